@@ -1,0 +1,279 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// Images returns the entries of the kustomization's images, as kustomize reads them.
+func Images(kustomization []byte) ([]Image, error) {
+	k, err := read(kustomization)
+	if err != nil {
+		return nil, err
+	}
+	var images []Image
+	for _, i := range k.Images {
+		images = append(images, fromKustomize(i))
+	}
+	return images, nil
+}
+
+// SetImage sets images as `kustomize edit set image` does: the entry of an image's name becomes what is given, with
+// what is not given dropped and "*" kept; further entries of the name go. A new entry is added at the end of the list,
+// and the list at the end of the file. When an error is returned, nothing was edited.
+func SetImage(kustomization []byte, images ...Image) ([]byte, error) {
+	out := kustomization
+	for i, image := range images {
+		if slices.ContainsFunc(images[i+1:], func(later Image) bool { return later.Name == image.Name }) {
+			continue // as in kustomize, the last one given for a name counts
+		}
+		image.TagSuffix = ""
+		var err error
+		if out, err = setImage(out, image); err != nil {
+			return nil, fmt.Errorf("setting image %s: %w", image.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// RestoreImages makes the entries of names what they are in from, another version of the same kustomization; an entry
+// that from does not have is removed.
+func RestoreImages(kustomization, from []byte, names ...string) ([]byte, error) {
+	old, err := Images(from)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kustomization to restore from: %w", err)
+	}
+	out := kustomization
+	for _, name := range names {
+		out, err = restoreImage(out, from, old, name)
+		if err != nil {
+			return nil, fmt.Errorf("restoring image %s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+func restoreImage(src, from []byte, old []Image, name string) ([]byte, error) {
+	i := slices.IndexFunc(old, func(i Image) bool { return i.Name == name })
+	if i < 0 {
+		return removeImage(src, name)
+	}
+	return setImage(src, old[i])
+}
+
+// setImage makes the entry of image.Name equal to image and checks that nothing else reads differently.
+func setImage(src []byte, image Image) ([]byte, error) {
+	if err := image.check(); err != nil {
+		return nil, err
+	}
+	before, err := read(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range before.ImageTags {
+		if i.Name == image.Name {
+			return nil, errors.New("imageTags: lists it too; move the entry to images: (kustomize edit fix does that)")
+		}
+	}
+	want := replaced(before.Images, image)
+	i := slices.IndexFunc(want, func(i types.Image) bool { return i.Name == image.Name })
+	out, err := writeImage(src, fromKustomize(want[i]))
+	if err != nil {
+		return nil, err
+	}
+	return out, check(out, before, func(k *types.Kustomization) { k.Images = want })
+}
+
+func removeImage(src []byte, name string) ([]byte, error) {
+	before, err := read(src)
+	if err != nil {
+		return nil, err
+	}
+	out, err := removeEntries(src, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	return out, check(out, before, func(k *types.Kustomization) {
+		k.Images = slices.DeleteFunc(slices.Clone(k.Images), func(i types.Image) bool { return i.Name == name })
+	})
+}
+
+// replaced returns images with image in the place of the first entry of its name, and the others of it removed.
+func replaced(images []types.Image, image Image) []types.Image {
+	var out []types.Image
+	at := -1
+	for _, i := range images {
+		switch {
+		case i.Name != image.Name:
+			out = append(out, i)
+		case at < 0:
+			at = len(out)
+			out = append(out, merged(image, i))
+		}
+	}
+	if at < 0 {
+		out = append(out, merged(image, types.Image{}))
+	}
+	return out
+}
+
+func merged(image Image, old types.Image) types.Image {
+	value := func(now, old string) string {
+		if now == keep {
+			return old
+		}
+		return now
+	}
+	return types.Image{
+		Name:      image.Name,
+		NewName:   value(image.NewName, old.NewName),
+		NewTag:    value(image.NewTag, old.NewTag),
+		Digest:    value(image.Digest, old.Digest),
+		TagSuffix: image.TagSuffix,
+	}
+}
+
+func fromKustomize(i types.Image) Image {
+	return Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest, TagSuffix: i.TagSuffix}
+}
+
+// fields are the fields of an entry but its name, in the order in which they are written.
+func (i Image) fields() []pair {
+	return []pair{
+		{key: "newName", value: i.NewName},
+		{key: "newTag", value: i.NewTag},
+		{key: "tagSuffix", value: i.TagSuffix},
+		{key: "digest", value: i.Digest},
+	}
+}
+
+// writeImage edits the bytes, one field after the other.
+func writeImage(src []byte, image Image) ([]byte, error) {
+	src, err := removeEntries(src, image.Name, 1)
+	if err != nil {
+		return nil, err
+	}
+	l, found, err := imageEntries(src, image.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		pairs := []pair{{key: "name", value: image.Name}}
+		for _, f := range image.fields() {
+			if f.value != "" {
+				pairs = append(pairs, f)
+			}
+		}
+		edits, err := l.appendItem(pairs)
+		return l.apply(edits...), err
+	}
+	after := []string{"name"}
+	for _, f := range image.fields() {
+		if src, err = writeField(src, image.Name, f, after); err != nil {
+			return nil, err
+		}
+		after = append(after, f.key)
+	}
+	return src, nil
+}
+
+func writeField(src []byte, name string, f pair, after []string) ([]byte, error) {
+	l, found, err := imageEntries(src, name)
+	if err != nil {
+		return nil, err
+	}
+	entry, limit := l.v.Content[found[0]], l.itemLimit(found[0])
+	var edits []edit
+	if f.value == "" {
+		edits, err = l.removeField(entry, limit, f.key)
+	} else {
+		edits, err = l.setField(entry, limit, f.key, f.value, after...)
+	}
+	return l.apply(edits...), err
+}
+
+// removeEntries takes out the entries of name but for the first so many.
+func removeEntries(src []byte, name string, stay int) ([]byte, error) {
+	for {
+		l, found, err := imageEntries(src, name)
+		if err != nil || len(found) <= stay {
+			return src, err
+		}
+		edits, err := l.removeItem(found[len(found)-1])
+		if err != nil {
+			return nil, err
+		}
+		src = l.apply(edits...)
+	}
+}
+
+// imageEntries returns the images list of src and which of its entries have the name.
+func imageEntries(src []byte, name string) (list, []int, error) {
+	d, err := parse(src)
+	if err != nil {
+		return list{}, nil, err
+	}
+	l, err := d.list("images")
+	if err != nil {
+		return list{}, nil, err
+	}
+	var found []int
+	for i, item := range l.items() {
+		if item.Kind != yaml.MappingNode {
+			return list{}, nil, fmt.Errorf("line %d: an entry of images is %s; write it out as a mapping with name:", item.Line, kindName(item))
+		}
+		_, v, err := field(item, "name")
+		if err != nil {
+			return list{}, nil, err
+		}
+		if v != nil && resolve(v).Value == name {
+			found = append(found, i)
+		}
+	}
+	return l, found, nil
+}
+
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// read is the kustomization as kustomize itself reads it, after checking that it can be read and edited safely.
+func read(src []byte) (types.Kustomization, error) {
+	var k types.Kustomization
+	if _, err := parse(src); err != nil {
+		return k, err
+	}
+	if err := k.Unmarshal(src); err != nil {
+		return k, fmt.Errorf("the kustomization is not valid: %w", err)
+	}
+	return k, nil
+}
+
+// check returns an error unless out reads as the kustomization before with the change made.
+func check(out []byte, before types.Kustomization, change func(*types.Kustomization)) error {
+	after, err := read(out)
+	if err != nil {
+		return fmt.Errorf("the edit would break the kustomization: %w", err)
+	}
+	change(&before)
+	for _, k := range []*types.Kustomization{&before, &after} {
+		if len(k.Images) == 0 {
+			k.Images = nil
+		}
+		if len(k.Patches) == 0 {
+			k.Patches = nil
+		}
+	}
+	if !reflect.DeepEqual(before, after) {
+		return errors.New("the edit would change more than the entry (an anchor, or a block without a final newline?); edit the file by hand once")
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package kustomize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// jailRoot is where kustomize sees the tree. It lies below the root of its file system, so that a path that climbs out
+// of the tree is not silently taken for one inside it.
+const jailRoot = "/repository"
+
+// Limits on what one render reads.
+const (
+	maxFileSize  = 8 << 20  // bytes of one file
+	maxTotalSize = 32 << 20 // bytes of all files together, each counted as often as it is used
+	maxReads     = 10_000   // files, each counted as often as it is used
+	maxLinks     = 40       // symbolic links followed to one file
+)
+
+// jail is the file system that kustomize gets: the tree and nothing else, for reading only. Files are read once.
+type jail struct {
+	ctx   context.Context // kustomize takes none; after its end nothing more is read
+	tree  fs.FS
+	files map[string][]byte
+	reads int
+	bytes int
+}
+
+// locate returns the path in the tree that a path of kustomize's means, with symbolic links followed.
+func (j *jail) locate(name string) (string, fs.FileInfo, error) {
+	name = path.Clean(name)
+	rest, ok := strings.CutPrefix(name+"/", jailRoot+"/")
+	if !ok {
+		return "", nil, fmt.Errorf("%s lies outside of the repository", name)
+	}
+	return j.follow(strings.Trim(rest, "/"))
+}
+
+// follow walks along name, which is relative to the tree's root, component by component.
+func (j *jail) follow(name string) (string, fs.FileInfo, error) {
+	at, parts, links := ".", split(name), 0
+	for len(parts) > 0 {
+		part := parts[0]
+		parts = parts[1:]
+		if part == ".." {
+			if at == "." {
+				return "", nil, fmt.Errorf("%s leads out of the repository by a symbolic link", name)
+			}
+			at = path.Dir(at)
+			continue
+		}
+		next := path.Join(at, part)
+		info, err := j.lstat(next)
+		if err != nil {
+			return "", nil, err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		target, err := j.readLink(next)
+		if links++; err == nil && links > maxLinks {
+			err = fmt.Errorf("%s: too many symbolic links", name)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		parts = append(split(target), parts...)
+	}
+	info, err := j.lstat(at)
+	return at, info, err
+}
+
+func (j *jail) lstat(name string) (fs.FileInfo, error) {
+	if err := j.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return fs.Lstat(j.tree, name)
+}
+
+func (j *jail) readLink(name string) (string, error) {
+	target, err := fs.ReadLink(j.tree, name)
+	if err == nil && path.IsAbs(target) {
+		err = fmt.Errorf("%s is a symbolic link out of the repository, to an absolute path", name)
+	}
+	return target, err
+}
+
+func split(name string) []string {
+	return strings.FieldsFunc(path.Clean("/" + name)[1:], func(r rune) bool { return r == '/' })
+}
+
+// ReadFile returns the content of a file of the tree within the limits.
+func (j *jail) ReadFile(name string) ([]byte, error) {
+	at, info, err := j.locate(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", at)
+	case info.Size() > maxFileSize:
+		return nil, fmt.Errorf("%s has %d bytes; at most %d are rendered", at, info.Size(), maxFileSize)
+	}
+	content, ok := j.files[at]
+	if !ok {
+		if content, err = fs.ReadFile(j.tree, at); err != nil {
+			return nil, err
+		}
+		j.files[at] = content
+	}
+	j.reads++
+	j.bytes += len(content)
+	if j.reads > maxReads || j.bytes > maxTotalSize || len(content) > maxFileSize {
+		return nil, fmt.Errorf("%s: at most %d files with %d bytes together are rendered", at, maxReads, maxTotalSize)
+	}
+	return content, nil
+}
+
+// CleanedAbs returns the folder and the file that name means.
+func (j *jail) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	at, info, err := j.locate(name)
+	if err != nil {
+		return "", "", err
+	}
+	if info.IsDir() {
+		return filesys.ConfirmedDir(path.Join(jailRoot, at)), "", nil
+	}
+	return filesys.ConfirmedDir(path.Join(jailRoot, path.Dir(at))), path.Base(at), nil
+}
+
+// IsDir reports whether name is a folder of the tree.
+func (j *jail) IsDir(name string) bool {
+	_, info, err := j.locate(name)
+	return err == nil && info.IsDir()
+}
+
+// Exists reports whether name is in the tree.
+func (j *jail) Exists(name string) bool {
+	_, _, err := j.locate(name)
+	return err == nil
+}
+
+// The rest of filesys.FileSystem, which rendering does not use.
+
+var errJail = errors.New("rendering only reads files")
+
+func (j *jail) Create(string) (filesys.File, error)  { return nil, errJail }
+func (j *jail) Open(string) (filesys.File, error)    { return nil, errJail }
+func (j *jail) Mkdir(string) error                   { return errJail }
+func (j *jail) MkdirAll(string) error                { return errJail }
+func (j *jail) RemoveAll(string) error               { return errJail }
+func (j *jail) WriteFile(string, []byte) error       { return errJail }
+func (j *jail) ReadDir(string) ([]string, error)     { return nil, errJail }
+func (j *jail) Glob(string) ([]string, error)        { return nil, errJail }
+func (j *jail) Walk(string, filepath.WalkFunc) error { return errJail }

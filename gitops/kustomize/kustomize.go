@@ -1,0 +1,43 @@
+// Package kustomize edits and renders the overlays of an infra repository.
+//
+// The edits have the semantics of `kustomize edit`, but work on the bytes of the kustomization: only the entry that is
+// set changes, and comments, order, indentation and line ends stay. kustomize itself writes the whole file anew
+// (https://github.com/kubernetes-sigs/kustomize/issues/4481). What cannot be edited so that everything else reads as
+// before is refused with an error that says where.
+//
+// Render runs kustomize's own code over a file system that ends at the repository's root, without network access and
+// without starting a process.
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+)
+
+// File returns the name of the kustomization in the folder dir of tree: kustomization.yaml, kustomization.yml or
+// Kustomization. There must be exactly one.
+func File(tree fs.FS, dir string) (string, error) {
+	var found []string
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		switch _, err := fs.Lstat(tree, path.Join(dir, name)); {
+		case err == nil:
+			found = append(found, name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("looking for the kustomization of %s: %w", dir, err)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("looking for the kustomization of %s: %w: expected %s", dir, fs.ErrNotExist,
+			strings.Join(konfig.RecognizedKustomizationFileNames(), ", "))
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("looking for the kustomization of %s: found %s; kustomize wants exactly one, remove the others",
+		dir, strings.Join(found, " and "))
+}

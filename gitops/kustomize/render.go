@@ -1,0 +1,92 @@
+package kustomize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+)
+
+// renderTimeout bounds a render whose context has no deadline.
+const renderTimeout = 10 * time.Second
+
+// turn is held by the render that runs: kustomize keeps its OpenAPI schema in global variables.
+var turn = make(chan struct{}, 1)
+
+// Render returns what `kustomize build` prints for the folder dir of tree, with kustomize's defaults. It reads the files
+// of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
+// container is an error that names the file and the entry. Size, nesting and time are bounded; without a deadline in
+// ctx, a render takes at most 10 seconds. Renders run one after the other.
+func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
+	defer cancel()
+	out, err := render(ctx, tree, path.Clean(dir))
+	if err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", dir, err)
+	}
+	return out, nil
+}
+
+func render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for another render: %w", ctx.Err())
+	}
+	type result struct {
+		out []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() { <-turn }()
+		out, err := build(ctx, tree, dir)
+		done <- result{out, err}
+	}()
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("not ready in time: %w", ctx.Err())
+	}
+}
+
+// build runs kustomize. A panic of its becomes an error.
+func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, fmt.Errorf("kustomize failed on this input: %v", r)
+		}
+	}()
+	if err := inspect(ctx, tree, dir); err != nil {
+		return nil, err
+	}
+	j := newJail(ctx, tree)
+	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(j, path.Join(jailRoot, dir))
+	if err != nil {
+		return nil, plain(err)
+	}
+	return resources.AsYaml()
+}
+
+func newJail(ctx context.Context, tree fs.FS) *jail {
+	return &jail{ctx: ctx, tree: tree, files: map[string][]byte{}}
+}
+
+// krustyOptions are those of `kustomize build` without flags: files only from the kustomization's own folder, no
+// plugins, no Helm.
+func krustyOptions() *krusty.Options {
+	o := krusty.MakeDefaultOptions()
+	o.Reorder = krusty.ReorderOptionUnspecified
+	return o
+}
+
+// plain takes the jail's root out of the paths in kustomize's error.
+func plain(err error) error {
+	return errors.New(strings.ReplaceAll(err.Error(), jailRoot+"/", ""))
+}
