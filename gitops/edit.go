@@ -1,0 +1,163 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// edit writes a changed tree: new blobs, and the folders from them up to the root.
+type edit struct {
+	ctx     context.Context
+	objects *objects
+	commit  plumbing.Hash
+	written []plumbing.EncodedObject
+}
+
+// root writes the tree of a commit with changed files: path to content, nil
+// deletes. It returns the tree's hash.
+func (e *edit) root(tree plumbing.Hash, files map[string][]byte) (plumbing.Hash, error) {
+	for path := range files {
+		if err := checkPath(path); err != nil {
+			return plumbing.ZeroHash, err
+		}
+	}
+	hash, empty, err := e.folder(".", tree, files)
+	if err == nil && empty {
+		return plumbing.ZeroHash, errors.New("the change would delete all files of the repository")
+	}
+	return hash, err
+}
+
+func checkPath(path string) error {
+	if !fs.ValidPath(path) || path == "." || strings.ContainsAny(path, "\x00\n\\") {
+		return fmt.Errorf("path %q: expected a path inside the repository, such as apps/web/kustomization.yaml", clean(path))
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(part, ".git") {
+			return fmt.Errorf("path %q: .git is not a name that Git takes", clean(path))
+		}
+	}
+	return nil
+}
+
+// folder writes one folder; a zero hash stands for one that is not there. A
+// folder that becomes empty is not written, as Git knows none.
+func (e *edit) folder(name string, hash plumbing.Hash, files map[string][]byte) (_ plumbing.Hash, empty bool, err error) {
+	var before tree
+	if !hash.IsZero() {
+		if before, err = e.objects.tree(e.ctx, e.commit, hash); err != nil {
+			return plumbing.ZeroHash, false, err
+		}
+	}
+	after := before
+	here, below := split(files)
+	for child, content := range here {
+		if _, both := below[child]; both {
+			return plumbing.ZeroHash, false, fmt.Errorf("path %q: is both a file and a folder in the change", join(name, child))
+		}
+		if after, err = e.file(after, join(name, child), child, content); err != nil {
+			return plumbing.ZeroHash, false, err
+		}
+	}
+	for child, files := range below {
+		if after, err = e.subfolder(after, join(name, child), child, files); err != nil {
+			return plumbing.ZeroHash, false, err
+		}
+	}
+	if len(after) == 0 {
+		return plumbing.ZeroHash, true, nil
+	}
+	written, err := e.write(plumbing.TreeObject, after.encode(), hash)
+	return written, false, err
+}
+
+func (e *edit) file(in tree, path, name string, content []byte) (tree, error) {
+	old, exists := in.find(name)
+	if exists && !old.file() {
+		return nil, fmt.Errorf("path %q: is a %s, expected a file", clean(path), old.kind())
+	}
+	if content == nil {
+		return in.without(name), nil
+	}
+	mode := modeFile
+	if exists {
+		mode = old.mode
+	}
+	hash, err := e.write(plumbing.BlobObject, content, old.hash)
+	if err != nil {
+		return nil, err
+	}
+	return in.with(entry{mode, name, hash}), nil
+}
+
+func (e *edit) subfolder(in tree, path, name string, files map[string][]byte) (tree, error) {
+	old, exists := in.find(name)
+	if exists && !old.folder() {
+		return nil, fmt.Errorf("path %q: is a %s, expected a folder", clean(path), old.kind())
+	}
+	hash, empty, err := e.folder(path, old.hash, files)
+	if err != nil {
+		return nil, err
+	}
+	if empty {
+		return in.without(name), nil
+	}
+	mode := modeFolder
+	if exists {
+		mode = old.mode
+	}
+	return in.with(entry{mode, name, hash}), nil
+}
+
+// write makes an object, unless it is the one that was there.
+func (e *edit) write(kind plumbing.ObjectType, content []byte, old plumbing.Hash) (plumbing.Hash, error) {
+	encoded := &plumbing.MemoryObject{}
+	encoded.SetType(kind)
+	if _, err := encoded.Write(content); err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("writing a %s: %w", kind, err)
+	}
+	if encoded.Hash() != old {
+		e.written = append(e.written, encoded)
+	}
+	return encoded.Hash(), nil
+}
+
+// split sorts files by whether they are in this folder or in which one below.
+func split(files map[string][]byte) (here map[string][]byte, below map[string]map[string][]byte) {
+	here, below = map[string][]byte{}, map[string]map[string][]byte{}
+	for path, content := range files {
+		name, rest, deeper := strings.Cut(path, "/")
+		if !deeper {
+			here[name] = content
+			continue
+		}
+		if below[name] == nil {
+			below[name] = map[string][]byte{}
+		}
+		below[name][rest] = content
+	}
+	return here, below
+}
+
+func join(folder, name string) string {
+	return strings.TrimPrefix(folder+"/"+name, "./")
+}
+
+// kind is the entry's kind in words.
+func (e entry) kind() string {
+	switch {
+	case e.folder():
+		return "folder"
+	case e.mode == modeLink:
+		return "symbolic link"
+	case e.file():
+		return "file"
+	default:
+		return "submodule"
+	}
+}

@@ -1,0 +1,154 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"golang.org/x/crypto/ssh/knownhosts"
+)
+
+// textLimit bounds text from outside in an error, in bytes.
+const textLimit = 400
+
+// clean makes text from outside fit for an error: one line without control
+// characters, of bounded length.
+func clean(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsPrint(r) || r == utf8.RuneError
+	}), " ")
+	if len(text) <= textLimit {
+		return text
+	}
+	cut := textLimit
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// redact is clean for text that may repeat what we sent.
+func (r *remote) redact(text string) string {
+	if r.token != "" {
+		text = strings.ReplaceAll(text, r.token, "***")
+	}
+	return clean(text)
+}
+
+// explain turns an error of go-git into one for the user: with the address,
+// without anything that the server could have smuggled into it.
+func (r *remote) explain(doing string, err error, said *remarks) error {
+	if err == nil || errors.Is(err, errRaced) {
+		return err
+	}
+	where := doing + " " + clean(r.address)
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return &refusal{fmt.Errorf("%s: %s", where, r.redact(refused.Error()+said.because()))}
+	}
+	text, kind := r.redact(err.Error()+said.because()), kindOf(err)
+	switch {
+	case errors.Is(kind, ErrAuth):
+		return fmt.Errorf("%s: %w: check that the token or key is valid and may read and write the repository (%s)", where, kind, text)
+	case errors.Is(kind, ErrNotFound):
+		return fmt.Errorf("%s: %w: check the address, and that the token or key may see it", where, kind)
+	case kind != nil && kind.Error() != text:
+		return fmt.Errorf("%s: %s: %w", where, text, kind)
+	case kind != nil:
+		return fmt.Errorf("%s: %w", where, kind)
+	}
+	return fmt.Errorf("%s: %s", where, text)
+}
+
+// kindOf finds what a caller may branch on. The original is not kept in the
+// chain, because its text is foreign.
+func kindOf(err error) error {
+	if key, ok := errors.AsType[*knownhosts.KeyError](err); ok {
+		if len(key.Want) == 0 {
+			return fmt.Errorf("%w: the server's host key is not in ssh-known-hosts: add the line that `ssh-keyscan` prints for it", ErrAuth)
+		}
+		return fmt.Errorf("%w: the server shows another host key than ssh-known-hosts has", ErrAuth)
+	}
+	for _, denied := range []error{transport.ErrAuthenticationRequired, transport.ErrAuthorizationFailed, transport.ErrInvalidAuthMethod} {
+		if errors.Is(err, denied) {
+			return ErrAuth
+		}
+	}
+	// x/crypto/ssh has no type for a key that the server does not take.
+	if strings.Contains(err.Error(), "ssh: unable to authenticate") {
+		return ErrAuth
+	}
+	if errors.Is(err, transport.ErrRepositoryNotFound) {
+		return ErrNotFound
+	}
+	for _, kept := range []error{context.Canceled, context.DeadlineExceeded, errRedirected} {
+		if errors.Is(err, kept) {
+			return kept
+		}
+	}
+	return nil
+}
+
+// noBranch names the branches that there are, as far as there is room.
+func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]plumbing.Hash) error {
+	var names []string
+	for name := range references {
+		if short, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+			names = append(names, clean(short))
+		}
+	}
+	slices.Sort(names)
+	if len(names) > 10 {
+		names = append(names[:10], "…")
+	}
+	return fmt.Errorf("branch %s of %s: %w: expected one of %s", branch.Short(), clean(r.address), ErrNotFound, strings.Join(names, ", "))
+}
+
+// refusal is a push that the server answered with no.
+type refusal struct{ status error }
+
+func (e *refusal) Error() string { return e.status.Error() }
+
+// final tells a decision of the server's hooks or rules, which stays, from a
+// lock or a race, which passes. It saves attempts and decides nothing else.
+func (e *refusal) final() bool {
+	text := strings.ToLower(e.Error())
+	for _, word := range []string{"declined", "denied", "protected", "prohibited", "violation"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// remarks are what the server says beside its answer, bounded.
+type remarks struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write keeps the first lines.
+func (s *remarks) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, p[:min(len(p), 4*textLimit-len(s.text))]...)
+	return len(p), nil
+}
+
+func (s *remarks) because() string {
+	if s == nil {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := clean(string(s.text)); text != "" {
+		return ": " + text
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+package gitops
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"time"
+)
+
+// fileMode is the entry's mode as package fs has it. A submodule is irregular:
+// neither a file nor a folder of this repository.
+func (e entry) fileMode() fs.FileMode {
+	switch {
+	case e.folder():
+		return fs.ModeDir | 0o755
+	case e.mode == modeLink:
+		return fs.ModeSymlink | 0o777
+	case e.mode == modeExecutable:
+		return 0o755
+	case e.file():
+		return 0o644
+	default:
+		return fs.ModeIrregular
+	}
+}
+
+type fileInfo struct {
+	name string
+	size int64
+	mode fs.FileMode
+	time time.Time
+}
+
+func (i fileInfo) Name() string       { return i.name }
+func (i fileInfo) Size() int64        { return i.size }
+func (i fileInfo) Mode() fs.FileMode  { return i.mode }
+func (i fileInfo) ModTime() time.Time { return i.time }
+func (i fileInfo) IsDir() bool        { return i.mode.IsDir() }
+func (i fileInfo) Sys() any           { return nil }
+
+type dirEntry struct {
+	place
+	fs   *treeFS
+	path string
+}
+
+func (d dirEntry) Name() string               { return d.name }
+func (d dirEntry) IsDir() bool                { return d.folder() }
+func (d dirEntry) Type() fs.FileMode          { return d.fileMode().Type() }
+func (d dirEntry) Info() (fs.FileInfo, error) { return d.fs.info("stat", d.path, d.place) }
+func (d dirEntry) String() string             { return fs.FormatDirEntry(d) }
+
+type openFile struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+func newOpenFile(info fs.FileInfo, data []byte) *openFile {
+	return &openFile{bytes.NewReader(data), info}
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *openFile) Close() error               { return nil }
+
+type openFolder struct {
+	info fs.FileInfo
+	name string
+	left []fs.DirEntry
+}
+
+func (f *openFolder) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *openFolder) Close() error               { return nil }
+
+func (f *openFolder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
+}
+
+func (f *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 {
+		n = len(f.left)
+	} else if len(f.left) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(f.left))
+	page := f.left[:n]
+	f.left = f.left[n:]
+	return page, nil
+}

@@ -1,0 +1,97 @@
+package gitops
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/plumbing/transport/file"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+)
+
+// errorBodyLimit bounds what is read of an answer that is an error, in bytes:
+// go-git reads it whole to put it into its error.
+const errorBodyLimit = 16 << 10
+
+// remote is the server's side of a repository: where it is, how it is spoken to.
+type remote struct {
+	address   string // as the user wrote it; it holds no credential
+	transport transport.Transport
+	auth      transport.AuthMethod
+	token     string
+	timeout   time.Duration
+
+	mu       sync.Mutex
+	endpoint transport.Endpoint // moves along with a redirect
+}
+
+func newRemote(r Remote) (*remote, error) {
+	endpoint, err := parseAddress(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	remote := &remote{address: r.URL, token: r.Token, timeout: r.Timeout, endpoint: *endpoint}
+	if remote.timeout == 0 {
+		remote.timeout = time.Minute
+	}
+	switch endpoint.Protocol {
+	case "http", "https":
+		remote.transport = githttp.NewClient(&http.Client{
+			Transport:     boundedErrors{http.DefaultTransport},
+			CheckRedirect: sameHost,
+		})
+		if r.Token != "" {
+			remote.auth = &githttp.BasicAuth{Username: "x-access-token", Password: r.Token}
+		}
+	case "ssh":
+		remote.transport = gitssh.NewClient(nil)
+		if remote.auth, err = sshAuth(endpoint, r.SSHKey, r.KnownHosts); err != nil {
+			return nil, fmt.Errorf("repository %q: %w", clean(r.URL), err)
+		}
+	default:
+		remote.transport = file.DefaultClient
+	}
+	return remote, nil
+}
+
+// at returns a copy of the endpoint, because go-git writes redirects into it.
+func (r *remote) at() *transport.Endpoint {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	endpoint := r.endpoint
+	return &endpoint
+}
+
+// moved remembers where a redirect led, as go-git follows only the first
+// request of a session.
+func (r *remote) moved(to *transport.Endpoint) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endpoint = *to
+}
+
+// errRedirected is an answer that sends the client, and so its credentials, elsewhere.
+var errRedirected = errors.New("the server redirects to another host")
+
+// sameHost lets a renamed repository redirect on its own host only.
+func sameHost(req *http.Request, via []*http.Request) error {
+	if req.URL.Host != via[0].URL.Host {
+		return fmt.Errorf("%w, %s: give that address if it is right", errRedirected, clean(req.URL.Host))
+	}
+	return nil
+}
+
+// boundedErrors cuts the bodies of answers that are errors.
+type boundedErrors struct{ next http.RoundTripper }
+
+func (b boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := b.next.RoundTrip(req)
+	if err == nil && res.StatusCode >= 300 {
+		res.Body = http.MaxBytesReader(nil, res.Body, errorBodyLimit)
+	}
+	return res, err
+}

@@ -1,0 +1,140 @@
+// Package gitops reads and changes the infra repository: the tip of one
+// branch, its tree as an fs.FS, and commits that are published to it.
+//
+// Nothing is cloned and there is no work tree. A partial fetch brings the
+// commit at the tip, then only the trees on the way to a folder, then that
+// folder's files, when they are read. A change is written as blobs, trees and a
+// commit into memory and pushed as one small pack. So a repository of 60,000
+// files costs about what one of 60 does.
+package gitops
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// The errors that a caller may tell apart with errors.Is.
+var (
+	// ErrUnchanged: the edit gave the tree that was there; nothing was pushed.
+	ErrUnchanged = errors.New("the change makes no difference")
+	// ErrAuth: the server did not accept the credentials, or not for this.
+	ErrAuth = errors.New("access denied")
+	// ErrContention: the branch kept moving until the attempts or the time ended.
+	ErrContention = errors.New("the branch keeps moving")
+	// ErrNotFound: there is no such repository, branch or commit.
+	ErrNotFound = errors.New("not found")
+	// ErrRefused: the server's hooks or branch protection do not take the commit.
+	ErrRefused = errors.New("refused by the server")
+)
+
+// Remote says where the infra repository is and how to get in.
+type Remote struct {
+	// URL is an https, http, ssh or file URL, user@host:path, or a local path
+	// that starts with / or a dot. It holds no password.
+	URL string
+	// Branch is the name of the branch, such as main.
+	Branch string
+	// Token is sent as the password of HTTP basic authentication.
+	Token string
+	// SSHKey is a private key in PEM form, without a passphrase.
+	SSHKey []byte
+	// KnownHosts are lines as in ~/.ssh/known_hosts; ssh needs them.
+	KnownHosts []byte
+	// Timeout bounds one exchange with the server; zero: one minute.
+	Timeout time.Duration
+}
+
+// Person is the author or the committer of a commit.
+type Person struct{ Name, Email string }
+
+// Repo is one branch of one infra repository. What it has read stays in memory
+// for the next call. Its methods may be used by several goroutines; its fields
+// are set before the first call.
+type Repo struct {
+	// Author and Committer sign the commits that Publish makes.
+	Author, Committer Person
+	// Now gives the time of a commit; nil: time.Now.
+	Now func() time.Time
+	// PublishAttempts bounds how often Publish edits anew after the branch
+	// moved; zero: 30.
+	PublishAttempts int
+	// PublishTimeout bounds the whole of Publish; zero: five minutes.
+	PublishTimeout time.Duration
+
+	branch  plumbing.ReferenceName
+	remote  *remote
+	objects *objects
+}
+
+// Commit is one commit of the branch.
+type Commit struct {
+	// Hash is the full name of the commit in hexadecimal.
+	Hash string
+	// Parents are the full names of its parents, first parent first.
+	Parents []string
+	// Author wrote the change, at Time.
+	Author Person
+	// Time is when it was committed.
+	Time time.Time
+	// Subject is the first line of the message, Body what follows it.
+	Subject, Body string
+	// Trailers are the lines of the message's last paragraph.
+	Trailers []Trailer
+}
+
+// Trailer returns the last value of the trailer key, or "" when there is none.
+func (c Commit) Trailer(key string) string {
+	for i := len(c.Trailers) - 1; i >= 0; i-- {
+		if c.Trailers[i].Key == key {
+			return c.Trailers[i].Value
+		}
+	}
+	return ""
+}
+
+// Snapshot is a commit with its tree.
+type Snapshot struct {
+	Commit Commit
+	// Tree is the content of the commit. It implements fs.ReadDirFS,
+	// fs.ReadFileFS, fs.StatFS and fs.ReadLinkFS, fetches a folder when it is
+	// first read, and stops working when the context ends that the snapshot was
+	// made with. Links inside the tree are followed; a link that leaves it and
+	// a submodule are errors.
+	Tree fs.FS
+}
+
+// Open checks the address and the credentials of a repository. It makes no
+// network access.
+func Open(remote Remote) (*Repo, error) {
+	branch, err := branchName(remote.Branch)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRemote(remote)
+	if err != nil {
+		return nil, err
+	}
+	return &Repo{branch: branch, remote: r, objects: newObjects(r)}, nil
+}
+
+// Tip reads the branch's newest commit.
+func (r *Repo) Tip(ctx context.Context) (Snapshot, error) {
+	hash, err := r.objects.tip(ctx, r.branch)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return r.snapshot(ctx, hash)
+}
+
+func (r *Repo) snapshot(ctx context.Context, hash plumbing.Hash) (Snapshot, error) {
+	commit, err := r.objects.commit(hash)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	tree := &treeFS{ctx: ctx, objects: r.objects, commit: hash, root: commit.tree, time: commit.Time}
+	return Snapshot{Commit: commit.Commit, Tree: tree}, nil
+}

@@ -1,0 +1,205 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// packLimit bounds one pack from the server, in bytes.
+const packLimit = 1 << 30
+
+// exchange runs one conversation with the server under a deadline. It does not
+// wait for go-git longer than that: an ssh handshake, for one, heeds no context.
+// So talk must not write to anything that outlives it.
+func exchange[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		value, err := talk(limited)
+		done <- answer{value, err}
+	}()
+	var got answer
+	select {
+	case got = <-done:
+	case <-limited.Done():
+		got.err = limited.Err()
+	}
+	switch {
+	case got.err == nil || limited.Err() == nil:
+		return got.value, got.err
+	case ctx.Err() != nil:
+		return got.value, ctx.Err()
+	default:
+		return got.value, fmt.Errorf("no answer within %s: %w", r.timeout, context.DeadlineExceeded)
+	}
+}
+
+// advertisement is what a server says first: its references and abilities.
+type advertisement struct {
+	references   map[string]plumbing.Hash
+	capabilities *capability.List
+}
+
+// advertised asks for the references as a reader sees them.
+func (r *remote) advertised(ctx context.Context) (advertisement, error) {
+	return retry(ctx, r, func(ctx context.Context) (advertisement, error) {
+		endpoint := r.at()
+		session, err := r.transport.NewUploadPackSession(endpoint, r.auth)
+		if err != nil {
+			return advertisement{}, err
+		}
+		defer func() { _ = session.Close() }()
+		refs, err := session.AdvertisedReferencesContext(ctx)
+		if err != nil {
+			return advertisement{}, err
+		}
+		r.moved(endpoint)
+		return advertisement{refs.References, refs.Capabilities}, nil
+	})
+}
+
+// request is one fetch.
+type request struct {
+	wants, haves, shallows []plumbing.Hash
+	depth                  int
+	filter                 packp.Filter
+}
+
+// pack is what a fetch brought: objects, and how the borders of a shallow
+// history moved.
+type pack struct {
+	objects *memory.Storage
+	borders packp.ShallowUpdate
+}
+
+// fetch asks for the objects of a request.
+func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pack, error) {
+	return retry(ctx, r, func(ctx context.Context) (pack, error) {
+		session, err := r.transport.NewUploadPackSession(r.at(), r.auth)
+		if err != nil {
+			return pack{}, err
+		}
+		defer func() { _ = session.Close() }()
+		req, err := q.encode(can)
+		if err != nil {
+			return pack{}, err
+		}
+		res, err := session.UploadPack(ctx, req)
+		if err != nil {
+			return pack{}, err
+		}
+		defer func() { _ = res.Close() }()
+		objects := memory.NewStorage()
+		if err := readPack(res, req.Capabilities, objects); err != nil {
+			return pack{}, fmt.Errorf("reading the pack: %w", err)
+		}
+		return pack{objects, res.ShallowUpdate}, nil
+	})
+}
+
+func (q request) encode(can *capability.List) (*packp.UploadPackRequest, error) {
+	req := packp.NewUploadPackRequestFromCapabilities(can)
+	// go-git sorts the lists in place.
+	req.Wants, req.Haves, req.Shallows = slices.Clone(q.wants), slices.Clone(q.haves), slices.Clone(q.shallows)
+	req.Depth, req.Filter = packp.DepthCommits(q.depth), q.filter
+	wanted := map[capability.Capability]bool{
+		capability.NoProgress: can.Supports(capability.NoProgress),
+		capability.Shallow:    q.depth > 0 || len(q.shallows) > 0,
+		capability.Filter:     q.filter != "",
+	}
+	for name, set := range wanted {
+		if !set {
+			continue
+		}
+		if err := req.Capabilities.Set(name); err != nil {
+			return nil, fmt.Errorf("asking for %s: %w", name, err)
+		}
+	}
+	return req, nil
+}
+
+func readPack(res io.Reader, asked *capability.List, into storer.Storer) error {
+	switch {
+	case asked.Supports(capability.Sideband64k):
+		res = sideband.NewDemuxer(sideband.Sideband64k, res)
+	case asked.Supports(capability.Sideband):
+		res = sideband.NewDemuxer(sideband.Sideband, res)
+	}
+	limited := &io.LimitedReader{R: res, N: packLimit}
+	err := packfile.UpdateObjectStorage(into, limited)
+	if limited.N == 0 {
+		return fmt.Errorf("it is larger than %d MiB", packLimit>>20)
+	}
+	return err
+}
+
+// errRaced is a branch that is no longer where a push expects it.
+var errRaced = errors.New("the branch has moved")
+
+// push sends a draft to a branch that must still be where the draft starts.
+// Neither an error nor its absence tells anything certain about the branch; but
+// if sent is false, the server cannot have seen the draft.
+func (r *remote) push(ctx context.Context, branch plumbing.ReferenceName, d draft) (sent bool, err error) {
+	var said remarks
+	var sending atomic.Bool
+	_, err = exchange(ctx, r, func(ctx context.Context) (struct{}, error) {
+		endpoint := r.at()
+		session, err := r.transport.NewReceivePackSession(endpoint, r.auth)
+		if err != nil {
+			return struct{}{}, err
+		}
+		defer func() { _ = session.Close() }()
+		refs, err := session.AdvertisedReferencesContext(ctx)
+		if err != nil {
+			return struct{}{}, err
+		}
+		if refs.References[branch.String()] != d.old {
+			return struct{}{}, errRaced
+		}
+		r.moved(endpoint)
+		sending.Store(true)
+		command := &packp.Command{Name: branch, Old: d.old, New: d.commit}
+		return struct{}{}, sendPack(ctx, session, refs.Capabilities, command, d.pack, &said)
+	})
+	return sending.Load(), r.explain("pushing to", err, &said)
+}
+
+func sendPack(ctx context.Context, session transport.ReceivePackSession, can *capability.List, command *packp.Command, pack []byte, said *remarks) error {
+	req := packp.NewReferenceUpdateRequestFromCapabilities(can)
+	req.Commands = []*packp.Command{command}
+	req.Packfile = io.NopCloser(bytes.NewReader(pack))
+	// Without a side band the server's explanation of a refusal is lost.
+	req.Progress = said
+	for _, name := range []capability.Capability{capability.Sideband64k, capability.Quiet} {
+		if !can.Supports(name) {
+			continue
+		}
+		if err := req.Capabilities.Set(name); err != nil {
+			return fmt.Errorf("asking for %s: %w", name, err)
+		}
+	}
+	report, err := session.ReceivePack(ctx, req)
+	if report != nil && err != nil {
+		return &refusal{status: err}
+	}
+	return err
+}

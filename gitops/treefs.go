@@ -1,0 +1,212 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// linkLimit bounds how many links one name may lead through.
+const linkLimit = 40
+
+// treeFS is the content of a commit as a file system that fetches what is read.
+type treeFS struct {
+	// An fs.FS has no room for a context in its methods.
+	ctx     context.Context
+	objects *objects
+	commit  plumbing.Hash
+	root    plumbing.Hash
+	time    time.Time
+}
+
+var (
+	_ fs.ReadDirFS  = (*treeFS)(nil)
+	_ fs.ReadFileFS = (*treeFS)(nil)
+	_ fs.StatFS     = (*treeFS)(nil)
+	_ fs.ReadLinkFS = (*treeFS)(nil)
+)
+
+// place is where a name leads: an entry and the folder that holds it.
+type place struct {
+	entry
+	in plumbing.Hash
+}
+
+// Open opens a file or a folder.
+func (t *treeFS) Open(name string) (fs.File, error) {
+	at, err := t.walk("open", name, true)
+	if err != nil {
+		return nil, err
+	}
+	info, err := t.info("open", name, at)
+	if err != nil {
+		return nil, err
+	}
+	if at.folder() {
+		entries, err := t.list("open", name, at)
+		return &openFolder{info: info, name: name, left: entries}, err
+	}
+	data, err := t.blob("open", name, at)
+	return newOpenFile(info, data), err
+}
+
+// ReadFile returns the content of a file.
+func (t *treeFS) ReadFile(name string) ([]byte, error) {
+	at, err := t.walk("open", name, true)
+	if err != nil {
+		return nil, err
+	}
+	if at.folder() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
+	}
+	return t.blob("read", name, at)
+}
+
+// ReadDir lists a folder by name. It does not fetch what is in the folder.
+func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	at, err := t.walk("readdir", name, true)
+	if err != nil {
+		return nil, err
+	}
+	return t.list("readdir", name, at)
+}
+
+// Stat describes what a name leads to; the size of a file needs its content.
+func (t *treeFS) Stat(name string) (fs.FileInfo, error) {
+	at, err := t.walk("stat", name, true)
+	if err != nil {
+		return nil, err
+	}
+	return t.info("stat", name, at)
+}
+
+// Lstat is Stat without following a link at the end of the name.
+func (t *treeFS) Lstat(name string) (fs.FileInfo, error) {
+	at, err := t.walk("lstat", name, false)
+	if err != nil {
+		return nil, err
+	}
+	return t.info("lstat", name, at)
+}
+
+// ReadLink returns the target of a symbolic link, as it is written.
+func (t *treeFS) ReadLink(name string) (string, error) {
+	at, err := t.walk("readlink", name, false)
+	if err != nil {
+		return "", err
+	}
+	if at.mode != modeLink {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
+	}
+	target, err := t.blob("readlink", name, at)
+	return string(target), err
+}
+
+// walk finds the entry of a name, through links inside the tree.
+func (t *treeFS) walk(op, name string, last bool) (place, error) {
+	if !fs.ValidPath(name) {
+		return place{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	at, err := t.follow(name, last)
+	if err != nil {
+		return place{}, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return at, nil
+}
+
+func (t *treeFS) follow(name string, last bool) (place, error) {
+	for range linkLimit {
+		at, rest, done, err := t.descend(name)
+		if err != nil {
+			return place{}, err
+		}
+		if at.mode != modeLink || rest == "" && !last {
+			return at, nil
+		}
+		target, err := t.objects.blob(t.ctx, t.commit, at.in, at.hash)
+		if err != nil {
+			return place{}, err
+		}
+		to := path.Join(path.Dir(done), string(target))
+		if path.IsAbs(string(target)) || !fs.ValidPath(to) {
+			return place{}, fmt.Errorf("%s is a symbolic link out of the repository, to %q", done, clean(string(target)))
+		}
+		name = path.Join(to, rest)
+	}
+	return place{}, errors.New("too many levels of symbolic links")
+}
+
+// descend walks down to the entry of a name or to the first link on the way:
+// done leads to that entry, rest is what is left of the name behind it.
+func (t *treeFS) descend(name string) (at place, rest, done string, err error) {
+	at = place{entry: entry{mode: modeFolder, name: ".", hash: t.root}}
+	if name == "." {
+		return at, "", name, nil
+	}
+	for rest = name; rest != "" && at.mode != modeLink; {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		if !at.folder() {
+			return at, "", "", fs.ErrNotExist
+		}
+		folder, err := t.objects.tree(t.ctx, t.commit, at.hash)
+		if err != nil {
+			return at, "", "", err
+		}
+		child, ok := folder.find(part)
+		if !ok {
+			return at, "", "", fs.ErrNotExist
+		}
+		at, done = place{child, at.hash}, path.Join(done, part)
+		if child.mode == modeSubmodule && (rest != "" || done == name) {
+			return at, "", "", fmt.Errorf("%s is a submodule: its content is in another repository", done)
+		}
+	}
+	return at, rest, done, nil
+}
+
+func (t *treeFS) list(op, name string, at place) ([]fs.DirEntry, error) {
+	if !at.folder() {
+		return nil, &fs.PathError{Op: op, Path: name, Err: errors.New("is not a folder")}
+	}
+	folder, err := t.objects.tree(t.ctx, t.commit, at.hash)
+	if err != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	entries := make([]fs.DirEntry, 0, len(folder))
+	for _, e := range folder {
+		if !fs.ValidPath(e.name) || e.name == "." || strings.Contains(e.name, "/") {
+			return nil, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("the folder holds the impossible name %q", clean(e.name))}
+		}
+		entries = append(entries, dirEntry{place{e, at.hash}, t, path.Join(name, e.name)})
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
+	data, err := t.objects.blob(t.ctx, t.commit, at.in, at.hash)
+	if err != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return data, nil
+}
+
+func (t *treeFS) info(op, name string, at place) (fs.FileInfo, error) {
+	info := fileInfo{name: path.Base(name), mode: at.fileMode(), time: t.time}
+	if info.mode.IsRegular() || at.mode == modeLink {
+		data, err := t.blob(op, name, at)
+		if err != nil {
+			return nil, err
+		}
+		info.size = int64(len(data))
+	}
+	return info, nil
+}
