@@ -1,0 +1,228 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	firstPause   = 250 * time.Millisecond // between two observations, growing to
+	lastPause    = 2 * time.Second
+	wakePause    = 100 * time.Millisecond // at least, also when events come in a burst
+	refreshPause = 2 * time.Second        // between two refreshes
+	orderPause   = 15 * time.Second       // before an order that was refused is given again
+)
+
+// Await waits until the intent is live and returns what it saw last. It asks Argo CD
+// to compare with Git at once, polls, and lets the Application's events wake it early;
+// the events are only a hint, what was read decides. Where auto-sync is off or stuck it
+// syncs, see [Grace] and the package's remedies, and where it may not, the reason says so.
+//
+// Report, unless nil, is called after every observation, also when nothing changed.
+//
+// The error is nil when live, a [*FailedError], ErrSuperseded, ErrAuth (a token may
+// expire while waiting), or ctx's error with the last reason.
+func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Observed, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := &waiter{argo: c, in: in, report: report, wake: c.watch(ctx, in.App)}
+	return w.run(ctx)
+}
+
+// A controlPlane is what waiting needs of Argo CD.
+type controlPlane interface {
+	observe(ctx context.Context, in Intent, refresh bool) (Observed, error)
+	give(ctx context.Context, app *v1alpha1.Application, o order) error
+}
+
+// A waiter is one wait's memory.
+type waiter struct {
+	argo   controlPlane
+	in     Intent
+	report func(Verdict)
+	wake   <-chan struct{}
+
+	uid       types.UID // of the Application, once seen
+	last      Verdict
+	lastSince time.Time // when last.Trouble began
+	refreshed time.Time
+	stale     bool   // the last observation calls for a refresh
+	displaced string // the revision that seemed to supersede us, to be seen twice
+
+	still      string // what stood when the wait for a remedy began
+	stillSince time.Time
+	given      map[string]bool // orders that Argo CD took
+	notBefore  time.Time       // the next order
+	note       string
+}
+
+func (w *waiter) run(ctx context.Context) (Observed, error) {
+	var ob Observed
+	for pause := firstPause; ; pause = min(pause*5/4, lastPause) {
+		before := w.last.Reason
+		seen, err := w.look(ctx)
+		if seen.App != nil {
+			ob = seen
+		}
+		if err != nil {
+			return ob, w.outOfTime(ctx, err)
+		}
+		if w.report != nil {
+			w.report(w.last)
+		}
+		if w.last.State != Wait {
+			return ob, outcome(w.last)
+		}
+		if err := w.help(ctx, seen); err != nil {
+			return ob, w.outOfTime(ctx, err)
+		}
+		if w.last.Reason != before {
+			pause = firstPause
+		}
+		if !w.pause(ctx, pause) {
+			return ob, w.outOfTime(ctx, ctx.Err())
+		}
+	}
+}
+
+// outcome is the error for a final verdict.
+func outcome(v Verdict) error {
+	switch v.State {
+	case Live:
+		return nil
+	case Superseded:
+		return fmt.Errorf("%w: %s", ErrSuperseded, v.Reason)
+	}
+	return &FailedError{Reason: v.Reason}
+}
+
+// outOfTime adds what was waited for to ctx's error.
+func (w *waiter) outOfTime(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	reason := w.last.Reason
+	if reason == "" {
+		reason = "nothing was seen yet"
+	}
+	return fmt.Errorf("waiting for %s to be live in application %s: %w: %s", short(w.in.Commit), w.in.App, context.Cause(ctx), reason)
+}
+
+// look observes and judges once. It returns only errors that end the wait.
+func (w *waiter) look(ctx context.Context) (Observed, error) {
+	refresh := w.refreshed.IsZero() || w.stale && time.Since(w.refreshed) >= refreshPause
+	if refresh {
+		w.refreshed = time.Now()
+	}
+	ob, err := w.argo.observe(ctx, w.in, refresh)
+	switch {
+	case errors.Is(err, ErrAuth), ctx.Err() != nil:
+		return ob, err
+	case errors.Is(err, ErrNotFound):
+		return ob, &FailedError{Reason: err.Error()}
+	case err != nil:
+		w.remember(Verdict{State: Wait, Reason: err.Error()})
+		return ob, nil
+	}
+	w.complete(&ob)
+	verdict := Judge(w.in, ob)
+	if verdict.State == Superseded && !w.confirmed(compared(w.in, ob), refresh) {
+		verdict.State = Wait
+	}
+	w.remember(verdict)
+	w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
+	return ob, nil
+}
+
+// complete adds what the wait remembers to an observation.
+func (w *waiter) complete(ob *Observed) {
+	if w.uid == "" {
+		w.uid = ob.App.UID
+	}
+	ob.UID, ob.Note = w.uid, w.note
+	ob.Trouble = w.last.Trouble
+	if w.last.Trouble != "" {
+		ob.TroubleFor = time.Since(w.lastSince)
+	}
+}
+
+func (w *waiter) remember(v Verdict) {
+	if v.Trouble != w.last.Trouble {
+		w.lastSince = time.Now()
+	}
+	w.last = v
+}
+
+// confirmed wants a revision that displaces us to be seen after a second refresh: the
+// first may have answered somebody else's, begun before our push.
+func (w *waiter) confirmed(revision string, refreshed bool) bool {
+	if !refreshed {
+		return false
+	}
+	again := w.displaced == revision
+	w.displaced = revision
+	return again
+}
+
+// reconciledEarly tells whether the comparison is older than the last sync's end.
+func reconciledEarly(app *v1alpha1.Application) bool {
+	state := app.Status.OperationState
+	return state != nil && state.FinishedAt != nil && state.Phase.Completed() &&
+		(app.Status.ReconciledAt == nil || app.Status.ReconciledAt.Before(state.FinishedAt))
+}
+
+// help gives the order that the observation asks for, each once for one revision.
+func (w *waiter) help(ctx context.Context, ob Observed) error {
+	if ob.App == nil {
+		return nil
+	}
+	w.stand(ob)
+	o := remedy(w.in, ob, time.Since(w.stillSince))
+	key := string(o) + " " + compared(w.in, ob) + " " + syncRevision(w.in, ob.App)
+	if o == nothing || w.given[key] || time.Now().Before(w.notBefore) {
+		return nil
+	}
+	err := w.argo.give(ctx, ob.App, o)
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		w.notBefore = time.Now().Add(orderPause)
+		w.note = err.Error()
+		return nil
+	}
+	if w.given == nil {
+		w.given = map[string]bool{}
+	}
+	w.given[key], w.note = true, ""
+	return nil
+}
+
+// stand measures for how long nothing has moved.
+func (w *waiter) stand(ob Observed) {
+	now := fmt.Sprint(compared(w.in, ob), ob.App.Status.Sync.Status, ob.App.Operation != nil, syncRevision(w.in, ob.App))
+	if now != w.still {
+		w.still, w.stillSince = now, time.Now()
+	}
+}
+
+// pause waits for d or an event, and reports whether ctx still lives.
+func (w *waiter) pause(ctx context.Context, d time.Duration) bool {
+	if !sleep(ctx, wakePause) {
+		return false
+	}
+	timer := time.NewTimer(d - wakePause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-w.wake:
+	case <-timer.C:
+	}
+	return true
+}

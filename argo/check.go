@@ -1,0 +1,86 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"knative.dev/pkg/apis"
+)
+
+// Check compares the Application with Git anew, reads what is live, and judges once.
+func (c *Client) Check(ctx context.Context, in Intent) (Verdict, Observed, error) {
+	observed, err := c.observe(ctx, in, true)
+	if err != nil {
+		return Verdict{}, observed, err
+	}
+	return Judge(in, observed), observed, nil
+}
+
+// observe reads the Application and, once it is at our commit, the live Service and its
+// Revision. What does not exist yet stays nil.
+func (c *Client) observe(ctx context.Context, in Intent, refresh bool) (Observed, error) {
+	app, err := c.application(ctx, in.App, refresh)
+	if err != nil {
+		return Observed{}, err
+	}
+	observed := Observed{App: app}
+	if observed.Relation, err = relate(ctx, in, compared(in, observed)); err != nil {
+		return observed, err
+	}
+	if !observed.Relation.ours() {
+		return observed, nil
+	}
+	if observed.Service, err = c.service(ctx, in.App, app, in.Service); err != nil {
+		return observed, unlessMissing(err)
+	}
+	ready := observed.Service.Status.GetCondition(apis.ConditionReady)
+	name := in.Revision
+	if name == "" {
+		name = observed.Service.Status.LatestCreatedRevisionName
+	}
+	if name == "" || ready.IsUnknown() {
+		return observed, nil // there is nothing to learn from it yet
+	}
+	observed.Revision, err = c.Revision(ctx, in.App, observed.Service.Namespace, name)
+	return observed, unlessMissing(err)
+}
+
+// relate asks the intent how a compared revision relates to its commit.
+func relate(ctx context.Context, in Intent, revision string) (Relation, error) {
+	switch {
+	case revision == "":
+		return Unknown, nil
+	case revision == in.Commit:
+		return Same, nil
+	case in.Carries == nil:
+		return Behind, nil
+	}
+	carries, err := in.Carries(ctx, revision)
+	switch {
+	case errors.Is(err, ErrBehind):
+		return Behind, nil
+	case err != nil:
+		return Unknown, fmt.Errorf("looking for %s in %s: %w", short(in.Commit), short(revision), err)
+	case carries:
+		return Carrying, nil
+	}
+	return Displaced, nil
+}
+
+func unlessMissing(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// isTimeout tells a refresh that nobody answered from one that was refused. Argo CD
+// reports its own deadline with an error of no particular code
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L797-L800).
+func isTimeout(err error) bool {
+	code := status.Code(err)
+	return code == codes.DeadlineExceeded || code == codes.Unknown || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,217 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	versionpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/version"
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+const servingGroup = "serving.knative.dev"
+
+// An App is the name of an Argo CD Application.
+type App struct {
+	Name      string
+	Namespace string // empty: Argo CD's own namespace
+	Project   string // empty: any, but then Argo CD does not tell "no such" from "not allowed"
+}
+
+func (a App) String() string {
+	if a.Namespace == "" {
+		return a.Name
+	}
+	return a.Namespace + "/" + a.Name
+}
+
+// A Client talks to one Argo CD API server. It is safe for concurrent use.
+type Client struct {
+	conn    *grpc.ClientConn
+	apps    applicationpkg.ApplicationServiceClient
+	timeout time.Duration
+}
+
+// New checks the configuration. It makes no call.
+func New(config Config) (*Client, error) {
+	base, err := config.base()
+	if err != nil {
+		return nil, err
+	}
+	header, err := config.header()
+	if err != nil {
+		return nil, err
+	}
+	transport, err := config.transport()
+	if err != nil {
+		return nil, err
+	}
+	timeout := config.timeout()
+	conn, err := newConn(&carrier{http: &wire{transport, header}, base: base}, retry{timeout})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Argo CD: %w", err)
+	}
+	return &Client{conn: conn, apps: applicationpkg.NewApplicationServiceClient(conn), timeout: timeout}, nil
+}
+
+// Version asks for Argo CD's version, such as v2.14.21+abcdef0. Argo CD answers it
+// without looking at the token, so an error here is about the address.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	answer, err := versionpkg.NewVersionServiceClient(c.conn).Version(ctx, &emptypb.Empty{})
+	if err != nil {
+		return "", fmt.Errorf("asking Argo CD for its version: %w", explain(err))
+	}
+	if answer.Version == "" {
+		return "", errors.New("asking Argo CD for its version: the answer is empty: is this Argo CD?")
+	}
+	return clean(answer.Version), nil
+}
+
+// Live is what is there before a promotion: the Application, checked to be the one that
+// deploys source, the live Service, and its latest ready Revision if it has one. It is
+// ErrNotFound when the Application or the Service does not exist.
+func (c *Client) Live(ctx context.Context, app App, source Source, service string) (Observed, error) {
+	if _, err := c.Version(ctx); err != nil {
+		return Observed{}, err
+	}
+	application, err := c.application(ctx, app, true)
+	if err != nil {
+		return Observed{}, err
+	}
+	observed := Observed{App: application}
+	if _, err := sourceIndex(application, source); err != nil {
+		return observed, err
+	}
+	if observed.Service, err = c.service(ctx, app, application, service); err != nil {
+		return observed, err
+	}
+	if ready := observed.Service.Status.LatestReadyRevisionName; ready != "" {
+		observed.Revision, err = c.Revision(ctx, app, observed.Service.Namespace, ready)
+	}
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return observed, err
+}
+
+// Revision reads a live Revision of the Application. It is ErrNotFound when the
+// Revision does not exist or is not the Application's.
+func (c *Client) Revision(ctx context.Context, app App, namespace, name string) (*servingv1.Revision, error) {
+	revision := new(servingv1.Revision)
+	if err := c.resource(ctx, app, "Revision", namespace, name, revision); err != nil {
+		return nil, err
+	}
+	return revision, nil
+}
+
+// application reads the Application, after a new comparison with Git if refresh is set.
+// A refresh ends when the application controller has answered it; when that takes
+// longer than one call may, the Application is read as it is.
+func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alpha1.Application, error) {
+	query := &applicationpkg.ApplicationQuery{Name: &app.Name}
+	if app.Namespace != "" {
+		query.AppNamespace = &app.Namespace
+	}
+	if app.Project != "" {
+		query.Project = []string{app.Project}
+	}
+	if refresh {
+		if answer, err := c.refresh(ctx, *query); err == nil {
+			return answer, checkApplication(app, answer)
+		} else if !isTimeout(err) || ctx.Err() != nil {
+			return nil, fmt.Errorf("refreshing application %s: %w", app, explain(err))
+		}
+	}
+	answer, err := c.apps.Get(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("reading application %s: %w", app, explain(err))
+	}
+	return answer, checkApplication(app, answer)
+}
+
+func (c *Client) refresh(ctx context.Context, query applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	normal := string(v1alpha1.RefreshTypeNormal)
+	query.Refresh = &normal
+	return c.apps.Get(ctx, &query)
+}
+
+// checkApplication makes sure that the answer is about the question: a lost trailer or
+// a proxy can make an empty Application of an error.
+func checkApplication(app App, answer *v1alpha1.Application) error {
+	switch {
+	case answer.Name != app.Name || answer.UID == "",
+		app.Namespace != "" && answer.Namespace != app.Namespace,
+		app.Project != "" && answer.Spec.GetProject() != app.Project:
+		return fmt.Errorf("reading application %s: Argo CD answered with %q in namespace %q and project %q instead",
+			app, clean(answer.Name), clean(answer.Namespace), clean(answer.Spec.GetProject()))
+	}
+	return nil
+}
+
+// service reads the live Service of an Application.
+func (c *Client) service(ctx context.Context, app App, application *v1alpha1.Application, name string) (*servingv1.Service, error) {
+	namespace, err := serviceNamespace(application, name)
+	if err != nil {
+		return nil, err
+	}
+	service := new(servingv1.Service)
+	if err := c.resource(ctx, app, "Service", namespace, name, service); err != nil {
+		return nil, err
+	}
+	return service, nil
+}
+
+// serviceNamespace is where the Application has its Knative Service of that name: where
+// its list of resources says, else its destination.
+func serviceNamespace(app *v1alpha1.Application, name string) (string, error) {
+	var found []string
+	for _, r := range app.Status.Resources {
+		if r.Group == servingGroup && r.Kind == "Service" && r.Name == name {
+			found = append(found, r.Namespace)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return app.Spec.Destination.Namespace, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("application %s has a Knative Service %s in each of the namespaces %s: expected one",
+		app.Name, name, clean(strings.Join(found, ", ")))
+}
+
+// resource reads one live object of Knative Serving into into.
+func (c *Client) resource(ctx context.Context, app App, kind, namespace, name string, into metav1.Object) error {
+	group, version := servingGroup, "v1"
+	query := &applicationpkg.ApplicationResourceRequest{
+		Name: &app.Name, Group: &group, Version: &version, Kind: &kind, Namespace: &namespace, ResourceName: &name,
+	}
+	if app.Namespace != "" {
+		query.AppNamespace = &app.Namespace
+	}
+	if app.Project != "" {
+		query.Project = &app.Project
+	}
+	answer, err := c.apps.GetResource(ctx, query)
+	if err != nil {
+		return fmt.Errorf("reading %s %s of application %s: %w", kind, name, app, explain(err))
+	}
+	if err := json.Unmarshal([]byte(answer.GetManifest()), into); err != nil {
+		return fmt.Errorf("reading %s %s of application %s: %w", kind, name, app, err)
+	}
+	if into.GetName() != name || into.GetNamespace() != namespace || into.GetUID() == "" {
+		return fmt.Errorf("reading %s %s/%s of application %s: Argo CD answered with %q in namespace %q instead",
+			kind, namespace, name, app, clean(into.GetName()), clean(into.GetNamespace()))
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package argo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+var (
+	// ErrAuth means that Argo CD does not accept the token, or not for this.
+	ErrAuth = errors.New("not allowed by Argo CD")
+	// ErrNotFound means that Argo CD knows no such Application, Service or Revision.
+	ErrNotFound = errors.New("not found")
+	// ErrSuperseded means that a newer commit, which no longer carries the intent's
+	// values, took the commit's place.
+	ErrSuperseded = errors.New("superseded")
+	// ErrBehind is for [Intent.Carries]: the revision is older than the commit, so
+	// Argo CD has not seen the commit yet.
+	ErrBehind = errors.New("behind the commit")
+)
+
+// FailedError means that the commit cannot become live.
+type FailedError struct {
+	Reason string // one line
+}
+
+func (e *FailedError) Error() string { return e.Reason }
+
+// explain turns a call's error into one of the sentinels and cleans Argo CD's words.
+func explain(err error) error {
+	code, message := status.Code(err), clean(status.Convert(err).Message())
+	switch code {
+	case codes.Unauthenticated:
+		return fmt.Errorf("%w: the token is wrong, expired or revoked: %s", ErrAuth, message)
+	case codes.PermissionDenied:
+		return fmt.Errorf("%w: no such application, or the token may not do this: %s", ErrAuth, message)
+	case codes.NotFound:
+		return fmt.Errorf("%w: %s", ErrNotFound, message)
+	case codes.InvalidArgument:
+		// what GetResource answers for an object outside the Application's tree
+		if strings.Contains(message, "not found as part of application") {
+			return fmt.Errorf("%w: %s", ErrNotFound, message)
+		}
+	case codes.DeadlineExceeded, codes.Canceled:
+		return fmt.Errorf("no answer in time: %w", err)
+	}
+	return fmt.Errorf("%s (%w)", message, codeError(code))
+}
+
+// A codeError is a call's status code, for callers that branch on it.
+type codeError codes.Code
+
+func (e codeError) Error() string { return codes.Code(e).String() }
+
+// hasCode tells whether the call that err came from ended with code.
+func hasCode(err error, code codes.Code) bool {
+	var e codeError
+	return errors.As(err, &e) && codes.Code(e) == code
+}
+
+const cleanLimit = 400 // runes: enough for an admission webhook's first sentences
+
+// clean makes one bounded line of foreign text.
+func clean(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if runes := []rune(text); len(runes) > cleanLimit {
+		text = string(runes[:cleanLimit-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,86 @@
+package argo
+
+import (
+	"context"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// An Intent is what shall be live.
+type Intent struct {
+	App     App
+	Source  Source
+	Commit  string // the full hash
+	Service string // the Knative Service's name as rendered
+	// Revision is the template's name; empty when Knative generates it.
+	Revision string
+	// Images of the template's containers, in their order; none: not compared.
+	Images []string
+	// Traffic as the rendered Service has it; none is Knative's default, all to the
+	// latest ready revision.
+	Traffic []servingv1.TrafficTarget
+	// Carries tells whether revision, which Argo CD compared and which is not Commit,
+	// is a descendant of Commit that still carries our values. False means superseded,
+	// also by a rewritten branch. For an ancestor of Commit, which Argo CD shows until
+	// it sees the commit, it returns ErrBehind. Nil: any other revision is awaited to
+	// become Commit.
+	Carries func(ctx context.Context, revision string) (bool, error)
+}
+
+// A State is where a commit is on its way to be live.
+type State int
+
+// A commit's states. Only Wait is not final.
+const (
+	Wait State = iota
+	Live
+	Failed
+	Superseded
+)
+
+func (s State) String() string {
+	return [...]string{"wait", "live", "failed", "superseded"}[s]
+}
+
+// A Verdict is a state and its reason in words.
+type Verdict struct {
+	State  State
+	Reason string // one line
+	// Trouble names what is wrong in a Wait that may still heal, and is empty when
+	// there is only something to wait for.
+	Trouble string
+}
+
+// Observed is what one observation saw. What it could not see yet is nil.
+type Observed struct {
+	App      *v1alpha1.Application
+	Service  *servingv1.Service
+	Revision *servingv1.Revision // the one the intent names, or the template's
+	// Relation of the compared revision to the intent's commit.
+	Relation Relation
+	// UID that the Application had when the wait began; empty: any.
+	UID types.UID
+	// Trouble of the verdict before, and for how long it has lasted without a break.
+	Trouble    string
+	TroubleFor time.Duration
+	// Note is what Await found when it tried to help, such as a missing permission.
+	Note string
+}
+
+// A Relation says how the revision that Argo CD compared relates to the commit.
+type Relation int
+
+// Relations of the compared revision to the commit.
+const (
+	Unknown   Relation = iota // nobody could tell yet
+	Same                      // it is the commit
+	Carrying                  // a descendant that carries the same values
+	Behind                    // older: Argo CD has not seen the commit
+	Displaced                 // newer or unrelated, without our values
+)
+
+// ours tells whether the compared revision has the intent's values.
+func (r Relation) ours() bool { return r == Same || r == Carrying }

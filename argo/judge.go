@@ -1,0 +1,75 @@
+package argo
+
+import (
+	"fmt"
+	"time"
+)
+
+// Grace is how long a trouble that may heal by itself lasts before it is a failure.
+// Knative shows RevisionMissing and ContainerMissing for moments in good rollouts
+// (https://github.com/knative/serving/issues/4173).
+const Grace = 30 * time.Second
+
+// Judge tells whether the intent is live. It is a pure function of what was seen, and
+// never Live unless all of these hold:
+//
+//   - the Application still is the same one, deploys the intent's source, and shows no
+//     error that concerns the commit;
+//   - the revision it was compared with is the commit or a descendant that carries the
+//     same values, no operation is running, the operation for that revision succeeded
+//     if there was one, and the comparison is not older than the operation's end;
+//   - it is Synced, or what is out of sync is not the Service and either waits to be
+//     pruned or went out of sync again after a full, successful operation;
+//   - the live Service is at its observed generation with Ready True, has the intended
+//     template name, images and traffic, and status.traffic agrees;
+//   - the Revision is Ready and has the intended images.
+//
+// It is Failed at once for what cannot heal: the Application deleted, recreated or
+// redirected, the operation for our revision failed for good or the Service refused by
+// an admission webhook, the Revision past its progress deadline. Any other trouble
+// fails after it has lasted for Grace.
+func Judge(in Intent, ob Observed) Verdict {
+	v := judge(in, ob)
+	if v.Trouble != "" && v.Trouble == ob.Trouble && ob.TroubleFor >= Grace {
+		v.State = Failed
+		v.Reason = fmt.Sprintf("%s (for %s)", v.Reason, ob.TroubleFor.Truncate(time.Second))
+	}
+	if v.State == Wait && ob.Note != "" {
+		v.Reason += "; " + ob.Note
+	}
+	return v
+}
+
+// judge goes from the outside to the inside and stops at the first thing to say.
+func judge(in Intent, ob Observed) Verdict {
+	rules := []func(Intent, Observed) *Verdict{
+		judgeIdentity, judgeConditions, judgeRelation, judgeOperation, judgeSync,
+		judgeRevisionFailed, judgeSpec, judgeReady, judgeTraffic, judgeRevision,
+	}
+	for _, rule := range rules {
+		if v := rule(in, ob); v != nil {
+			return *v
+		}
+	}
+	return Verdict{State: Live, Reason: fmt.Sprintf("%s is live in %s at %s", in.Service, in.App, short(compared(in, ob)))}
+}
+
+func wait(format string, args ...any) *Verdict {
+	return &Verdict{State: Wait, Reason: fmt.Sprintf(format, args...)}
+}
+
+func failed(format string, args ...any) *Verdict {
+	return &Verdict{State: Failed, Reason: fmt.Sprintf(format, args...)}
+}
+
+func troubled(trouble, format string, args ...any) *Verdict {
+	return &Verdict{State: Wait, Trouble: trouble, Reason: fmt.Sprintf(format, args...)}
+}
+
+// short is a commit's hash as people write it.
+func short(hash string) string {
+	if len(hash) > 8 {
+		hash = hash[:8]
+	}
+	return clean(hash)
+}

@@ -1,0 +1,228 @@
+package argo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
+)
+
+// judgeIdentity makes sure that this is the Application that the wait is about.
+func judgeIdentity(in Intent, ob Observed) *Verdict {
+	app := ob.App
+	switch {
+	case app == nil:
+		return wait("application %s has not been read yet", in.App)
+	case checkApplication(in.App, app) != nil:
+		return failed("%s", checkApplication(in.App, app))
+	case ob.UID != "" && app.UID != ob.UID:
+		return failed("application %s was deleted and created anew while waiting", in.App)
+	case app.DeletionTimestamp != nil:
+		return failed("application %s is being deleted", in.App)
+	}
+	index, err := sourceIndex(app, in.Source)
+	if err != nil {
+		return failed("%s", err)
+	}
+	to, now := app.Status.Sync.ComparedTo, app.Spec.GetSources()[index]
+	before := &to.Source
+	if app.Spec.HasMultipleSources() && index < len(to.Sources) {
+		before = &to.Sources[index]
+	}
+	if before.RepoURL != "" && !before.Equals(&now) {
+		return wait("Argo CD has not compared the application's changed source yet")
+	}
+	return nil
+}
+
+// judgeConditions looks for errors of Argo CD itself.
+func judgeConditions(in Intent, ob Observed) *Verdict {
+	for _, c := range ob.App.Status.Conditions {
+		switch c.Type {
+		case v1alpha1.ApplicationConditionComparisonError,
+			v1alpha1.ApplicationConditionInvalidSpecError,
+			v1alpha1.ApplicationConditionUnknownError,
+			v1alpha1.ApplicationConditionDeletionError:
+			return troubled("comparison", "Argo CD reports %s: %s", c.Type, clean(c.Message))
+		case v1alpha1.ApplicationConditionSharedResourceWarning:
+			if strings.HasPrefix(c.Message, "Service/"+in.Service+" ") {
+				return troubled("shared", "two applications manage the Service: %s", clean(c.Message))
+			}
+		}
+	}
+	return nil
+}
+
+// judgeRelation looks at the commit that Argo CD compared.
+func judgeRelation(in Intent, ob Observed) *Verdict {
+	revision := compared(in, ob)
+	switch {
+	case revision == "":
+		return wait("Argo CD has not compared the application with Git yet")
+	case ob.Relation == Displaced:
+		return &Verdict{State: Superseded, Reason: fmt.Sprintf("%s took the place of %s and does not carry its values", short(revision), short(in.Commit))}
+	case !ob.Relation.ours():
+		return wait("Argo CD is at %s and has not seen %s yet", short(revision), short(in.Commit))
+	}
+	return nil
+}
+
+// compared is the revision of the intent's source that Argo CD compared last. The
+// operation's revision is not used for this: a commit that changes nothing has none.
+func compared(in Intent, ob Observed) string {
+	return revisionOf(in, ob.App, ob.App.Status.Sync.Revision, ob.App.Status.Sync.Revisions)
+}
+
+// revisionOf picks the revision of the intent's source.
+func revisionOf(in Intent, app *v1alpha1.Application, single string, multiple []string) string {
+	if !app.Spec.HasMultipleSources() {
+		return single
+	}
+	index, err := sourceIndex(app, in.Source)
+	if err != nil || index >= len(multiple) {
+		return ""
+	}
+	return multiple[index]
+}
+
+// judgeOperation looks at the sync that runs or ran last.
+func judgeOperation(in Intent, ob Observed) *Verdict {
+	app, state := ob.App, ob.App.Status.OperationState
+	if state == nil {
+		if app.Operation != nil {
+			return wait("a sync is about to start")
+		}
+		return nil
+	}
+	revision, message := syncRevision(in, app), clean(state.Message)
+	concerns := revision != "" && (revision == in.Commit || revision == compared(in, ob))
+	switch {
+	case concerns && refusal(in, state) != "":
+		return failed("the Service was refused: %s", refusal(in, state))
+	case state.Phase == common.OperationTerminating:
+		return wait("a sync of %s is being terminated", short(revision))
+	case !state.Phase.Completed() && concerns:
+		return wait("syncing %s%s", short(revision), after(message))
+	case !state.Phase.Completed():
+		return wait("another sync is running, of %s%s", short(revision), after(message))
+	case app.Operation != nil:
+		return wait("a sync is about to start")
+	case concerns && !state.Phase.Successful():
+		return failed("the sync of %s failed: %s", short(revision), message)
+	case app.Status.ReconciledAt == nil || state.FinishedAt != nil && app.Status.ReconciledAt.Before(state.FinishedAt):
+		return wait("Argo CD has not compared the application since the last sync")
+	}
+	return nil
+}
+
+// after is a message behind a colon, if there is one.
+func after(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + message
+}
+
+// syncRevision is the revision that the last operation applied or is to apply.
+func syncRevision(in Intent, app *v1alpha1.Application) string {
+	state := app.Status.OperationState
+	switch {
+	case state == nil:
+		return ""
+	case state.SyncResult != nil:
+		return revisionOf(in, app, state.SyncResult.Revision, state.SyncResult.Revisions)
+	case state.Operation.Sync != nil:
+		return revisionOf(in, app, state.Operation.Sync.Revision, state.Operation.Sync.Revisions)
+	}
+	return ""
+}
+
+// refusal is an admission webhook's message about our Service, for which no retry of
+// the same commit helps. A webhook that cannot be reached ("failed calling webhook")
+// is none.
+func refusal(in Intent, state *v1alpha1.OperationState) string {
+	if state.Phase == common.OperationSucceeded {
+		return ""
+	}
+	if state.SyncResult == nil || len(state.SyncResult.Resources) == 0 {
+		return ""
+	}
+	for _, r := range state.SyncResult.Resources {
+		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && r.Status == common.ResultCodeSyncFailed && denied(r.Message) {
+			return clean(r.Message)
+		}
+	}
+	return ""
+}
+
+func denied(message string) bool {
+	return strings.Contains(message, "admission webhook") && strings.Contains(message, "denied the request")
+}
+
+// judgeSync looks at the sync status, see Judge for what may be out of sync.
+func judgeSync(in Intent, ob Observed) *Verdict {
+	app := ob.App
+	ours := serviceStatus(in, app)
+	switch {
+	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown:
+		return troubled("comparison", "Argo CD does not know whether the application is in sync")
+	case ours == nil:
+		return troubled("missing", "application %s at %s contains no Knative Service %s", in.App, short(compared(in, ob)), in.Service)
+	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced:
+		return nil
+	case ours.Status == v1alpha1.SyncStatusCodeSynced && !ours.RequiresPruning && (onlyPruning(app) || applied(in, ob)):
+		return nil
+	case applied(in, ob):
+		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))
+	}
+	if message := condition(app, v1alpha1.ApplicationConditionSyncError); message != "" {
+		return troubled("sync", "Argo CD does not sync: %s", message)
+	}
+	if !automated(app) {
+		return wait("the application is out of sync at %s and does not sync by itself", short(compared(in, ob)))
+	}
+	return wait("the application is out of sync at %s", short(compared(in, ob)))
+}
+
+func serviceStatus(in Intent, app *v1alpha1.Application) *v1alpha1.ResourceStatus {
+	for i, r := range app.Status.Resources {
+		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && !r.Hook {
+			return &app.Status.Resources[i]
+		}
+	}
+	return nil
+}
+
+// onlyPruning tells whether all that is out of sync waits to be pruned.
+func onlyPruning(app *v1alpha1.Application) bool {
+	for _, r := range app.Status.Resources {
+		if r.Status != v1alpha1.SyncStatusCodeSynced && r.Status != "" && !r.RequiresPruning {
+			return false
+		}
+	}
+	return true
+}
+
+// applied tells whether a full sync of the compared revision has succeeded.
+func applied(in Intent, ob Observed) bool {
+	state := ob.App.Status.OperationState
+	return state != nil && state.Phase.Successful() && syncRevision(in, ob.App) == compared(in, ob) &&
+		(state.Operation.Sync == nil || len(state.Operation.Sync.Resources) == 0)
+}
+
+func condition(app *v1alpha1.Application, kind v1alpha1.ApplicationConditionType) string {
+	for _, c := range app.Status.Conditions {
+		if c.Type == kind {
+			return clean(c.Message)
+		}
+	}
+	return ""
+}
+
+// automated tells whether Argo CD syncs by itself. Since Argo CD 3.1 the policy can
+// also be there and switched off (https://github.com/argoproj/argo-cd/pull/21999),
+// which these types do not show; Await helps out then, too.
+func automated(app *v1alpha1.Application) bool {
+	return app.Spec.SyncPolicy != nil && app.Spec.SyncPolicy.Automated != nil
+}

@@ -1,0 +1,99 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"google.golang.org/grpc/codes"
+)
+
+// errWindow means that a sync window is closed.
+var errWindow = errors.New("a sync window is closed")
+
+// give gives an order to Argo CD.
+func (c *Client) give(ctx context.Context, app *v1alpha1.Application, o order) error {
+	switch o {
+	case terminate:
+		return c.terminate(ctx, app)
+	case syncStuck:
+		if err := c.checkWindows(ctx, app); err != nil {
+			return err
+		}
+	}
+	return c.sync(ctx, app)
+}
+
+// sync asks for a sync of what the application follows: while auto-sync is on, Argo CD
+// takes no revision
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L2055-L2060).
+func (c *Client) sync(ctx context.Context, app *v1alpha1.Application) error {
+	project, prune := app.Spec.GetProject(), false
+	request := &applicationpkg.ApplicationSyncRequest{
+		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project, Prune: &prune,
+	}
+	if policy := app.Spec.SyncPolicy; policy != nil && policy.Automated != nil {
+		prune = policy.Automated.Prune // as auto-sync would have done it
+	}
+	if policy := app.Spec.SyncPolicy; policy == nil || policy.Retry == nil {
+		request.RetryStrategy = &v1alpha1.RetryStrategy{Limit: 5} // auto-sync's own
+	}
+	_, err := c.apps.Sync(ctx, request)
+	if err == nil {
+		return nil
+	}
+	err = explain(err)
+	switch {
+	case hasCode(err, codes.FailedPrecondition) && strings.Contains(err.Error(), "another operation is already in progress"):
+		return nil
+	case errors.Is(err, ErrAuth) && strings.Contains(err.Error(), "blocked by sync window"):
+		return errWindow // not a matter of permissions, though Argo CD says PermissionDenied
+	}
+	return fmt.Errorf("syncing application %s: %w", app.Name, err)
+}
+
+func (c *Client) terminate(ctx context.Context, app *v1alpha1.Application) error {
+	project := app.Spec.GetProject()
+	_, err := c.apps.TerminateOperation(ctx, &applicationpkg.OperationTerminateRequest{
+		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project,
+	})
+	if err != nil {
+		return fmt.Errorf("terminating the sync of application %s: %w", app.Name, explain(err))
+	}
+	return nil
+}
+
+// checkWindows makes sure that Argo CD may sync by itself now. Its own answer CanSync is
+// about a sync by hand, which a window may allow more.
+func (c *Client) checkWindows(ctx context.Context, app *v1alpha1.Application) error {
+	project := app.Spec.GetProject()
+	windows, err := c.apps.GetApplicationSyncWindows(ctx, &applicationpkg.ApplicationSyncWindowsQuery{
+		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project,
+	})
+	if err != nil {
+		return fmt.Errorf("reading the sync windows of application %s: %w", app.Name, explain(err))
+	}
+	if closed(windows) {
+		return errWindow
+	}
+	return nil
+}
+
+// closed follows Argo CD: an active deny window closes, and so does an allow window
+// that is assigned while none is active.
+func closed(windows *applicationpkg.ApplicationSyncWindowsResponse) bool {
+	allowed, allows := false, false
+	for _, w := range windows.ActiveWindows {
+		if w.GetKind() == "deny" {
+			return true
+		}
+		allowed = allowed || w.GetKind() == "allow"
+	}
+	for _, w := range windows.AssignedWindows {
+		allows = allows || w.GetKind() == "allow"
+	}
+	return allows && !allowed
+}

@@ -1,0 +1,60 @@
+package argo
+
+import (
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
+)
+
+// stuckAfter is how long an automated application may stand out of sync at our commit
+// with no operation before Await syncs it. Argo CD can forget a commit that arrived
+// while another operation ran (https://github.com/argoproj/argo-cd/issues/27875).
+const stuckAfter = 10 * time.Second
+
+// An order is what Await may ask of Argo CD.
+type order string
+
+const (
+	nothing   order = ""
+	syncNow   order = "sync"      // where auto-sync is off
+	syncStuck order = "sync it"   // where auto-sync forgot, and no sync window is closed
+	terminate order = "terminate" // an automated sync of an older commit that never will succeed
+)
+
+// remedy decides whether Argo CD needs help, after the application has stood still for
+// the given time. It never touches an operation that a person started.
+func remedy(in Intent, ob Observed, still time.Duration) order {
+	app := ob.App
+	if app == nil || !ob.Relation.ours() {
+		return nothing
+	}
+	state := app.Status.OperationState
+	if state != nil && !state.Phase.Completed() {
+		if blocks(in, ob) {
+			return terminate
+		}
+		return nothing
+	}
+	switch {
+	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync, applied(in, ob):
+		return nothing
+	case !automated(app):
+		return syncNow
+	case still >= stuckAfter:
+		return syncStuck
+	}
+	return nothing
+}
+
+// blocks tells whether the running operation is Argo CD's own, for another commit than
+// the one compared, and only retries what an admission webhook has refused. Argo CD
+// does not start on a later commit before it has used up those retries
+// (https://github.com/argoproj/argo-cd/issues/11494).
+func blocks(in Intent, ob Observed) bool {
+	state := ob.App.Status.OperationState
+	revision := syncRevision(in, ob.App)
+	return state.Operation.InitiatedBy.Automated && state.Phase == common.OperationRunning &&
+		state.RetryCount > 0 && denied(state.Message) &&
+		revision != "" && revision != compared(in, ob) && revision != in.Commit
+}

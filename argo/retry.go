@@ -1,0 +1,72 @@
+package argo
+
+import (
+	"context"
+	"math/rand/v2"
+	"path"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const maxTries = 6
+
+// A retry gives every call a deadline of its own and tries the reading ones again.
+type retry struct {
+	timeout time.Duration // of one try; all tries end within twice this time
+}
+
+func (r retry) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	all, cancel := context.WithTimeout(ctx, 2*r.timeout)
+	defer cancel()
+	pause := 200 * time.Millisecond
+	for try := 1; ; try++ {
+		err := r.once(all, method, req, reply, conn, next, opts...)
+		if err == nil || try == maxTries || writes(method) || !heals(err) || !sleep(all, jitter(pause)) {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+func (r retry) once(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	return next(ctx, method, req, reply, conn, opts...)
+}
+
+// writes tells the calls that change something: an answer that got lost does not say
+// whether they did.
+func writes(method string) bool {
+	name := path.Base(method)
+	return name == "Sync" || name == "TerminateOperation"
+}
+
+// heals tells whether another try may succeed. Internal is what a cut answer looks like,
+// Unknown what Argo CD makes of most errors of its own back ends.
+func heals(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.Unknown, codes.DeadlineExceeded, codes.Internal:
+		return true
+	}
+	return false
+}
+
+// jitter is between half and all of d.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d/2+1)
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

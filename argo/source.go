@@ -1,0 +1,131 @@
+package argo
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+)
+
+// A Source is the place in Git that an Application deploys.
+type Source struct {
+	RepoURL string // in any of Git's spellings
+	Branch  string
+	Path    string // of the overlay, below the repository's root
+}
+
+// sourceIndex finds the one source of an Application that deploys want.
+func sourceIndex(app *v1alpha1.Application, want Source) (int, error) {
+	if app.Spec.SourceHydrator != nil {
+		return 0, fmt.Errorf("application %s uses a source hydrator, which is not supported: its revisions are not the repository's commits", app.Name)
+	}
+	sources := app.Spec.GetSources()
+	var found []int
+	for i, s := range sources {
+		if s.Chart == "" && SameRepo(s.RepoURL, want.RepoURL) && cleanPath(s.Path) == cleanPath(want.Path) {
+			found = append(found, i)
+		}
+	}
+	if len(found) > 1 {
+		found = onBranch(sources, found, want.Branch)
+	}
+	switch {
+	case len(found) == 0:
+		return 0, fmt.Errorf("application %s does not deploy %s of %s, it deploys %s", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL), describe(sources))
+	case len(found) > 1:
+		return 0, fmt.Errorf("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL))
+	case !follows(sources[found[0]].TargetRevision, want.Branch):
+		return 0, fmt.Errorf("application %s follows %q and not the branch %s, where the commits go: it would never see them",
+			app.Name, clean(sources[found[0]].TargetRevision), want.Branch)
+	}
+	return found[0], nil
+}
+
+func onBranch(sources v1alpha1.ApplicationSources, candidates []int, branch string) []int {
+	var found []int
+	for _, i := range candidates {
+		if follows(sources[i].TargetRevision, branch) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// follows tells whether a targetRevision can move with the branch. HEAD, also spelt as
+// nothing, is the remote's default branch, whose name an Application does not tell.
+func follows(target, branch string) bool {
+	target = strings.TrimPrefix(target, "refs/heads/")
+	return branch == "" || target == "" || target == "HEAD" || target == branch
+}
+
+func describe(sources v1alpha1.ApplicationSources) string {
+	var parts []string
+	for _, s := range sources {
+		what := cleanPath(s.Path)
+		if s.Chart != "" {
+			what = "chart " + s.Chart
+		}
+		parts = append(parts, what+" of "+withoutUser(s.RepoURL))
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return clean(strings.Join(parts, ", "))
+}
+
+func cleanPath(p string) string { return strings.TrimPrefix(path.Clean("/"+p), "/") }
+
+// SameRepo tells whether two URLs name one repository: as HTTPS or SSH, with or without
+// user, ".git" and the scheme's usual port, and in any case of letters, as the forges do.
+func SameRepo(a, b string) bool {
+	left, right := parseRepo(a), parseRepo(b)
+	if left.host == "" && left.path == "" {
+		return false
+	}
+	// An SSH port says nothing about the HTTPS port of the same forge.
+	samePort := left.port == right.port || left.ssh != right.ssh
+	return left.host == right.host && left.path == right.path && samePort
+}
+
+type repo struct {
+	ssh              bool
+	host, port, path string
+}
+
+func parseRepo(raw string) repo {
+	raw = strings.ToLower(strings.TrimSpace(raw))
+	// the scp-like spelling user@host:path, https://git-scm.com/docs/git-clone#_git_urls
+	if m := regexp.MustCompile(`^(?:[^/@]+@)?([^/:@]+):([^/].*)$`).FindStringSubmatch(raw); m != nil && !strings.Contains(raw, "://") {
+		return repo{ssh: true, host: m[1], path: repoPath(m[2])}
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return repo{path: raw}
+	}
+	r := repo{ssh: strings.Contains(u.Scheme, "ssh"), host: u.Hostname(), port: u.Port(), path: repoPath(u.Path)}
+	usual := map[string]string{"https": "443", "http": "80", "ssh": "22", "git": "9418"}
+	if r.port == "" {
+		r.port = usual[u.Scheme]
+	}
+	if r.ssh && r.port == "22" {
+		r.port = ""
+	}
+	return r
+}
+
+func repoPath(p string) string {
+	return strings.TrimSuffix(cleanPath(p), ".git")
+}
+
+// withoutUser is a repository's URL as an error may show it.
+func withoutUser(raw string) string {
+	if scheme, rest, found := strings.Cut(raw, "://"); found {
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			raw = scheme + "://" + rest[at+1:]
+		}
+	}
+	return clean(raw)
+}

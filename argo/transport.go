@@ -1,0 +1,106 @@
+package argo
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"connectrpc.com/connect"
+)
+
+// A wire sends one request as it is: it follows no redirect, keeps no cookie, and names
+// what answers in place of Argo CD. It is connect's HTTP client.
+type wire struct {
+	transport http.RoundTripper
+	header    http.Header // added to every request
+}
+
+// Do implements connect.HTTPClient.
+func (w *wire) Do(req *http.Request) (*http.Response, error) {
+	maps.Copy(req.Header, w.header)
+	if host := w.header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	resp, err := w.transport.RoundTrip(req)
+	if err != nil {
+		return nil, unreachable(req.URL, err)
+	}
+	if err := stranger(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
+
+// unreachable gives the errors that another try cannot heal a code that is not retried,
+// and a hint.
+func unreachable(u *url.URL, err error) error {
+	var record tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	hint := ""
+	switch {
+	case errors.As(err, &unknown):
+		hint = "is its CA certificate given?"
+	case errors.As(err, &verify):
+		hint = "is this the name in its certificate?"
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		hint = "does it speak HTTP without TLS? That must be allowed explicitly, as plaintext"
+	default:
+		return err
+	}
+	return connect.NewError(connect.CodeFailedPrecondition, fmt.Errorf("%s: %w (%s)", u.Host, err, hint))
+}
+
+// stranger reports an answer that cannot come from Argo CD's API.
+func stranger(resp *http.Response) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch code := resp.StatusCode; {
+	case strings.HasPrefix(kind, "application/grpc-web"):
+		return nil
+	case code >= 300 && code < 400:
+		return problem(connect.CodeFailedPrecondition, "Argo CD redirected to %s: a login page or a wrong address?", target(resp))
+	case code == http.StatusUnauthorized:
+		return problem(connect.CodeUnauthenticated, "something in front of Argo CD answered %s", resp.Status)
+	case code == http.StatusForbidden:
+		return problem(connect.CodePermissionDenied, "something in front of Argo CD answered %s", resp.Status)
+	case code == http.StatusTooManyRequests || code >= 500:
+		return problem(connect.CodeUnavailable, "answered %s", resp.Status)
+	case kind == "text/html":
+		return problem(connect.CodeFailedPrecondition, "answered with a web page%s instead of Argo CD's API: a login page or a wrong address?", title(resp.Body))
+	case code != http.StatusOK:
+		return problem(connect.CodeFailedPrecondition, "answered %s: is this Argo CD, and is the root path right?", resp.Status)
+	}
+	return problem(connect.CodeFailedPrecondition, "answered with content type %q: is this Argo CD?", kind)
+}
+
+func problem(code connect.Code, format string, args ...any) error {
+	return connect.NewError(code, fmt.Errorf(format, args...))
+}
+
+// target is the host that a redirect leads to. Its path and query may hold secrets.
+func target(resp *http.Response) string {
+	location, err := resp.Location()
+	if err != nil {
+		return "nowhere"
+	}
+	return location.Scheme + "://" + location.Host
+}
+
+// title is the title of a web page, as a hint whose page it is.
+func title(body io.Reader) string {
+	head, _ := io.ReadAll(io.LimitReader(body, 8<<10))
+	found := regexp.MustCompile(`(?is)<title[^>]*>(.{1,200}?)</title`).FindSubmatch(head)
+	if found == nil {
+		return ""
+	}
+	return fmt.Sprintf(" titled %q", clean(string(found[1])))
+}
