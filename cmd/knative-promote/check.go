@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// contradictions lists what is wrong between inputs that are each good alone.
+// It looks only at inputs whose own value is good.
+func (s *settings) contradictions(given map[string]string, w workflow) []string {
+	var wrong []string
+	for _, check := range []func(map[string]string, workflow) string{
+		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
+		s.checkTransport, s.checkTLS, s.checkCredentials, s.checkFork,
+	} {
+		if line := check(given, w); line != "" {
+			wrong = append(wrong, line)
+		}
+	}
+	return wrong
+}
+
+func (s *settings) checkTo(given map[string]string, _ workflow) string {
+	if given["to"] == "" || s.Command == cmdRollback {
+		return ""
+	}
+	return fmt.Sprintf("to: %q (%s): only the command rollback goes back to something; remove it, or set command to rollback", s.Promote.To, given["to"])
+}
+
+func (s *settings) checkProbe(given map[string]string, _ workflow) string {
+	_, probe := given["probe"]
+	for _, name := range []string{"probe-connect", "probe-count"} {
+		if given[name] != "" && !probe {
+			return fmt.Sprintf("%s (%s): there is no probe; set probe, for example: /healthz", name, given[name])
+		}
+	}
+	return ""
+}
+
+// checkTag keeps the tagged route's host, tag-service, within a DNS label.
+func (s *settings) checkTag(_ map[string]string, _ workflow) string {
+	if host := s.Promote.CandidateTag + "-" + s.Promote.Service; len(host) > 63 {
+		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
+			s.Promote.CandidateTag, host, len(host), 62-len(s.Promote.Service))
+	}
+	return ""
+}
+
+func (s *settings) checkPrevious(_ map[string]string, _ workflow) string {
+	if !s.Promote.KeepPrevious || s.Promote.CandidateTag != "previous" {
+		return ""
+	}
+	return "candidate-tag: \"previous\": the old revision has this tag; expected another one, for example: candidate"
+}
+
+// checkBake keeps a run from starting that can only end in its timeout.
+func (s *settings) checkBake(_ map[string]string, _ workflow) string {
+	var bake time.Duration
+	for _, step := range s.Promote.Steps {
+		bake += step.Bake
+	}
+	if s.Timeout == 0 || bake < s.Timeout {
+		return ""
+	}
+	return fmt.Sprintf("timeout: %q: the steps alone must stay good for %s; expected more than that, for example: %s", s.Timeout, bake, 2*bake)
+}
+
+func (s *settings) checkWait(_ map[string]string, _ workflow) string {
+	if s.Timeout == 0 || s.Promote.WaitTimeout <= s.Timeout {
+		return ""
+	}
+	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.WaitTimeout, s.Timeout)
+}
+
+// checkTransport keeps a credential from being given for a transport that
+// cannot use it.
+func (s *settings) checkTransport(given map[string]string, _ workflow) string {
+	web := strings.HasPrefix(s.Remote.URL, "http://") || strings.HasPrefix(s.Remote.URL, "https://")
+	switch {
+	case web && given["ssh-key"] != "" && given["token"] == "":
+		return fmt.Sprintf("ssh-key (%s): %s is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git", given["ssh-key"], s.Remote.URL)
+	case isSSH(s.Remote.URL) && given["ssh-key"] == "" && given["token"] != "":
+		return fmt.Sprintf("token (%s): %s is reached over ssh; set ssh-key instead, or write repository as an https URL", given["token"], s.Remote.URL)
+	case strings.HasPrefix(s.Remote.URL, "http://") && given["token"] != "" && !isLoopback(s.Remote.URL):
+		return fmt.Sprintf("repository: %q: a token must not travel without TLS; expected an https URL", s.Remote.URL)
+	}
+	return ""
+}
+
+func (s *settings) checkTLS(given map[string]string, _ workflow) string {
+	switch {
+	case s.Argo.Plaintext && len(s.Argo.CA) > 0:
+		return fmt.Sprintf("argocd-ca (%s): without TLS there is no certificate; remove it, or set argocd-plaintext to false", given["argocd-ca"])
+	case s.Argo.Insecure && len(s.Argo.CA) > 0:
+		return fmt.Sprintf("argocd-ca (%s): argocd-insecure accepts every certificate; remove one of them", given["argocd-ca"])
+	}
+	return ""
+}
+
+// checkCredentials says early that Argo CD cannot be asked.
+func (s *settings) checkCredentials(given map[string]string, _ workflow) string {
+	_, token := given["argocd-token"]
+	if s.Command != cmdDiff || given["argocd-server"] == "" || token {
+		return ""
+	}
+	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a diff without the live state", given["argocd-server"])
+}
+
+// checkFork keeps what a stranger proposes from being promoted with the
+// repository's secrets (pull_request_target).
+func (s *settings) checkFork(_ map[string]string, w workflow) string {
+	if !w.Fork || s.Command != cmdPromote && s.Command != cmdRollback {
+		return ""
+	}
+	return fmt.Sprintf("command: %q: the event %s comes from a fork's pull request that is not merged; expected diff, or a workflow that runs after the merge", s.Command, w.EventName)
+}

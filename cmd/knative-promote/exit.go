@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote"
+)
+
+// The exit codes. 2 is not among them: it is what a Go program ends with when
+// it crashes, and what many tools end with on a wrong flag.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitInput       = 3
+	exitAuth        = 4
+	exitContention  = 5
+	exitSuperseded  = 6
+	exitTimeout     = 7
+	exitRolledBack  = 8
+	exitHeld        = 9
+	exitNotRestored = 10
+	exitCancelled   = 11
+	exitRefused     = 12
+)
+
+// An exit is a code and what it means.
+type exit struct {
+	Code    int
+	Name    string
+	Meaning string
+}
+
+// exits is the table of exit codes.
+func exits() []exit {
+	return []exit{
+		{exitOK, "done", "promoted, unchanged, held as the steps ask, or rolled back by the command rollback"},
+		{exitInternal, "failed", "anything without a code of its own, such as an overlay that cannot be promoted"},
+		{exitInput, "bad input", "inputs are wrong or missing, or name what does not exist; nothing was changed"},
+		{exitAuth, "not allowed", "Git or Argo CD did not accept the credentials, or not for this"},
+		{exitContention, "contention", "other pushes took the branch again and again"},
+		{exitSuperseded, "superseded", "a newer promotion or a person's change of the same service won"},
+		{exitTimeout, "timeout", "the time was over before anything could be decided"},
+		{exitRolledBack, "gate failed, rolled back", "a gate failed, and what was there before is live again"},
+		{exitHeld, "gate failed, held", "a gate failed, and the traffic stays as it was"},
+		{exitNotRestored, "rollback failed", "a gate failed and taking it back failed too; a person must look"},
+		{exitCancelled, "cancelled", "the run was cancelled"},
+		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
+	}
+}
+
+// exitCode is the code for how a run ended.
+func exitCode(err error, status promote.Status) int {
+	if err == nil {
+		return exitOfStatus(status)
+	}
+	if _, notRestored := errors.AsType[*promote.RestoreError](err); notRestored {
+		return exitNotRestored
+	}
+	switch status {
+	case promote.RolledBack:
+		return exitRolledBack
+	case promote.Superseded:
+		return exitSuperseded
+	case promote.Cancelled:
+		return exitCancelled
+	case promote.Held:
+		return exitHeld
+	}
+	return exitOfError(err)
+}
+
+// exitOfStatus is the code where there is no error.
+func exitOfStatus(status promote.Status) int {
+	switch status {
+	case promote.Superseded:
+		return exitSuperseded
+	case promote.Cancelled:
+		return exitCancelled
+	case promote.Failed:
+		return exitInternal
+	}
+	return exitOK
+}
+
+// exitOfError is the code of a run that failed before it could decide what to
+// leave behind.
+func exitOfError(err error) int {
+	if _, bad := errors.AsType[*badInput](err); bad {
+		return exitInput
+	}
+	for _, kind := range []struct {
+		err  error
+		code int
+	}{
+		{promote.ErrSuperseded, exitSuperseded},
+		{argo.ErrSuperseded, exitSuperseded},
+		{gitops.ErrAuth, exitAuth},
+		{argo.ErrAuth, exitAuth},
+		{gitops.ErrContention, exitContention},
+		{gitops.ErrRefused, exitRefused},
+		{gitops.ErrNotFound, exitInput},
+		{argo.ErrNotFound, exitInput},
+		{promote.ErrTimeout, exitTimeout},
+		{context.DeadlineExceeded, exitTimeout},
+		{context.Canceled, exitCancelled},
+	} {
+		if errors.Is(err, kind.err) {
+			return kind.code
+		}
+	}
+	if _, failed := errors.AsType[*promote.GateError](err); failed {
+		return exitHeld
+	}
+	return exitInternal
+}
+
+// exitName is the title of an error that ends with the code.
+func exitName(code int) string {
+	for _, e := range exits() {
+		if e.Code == code {
+			return strings.ToUpper(e.Name[:1]) + e.Name[1:]
+		}
+	}
+	return "Failed"
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"flag"
+	"slices"
+	"strings"
+)
+
+// An input is one setting. Its row is its only declaration: the action's
+// input, the environment variable, the flag, the usage text, action.yml and
+// README.md all follow from it.
+type input struct {
+	Name          string     // of the action's input and of the flag
+	Usage         string     // what it says and what it may be
+	Default       string     // taken when nothing is set
+	ActionDefault string     // the default in action.yml, where it is not Default
+	Example       string     // a good value, shown with every error
+	Env           string     // another environment variable to read, after INPUT_NAME
+	Secret        bool       // never a flag and never printed
+	Required      []string   // the commands that cannot do without it
+	Value         flag.Value // checks the text and keeps it in the settings
+}
+
+// A group is a part of the table with a title for people.
+type group struct {
+	Title  string
+	Inputs []input
+}
+
+// groups is the table of inputs, bound to s.
+func (s *settings) groups() []group {
+	return []group{
+		{"What to promote", s.what()},
+		{"The infra repository", s.where()},
+		{"Argo CD", s.argocd()},
+		{"How to promote", s.how()},
+		{"The report", s.report()},
+	}
+}
+
+// inputs is the table of inputs without its groups.
+func (s *settings) inputs() []input {
+	var all []input
+	for _, g := range s.groups() {
+		all = append(all, g.Inputs...)
+	}
+	return all
+}
+
+func (s *settings) what() []input {
+	p := &s.Promote
+	return []input{
+		{Name: "command", Default: cmdPromote, Example: cmdRollback, Value: bind(&s.Command, oneOf(cmdPromote, cmdRollback, cmdDiff, cmdHistory)),
+			Usage: "what to do: `promote`, `rollback`, `diff` (show what would change) or `history`"},
+		{Name: "service", Example: "product-import", Required: []string{cmdPromote, cmdRollback}, Value: bind(&p.Service, parseLabel),
+			Usage: "name of the Knative Service, as the overlay renders it"},
+		{Name: "environment", Example: "production", Value: bind(&p.Environment, parseLine),
+			Usage: "label for people (default: the name of the overlay's folder)"},
+		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
+			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
+				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
+		{Name: "to", Example: "product-import-8a71e0c4", Value: bind(&p.To, parseTo),
+			Usage: "for rollback: the revision or commit to go back to (default: the promotion before)"},
+		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),
+			Usage: "why, for the commit message and the report"},
+	}
+}
+
+func (s *settings) where() []input {
+	r := &s.Remote
+	return []input{
+		{Name: "repository", Example: "acme/infra", Required: []string{cmdPromote, cmdRollback, cmdHistory}, Value: bind(&r.URL, parseRepository),
+			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff: the repository of the workflow)"},
+		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
+			Usage: "the branch that Argo CD syncs"},
+		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{cmdPromote, cmdRollback}, Value: bind(&s.Promote.Overlay, parseFolder),
+			Usage: "folder of the kustomize overlay in the infra repository"},
+		{Name: "token", Example: "${{ steps.app.outputs.token }}", Secret: true, Value: bind(&r.Token, parseSecret),
+			Usage: "token that may push to the infra repository over https"},
+		{Name: "ssh-key", Example: "${{ secrets.INFRA_DEPLOY_KEY }}", Secret: true, Value: bind(&r.SSHKey, parsePrivateKey),
+			Usage: "private key that may push to the infra repository over ssh, without a passphrase"},
+		{Name: "ssh-known-hosts", Example: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
+			Value: bind(&r.KnownHosts, parseKnownHosts),
+			Usage: "host keys of the git server, as lines of a known_hosts file"},
+		{Name: "author-name", Default: "knative-promote", Example: "release-bot", Value: bind(&s.Author.Name, parseName),
+			Usage: "name of the commits' author"},
+		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", Value: bind(&s.Author.Email, parseEmail),
+			Usage: "email address of the commits' author"},
+	}
+}
+
+func (s *settings) argocd() []input {
+	a, app := &s.Argo, &s.Promote.App
+	return []input{
+		{Name: "application", Example: "argocd/product-import-production", Required: []string{cmdPromote, cmdRollback}, Value: bind(app, parseApp(app)),
+			Usage: "the Argo CD Application that syncs the overlay, as name or namespace/name"},
+		{Name: "project", Example: "default", Value: bind(&app.Project, parseSubdomain),
+			Usage: "the Application's project, where the token may see only that"},
+		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Server, parseServer),
+			Usage: "host[:port] of the Argo CD API server"},
+		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Token, parseSecret),
+			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application"},
+		{Name: "argocd-ca", Example: "${{ vars.ARGOCD_CA }}", Value: bind(&a.CA, parseCertificates),
+			Usage: "certificates, in PEM, to trust for Argo CD besides the system's"},
+		{Name: "argocd-insecure", Default: "false", Example: "true", Value: bind(&a.Insecure, parseBool),
+			Usage: "do not verify Argo CD's certificate"},
+		{Name: "argocd-plaintext", Default: "false", Example: "true", Value: bind(&a.Plaintext, parseBool),
+			Usage: "talk to Argo CD without TLS"},
+		{Name: "argocd-headers", Example: "CF-Access-Client-Id: 0123.access", Secret: true, Value: bind(&a.Headers, parseHeaders),
+			Usage: "headers for a proxy in front of Argo CD, one `Name: value` per line"},
+		{Name: "argocd-root-path", Example: "/argo-cd", Value: bind(&a.RootPath, parseRootPath),
+			Usage: "path under which Argo CD is served"},
+	}
+}
+
+func (s *settings) how() []input {
+	p := &s.Promote
+	return []input{
+		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", Value: bind(&p.Steps, parseSteps),
+			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
+				"a list that ends below 100 ends held there, for an approval between two jobs"},
+		{Name: "candidate-tag", Default: "candidate", Example: "candidate", Value: bind(&p.CandidateTag, parseLabel),
+			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
+		{Name: "keep-previous", Default: "true", Example: "false", Value: bind(&p.KeepPrevious, parseBool),
+			Usage: "keep the old revision at 0 % under the tag `previous`, so that it cannot be garbage-collected"},
+		{Name: "probe", Example: "/healthz expect=200", Value: bind(&p.Probe, parseProbe(&p.Probe)),
+			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
+		{Name: "probe-count", Default: "3", Example: "5", Value: bind(&p.Probe.Count, parseCount(1, 1000)),
+			Usage: "how many consecutive good answers the probe needs"},
+		{Name: "probe-connect", Example: "127.0.0.1:8080", Value: bind(&p.Probe.Connect, parseHostPort),
+			Usage: "host:port to connect to instead of resolving the URL's host, as curl's --connect-to does"},
+		{Name: "on-failure", Default: string(rollbackPolicy), Example: string(holdPolicy), Value: bind(&p.OnFailure, oneOf(rollbackPolicy, holdPolicy)),
+			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
+		{Name: "on-cancel", Default: string(holdPolicy), Example: string(rollbackPolicy), Value: bind(&p.OnCancel, oneOf(rollbackPolicy, holdPolicy)),
+			Usage: "when the run is cancelled: `hold` or `rollback`"},
+		{Name: "dry-run", Default: "false", Example: "true", Value: bind(&p.DryRun, parseBool),
+			Usage: "plan and check everything, push nothing"},
+		{Name: "timeout", Default: "30m", Example: "1h", Value: bind(&s.Timeout, parseDuration),
+			Usage: "how long the whole run may take, in Go's syntax or in seconds"},
+		{Name: "wait-timeout", Default: "5m", Example: "10m", Value: bind(&p.WaitTimeout, parseDuration),
+			Usage: "how long one commit may take to become live"},
+	}
+}
+
+func (s *settings) report() []input {
+	return []input{
+		{Name: "github-token", Env: "GITHUB_TOKEN", ActionDefault: "${{ github.token }}", Example: "${{ github.token }}", Secret: true, Value: bind(&s.GitHubToken, parseSecret),
+			Usage: "token for the comment on the pull request"},
+		{Name: "pull-request", Example: "42", Value: bind(&s.PullRequest, parseCount(1, 1<<31-1)),
+			Usage: "number of the pull request that shows the report (default: the one of the event, or the one that the commit came from)"},
+	}
+}
+
+// envNames are the environment variables of an input, first one wins. The
+// runner keeps dashes, and a shell cannot export such names.
+func (in input) envNames() []string {
+	upper := "INPUT_" + strings.ToUpper(in.Name)
+	names := []string{upper}
+	if under := strings.ReplaceAll(upper, "-", "_"); under != upper {
+		names = append(names, under)
+	}
+	if in.Env != "" {
+		names = append(names, in.Env)
+	}
+	return names
+}
+
+// shellName is the environment variable of an input that every shell can set.
+func (in input) shellName() string {
+	return strings.ReplaceAll("INPUT_"+strings.ToUpper(in.Name), "-", "_")
+}
+
+func (in input) requiredFor(command string) bool {
+	return slices.Contains(in.Required, command)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote"
+)
+
+// environment is a getenv over lines of NAME=value.
+func environment(lines ...string) func(string) string {
+	values := map[string]string{}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, "=")
+		values[name] = value
+	}
+	return func(name string) string { return values[name] }
+}
+
+// enough is what a promotion cannot do without.
+func enough(more ...string) func(string) string {
+	return environment(append([]string{
+		"INPUT_SERVICE=product-import",
+		"INPUT_REPOSITORY=acme/infra",
+		"INPUT_PATH=apps/product-import/overlays/production",
+		"INPUT_APPLICATION=product-import-production",
+		"INPUT_ARGOCD-SERVER=argocd.example.com",
+		"INPUT_ARGOCD-TOKEN=argo-secret",
+	}, more...)...)
+}
+
+func read(t *testing.T, getenv func(string) string, args ...string) (settings, error) {
+	t.Helper()
+	w, err := readWorkflow(getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readSettings(parseArguments(args, new(settings).inputs()), getenv, w)
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	got, err := read(t, enough())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const remote = "https://github.com/acme/infra.git"
+	want := settings{
+		Command: "promote",
+		Promote: promote.Config{
+			Service: "product-import", Environment: "production", Overlay: "apps/product-import/overlays/production",
+			Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
+			App:    argo.App{Name: "product-import-production"},
+			Steps:  []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
+			Probe: promote.Probe{Count: 3}, OnFailure: promote.Rollback, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
+		},
+		Remote:    gitops.Remote{URL: remote, Branch: "main"},
+		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
+		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
+		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret", UserAgent: "knative-promote/" + versionOf()},
+		Timeout:   30 * time.Minute,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy")); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryInput(t *testing.T) {
+	t.Parallel()
+	got, err := read(t, environment(
+		"INPUT_COMMAND=rollback", "INPUT_SERVICE= product-import ", "INPUT_ENVIRONMENT=prod",
+		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_TO=product-import-8a71e0c4", "INPUT_REASON=too\nmany errors",
+		"INPUT_REPOSITORY=acme/infra", "INPUT_BRANCH=release/1", "INPUT_PATH=./apps/x/", "INPUT_TOKEN=git-secret",
+		"INPUT_AUTHOR-NAME=Bot", "INPUT_AUTHOR-EMAIL=bot@example.com",
+		"INPUT_APPLICATION=argocd/app", "INPUT_PROJECT=shop", "ARGOCD_SERVER=https://argo.example.com:8443/", "ARGOCD_AUTH_TOKEN=argo-secret",
+		"INPUT_ARGOCD_INSECURE=TRUE", "INPUT_ARGOCD-HEADERS=X-One: 1\nX-Two:2", "INPUT_ARGOCD-ROOT-PATH=argo-cd/",
+		"INPUT_STEPS=10@5m, 50@90\n100", "INPUT_CANDIDATE-TAG=next", "INPUT_KEEP-PREVIOUS=False",
+		"INPUT_PROBE=/healthz?full=1 expect=204", "INPUT_PROBE-COUNT=7", "INPUT_PROBE-CONNECT=[::1]:8080",
+		"INPUT_ON-FAILURE=hold", "INPUT_ON-CANCEL=rollback", "INPUT_DRY-RUN=true", "INPUT_TIMEOUT=3600", "INPUT_WAIT-TIMEOUT=90s",
+		"GITHUB_TOKEN=hub-secret", "INPUT_PULL-REQUEST=42",
+		"GITHUB_SERVER_URL=https://ghe.example.com", "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=99", "GITHUB_ACTOR=mona",
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := make([]kustomize.Image, 2)
+	for i, arg := range []string{"app=ghcr.io/acme/app:v2", "sidecar:v1"} {
+		if images[i], err = kustomize.ParseImage(arg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const remote = "https://ghe.example.com/acme/infra.git"
+	want := settings{
+		Command: "rollback",
+		Promote: promote.Config{
+			Service: "product-import", Environment: "prod", Overlay: "apps/x", Images: images, To: "product-import-8a71e0c4", Reason: "too many errors",
+			Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
+			App:    argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
+			Steps:  []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
+			Probe:     promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7, Connect: "[::1]:8080"},
+			OnFailure: promote.Hold, OnCancel: promote.Rollback, DryRun: true, WaitTimeout: 90 * time.Second,
+			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",
+		},
+		Remote:    gitops.Remote{URL: remote, Branch: "release/1", Token: "git-secret"},
+		Author:    gitops.Person{Name: "Bot", Email: "bot@example.com"},
+		Committer: gitops.Person{Name: "Bot", Email: "bot@example.com"},
+		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
+			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}, UserAgent: "knative-promote/" + versionOf()},
+		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy")); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		env  []string
+		args []string
+		want string
+	}{
+		{"default", nil, nil, "candidate"},
+		{"empty is not set", []string{"INPUT_CANDIDATE-TAG="}, []string{"--candidate-tag="}, "candidate"},
+		{"blank is not set", []string{"INPUT_CANDIDATE-TAG= \n"}, nil, "candidate"},
+		{"runner's name", []string{"INPUT_CANDIDATE-TAG=one"}, nil, "one"},
+		{"shell's name", []string{"INPUT_CANDIDATE_TAG=two"}, nil, "two"},
+		{"runner's before shell's", []string{"INPUT_CANDIDATE-TAG=one", "INPUT_CANDIDATE_TAG=two"}, nil, "one"},
+		{"flag first", []string{"INPUT_CANDIDATE-TAG=one"}, []string{"--candidate-tag", "three"}, "three"},
+		{"flag behind the command", nil, []string{"promote", "--candidate-tag=three"}, "three"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := read(t, enough(test.env...), test.args...)
+			if err != nil || s.Promote.CandidateTag != test.want {
+				t.Errorf("tag %q, error %v; want %q", s.Promote.CandidateTag, err, test.want)
+			}
+		})
+	}
+}
+
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		env  string
+		args []string
+		want string
+	}{
+		{"", nil, "promote"},
+		{"INPUT_COMMAND=history", nil, "history"},
+		{"INPUT_COMMAND=history", []string{"rollback"}, "rollback"},
+		{"", []string{"--dry-run", "rollback"}, "rollback"},
+		{"", []string{"--command", "diff"}, "diff"},
+	} {
+		s, err := read(t, enough(test.env), test.args...)
+		if err != nil || s.Command != test.want {
+			t.Errorf("%s %v: command %q, error %v; want %q", test.env, test.args, s.Command, err, test.want)
+		}
+	}
+}
+
+func TestRepositoryOverSSH(t *testing.T) {
+	t.Parallel()
+	s, err := read(t, enough("INPUT_SSH-KEY="+testKey))
+	if want := "ssh://git@github.com/acme/infra.git"; err != nil || s.Remote.URL != want {
+		t.Errorf("repository %q, error %v; want %q", s.Remote.URL, err, want)
+	}
+}
+
+func TestDiffOfPullRequestNeedsNothing(t *testing.T) {
+	t.Parallel()
+	s, err := read(t, environment("INPUT_COMMAND=diff", "GITHUB_REPOSITORY=acme/infra"))
+	if want := "https://github.com/acme/infra.git"; err != nil || s.Remote.URL != want {
+		t.Errorf("repository %q, error %v; want %q", s.Remote.URL, err, want)
+	}
+}
+
+const testKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0LXNlY3JldC1zZWNyZXQ=\n-----END OPENSSH PRIVATE KEY-----"

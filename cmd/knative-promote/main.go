@@ -1,0 +1,132 @@
+// Knative-promote promotes a Knative Service through the Git repository that
+// Argo CD syncs. It is a GitHub Action, which takes its inputs from the
+// environment, and a command, which takes them as flags too; --help lists
+// them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+func main() {
+	// A reader of our output that goes away must not end a promotion half-way.
+	signal.Ignore(syscall.SIGPIPE)
+	// The Actions runner sends SIGINT, 7.5 s later SIGTERM, 2.5 s later SIGKILL.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+}
+
+// run is the whole program as a value: it ends with the exit code.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (code int) {
+	r := newRunner(getenv, stdout, stderr)
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.EndGroup()
+			r.Error(note{Title: "Internal error", Text: panicLine(cause)})
+			code = exitInternal
+		}
+	}()
+	arguments := parseArguments(args, new(settings).inputs())
+	switch {
+	case arguments.help:
+		fmt.Fprint(stdout, usageText(new(settings).groups()))
+		return exitOK
+	case arguments.version:
+		fmt.Fprintln(stdout, "knative-promote", versionOf())
+		return exitOK
+	}
+	quiet(r)
+	result, err := start(ctx, arguments, getenv, r)
+	return finish(r, result, err)
+}
+
+// start reads the settings and does what they ask for.
+func start(ctx context.Context, arguments arguments, getenv func(string) string, r *runner) (promote.Result, error) {
+	r.Hide(givenSecrets(getenv)...)
+	w, eventErr := readWorkflow(getenv)
+	s, err := readSettings(arguments, getenv, w)
+	r.Hide(s.secrets()...)
+	if eventErr != nil {
+		r.Warning(note{Title: "Event not read", Text: eventErr.Error()})
+	}
+	if err != nil {
+		return promote.Result{Status: promote.Failed}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
+	defer cancel()
+	return execute(ctx, s, w, r)
+}
+
+// finish tells the runner how it ended.
+func finish(r *runner, result promote.Result, err error) int {
+	r.EndGroup()
+	if err := r.SetOutputs(outputsOf(result)); err != nil {
+		r.Warning(note{Title: "Outputs not set", Text: err.Error()})
+	}
+	code := exitCode(err, result.Status)
+	if bad, ok := errors.AsType[*badInput](err); ok {
+		for _, line := range bad.lines {
+			r.Error(note{Title: "Bad input", Text: line})
+		}
+	} else if err != nil {
+		r.Error(note{Title: exitName(code), Text: err.Error()})
+	}
+	return code
+}
+
+// givenSecrets are the secret inputs as they came, before anything is checked.
+func givenSecrets(getenv func(string) string) []string {
+	var secrets []string
+	for _, in := range new(settings).inputs() {
+		if !in.Secret {
+			continue
+		}
+		for _, name := range in.envNames() {
+			secrets = append(secrets, getenv(name))
+		}
+	}
+	return secrets
+}
+
+// quiet sends what the libraries log on their own to the debug lines.
+func quiet(r *runner) {
+	log.SetOutput(r)
+	logrus.SetOutput(r)
+}
+
+// panicLine is what a user can report, in one line: the cause and where.
+func panicLine(cause any) string {
+	where := ""
+	for line := range strings.Lines(string(debug.Stack())) {
+		if at, found := strings.CutPrefix(line, "\t"); found && strings.Contains(at, "knative-promote/") && !strings.Contains(at, "main.go") {
+			where, _, _ = strings.Cut(" at "+strings.TrimSpace(at), " +0x")
+			break
+		}
+	}
+	return fmt.Sprintf("please report this: %.300s%s", oneLine(fmt.Sprint(cause)), where)
+}
+
+// version is set by the linker in released images.
+var version string
+
+// versionOf is the program's version.
+func versionOf() string {
+	if info, ok := debug.ReadBuildInfo(); version == "" && ok {
+		return info.Main.Version
+	}
+	return version
+}

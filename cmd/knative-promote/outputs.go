@@ -1,0 +1,62 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// An outputRow is one output of the action: its row is its only declaration.
+type outputRow struct {
+	Name  string
+	Usage string
+	Value func(promote.Result) string
+}
+
+// outputTable is the table of outputs.
+func outputTable() []outputRow {
+	return []outputRow{
+		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `failed` or `cancelled`",
+			func(r promote.Result) string { return string(cmp.Or(r.Status, promote.Failed)) }},
+		{"changed", "`true` if this run pushed a commit, else `false`",
+			func(r promote.Result) string { return strconv.FormatBool(r.Changed) }},
+		{"commit", "the promotion's last commit in the infra repository",
+			func(r promote.Result) string { return r.Commit }},
+		{"revision", "the new revision",
+			func(r promote.Result) string { return r.Revision }},
+		{"previous-revision", "the revision that had the traffic before",
+			func(r promote.Result) string { return r.PreviousRevision }},
+		{"image", "the new revision's image",
+			func(r promote.Result) string { return r.Image }},
+		{"traffic", "the traffic targets as the last commit sets them, in JSON",
+			func(r promote.Result) string { return jsonText(r.Traffic) }},
+		{"url", "the Service's URL",
+			func(r promote.Result) string { return r.URL }},
+		{"candidate-url", "the URL of the candidate's tag",
+			func(r promote.Result) string { return r.CandidateURL }},
+		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
+			func(r promote.Result) string { return r.Diff }},
+		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons",
+			func(r promote.Result) string { return jsonText(r) }},
+	}
+}
+
+// outputsOf are the outputs of a run that has come as far as the result says.
+func outputsOf(result promote.Result) []output {
+	var outputs []output
+	for _, row := range outputTable() {
+		outputs = append(outputs, output{row.Name, row.Value(result)})
+	}
+	return outputs
+}
+
+// jsonText is the value in JSON, and empty for what has none.
+func jsonText(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil || string(text) == "null" {
+		return ""
+	}
+	return string(text)
+}

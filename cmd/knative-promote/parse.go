@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A badInput names every input that is wrong, one line each, with its value,
+// what is expected and the fix.
+type badInput struct{ lines []string }
+
+func (e *badInput) Error() string { return strings.Join(e.lines, "\n") }
+
+// arguments is a command line as it was given, before any value is looked at.
+type arguments struct {
+	help, version bool
+	command       string
+	flags         map[string]string
+	wrong         []string // what is not an argument at all
+}
+
+// readSettings fills the settings: a flag wins over the environment, and the
+// environment over the default. An empty value counts as not set. The error
+// is a *badInput with all that is wrong.
+func readSettings(args arguments, getenv func(string) string, w workflow) (settings, error) {
+	var s settings
+	wrong := slices.Clone(args.wrong)
+	if args.command != "" {
+		args.flags["command"] = args.command
+	}
+	given := map[string]string{} // input to where its value came from
+	for _, in := range s.inputs() {
+		text, source := in.look(args.flags, getenv)
+		if _, refused := args.flags[in.Name]; source != "" || refused {
+			given[in.Name] = source
+		}
+		if text == "" {
+			continue
+		}
+		if err := in.Value.Set(text); err != nil {
+			wrong = append(wrong, in.complain(text, source, err))
+			given[in.Name] = "" // it is there, so it is not missing, but nothing can be checked with it
+		}
+	}
+	s.complete(w)
+	wrong = append(wrong, s.missing(given)...)
+	wrong = append(wrong, s.contradictions(given, w)...)
+	if len(wrong) > 0 {
+		return s, &badInput{wrong}
+	}
+	return s, nil
+}
+
+// look finds the input's text and where it comes from; the source of a
+// default is empty.
+func (in input) look(flags map[string]string, getenv func(string) string) (text, source string) {
+	if text := strings.TrimSpace(flags[in.Name]); text != "" && !in.Secret {
+		return text, "--" + in.Name
+	}
+	for _, name := range in.envNames() {
+		if text := strings.TrimSpace(getenv(name)); text != "" {
+			return text, name
+		}
+	}
+	return in.Default, ""
+}
+
+// complain says what is wrong with a value. A secret's value is not shown.
+func (in input) complain(text, source string, err error) string {
+	shown := regexp.MustCompile(`//[^/@\s]*@`).ReplaceAllString(text, "//***@")
+	if len(shown) > 200 {
+		shown = shown[:200] + "…"
+	}
+	shown = strconv.Quote(shown)
+	if in.Secret {
+		shown = "the value"
+	}
+	return fmt.Sprintf("%s: %s (%s): %v; for example: %s", in.Name, shown, source, err, in.Example)
+}
+
+// missing lists the inputs that the command needs and nobody gave.
+func (s *settings) missing(given map[string]string) []string {
+	var wrong []string
+	for _, in := range s.inputs() {
+		if _, ok := given[in.Name]; ok || !s.needs(in) {
+			continue
+		}
+		how := "set the input " + in.Name + ", --" + in.Name + " or " + in.shellName()
+		if in.Secret {
+			how = "set the input " + in.Name + " or " + in.shellName()
+		}
+		wrong = append(wrong, fmt.Sprintf("%s: missing: expected the %s; %s; for example: %s", in.Name, strings.TrimPrefix(in.Usage, "the "), how, in.Example))
+	}
+	return wrong
+}
+
+// needs says whether the settings cannot do without the input. A diff with an
+// image is the plan of a promotion and needs to know of what.
+func (s *settings) needs(in input) bool {
+	if s.Command == cmdDiff && !s.diffsCheckout() {
+		return in.Name == "service" || in.Name == "repository" || in.Name == "path"
+	}
+	return in.requiredFor(s.Command)
+}
+
+// parseArguments sorts the command line into flags and the command. It goes
+// on after what it does not know, so that everything wrong is said at once.
+func parseArguments(args []string, inputs []input) arguments {
+	got := arguments{flags: map[string]string{}}
+	set := flag.NewFlagSet("knative-promote", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.BoolVar(&got.version, "version", false, "")
+	for _, in := range inputs {
+		set.Var(rawFlag{in, &got}, in.Name, "")
+	}
+	for len(args) > 0 {
+		err := set.Parse(args)
+		args = set.Args()
+		switch {
+		case errors.Is(err, flag.ErrHelp):
+			got.help = true
+		case err != nil:
+			got.wrong = append(got.wrong, flagProblem(err, inputs))
+		case len(args) > 0:
+			got.positional(args[0])
+			args = args[1:]
+		}
+	}
+	return got
+}
+
+func (a *arguments) positional(arg string) {
+	if a.command != "" {
+		a.wrong = append(a.wrong, fmt.Sprintf("%q: expected no argument after the command %s; every input is a flag, see --help", arg, a.command))
+		return
+	}
+	a.command = arg
+}
+
+// flagProblem says in our words what package flag found wrong.
+func flagProblem(err error, inputs []input) string {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return err.Error()
+	}
+	names := []string{"help", "version"}
+	for _, in := range inputs {
+		if !in.Secret {
+			names = append(names, in.Name)
+		}
+	}
+	return fmt.Sprintf("--%s: unknown flag%s; see --help", name, didYouMean(name, names))
+}
+
+// A rawFlag keeps a flag's text for later: the value is checked when all of
+// them are known, and a secret's is dropped.
+type rawFlag struct {
+	in   input
+	into *arguments
+}
+
+func (f rawFlag) String() string { return "" }
+
+// IsBoolFlag lets --dry-run stand for --dry-run=true.
+func (f rawFlag) IsBoolFlag() bool {
+	_, is := f.in.Value.(value[bool])
+	return is
+}
+
+func (f rawFlag) Set(text string) error {
+	if f.in.Secret {
+		f.into.flags[f.in.Name] = ""
+		f.into.wrong = append(f.into.wrong, fmt.Sprintf("--%s: a secret is never a flag, because other processes can read it; set %s instead", f.in.Name, f.in.shellName()))
+		return nil
+	}
+	f.into.flags[f.in.Name] = text
+	return nil
+}
+
+// didYouMean names the nearest of the names, where one is near.
+func didYouMean(text string, names []string) string {
+	best, distance := "", max(2, len(text)/3)+1
+	for _, name := range names {
+		if d := editDistance(text, name); d < distance {
+			best, distance = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// editDistance is Levenshtein's.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+)
+
+const (
+	slugPattern = `^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`
+	scpPattern  = `^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s:]+$` // git@github.com:owner/name.git
+)
+
+// parseRepository accepts owner/name, a URL, the scp form of ssh, and a local
+// path. A secret inside a URL would end up in messages, so it is refused.
+func parseRepository(text string) (string, error) {
+	switch {
+	case regexp.MustCompile(slugPattern).MatchString(text), regexp.MustCompile(scpPattern).MatchString(text):
+		return text, nil
+	case path.IsAbs(text), strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"):
+		return text, nil
+	}
+	return parseRepositoryURL(text)
+}
+
+func parseRepositoryURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", errors.New("expected owner/name or a URL")
+	}
+	switch u.Scheme {
+	case "http", "https":
+		if u.User != nil {
+			return "", errors.New("expected a URL without a user or password; put the token into the input token")
+		}
+	case "ssh":
+		if _, secret := u.User.Password(); secret {
+			return "", errors.New("expected a URL without a password; put the key into the input ssh-key")
+		}
+	case "file":
+		return text, nil
+	default:
+		return "", errors.New("expected owner/name, or a URL that starts with https:// or ssh://")
+	}
+	if u.Host == "" || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("expected a URL with a host and a path, and nothing after it")
+	}
+	return text, nil
+}
+
+// repositoryURL is the remote's URL with owner/name resolved on the server:
+// over ssh where only a key is given, else over https.
+func repositoryURL(remote gitops.Remote, server string) string {
+	if !regexp.MustCompile(slugPattern).MatchString(remote.URL) {
+		return remote.URL
+	}
+	if len(remote.SSHKey) > 0 && remote.Token == "" {
+		return "ssh://git@" + hostOf(server) + "/" + remote.URL + ".git"
+	}
+	return strings.TrimSuffix(server, "/") + "/" + remote.URL + ".git"
+}
+
+func hostOf(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	return u.Hostname()
+}
+
+// parseBranch accepts the short names that git check-ref-format accepts.
+func parseBranch(text string) (string, error) {
+	bad := strings.ContainsAny(text, " ~^:?*[\\\x7f") || strings.Contains(text, "..") || strings.Contains(text, "@{") ||
+		strings.HasPrefix(text, "-") || strings.HasPrefix(text, "refs/") || strings.HasSuffix(text, ".") || text == "@"
+	for part := range strings.SplitSeq(text, "/") {
+		bad = bad || part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
+	}
+	for _, r := range text {
+		bad = bad || r < ' '
+	}
+	if bad {
+		return "", errors.New("expected the short name of a branch")
+	}
+	return text, nil
+}
+
+// parseFolder accepts a folder inside the repository. A leading ./ and a
+// trailing slash are dropped, as people write them.
+func parseFolder(text string) (string, error) {
+	folder := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
+	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, "\\\r\n\x00") {
+		return "", errors.New("expected a folder relative to the repository's root, with slashes and without ..")
+	}
+	return folder, nil
+}
+
+// parseApp keeps the project that another input has set.
+func parseApp(current *argo.App) func(string) (argo.App, error) {
+	return func(text string) (argo.App, error) {
+		app := argo.App{Name: text, Project: current.Project}
+		if namespace, name, found := strings.Cut(text, "/"); found {
+			app.Namespace, app.Name = namespace, name
+			if len(validation.IsDNS1123Label(namespace)) > 0 {
+				return argo.App{}, errors.New("expected name or namespace/name of an Application")
+			}
+		}
+		if len(validation.IsDNS1123Subdomain(app.Name)) > 0 {
+			return argo.App{}, errors.New("expected name or namespace/name of an Application")
+		}
+		return app, nil
+	}
+}
+
+// parseServer accepts host[:port], also as the https URL that a browser shows.
+func parseServer(text string) (string, error) {
+	host := strings.TrimSuffix(strings.TrimPrefix(text, "https://"), "/")
+	if strings.HasPrefix(host, "http://") {
+		return "", errors.New("expected host[:port] without http://; for a server without TLS set argocd-plaintext to true as well")
+	}
+	if strings.Contains(host, "/") {
+		return "", errors.New("expected host[:port] without a path; put the path into argocd-root-path")
+	}
+	u, err := url.Parse("//" + host)
+	if err != nil || u.Host != host || u.Hostname() == "" || strings.HasSuffix(host, ":") || !validPort(u.Port()) {
+		return "", errors.New("expected host[:port]")
+	}
+	return host, nil
+}
+
+func parseHostPort(text string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || host == "" || port == "" || !validPort(port) || strings.ContainsAny(text, "/ ") {
+		return "", errors.New("expected host:port")
+	}
+	return text, nil
+}
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
+func parseRootPath(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Path != text || strings.HasPrefix(text, "//") {
+		return "", errors.New("expected a path")
+	}
+	return path.Clean("/" + text), nil
+}
+
+// parseHeaders accepts one header per line. Values may be secrets and are
+// never part of the error.
+func parseHeaders(text string) (http.Header, error) {
+	headers := http.Header{}
+	name := regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+	for i, line := range nonBlankLines(text) {
+		key, val, found := strings.Cut(line, ":")
+		val = strings.TrimSpace(val)
+		if !found || !name.MatchString(key) || val == "" {
+			return nil, fmt.Errorf("expected Name: value on each line; line %d is not", i+1)
+		}
+		headers.Add(key, val)
+	}
+	return headers, nil
+}
+
+func parseCertificates(text string) ([]byte, error) {
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
+		return nil, errors.New("expected certificates in PEM, from -----BEGIN CERTIFICATE----- on")
+	}
+	return []byte(text), nil
+}
+
+func parsePrivateKey(text string) ([]byte, error) {
+	block, _ := pem.Decode([]byte(text + "\n"))
+	if block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY") {
+		return nil, errors.New("expected a private key in PEM, whole, from -----BEGIN to the END line")
+	}
+	return []byte(text + "\n"), nil
+}
+
+func parseKnownHosts(text string) ([]byte, error) {
+	for _, line := range nonBlankLines(text) {
+		if !strings.HasPrefix(line, "#") && len(strings.Fields(line)) < 3 {
+			return nil, errors.New("expected lines of host, key type and key, as ssh-keyscan prints them")
+		}
+	}
+	return []byte(text + "\n"), nil
+}
+
+// nonBlankLines are the lines of a text, trimmed.
+func nonBlankLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote"
+)
+
+// parseSteps accepts `10@5m,50@5m,100`, also with one step per line.
+func parseSteps(text string) ([]promote.Step, error) {
+	var steps []promote.Step
+	for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		field = strings.TrimSpace(field)
+		if field == "" {
+			continue
+		}
+		step, err := parseStep(field)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(steps); n > 0 && step.Percent <= steps[n-1].Percent {
+			return nil, fmt.Errorf("expected percentages that rise, but %d comes after %d", step.Percent, steps[n-1].Percent)
+		}
+		steps = append(steps, step)
+	}
+	if len(steps) == 0 {
+		return nil, errors.New("expected at least one percentage")
+	}
+	return steps, nil
+}
+
+func parseStep(text string) (promote.Step, error) {
+	number, after, baked := strings.Cut(text, "@")
+	percent, err := strconv.ParseUint(number, 10, 8)
+	if err != nil || percent < 1 || percent > 100 {
+		return promote.Step{}, fmt.Errorf("expected whole percentages from 1 to 100, but there is %q (the candidate starts at 0 %% by itself)", number)
+	}
+	step := promote.Step{Percent: int(percent)}
+	if baked {
+		if step.Bake, err = parseDuration(after); err != nil {
+			return promote.Step{}, fmt.Errorf("after @ %w, but there is %q", err, after)
+		}
+	}
+	return step, nil
+}
+
+// parseProbe accepts a path with an optional expect=STATUS behind it, and
+// keeps what other inputs have set.
+func parseProbe(current *promote.Probe) func(string) (promote.Probe, error) {
+	return func(text string) (promote.Probe, error) {
+		probe := *current
+		fields := strings.Fields(text)
+		u, err := url.ParseRequestURI(fields[0])
+		if err != nil || u.Host != "" || !strings.HasPrefix(fields[0], "/") || strings.HasPrefix(fields[0], "//") || strings.Contains(fields[0], "#") {
+			return promote.Probe{}, errors.New("expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good")
+		}
+		probe.Path, probe.Expect = fields[0], 0
+		for _, field := range fields[1:] {
+			if probe.Expect, err = parseExpect(field); err != nil {
+				return promote.Probe{}, err
+			}
+		}
+		return probe, nil
+	}
+}
+
+func parseExpect(text string) (int, error) {
+	number, found := strings.CutPrefix(text, "expect=")
+	status, err := strconv.Atoi(number)
+	if !found || err != nil || status < 100 || status > 599 {
+		return 0, fmt.Errorf("expected expect= with a status from 100 to 599 after the path, but there is %q", text)
+	}
+	return status, nil
+}
+
+// parseImages accepts one image per line.
+func parseImages(text string) ([]kustomize.Image, error) {
+	var images []kustomize.Image
+	for _, line := range nonBlankLines(text) {
+		image, err := kustomize.ParseImage(line)
+		if err != nil {
+			return nil, err
+		}
+		for _, earlier := range images {
+			if earlier.Name == image.Name {
+				return nil, fmt.Errorf("expected each image once, but %s is there twice", image.Name)
+			}
+		}
+		images = append(images, image)
+	}
+	return images, nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"path"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote"
+)
+
+// The commands.
+const (
+	cmdPromote  = "promote"
+	cmdRollback = "rollback"
+	cmdDiff     = "diff"
+	cmdHistory  = "history"
+)
+
+// settings is everything that a user can ask for: what the table of inputs
+// binds to, completed with what the workflow run knows.
+type settings struct {
+	Command     string         // promote, rollback, diff or history
+	Promote     promote.Config // what to do
+	Remote      gitops.Remote  // the infra repository
+	Author      gitops.Person  // of the commits
+	Committer   gitops.Person  // of the commits
+	Argo        argo.Config    // how to reach Argo CD
+	GitHubToken string         // for the pull request comment; empty: no comment
+	PullRequest int            // that shows the report; 0: none known
+	Timeout     time.Duration  // of the whole run
+}
+
+// complete fills what no input said from the workflow run and from other
+// inputs.
+func (s *settings) complete(w workflow) {
+	if s.Remote.URL == "" && s.diffsCheckout() {
+		s.Remote.URL = w.Repository
+	}
+	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
+	s.Promote.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Promote.Overlay}
+	if s.Promote.Environment == "" && s.Promote.Overlay != "" {
+		s.Promote.Environment = path.Base(s.Promote.Overlay)
+	}
+	if s.PullRequest == 0 {
+		s.PullRequest = w.PullRequest
+	}
+	s.Committer = s.Author
+	s.Promote.RunURL, s.Promote.Actor = w.RunURL, w.Actor
+	s.Argo.UserAgent = "knative-promote/" + versionOf()
+}
+
+// diffsCheckout says whether the run compares the overlays that a pull
+// request touches instead of planning one promotion.
+func (s *settings) diffsCheckout() bool {
+	return s.Command == cmdDiff && len(s.Promote.Images) == 0
+}
+
+// secrets are the values that no output may show.
+func (s *settings) secrets() []string {
+	all := []string{s.Remote.Token, string(s.Remote.SSHKey), s.Argo.Token, s.GitHubToken}
+	for _, values := range s.Argo.Headers {
+		all = append(all, values...)
+	}
+	return all
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// workflow is what the Actions runner says of the run. Outside Actions it is
+// empty but for the public server.
+type workflow struct {
+	Repository  string // owner/name of the repository that the workflow is in
+	ServerURL   string // https://github.com, or a GitHub Enterprise Server's
+	APIURL      string
+	RunURL      string // of this run, empty outside Actions
+	Actor       string // who started it
+	SHA         string // the commit that started it
+	EventName   string
+	PullRequest int    // of the event, 0 without one
+	Base, Head  string // commits of the event's pull request
+	Fork        bool   // the event's pull request is a fork's and not merged
+}
+
+// event is the part of GitHub's event that we read; see
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads.
+type event struct {
+	PullRequest *pullRequest `json:"pull_request"`
+	Issue       struct {
+		Number      int              `json:"number"`
+		PullRequest *json.RawMessage `json:"pull_request"`
+	} `json:"issue"`
+	WorkflowRun struct {
+		PullRequests []pullRequest `json:"pull_requests"`
+	} `json:"workflow_run"`
+}
+
+type pullRequest struct {
+	Number int    `json:"number"`
+	Merged bool   `json:"merged"`
+	Base   branch `json:"base"`
+	Head   branch `json:"head"`
+}
+
+type branch struct {
+	SHA  string `json:"sha"`
+	Repo struct {
+		ID       int64  `json:"id"`
+		FullName string `json:"full_name"`
+	} `json:"repo"`
+}
+
+// readWorkflow reads the runner's variables and the event. The error is about
+// the event; everything else is there all the same.
+func readWorkflow(getenv func(string) string) (workflow, error) {
+	w := workflow{
+		Repository: getenv("GITHUB_REPOSITORY"),
+		ServerURL:  cmp.Or(getenv("GITHUB_SERVER_URL"), "https://github.com"),
+		APIURL:     cmp.Or(getenv("GITHUB_API_URL"), "https://api.github.com"),
+		Actor:      getenv("GITHUB_ACTOR"),
+		SHA:        getenv("GITHUB_SHA"),
+		EventName:  getenv("GITHUB_EVENT_NAME"),
+	}
+	if id := getenv("GITHUB_RUN_ID"); id != "" && w.Repository != "" {
+		w.RunURL = w.ServerURL + "/" + w.Repository + "/actions/runs/" + id
+	}
+	name := getenv("GITHUB_EVENT_PATH")
+	if name == "" {
+		return w, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return w, fmt.Errorf("reading the event: %w", err)
+	}
+	var e event
+	if err := json.Unmarshal(text, &e); err != nil {
+		return w, fmt.Errorf("reading the event %s: %w", name, err)
+	}
+	w.take(e)
+	return w, nil
+}
+
+func (w *workflow) take(e event) {
+	pr := e.PullRequest
+	if runs := e.WorkflowRun.PullRequests; pr == nil && len(runs) > 0 {
+		pr = &runs[0]
+	}
+	switch {
+	case pr != nil:
+		w.PullRequest, w.Base, w.Head = pr.Number, pr.Base.SHA, pr.Head.SHA
+		w.Fork = !pr.Merged && pr.Head.Repo.ID != pr.Base.Repo.ID
+	case e.Issue.PullRequest != nil:
+		w.PullRequest = e.Issue.Number
+	}
+}
+
+func isSSH(repository string) bool {
+	return strings.HasPrefix(repository, "ssh://") || !strings.Contains(repository, "://") && strings.Contains(repository, "@")
+}
+
+func isLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
