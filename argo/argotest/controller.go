@@ -1,0 +1,210 @@
+package argotest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
+)
+
+// level is how thorough a comparison is, by the names and numbers of Argo CD's controller.
+type level int
+
+const (
+	nothing           level = iota
+	withRecent              // what changed live, against the commit of the last comparison
+	withLatest              // against the branch's tip
+	withForcedResolve       // against the branch's tip, asked of Git now
+)
+
+// controller is Argo CD's application controller for one Application. Comparing and syncing are two
+// goroutines that know of each other only through the Application, as they are two queues there.
+type controller struct {
+	app      *stored
+	cluster  *cluster.Cluster
+	clock    cluster.Clock
+	config   Config
+	rendered *renders
+
+	mu        sync.Mutex
+	requested level
+	wake      chan struct{}
+	delayed   <-chan time.Time // only refresh's goroutine uses it
+}
+
+func newController(app *stored, config Config, model *cluster.Cluster, clock cluster.Clock) *controller {
+	return &controller{app: app, cluster: model, clock: clock, config: config, rendered: &renders{}, wake: make(chan struct{}, 1)}
+}
+
+// request asks for a comparison; of several the most thorough one is done.
+func (c *controller) request(wanted level) {
+	c.mu.Lock()
+	c.requested = max(c.requested, wanted)
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *controller) takeRequest() level {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted := c.requested
+	c.requested = nothing
+	return wanted
+}
+
+// refresh compares whenever somebody asks for it, something live changes or the poll is due.
+func (c *controller) refresh(ctx context.Context) {
+	events, stop := c.app.watch()
+	defer stop()
+	c.request(withForcedResolve)
+	poll := c.clock.After(c.config.Poll)
+	changed := c.cluster.Changed()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-events:
+		case <-c.wake:
+		case <-changed:
+			changed = c.cluster.Changed()
+			c.request(withRecent)
+		case <-c.delayed:
+			c.delayed = nil
+			c.request(withLatest)
+		case <-poll:
+			poll = c.clock.After(c.config.Poll)
+			c.request(withLatest)
+		}
+		c.reconcile(ctx)
+	}
+}
+
+// reconcile does one comparison, starts an automated sync if one is due, and stores the status.
+func (c *controller) reconcile(ctx context.Context) {
+	before := c.app.get()
+	wanted := c.takeRequest()
+	if _, asked := before.IsRefreshRequested(); asked {
+		wanted = withForcedResolve
+	}
+	if wanted == nothing {
+		return
+	}
+	revision := before.Spec.GetSource().TargetRevision
+	if wanted == withRecent {
+		revision = before.Status.Sync.Revision
+	}
+	found := c.compare(ctx, before, revision)
+	if wanted > withRecent && c.clock.Sleep(ctx, c.config.Compare) != nil {
+		return
+	}
+	conditions := found.conditions
+	if failed := c.autoSync(before, found); failed != nil {
+		conditions = append(conditions, *failed)
+	}
+	// Without a commit there was nothing to compare with and this never fails.
+	_, _ = c.app.update(func(app *v1alpha1.Application) error {
+		c.persist(app, before, found, conditions, wanted)
+		return nil
+	})
+}
+
+// persist stores what a comparison found. The operation is not touched: the comparison began with
+// an older one. The refresh annotation goes only if the comparison began after it was set.
+func (c *controller) persist(app, before *v1alpha1.Application, found comparison, conditions []v1alpha1.ApplicationCondition, done level) {
+	now := c.now()
+	status := &app.Status
+	if _, asked := before.IsRefreshRequested(); asked {
+		delete(app.Annotations, v1alpha1.AnnotationKeyRefresh)
+		if len(app.Annotations) == 0 {
+			app.Annotations = nil
+		}
+	}
+	setConditions(app, conditions, now, v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionSyncError)
+	if status.ReconciledAt == nil || done >= withLatest {
+		status.ReconciledAt = &now
+	}
+	found.health.LastTransitionTime = status.Health.LastTransitionTime
+	if found.health.Status != status.Health.Status {
+		found.health.LastTransitionTime = &now
+	}
+	status.Sync, status.Health, status.Resources = found.sync, found.health, found.resources
+	status.SourceType = v1alpha1.ApplicationSourceTypeKustomize
+	status.ControllerNamespace = app.Namespace
+}
+
+// now is the server's time as Kubernetes stores it: by the second.
+func (c *controller) now() metav1.Time { return metav1.NewTime(c.clock.Now().Truncate(time.Second)) }
+
+// autoSync begins an automated sync if the policy and the last attempt allow one, and returns the
+// condition that says why not. It follows ApplicationController.autoSync.
+func (c *controller) autoSync(app *v1alpha1.Application, found comparison) *v1alpha1.ApplicationCondition {
+	policy := app.Spec.SyncPolicy.Automated
+	if policy == nil || app.Operation != nil || found.sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
+		return nil
+	}
+	operation := &v1alpha1.Operation{
+		Sync:        &v1alpha1.SyncOperation{Revision: found.sync.Revision, Prune: policy.Prune, SyncOptions: app.Spec.SyncPolicy.SyncOptions},
+		InitiatedBy: v1alpha1.OperationInitiator{Automated: true},
+		Retry:       v1alpha1.RetryStrategy{Limit: 5},
+	}
+	attempted, phase := alreadyAttempted(app, found.sync.Revision)
+	if attempted && !phase.Successful() {
+		return &v1alpha1.ApplicationCondition{
+			Type:    v1alpha1.ApplicationConditionSyncError,
+			Message: "Failed sync attempt to " + found.sync.Revision + ": " + app.Status.OperationState.Message,
+		}
+	}
+	if attempted && !policy.SelfHeal {
+		return nil
+	}
+	if attempted && !c.heal(app, operation, found.resources) {
+		return nil
+	}
+	// Somebody else's operation came first: then this one is not needed.
+	_, _ = c.app.setOperation(operation)
+	return nil
+}
+
+// alreadyAttempted reports whether the last operation synced this commit of this source.
+func alreadyAttempted(app *v1alpha1.Application, commit string) (bool, operationPhase) {
+	state := app.Status.OperationState
+	if state == nil || state.Operation.Sync == nil || state.SyncResult == nil || state.SyncResult.Revision != commit {
+		return false, ""
+	}
+	source := app.Spec.GetSource()
+	return source.Equals(&state.SyncResult.Source), state.Phase
+}
+
+// selfHealTimeout is how long Argo CD waits after a sync before it undoes a live change.
+const selfHealTimeout = 5 * time.Second
+
+// heal makes operation one that undoes a live change, or asks for a comparison later.
+func (c *controller) heal(app *v1alpha1.Application, operation *v1alpha1.Operation, resources []v1alpha1.ResourceStatus) bool {
+	if finished := app.Status.OperationState.FinishedAt; finished != nil {
+		if wait := selfHealTimeout - c.clock.Now().Sub(finished.Time); wait > 0 {
+			c.later(wait)
+			return false
+		}
+	}
+	operation.Sync.SelfHealAttemptsCount = app.Status.OperationState.Operation.Sync.SelfHealAttemptsCount + 1
+	for _, resource := range resources {
+		if resource.Status != v1alpha1.SyncStatusCodeSynced {
+			operation.Sync.Resources = append(operation.Sync.Resources, v1alpha1.SyncOperationResource{
+				Group: resource.Group, Kind: resource.Kind, Name: resource.Name,
+			})
+		}
+	}
+	return true
+}
+
+// later asks for a comparison after d of the server's clock.
+func (c *controller) later(d time.Duration) {
+	c.delayed = c.clock.After(d)
+}

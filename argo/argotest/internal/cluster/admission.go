@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"knative.dev/pkg/apis"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// applier is the user that Argo CD's controller is to the API server.
+const applier = "system:serviceaccount:argocd:argocd-application-controller"
+
+// decode reads a Service as strictly as kubectl's validation does.
+func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
+	data, err := obj.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	service := &servingv1.Service{}
+	if err := decoder.Decode(service); err != nil {
+		return nil, fmt.Errorf("Service in version \"v1\" cannot be handled as a Service: strict decoding error: %w", err)
+	}
+	service.TypeMeta = metav1.TypeMeta{}
+	return service, nil
+}
+
+// admit is Knative's webhooks: its own defaulting and validation of a Service that is created (old
+// is nil) or updated.
+func admit(ctx context.Context, service, old *servingv1.Service) error {
+	ctx = apis.WithUserInfo(ctx, &authenticationv1.UserInfo{Username: applier})
+	if old == nil {
+		ctx = apis.WithinCreate(ctx)
+	} else {
+		ctx = apis.WithinUpdate(ctx, old)
+	}
+	service.SetDefaults(ctx)
+	if err := service.Validate(ctx).Filter(apis.ErrorLevel); err != nil {
+		return fmt.Errorf("admission webhook \"validation.webhook.serving.knative.dev\" denied the request: validation failed: %w", err)
+	}
+	return nil
+}
