@@ -1,0 +1,109 @@
+package knative
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// object is one rendered Kubernetes object as data.
+type object map[string]any
+
+const servingAPI = "serving.knative.dev/v1"
+
+// id names an object as people do: Kind/name, with the namespace where it has
+// one.
+func (o object) id() string {
+	kind, _ := o["kind"].(string)
+	if ns := o.text("metadata", "namespace"); ns != "" {
+		return kind + "/" + ns + "/" + o.text("metadata", "name")
+	}
+	return kind + "/" + o.text("metadata", "name")
+}
+
+func (o object) isKnativeService() bool {
+	return o["apiVersion"] == servingAPI && o["kind"] == "Service"
+}
+
+// at returns the value below the keys, nil when a part of the way is missing.
+func (o object) at(keys ...string) any {
+	var v any = map[string]any(o)
+	for _, key := range keys {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[key]
+	}
+	return v
+}
+
+func (o object) text(keys ...string) string {
+	s, _ := o.at(keys...).(string)
+	return s
+}
+
+// decode reads a multi-document render.
+func decode(manifest []byte) ([]object, error) {
+	var objects []object
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(string(manifest)), 4096)
+	for {
+		var o object
+		err := decoder.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the render: %w", err)
+		}
+		if o != nil {
+			objects = append(objects, o)
+		}
+	}
+}
+
+// find returns the Knative Service of this name. An empty name stands for the
+// only one there is.
+func find(objects []object, name string) (object, error) {
+	var services, names []string
+	var found []object
+	for _, o := range objects {
+		if !o.isKnativeService() {
+			continue
+		}
+		services = append(services, o.id())
+		names = append(names, o.text("metadata", "name"))
+		if name == "" || o.text("metadata", "name") == name {
+			found = append(found, o)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(services) == 0:
+		return nil, errors.New("it renders no Knative Service (serving.knative.dev/v1)")
+	case name == "" || len(found) > 1:
+		return nil, fmt.Errorf("it renders several Knative Services: %s; a promotion moves one that its name alone identifies", strings.Join(services, ", "))
+	}
+	slices.Sort(names)
+	return nil, fmt.Errorf("it renders no Knative Service %q, only %s", name, strings.Join(names, ", "))
+}
+
+// typed converts a rendered Service to Knative's own type.
+func typed(o object) (*servingv1.Service, error) {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var service servingv1.Service
+	if err := json.Unmarshal(raw, &service); err != nil {
+		return nil, fmt.Errorf("%s is no valid Knative Service: %w", o.id(), err)
+	}
+	return &service, nil
+}

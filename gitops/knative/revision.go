@@ -1,0 +1,47 @@
+package knative
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+)
+
+// The length of a revision's name: a DNS label. Knative wants it to begin with
+// the Service's name and a dash.
+const (
+	maxName = 63
+	maxHash = 8
+	minHash = 5
+)
+
+// revisionName is the Service's name and a hash of its template. The same
+// template has the same name, any other template another one, because Knative
+// refuses a changed template under an old name. The template's own name is
+// not part of the hash.
+func revisionName(service object) (string, error) {
+	name := service.text("metadata", "name")
+	length := min(maxHash, maxName-len(name)-1)
+	if length < minHash {
+		return "", fmt.Errorf("the name of Service %s has %d characters, which leaves no room for a revision's name; it may have %d",
+			name, len(name), maxName-minHash-1)
+	}
+	template, _ := service.at("spec", "template").(map[string]any)
+	template = maps.Clone(template)
+	if metadata, ok := template["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(metadata)
+		delete(metadata, "name")
+		delete(metadata, "creationTimestamp")
+		template["metadata"] = metadata
+		if len(metadata) == 0 {
+			delete(template, "metadata")
+		}
+	}
+	canonical, err := json.Marshal(template) // map keys come out sorted
+	if err != nil {
+		return "", fmt.Errorf("hashing the template of %s: %w", name, err)
+	}
+	sum := sha256.Sum256(canonical)
+	return name + "-" + hex.EncodeToString(sum[:])[:length], nil
+}

@@ -1,0 +1,208 @@
+package knative
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// State is one overlay of a tree and what it renders. It does not change: an
+// edit returns another State.
+type State struct {
+	Overlay  string // folder of the overlay
+	Manifest []byte // what the overlay renders, as `kustomize build` prints it
+
+	tree    fs.FS
+	files   map[string][]byte // edited files by path; nil: removed
+	objects []object          // Manifest, decoded
+	service object            // the Service as rendered
+	plain   object            // the Service as rendered without the tool's own patches
+	name    string            // the Service's name as rendered
+}
+
+// Read renders the overlay and finds the Knative Service of this name in it,
+// or the only one when the name is empty.
+func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
+	s := &State{Overlay: overlay, tree: tree, name: service}
+	return s.with(ctx, nil)
+}
+
+// with returns the State with these files edited too, rendered again.
+func (s *State) with(ctx context.Context, files map[string][]byte) (*State, error) {
+	next := &State{Overlay: s.Overlay, tree: s.tree, name: s.name, files: maps.Clone(s.files)}
+	if next.files == nil {
+		next.files = map[string][]byte{}
+	}
+	maps.Copy(next.files, files)
+	if err := next.render(ctx); err != nil {
+		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
+	}
+	return next, nil
+}
+
+func (s *State) render(ctx context.Context) (err error) {
+	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
+		return err
+	}
+	if s.objects, err = decode(s.Manifest); err != nil {
+		return err
+	}
+	if s.service, err = find(s.objects, s.name); err != nil {
+		return err
+	}
+	s.name = s.service.text("metadata", "name")
+	s.plain, err = s.renderPlain(ctx)
+	return err
+}
+
+// renderPlain renders the Service without the tool's own patches.
+func (s *State) renderPlain(ctx context.Context) (object, error) {
+	file, kustomization, err := s.Kustomization()
+	if err != nil {
+		return nil, err
+	}
+	plain := kustomization
+	for _, own := range s.ownFiles() {
+		if plain, err = kustomize.RemovePatch(plain, path.Base(own)); err != nil {
+			return nil, err
+		}
+	}
+	if bytes.Equal(plain, kustomization) {
+		return s.service, nil
+	}
+	manifest, err := kustomize.Render(ctx, s.fs(map[string][]byte{file: plain}), s.Overlay)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := decode(manifest)
+	if err != nil {
+		return nil, err
+	}
+	return find(objects, s.name)
+}
+
+// fs is the tree with the State's edits, and these on top.
+func (s *State) fs(more map[string][]byte) fs.FS {
+	files := maps.Clone(s.files)
+	maps.Copy(files, more)
+	return edited{FS: s.tree, files: files}
+}
+
+func (s *State) ownFiles() []string {
+	base := path.Join(s.Overlay, "knative-promote-"+s.name)
+	return []string{base + ".yaml", base + "-defaults.yaml"}
+}
+
+// Kustomization is the overlay's kustomization file, its path and content.
+func (s *State) Kustomization() (file string, content []byte, err error) {
+	name, err := kustomize.File(s.fs(nil), s.Overlay)
+	if err != nil {
+		return "", nil, err
+	}
+	file = path.Join(s.Overlay, name)
+	content, err = fs.ReadFile(s.fs(nil), file)
+	return file, content, err
+}
+
+// Service is the name of the Service as rendered.
+func (s *State) Service() string { return s.name }
+
+// Namespace is the Service's namespace as rendered; empty leaves it to the
+// Application.
+func (s *State) Namespace() string { return s.service.text("metadata", "namespace") }
+
+// Revision is the name that the rendered template gives its revision; empty
+// lets Knative generate one.
+func (s *State) Revision() string { return s.service.text("spec", "template", "metadata", "name") }
+
+// NextRevision is the name that a revision of the template, as it stands
+// without the tool's patches, has to have.
+func (s *State) NextRevision() (string, error) { return revisionName(s.plain) }
+
+// Owned tells whether the tool has written the overlay's revision and traffic.
+func (s *State) Owned() bool {
+	content, err := fs.ReadFile(s.fs(nil), s.ownFiles()[0])
+	return err == nil && content != nil
+}
+
+// Traffic is the rendered traffic; empty stands for Knative's default, all to
+// the latest ready revision.
+func (s *State) Traffic() ([]servingv1.TrafficTarget, error) {
+	service, err := typed(s.service)
+	if err != nil {
+		return nil, err
+	}
+	return service.Spec.Traffic, nil
+}
+
+// Images are the images of the template's containers, in order.
+func (s *State) Images() []string { return s.images("containers") }
+
+func (s *State) images(list string) []string {
+	var images []string
+	containers, _ := s.service.at("spec", "template", "spec", list).([]any)
+	for _, c := range containers {
+		container, _ := c.(map[string]any)
+		image, _ := container["image"].(string)
+		images = append(images, image)
+	}
+	return images
+}
+
+// SameTemplate tells whether both States' templates, without the tool's own
+// patches, are the same.
+func (s *State) SameTemplate(other *State) bool {
+	a, errA := revisionName(s.plain)
+	b, errB := revisionName(other.plain)
+	return errA == nil && errB == nil && a == b
+}
+
+// Files are the edits since Read that really change the tree. A nil content
+// removes the file.
+func (s *State) Files() (map[string][]byte, error) {
+	changed := map[string][]byte{}
+	for name, content := range s.files {
+		old, err := fs.ReadFile(s.tree, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && content == nil:
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		case err == nil && content != nil && bytes.Equal(old, content):
+		default:
+			changed[name] = slices.Clone(content)
+		}
+	}
+	return changed, nil
+}
+
+// layer is what this overlay's kustomization adds to names.
+type layer struct {
+	NamePrefix string `json:"namePrefix"`
+	NameSuffix string `json:"nameSuffix"`
+}
+
+// nameBefore is the Service's name before this overlay's prefix and suffix:
+// the name that its patches meet.
+func (s *State) nameBefore(kustomization []byte) (string, error) {
+	var l layer
+	if err := yaml.Unmarshal(kustomization, &l); err != nil {
+		return "", fmt.Errorf("reading the names of %s: %w", s.Overlay, err)
+	}
+	name, hadPrefix := strings.CutPrefix(s.name, l.NamePrefix)
+	name, hadSuffix := strings.CutSuffix(name, l.NameSuffix)
+	if !hadPrefix || !hadSuffix || name == "" {
+		return "", fmt.Errorf("overlay %s: Service %s does not carry the overlay's namePrefix %q and nameSuffix %q", s.Overlay, s.name, l.NamePrefix, l.NameSuffix)
+	}
+	return name, nil
+}
