@@ -1,0 +1,60 @@
+package promote
+
+import (
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// Policy says what a run leaves behind when it cannot go on.
+type Policy string
+
+// The policies of on-failure and on-cancel.
+const (
+	Rollback Policy = "rollback" // one commit restores image, revision and traffic
+	Hold     Policy = "hold"     // the traffic stays as the last commit set it
+)
+
+// Config is what one run is asked to do. The zero value of every optional
+// field is its default, except where a comment says otherwise.
+type Config struct {
+	Service     string            // name of the Knative Service as the overlay renders it
+	Environment string            // label for people; usually the overlay folder's name
+	Overlay     string            // folder of the kustomize overlay, slash-separated, relative to the repository
+	Images      []kustomize.Image // images to set; none promotes the template as it stands
+	Source      argo.Source       // repository, branch and path as Argo CD knows them
+	App         argo.App          // the Argo CD Application that syncs the overlay
+
+	Steps        []Step // at least one, percentages rising, none over 100
+	CandidateTag string // tag of the new revision below 100 %
+	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
+	Probe        Probe
+
+	OnFailure Policy
+	OnCancel  Policy
+
+	To     string // rollback: a revision, a commit, or empty for the promotion before
+	Reason string // why, for the commit and the report
+	RunURL string // the workflow run, for the commit and the report
+	Actor  string // who started the run, for the commit and the report
+	DryRun bool   // plan and check, push nothing
+
+	WaitTimeout time.Duration // how long one commit may take to become live
+}
+
+// A Step is a share of the traffic and how long the service must stay good
+// with it before the next one.
+type Step struct {
+	Percent int
+	Bake    time.Duration
+}
+
+// Probe is a request that the candidate must answer well several times in a
+// row. The zero value probes nothing.
+type Probe struct {
+	Path    string // path and query, such as /healthz
+	Expect  int    // wanted HTTP status; 0 accepts any 2xx
+	Count   int    // consecutive good answers needed
+	Connect string // host:port to connect to instead of the URL's, as curl --connect-to
+}

@@ -1,0 +1,60 @@
+package promote
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// ErrSuperseded ends a run whose Service somebody else has changed: a newer
+// promotion, or a person. Their change stays.
+var ErrSuperseded = errors.New("superseded")
+
+// ErrTimeout is the cause that ends a run's context when its time is up.
+var ErrTimeout = errors.New("the run's timeout is over")
+
+// GateError is a gate that did not pass.
+type GateError struct {
+	Step string // name of the step
+	Gate string // name of the gate
+	Err  error
+}
+
+// Error names the step and the gate, then the cause.
+func (e *GateError) Error() string { return fmt.Sprintf("%s: gate %s: %v", e.Step, e.Gate, e.Err) }
+
+// Unwrap gives the cause.
+func (e *GateError) Unwrap() error { return e.Err }
+
+// RestoreError is a Service that could not be taken back to what was there
+// before, or that was not seen live after it.
+type RestoreError struct {
+	Cause error // why it had to be taken back; nil when somebody asked for it
+	Err   error // why that failed
+}
+
+// Error names both causes, the first one first.
+func (e *RestoreError) Error() string {
+	if e.Cause == nil {
+		return fmt.Sprintf("rolling back failed: %v", e.Err)
+	}
+	return fmt.Sprintf("%v; taking it back failed: %v", e.Cause, e.Err)
+}
+
+// Unwrap gives both causes.
+func (e *RestoreError) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Cause, e.Err}
+}
+
+func isSuperseded(err error) bool {
+	return errors.Is(err, ErrSuperseded) || errors.Is(err, argo.ErrSuperseded)
+}
+
+func isGate(err error) bool {
+	var gate *GateError
+	return errors.As(err, &gate)
+}

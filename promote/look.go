@@ -1,0 +1,85 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// look reads the branch's tip, the promotion before and what is live.
+func (p *Promotion) look(ctx context.Context) (Situation, error) {
+	var at Situation
+	tip, err := p.Branch.Tip(ctx)
+	if err != nil {
+		return at, err
+	}
+	at.Tip = tip.Commit
+	if at.Now, err = knative.Read(ctx, tip.Tree, p.Overlay, p.Service); err != nil {
+		return at, err
+	}
+	p.Service = at.Now.Service()
+	p.result.Service = p.Service
+	if at.Next, err = p.next(ctx, at.Now); err != nil {
+		return at, err
+	}
+	if err := p.lookLive(ctx, &at); err != nil {
+		return at, err
+	}
+	if !at.Now.Owned() { // no promotion yet, the history need not be read
+		return at, nil
+	}
+	at.Past, err = p.past(ctx, func(gitops.Commit) bool { return true })
+	at.Fresh = at.Past != nil && time.Since(at.Past.Time) < p.WaitTimeout
+	return at, err
+}
+
+// next is the overlay with the images set, or as it is when none are given.
+func (p *Promotion) next(ctx context.Context, now *knative.State) (*knative.State, error) {
+	if len(p.Images) == 0 {
+		return now, nil
+	}
+	return now.SetImages(ctx, p.Images)
+}
+
+// lookLive asks Argo CD for the Service. One that is not there yet is a first
+// deployment.
+func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
+	seen, err := p.Cluster.Live(ctx, p.App, p.Source, p.Service)
+	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.see(seen)
+	at.LatestReady = seen.Service.Status.LatestReadyRevisionName
+	if at.LatestReady == "" {
+		return fmt.Errorf("Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", p.Service)
+	}
+	return nil
+}
+
+// past finds the newest commit of a promotion of this Service in this overlay
+// that fits. Nil means there is none.
+func (p *Promotion) past(ctx context.Context, fits func(gitops.Commit) bool) (*gitops.Commit, error) {
+	for commit, err := range p.History.Log(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("reading the promotions before: %w", err)
+		}
+		if p.ours(commit) && fits(commit) {
+			return &commit, nil
+		}
+	}
+	return nil, nil
+}
+
+// ours tells whether a commit belongs to a promotion of this Service in this
+// overlay.
+func (p *Promotion) ours(commit gitops.Commit) bool {
+	return commit.Trailer(trailerID) != "" && commit.Trailer(trailerService) == p.Service && commit.Trailer(trailerOverlay) == p.Overlay
+}

@@ -1,0 +1,110 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// How the probe asks. A revision that was scaled to zero needs a while for its
+// first answer.
+const (
+	probePatience = 30 * time.Second // for the consecutive good answers
+	probeRequest  = 10 * time.Second // for one answer
+	probePause    = 200 * time.Millisecond
+)
+
+// answers asks the candidate until it has answered well several times in a
+// row. At 100 % the candidate has no URL of its own any more, the Service's is
+// asked.
+func (p *Promotion) answers(ctx context.Context, at *Position) (string, error) {
+	url, err := probeURL(at.Observed.Service, p.CandidateTag, at.Step.Percent)
+	if err != nil {
+		return "", err
+	}
+	url = strings.TrimSuffix(url, "/") + p.Probe.Path
+	ctx, stop := context.WithTimeout(ctx, probePatience)
+	defer stop()
+	client := p.Probe.client()
+	defer client.CloseIdleConnections()
+	var last error
+	for good := 0; good < max(p.Probe.Count, 1); {
+		if err := p.Probe.ask(ctx, client, url); err != nil {
+			if ctx.Err() != nil && last != nil {
+				return "", fmt.Errorf("%s: %w", url, last)
+			}
+			good, last = 0, err
+		} else {
+			good++
+		}
+		if err := sleep(ctx, probePause); err != nil {
+			return "", fmt.Errorf("%s: no %d good answers in a row in %s: %w", url, max(p.Probe.Count, 1), probePatience, errors.Join(last, err))
+		}
+	}
+	return fmt.Sprintf("%d good answers from %s", max(p.Probe.Count, 1), url), nil
+}
+
+// probeURL is where the new revision answers, as Knative itself says.
+func probeURL(service *servingv1.Service, tag string, percent int) (string, error) {
+	if service == nil {
+		return "", errors.New("the live Service was not seen")
+	}
+	if percent == 100 && service.Status.URL != nil {
+		return service.Status.URL.String(), nil
+	}
+	for _, t := range service.Status.Traffic {
+		if t.Tag == tag && t.URL != nil {
+			return t.URL.String(), nil
+		}
+	}
+	return "", fmt.Errorf("Service %s shows no URL for the tag %q", service.Name, tag)
+}
+
+// ask makes one request. Redirects are answers, not followed.
+func (p Probe) ask(ctx context.Context, client *http.Client, url string) error {
+	ctx, stop := context.WithTimeout(ctx, probeRequest)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("User-Agent", "knative-promote")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.CopyN(io.Discard, response.Body, 1<<20); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if p.Expect == response.StatusCode || p.Expect == 0 && response.StatusCode/100 == 2 {
+		return nil
+	}
+	if p.Expect == 0 {
+		return fmt.Errorf("answered %s instead of a 2xx status", response.Status)
+	}
+	return fmt.Errorf("answered %s instead of %d", response.Status, p.Expect)
+}
+
+// client connects to the URL's host, or to Connect in its stead.
+func (p Probe) client() *http.Client {
+	dialer := &net.Dialer{Timeout: probeRequest}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext}
+	if p.Connect != "" {
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, p.Connect)
+		}
+	}
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

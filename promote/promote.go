@@ -1,0 +1,141 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+)
+
+// Branch is the infra repository's branch: read at its tip, changed by one
+// commit at a time.
+type Branch interface {
+	Tip(context.Context) (gitops.Snapshot, error)
+	Publish(context.Context, gitops.Change) (gitops.Commit, error)
+}
+
+// History is what came before the tip.
+type History interface {
+	At(ctx context.Context, commit string) (gitops.Snapshot, error)
+	Log(context.Context) iter.Seq2[gitops.Commit, error]
+	Contains(ctx context.Context, tip, commit string) (bool, error)
+}
+
+// Cluster is the Service as Argo CD shows it.
+type Cluster interface {
+	Live(ctx context.Context, app argo.App, source argo.Source, service string) (argo.Observed, error)
+	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
+	Await(ctx context.Context, intent argo.Intent, report func(argo.Verdict)) (argo.Observed, error)
+	Revision(ctx context.Context, app argo.App, namespace, name string) (*servingv1.Revision, error)
+}
+
+// Reporter is told how the run goes. It never decides anything.
+type Reporter interface {
+	Report(Result)    // a step or gate has begun or ended
+	Line(text string) // what is waited for or was seen, for the log
+}
+
+// Promotion is one run.
+type Promotion struct {
+	Config
+	Branch   Branch
+	History  History
+	Cluster  Cluster
+	Reporter Reporter
+
+	result Result
+	live   *servingv1.Service // the Service as last seen live
+}
+
+// Run promotes the Service: one commit a step, and after each the gates. What
+// is already in Git is not done again. The error says why a run did not end
+// promoted; the Result is complete in any case.
+func (p *Promotion) Run(ctx context.Context) (Result, error) {
+	p.begin("promote")
+	at, err := p.look(ctx)
+	if err != nil {
+		return p.end(Failed, err)
+	}
+	plan, err := NewPlan(p.Config, at)
+	if err != nil {
+		return p.end(Failed, err)
+	}
+	if err := p.prepare(ctx, plan, at); err != nil || p.DryRun {
+		return p.end(p.planned(plan), err)
+	}
+	for i := range plan.Steps {
+		if err := p.advance(ctx, plan, i); err != nil {
+			return p.fail(ctx, plan, i, err)
+		}
+	}
+	return p.end(p.reached(plan), nil)
+}
+
+// advance publishes one step and asks its gates.
+func (p *Promotion) advance(ctx context.Context, plan Plan, i int) error {
+	step := plan.Steps[i]
+	p.enter(i)
+	commit, err := p.publish(ctx, plan, i)
+	if err != nil {
+		return fmt.Errorf("%s: %w", step.Name, err)
+	}
+	at := &Position{Step: step, Commit: commit, Intent: p.intent(commit, plan.To, plan.images, step.Traffic)}
+	for _, gate := range p.gates(step) {
+		if err := p.ask(ctx, gate, at); err != nil {
+			return err
+		}
+	}
+	p.leave(i)
+	return nil
+}
+
+// ask puts the question to one gate and notes the answer.
+func (p *Promotion) ask(ctx context.Context, gate Gate, at *Position) error {
+	note := p.open(gate.Name)
+	reason, err := gate.Check(ctx, at)
+	p.close(note, reason, err)
+	if err != nil {
+		return &GateError{Step: at.Step.Name, Gate: gate.Name, Err: err}
+	}
+	return nil
+}
+
+// fail decides what a run that cannot go on leaves behind.
+func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Result, error) {
+	p.abandon(i, cause)
+	switch {
+	case isSuperseded(cause):
+		return p.end(Superseded, cause)
+	case ctx.Err() == context.Canceled:
+		return p.cancel(ctx, plan, cause)
+	case !isGate(cause), !plan.Restorable():
+		return p.end(Failed, cause)
+	case p.OnFailure == Hold:
+		return p.end(Held, cause)
+	}
+	if err := p.restore(ctx, plan, cause); err != nil {
+		return p.end(Failed, &RestoreError{Cause: cause, Err: err})
+	}
+	return p.end(RolledBack, cause)
+}
+
+// cancel stops where the last commit left the traffic, or takes it back with
+// one commit that is not waited for: the runner gives ten seconds in all.
+func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result, error) {
+	if p.OnCancel == Rollback && plan.Restorable() && p.committed(plan) {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		defer stop()
+		if _, err := p.takeBack(ctx, plan, cause); err != nil {
+			return p.end(Cancelled, &RestoreError{Cause: cause, Err: err})
+		}
+	}
+	return p.end(Cancelled, cause)
+}
+
+// cancelTime is what is left for one commit after a cancel.
+const cancelTime = 5 * time.Second

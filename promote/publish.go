@@ -1,0 +1,185 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// The trailers of a promotion's commits. They are read back: a run that
+// continues, a rollback and the history know nothing else.
+const (
+	trailerID      = "Promotion"
+	trailerService = "Promotion-Service"
+	trailerOverlay = "Promotion-Overlay"
+	trailerStep    = "Promotion-Step"
+	trailerImage   = "Promotion-Image"
+	trailerFrom    = "Promotion-From"
+	trailerTo      = "Promotion-To"
+	trailerBase    = "Promotion-Base"
+	trailerRun     = "Promotion-Run"
+	trailerActor   = "Promotion-Actor"
+	trailerReason  = "Promotion-Reason"
+)
+
+// publish commits the i-th step and returns the commit that shows it.
+func (p *Promotion) publish(ctx context.Context, plan Plan, i int) (string, error) {
+	step := plan.Steps[i]
+	var commit string
+	var err error
+	if step.Done {
+		commit, err = p.alreadyIn(ctx)
+	} else {
+		commit, err = p.commit(ctx, gitops.Change{
+			Subject:  step.Subject,
+			Trailers: p.trailers(plan, trailerStepOf(step), plan.From, plan.To, p.Reason),
+			Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
+				return p.edit(ctx, plan, i, tip)
+			},
+		})
+	}
+	if err == nil {
+		p.result.Traffic = step.Traffic
+	}
+	return commit, err
+}
+
+// commit publishes a change. One that the tip shows already is the tip.
+func (p *Promotion) commit(ctx context.Context, change gitops.Change) (string, error) {
+	commit, err := p.Branch.Publish(ctx, change)
+	if errors.Is(err, gitops.ErrUnchanged) {
+		return p.alreadyIn(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	p.committedAs(commit.Hash, false)
+	return commit.Hash, nil
+}
+
+// alreadyIn takes the tip for the commit of a step that it shows already.
+func (p *Promotion) alreadyIn(ctx context.Context) (string, error) {
+	tip, err := p.Branch.Tip(ctx)
+	if err != nil {
+		return "", err
+	}
+	p.committedAs(tip.Commit.Hash, true)
+	return tip.Commit.Hash, nil
+}
+
+// edit is the i-th step on a tip. It is run again when the branch has moved:
+// the tip must show the step before, or this one already.
+func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snapshot) (map[string][]byte, error) {
+	now, err := knative.Read(ctx, tip.Tree, p.Overlay, p.Service)
+	if err != nil {
+		return nil, err
+	}
+	step := plan.Steps[i]
+	next, err := p.next(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	if name, err := next.NextRevision(); err != nil || name != plan.To {
+		return nil, superseded(tip.Commit, "the template of %s changed to %s while %s was promoted", p.Service, name, plan.To)
+	}
+	switch {
+	case shows(now, plan.To, step.Traffic) && now.SameTemplate(next):
+		return nil, nil
+	case i == 0 && !same(now, plan.now), i > 0 && !shows(now, plan.To, plan.Steps[i-1].Traffic):
+		traffic, _ := now.Traffic()
+		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), knative.Describe(traffic))
+	}
+	after, err := next.Route(ctx, plan.To, step.Traffic, p.live)
+	if err != nil {
+		return nil, err
+	}
+	intent := knative.Intent{Images: p.Images, Revision: plan.To, Traffic: step.Traffic}
+	if err := knative.Check(now, after, intent); err != nil {
+		return nil, err
+	}
+	return after.Files()
+}
+
+// trailers say in a commit what it is part of.
+func (p *Promotion) trailers(plan Plan, step, from, to, reason string) []gitops.Trailer {
+	all := []gitops.Trailer{
+		{Key: trailerID, Value: plan.ID}, {Key: trailerService, Value: p.Service}, {Key: trailerOverlay, Value: p.Overlay},
+		{Key: trailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
+		{Key: trailerFrom, Value: from}, {Key: trailerTo, Value: to}, {Key: trailerBase, Value: plan.Base},
+		{Key: trailerRun, Value: p.RunURL}, {Key: trailerActor, Value: p.Actor}, {Key: trailerReason, Value: reason},
+	}
+	return slices.DeleteFunc(all, func(t gitops.Trailer) bool { return t.Value == "" })
+}
+
+func trailerStepOf(step Change) string {
+	if step.Percent == 0 {
+		return "candidate"
+	}
+	return fmt.Sprint(step.Percent)
+}
+
+// intent is what a commit must make true in the cluster.
+func (p *Promotion) intent(commit string, revision string, images []string, traffic []servingv1.TrafficTarget) argo.Intent {
+	return argo.Intent{
+		App: p.App, Source: p.Source, Commit: commit, Service: p.Service,
+		Revision: revision, Images: images, Traffic: traffic,
+		Carries: func(ctx context.Context, other string) (bool, error) {
+			return p.carries(ctx, commit, other, revision, images, traffic)
+		},
+	}
+}
+
+// carries tells whether another commit comes after ours and still shows what
+// ours does. It is argo.ErrBehind when the other one is the older.
+func (p *Promotion) carries(ctx context.Context, commit, other, revision string, images []string, traffic []servingv1.TrafficTarget) (bool, error) {
+	older, err := p.History.Contains(ctx, commit, other)
+	if err != nil {
+		return false, err
+	}
+	if older {
+		return false, argo.ErrBehind
+	}
+	after, err := p.History.Contains(ctx, other, commit)
+	if err != nil || !after {
+		return false, err
+	}
+	snapshot, err := p.History.At(ctx, other)
+	if err != nil {
+		return false, err
+	}
+	state, err := knative.Read(ctx, snapshot.Tree, p.Overlay, p.Service)
+	if err != nil {
+		return false, err
+	}
+	return shows(state, revision, traffic) && slices.Equal(state.Images(), images), nil
+}
+
+// shows tells whether an overlay has this revision and traffic.
+func shows(state *knative.State, revision string, traffic []servingv1.TrafficTarget) bool {
+	has, err := state.Traffic()
+	return err == nil && state.Revision() == revision && knative.SameTraffic(has, traffic)
+}
+
+// same tells whether an overlay is as it was when the plan was made.
+func same(now, then *knative.State) bool {
+	traffic, err := then.Traffic()
+	return err == nil && now.SameTemplate(then) && shows(now, then.Revision(), traffic)
+}
+
+func superseded(by gitops.Commit, format string, args ...any) error {
+	return fmt.Errorf("%w by commit %.10s (%s): %s", ErrSuperseded, by.Hash, by.Subject, fmt.Sprintf(format, args...))
+}
+
+func orGenerated(revision string) string {
+	if revision == "" {
+		return "(generated)"
+	}
+	return revision
+}

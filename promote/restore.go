@@ -1,0 +1,205 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// A destination is what taking back leads to: the images of an earlier
+// overlay, its revision and who gets the traffic.
+type destination struct {
+	state    *knative.State // the earlier overlay
+	revision string         // the revision that takes the traffic
+	traffic  []servingv1.TrafficTarget
+	gone     bool // the revision is not in the cluster any more
+}
+
+// restore takes a failed promotion back in one commit and waits until that is
+// live. The run's own context may be over, this has its own time.
+func (p *Promotion) restore(ctx context.Context, plan Plan, cause error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*p.WaitTimeout)
+	defer stop()
+	at, err := p.takeBack(ctx, plan, cause)
+	if err != nil {
+		return err
+	}
+	return p.confirm(ctx, at)
+}
+
+// takeBack commits what was there before the promotion.
+func (p *Promotion) takeBack(ctx context.Context, plan Plan, cause error) (*Position, error) {
+	dest, err := p.before(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	return p.goTo(ctx, plan, "restore", dest, cause.Error(), func(now *knative.State) bool {
+		return slices.ContainsFunc(plan.Steps, func(c Change) bool { return shows(now, plan.To, c.Traffic) })
+	})
+}
+
+// before is the destination of a promotion that is taken back: the overlay of
+// its base commit, with the old revision by name.
+func (p *Promotion) before(ctx context.Context, plan Plan) (destination, error) {
+	base, err := p.History.At(ctx, plan.Base)
+	if err != nil {
+		return destination{}, fmt.Errorf("reading what was there before: %w", err)
+	}
+	state, err := knative.Read(ctx, base.Tree, p.Overlay, p.Service)
+	if err != nil {
+		return destination{}, fmt.Errorf("reading what was there before: %w", err)
+	}
+	traffic, err := state.Traffic()
+	if err != nil {
+		return destination{}, err
+	}
+	if state.Owned() {
+		return destination{state: state, revision: plan.From, traffic: p.withoutGone(ctx, traffic)}, nil
+	}
+	split, err := knative.ReadSplit(traffic, p.CandidateTag)
+	if err != nil {
+		return destination{}, err
+	}
+	split.Stable, split.Candidate = plan.From, ""
+	return destination{state: state, revision: plan.From, traffic: split.Targets(p.CandidateTag, p.KeepPrevious)}, nil
+}
+
+// withoutGone drops the target `previous` when its revision is not there any
+// more: naming it would hold up all of the Service's traffic.
+func (p *Promotion) withoutGone(ctx context.Context, traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
+		if t.Tag != knative.PreviousTag || knative.Percent(t) > 0 {
+			return false
+		}
+		ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+		defer stop()
+		revision, err := p.Cluster.Revision(ctx, p.App, p.namespace(), t.RevisionName)
+		return err != nil || !revision.IsReady()
+	})
+}
+
+// goTo commits a destination and says what must become true.
+func (p *Promotion) goTo(ctx context.Context, plan Plan, name string, dest destination, reason string, mayChange func(*knative.State) bool) (*Position, error) {
+	what := "back to " + short(p.Service, dest.revision) + " (" + version(headline(dest.state, dest.state)) + ")"
+	subject := strings.TrimSpace(p.Service+" "+p.Environment) + ": " + what
+	p.result.Steps = append(p.result.Steps, StepResult{Name: name, Title: subject, Progress: Running, Started: time.Now()})
+	p.report()
+	plan.Image = headline(dest.state, dest.state)
+	var shown Position
+	commit, err := p.commit(ctx, gitops.Change{
+		Subject:  subject,
+		Trailers: p.trailers(plan, name, plan.To, dest.revision, reason),
+		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
+			after, err := p.editBack(ctx, dest, tip, mayChange)
+			if err != nil {
+				return nil, err
+			}
+			traffic, err := after.Traffic()
+			if err != nil {
+				return nil, err
+			}
+			shown.Intent = p.intent("", after.Revision(), after.Images(), traffic)
+			return after.Files()
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.result.Traffic = shown.Intent.Traffic
+	return &Position{
+		Step:   Change{Name: name, Percent: 100},
+		Commit: commit,
+		Intent: p.intent(commit, shown.Intent.Revision, shown.Intent.Images, shown.Intent.Traffic),
+	}, nil
+}
+
+// editBack edits a tip to the destination. The template gets the old
+// revision's name only if it is the old template; somebody may have changed
+// the base since, and Knative would refuse that under the old name.
+func (p *Promotion) editBack(ctx context.Context, dest destination, tip gitops.Snapshot, mayChange func(*knative.State) bool) (*knative.State, error) {
+	now, err := knative.Read(ctx, tip.Tree, p.Overlay, p.Service)
+	if err != nil {
+		return nil, err
+	}
+	next, err := now.RestoreImages(ctx, dest.state)
+	if err != nil {
+		return nil, err
+	}
+	revision, traffic := dest.revision, dest.traffic
+	same := next.SameTemplate(dest.state)
+	if !same {
+		if revision, err = next.NextRevision(); err != nil {
+			return nil, err
+		}
+		if dest.gone {
+			traffic = retarget(traffic, dest.revision, revision)
+		}
+	}
+	after, err := p.routeBack(ctx, next, dest, revision, traffic, same)
+	if err != nil {
+		return nil, err
+	}
+	if shows(now, revision, traffic) && now.SameTemplate(after) {
+		return now, nil
+	}
+	if !mayChange(now) {
+		has, _ := now.Traffic()
+		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), knative.Describe(has))
+	}
+	return after, knative.Check(now, after, knative.Intent{Revision: revision, Traffic: traffic})
+}
+
+// routeBack takes the old files where they say just what is wanted, so that
+// the overlay is as it was, byte for byte.
+func (p *Promotion) routeBack(ctx context.Context, next *knative.State, dest destination, revision string, traffic []servingv1.TrafficTarget, same bool) (*knative.State, error) {
+	if same && dest.state.Owned() && shows(dest.state, revision, traffic) {
+		return next.RestoreRoute(ctx, dest.state)
+	}
+	return next.Route(ctx, revision, traffic, nil)
+}
+
+// retarget names another revision in the traffic.
+func retarget(traffic []servingv1.TrafficTarget, from, to string) []servingv1.TrafficTarget {
+	traffic = slices.Clone(traffic)
+	for i := range traffic {
+		if traffic[i].RevisionName == from {
+			traffic[i].RevisionName = to
+		}
+	}
+	return traffic
+}
+
+// confirm waits until what was taken back is live.
+func (p *Promotion) confirm(ctx context.Context, at *Position) error {
+	if err := p.ask(ctx, Gate{Name: "live", Check: p.isLive}, at); err != nil {
+		p.current().Progress = Broken
+		return err
+	}
+	step := p.current()
+	step.Ended, step.Progress = time.Now(), Passed
+	p.report()
+	return nil
+}
+
+// exists asks the cluster for a revision. Only a clear no is a no.
+func (p *Promotion) exists(ctx context.Context, revision string) bool {
+	_, err := p.Cluster.Revision(ctx, p.App, p.namespace(), revision)
+	return !errors.Is(err, argo.ErrNotFound)
+}
+
+// namespace is where the Service lives, as far as it was seen.
+func (p *Promotion) namespace() string {
+	if p.live == nil {
+		return ""
+	}
+	return p.live.Namespace
+}

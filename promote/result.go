@@ -1,0 +1,86 @@
+package promote
+
+import (
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// Status is how a run ended.
+type Status string
+
+// The statuses, as the `status` output shows them.
+const (
+	Promoted   Status = "promoted"
+	Unchanged  Status = "unchanged"
+	RolledBack Status = "rolled-back"
+	Held       Status = "held"
+	Superseded Status = "superseded"
+	Failed     Status = "failed"
+	Cancelled  Status = "cancelled"
+)
+
+// Result is everything a run did and saw, as far as it has come. It is what
+// the outputs, the pull request comment and the job summary are made from.
+type Result struct {
+	Command          string                    `json:"command"` // promote or rollback
+	Service          string                    `json:"service"`
+	Environment      string                    `json:"environment"`
+	Overlay          string                    `json:"overlay"`
+	Application      string                    `json:"application"`
+	Promotion        string                    `json:"promotion,omitempty"` // id that its commits share
+	Status           Status                    `json:"status,omitempty"`    // empty while the run goes on
+	Reason           string                    `json:"reason,omitempty"`    // why it ended so, in words
+	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
+	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
+	Revision         string                    `json:"revision,omitempty"`
+	PreviousRevision string                    `json:"previous-revision,omitempty"`
+	Image            string                    `json:"image,omitempty"`
+	PreviousImage    string                    `json:"previous-image,omitempty"`
+	Traffic          []servingv1.TrafficTarget `json:"traffic,omitempty"` // as the last commit sets it
+	URL              string                    `json:"url,omitempty"`
+	CandidateURL     string                    `json:"candidate-url,omitempty"`
+	Before           []byte                    `json:"-"` // what the overlay rendered before
+	After            []byte                    `json:"-"` // what it renders with the new revision
+	Diff             string                    `json:"-"` // Before to After as a unified diff, secrets hidden; filled in by whoever shows it
+	Steps            []StepResult              `json:"steps"`
+	RunURL           string                    `json:"run-url,omitempty"`
+	CommitURL        string                    `json:"-"` // web address of a commit of the infra repository, up to its hash; empty: no links
+	Actor            string                    `json:"actor,omitempty"`
+	Started          time.Time                 `json:"started"`
+	Ended            time.Time                 `json:"ended,omitzero"`
+}
+
+// Progress is how far a step or a gate has come.
+type Progress string
+
+// The progress of a step or gate.
+const (
+	Pending Progress = "pending"
+	Running Progress = "running"
+	Passed  Progress = "passed"
+	Broken  Progress = "failed"
+	Skipped Progress = "skipped" // not reached, because an earlier one failed
+)
+
+// StepResult is one commit of the promotion and what its gates said.
+type StepResult struct {
+	Name     string       `json:"name"`    // candidate, 10 %, 100 %, restore, rollback
+	Title    string       `json:"title"`   // the commit's subject
+	Percent  int          `json:"percent"` // share of the new revision
+	Commit   string       `json:"commit,omitempty"`
+	Resumed  bool         `json:"resumed,omitempty"` // the commit was there when the run started
+	Progress Progress     `json:"progress"`
+	Gates    []GateResult `json:"gates,omitempty"`
+	Started  time.Time    `json:"started,omitzero"`
+	Ended    time.Time    `json:"ended,omitzero"`
+}
+
+// GateResult is what one gate said after one step.
+type GateResult struct {
+	Name     string    `json:"name"` // live, probe, bake
+	Progress Progress  `json:"progress"`
+	Reason   string    `json:"reason,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+}

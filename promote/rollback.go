@@ -1,0 +1,189 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// Rollback takes the Service back in one commit and without steps: to the
+// promotion before, to a named revision or to a commit. It works in the
+// middle of a promotion too, whose run then ends as superseded.
+func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
+	p.begin("rollback")
+	p.Images = nil
+	at, err := p.look(ctx)
+	if err != nil && !p.goesOn(err, at) {
+		return p.end(Failed, err)
+	}
+	dest, err := p.target(ctx, at)
+	if err != nil {
+		return p.end(Failed, err)
+	}
+	plan := p.backPlan(at, dest)
+	if p.DryRun {
+		return p.end(Held, nil)
+	}
+	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return same(now, at.Now) })
+	if err != nil {
+		p.current().Progress = Broken
+		return p.end(endOf(err), err)
+	}
+	if err := p.confirm(ctx, back); err != nil {
+		return p.end(Failed, &RestoreError{Err: err})
+	}
+	if !p.result.Changed {
+		return p.end(Unchanged, nil)
+	}
+	return p.end(RolledBack, nil)
+}
+
+// goesOn tells whether an emergency may pass over what the look at the live
+// Service brought: a Service without a ready revision, or an Argo CD that does
+// not answer. What is wrong with the inputs or the repository may not.
+func (p *Promotion) goesOn(err error, at Situation) bool {
+	if at.Now == nil || at.Next == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	p.say("going on without the live Service: %v", err)
+	return true
+}
+
+// endOf is the status of a rollback that could not be committed.
+func endOf(err error) Status {
+	switch {
+	case isSuperseded(err):
+		return Superseded
+	case errors.Is(err, context.Canceled):
+		return Cancelled
+	}
+	return Failed
+}
+
+// backPlan notes what a rollback moves in the Result.
+func (p *Promotion) backPlan(at Situation, dest destination) Plan {
+	plan := Plan{Base: at.Tip.Hash, From: dest.revision, To: at.Now.Revision(), now: at.Now}
+	plan.ID = id(p.Config, Plan{Base: plan.Base, To: dest.revision})
+	r := &p.result
+	r.Promotion, r.Revision, r.PreviousRevision = plan.ID, dest.revision, plan.To
+	r.Image, r.PreviousImage = headline(dest.state, dest.state), headline(at.Now, at.Now)
+	r.Before, r.After, r.Traffic = at.Now.Manifest, dest.state.Manifest, dest.traffic
+	if dest.gone {
+		r.Reason = fmt.Sprintf("revision %s no longer exists, it is created again from Git", dest.revision)
+		p.say("%s", r.Reason)
+	}
+	return plan
+}
+
+// target finds what to go back to.
+func (p *Promotion) target(ctx context.Context, at Situation) (destination, error) {
+	traffic, err := at.Now.Traffic()
+	if err != nil {
+		return destination{}, err
+	}
+	split, err := knative.ReadSplit(traffic, p.CandidateTag)
+	if err != nil {
+		return destination{}, fmt.Errorf("overlay %s: %w", p.Overlay, err)
+	}
+	switch {
+	case p.To == "" && split.Candidate != "":
+		if err := ownCandidate(at, split); err != nil {
+			return destination{}, err
+		}
+		return p.before(ctx, Plan{Base: at.Past.Trailer(trailerBase), From: split.Stable})
+	case p.To == "":
+		return p.previous(ctx, split)
+	case strings.HasPrefix(p.To, p.Service+"-"):
+		return p.revision(ctx, split)
+	}
+	return p.atCommit(ctx, split)
+}
+
+// previous is what was there before the promotion that the traffic is at.
+func (p *Promotion) previous(ctx context.Context, split knative.Split) (destination, error) {
+	past, err := p.past(ctx, func(c gitops.Commit) bool {
+		return c.Trailer(trailerTo) == split.Stable && isStep(c) && c.Trailer(trailerBase) != ""
+	})
+	if err != nil {
+		return destination{}, err
+	}
+	if past == nil {
+		return destination{}, fmt.Errorf("no promotion to %s, which has the traffic now, is in the history of %s: name a revision or a commit to roll back to with the input to", orLatest(split.Stable), p.Overlay)
+	}
+	return p.stand(ctx, past.Trailer(trailerBase), past.Trailer(trailerFrom), split)
+}
+
+// revision is a revision by name: as the promotion that made it, or the one
+// that replaced it, left it in Git.
+func (p *Promotion) revision(ctx context.Context, split knative.Split) (destination, error) {
+	var known []string
+	past, err := p.past(ctx, func(c gitops.Commit) bool {
+		known = append(known, c.Trailer(trailerTo), c.Trailer(trailerFrom))
+		return isStep(c) && (c.Trailer(trailerTo) == p.To || c.Trailer(trailerFrom) == p.To)
+	})
+	if err != nil {
+		return destination{}, err
+	}
+	if past == nil {
+		slices.Sort(known)
+		return destination{}, fmt.Errorf("to: revision %q is in no promotion of %s; known are %s", p.To, p.Overlay, strings.Join(slices.Compact(known), ", "))
+	}
+	commit := past.Hash
+	if past.Trailer(trailerFrom) == p.To {
+		commit = past.Trailer(trailerBase)
+	}
+	return p.stand(ctx, commit, p.To, split)
+}
+
+// atCommit is the overlay of a commit.
+func (p *Promotion) atCommit(ctx context.Context, split knative.Split) (destination, error) {
+	dest, err := p.stand(ctx, p.To, "", split)
+	if err != nil {
+		return destination{}, fmt.Errorf("to: %w", err)
+	}
+	return dest, nil
+}
+
+// stand is the overlay of a commit with all traffic on one revision: the named
+// one, or the one of the overlay's template.
+func (p *Promotion) stand(ctx context.Context, commit, revision string, split knative.Split) (destination, error) {
+	then, err := p.History.At(ctx, commit)
+	if err != nil {
+		return destination{}, err
+	}
+	state, err := knative.Read(ctx, then.Tree, p.Overlay, p.Service)
+	if err != nil {
+		return destination{}, fmt.Errorf("at commit %.10s: %w", commit, err)
+	}
+	if revision == "" {
+		revision = state.Revision()
+	}
+	if revision == "" {
+		if revision, err = state.NextRevision(); err != nil {
+			return destination{}, err
+		}
+	}
+	split.Stable, split.Candidate, split.Previous = revision, "", ""
+	var traffic []servingv1.TrafficTarget = split.Targets(p.CandidateTag, false)
+	return destination{state: state, revision: revision, traffic: traffic, gone: !p.exists(ctx, revision)}, nil
+}
+
+// isStep tells a promotion's own commits from the ones that took one back.
+func isStep(c gitops.Commit) bool {
+	return c.Trailer(trailerStep) != "restore" && c.Trailer(trailerStep) != "rollback"
+}
+
+func orLatest(revision string) string {
+	if revision == "" {
+		return "the latest revision"
+	}
+	return revision
+}
