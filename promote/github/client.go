@@ -1,0 +1,132 @@
+// Package github writes the comment on a pull request and finds the pull
+// request that a commit came from.
+//
+// Nothing here may hold a promotion up: every request has a deadline, waiting
+// for rate limits is bounded, and callers treat every error as a warning.
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// DefaultAPIURL is the API of github.com.
+const DefaultAPIURL = "https://api.github.com/"
+
+// DefaultPatience is how long a Client waits for rate limits in its whole
+// life, unless it is told otherwise: one secondary limit and a little more.
+const DefaultPatience = 90 * time.Second
+
+// Config says where the API is and who asks.
+type Config struct {
+	Token      string            // sent to the API's host only
+	APIURL     string            // such as https://github.example.com/api/v3; empty: DefaultAPIURL
+	Repository string            // owner/name of the pull requests
+	Transport  http.RoundTripper // nil: http.DefaultTransport
+	Patience   time.Duration     // total time spent on waiting for rate limits; 0: DefaultPatience
+}
+
+// Client talks to one repository. It is safe for concurrent use.
+type Client struct {
+	api         *github.Client
+	owner, name string
+	token       string
+
+	mu    sync.Mutex
+	login string // who the token belongs to, once known
+}
+
+// New returns a client. It sends nothing yet.
+func New(config Config) (*Client, error) {
+	owner, name, found := strings.Cut(config.Repository, "/")
+	if !found || !pathPart(owner) || !pathPart(name) {
+		return nil, fmt.Errorf("repository %q: expected owner/name", config.Repository)
+	}
+	if config.Token == "" {
+		return nil, errors.New("no GitHub token: set github-token, for example to ${{ github.token }}")
+	}
+	base, err := apiURL(config.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	if config.Transport == nil {
+		config.Transport = http.DefaultTransport
+	}
+	if config.Patience == 0 {
+		config.Patience = DefaultPatience
+	}
+	api := github.NewClient(&http.Client{
+		Transport:     &transport{next: config.Transport, token: config.Token, api: base, patience: config.Patience},
+		CheckRedirect: stay,
+	})
+	api.BaseURL = base
+	api.UserAgent = "knative-promote"
+	return &Client{api: api, owner: owner, name: name, token: config.Token}, nil
+}
+
+// pathPart reports whether name stands for itself in the path of an address.
+func pathPart(name string) bool {
+	return name != "" && name != "." && name != ".." && url.PathEscape(name) == name
+}
+
+func apiURL(address string) (*url.URL, error) {
+	if address == "" {
+		address = DefaultAPIURL
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || base.User != nil || (base.Scheme != "https" && base.Scheme != "http") {
+		return nil, errors.New("GitHub API address: expected http(s)://host/path without a user, such as https://github.example.com/api/v3")
+	}
+	if !strings.HasSuffix(base.Path, "/") {
+		base.Path += "/"
+	}
+	base.RawQuery, base.Fragment = "", ""
+	return base, nil
+}
+
+// PullRequestOf returns the number of the pull request that a commit came
+// from: an open one whose head it is, else one that was merged as it, else any
+// open or merged one that has it; of several the newest. It is 0 where there is none.
+func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) {
+	options := &github.ListOptions{PerPage: 100}
+	pulls, _, err := c.api.PullRequests.ListPullRequestsWithCommit(ctx, c.owner, c.name, url.PathEscape(commit), options)
+	if status(err) == http.StatusNotFound || status(err) == http.StatusUnprocessableEntity {
+		return 0, nil // GitHub does not know the commit
+	}
+	if err != nil {
+		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.explain(err))
+	}
+	best, number := 0, 0
+	for _, pull := range pulls {
+		if rank := c.rank(pull, commit); rank > best || rank == best && rank > 0 && pull.GetNumber() > number {
+			best, number = rank, pull.GetNumber()
+		}
+	}
+	return number, nil
+}
+
+// rank says how well a pull request explains a commit; 0: not at all.
+func (c *Client) rank(pull *github.PullRequest, commit string) int {
+	repository := pull.GetBase().GetRepo().GetFullName()
+	if repository != "" && !strings.EqualFold(repository, c.owner+"/"+c.name) {
+		return 0 // of a fork, which has the commit too
+	}
+	open, merged := pull.GetState() == "open", pull.MergedAt != nil
+	switch {
+	case open && pull.GetHead().GetSHA() == commit:
+		return 3
+	case merged && pull.GetMergeCommitSHA() == commit:
+		return 2
+	case open || merged:
+		return 1
+	}
+	return 0
+}

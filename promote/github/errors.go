@@ -1,0 +1,76 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// maxMessage bounds what is quoted of an answer, in characters.
+const maxMessage = 300
+
+// status is the HTTP status of a refusal, 0 for other errors.
+func status(err error) int {
+	var refusal *github.ErrorResponse
+	if errors.As(err, &refusal) && refusal.Response != nil {
+		return refusal.Response.StatusCode
+	}
+	return 0
+}
+
+// explain replaces an error of go-github by one line without the token.
+func (c *Client) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, ended) {
+			return ended
+		}
+	}
+	var refusal *github.ErrorResponse
+	if errors.As(err, &refusal) {
+		return errors.New(c.clean(words(refusal)))
+	}
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // the address adds nothing, and may be foreign after a redirect
+	}
+	return errors.New(c.clean(err.Error()))
+}
+
+// words says what GitHub answered, and what to do about it.
+func words(refusal *github.ErrorResponse) string {
+	code := refusal.Response.StatusCode
+	text := fmt.Sprintf("GitHub answered %d %s", code, http.StatusText(code))
+	for _, message := range append([]github.Error{{Message: refusal.Message}}, refusal.Errors...) {
+		if message.Message != "" {
+			text += ": " + message.Message
+		}
+	}
+	switch code {
+	case http.StatusUnauthorized:
+		return text + "; the token is wrong or has expired"
+	case http.StatusForbidden:
+		return text + "; the token needs the permission pull-requests: write"
+	case http.StatusNotFound:
+		return text + "; it does not exist, or the token cannot see it"
+	}
+	return text
+}
+
+// clean makes foreign text one bounded line without the token.
+func (c *Client) clean(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), c.token, "***")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }), " ")
+	if runes := []rune(text); len(runes) > maxMessage {
+		text = string(runes[:maxMessage]) + "…"
+	}
+	return text
+}

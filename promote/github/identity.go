@@ -1,0 +1,67 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"strings"
+)
+
+// identity is the login under which the token comments; empty where nobody
+// tells.
+//
+// A user's token may ask for its user. A workflow's token and other tokens of
+// apps get 403 there, but GraphQL calls the app's bot the viewer. A forge
+// without GraphQL leaves it open; the author of the first comment that the
+// client makes settles it then. The login is compared with each comment's
+// author: only bots have one that ends in [bot], so none can be imitated.
+func (c *Client) identity(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	login := c.login
+	c.mu.Unlock()
+	if login != "" {
+		return login, nil
+	}
+	user, _, err := c.api.Users.Get(ctx, "")
+	if err == nil {
+		return c.remember(user.GetLogin()), nil
+	}
+	if status(err) != http.StatusForbidden && status(err) != http.StatusNotFound {
+		return "", err
+	}
+	login, err = c.viewer(ctx)
+	if code := status(err); code >= 400 && code < 500 {
+		return "", nil
+	}
+	return c.remember(login), err
+}
+
+func (c *Client) remember(login string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.login = login
+	return login
+}
+
+// viewer asks GraphQL for the bot of an app's token. Its address is beside the
+// REST API's: /graphql on github.com, /api/graphql beside /api/v3.
+func (c *Client) viewer(ctx context.Context) (string, error) {
+	address := "graphql"
+	if strings.HasSuffix(c.api.BaseURL.Path, "/v3/") {
+		address = "../graphql"
+	}
+	request, err := c.api.NewRequest(http.MethodPost, address, map[string]string{"query": "query { viewer { login } }"})
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Data struct {
+			Viewer struct {
+				Login string `json:"login"`
+			} `json:"viewer"`
+		} `json:"data"`
+	}
+	if _, err := c.api.Do(ctx, request, &answer); err != nil {
+		return "", err
+	}
+	return answer.Data.Viewer.Login, nil
+}
