@@ -1,31 +1,81 @@
 package kustomize
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits on one YAML document. kustomize replaces each alias by a copy of what it stands for, so that half a kilobyte
-// can become billions of values; these are counted before anything is copied.
+// Limits on YAML. kustomize replaces each alias by a copy of what it stands for, so that half a kilobyte can become
+// billions of values; these are counted before anything is copied.
 const (
-	maxNodes = 1_000_000 // values of a file, aliases expanded
-	maxDepth = 200       // levels of nesting, aliases expanded
+	maxNodes     = 500_000 // values of an overlay, aliases expanded
+	maxDepth     = 300     // levels of nesting, aliases expanded
+	maxDocuments = 10_000  // documents of one file
+	maxCopies    = 16      // JSON6902 operations of an overlay that copy a value, each of which can double the whole
 )
 
-// checkAliases returns an error if n, with its aliases expanded, is too large or contains itself.
-func checkAliases(n *yaml.Node) error {
-	_, err := expandedSize(n)
-	return err
+// budget is what an overlay may still hold.
+type budget struct {
+	nodes, copies int
 }
 
-func expandedSize(n *yaml.Node) (int, error) {
+// spend parses content, hands each document to visit, and returns an error if it is not YAML or exceeds the budget.
+func (b *budget) spend(content []byte, visit func(*yaml.Node) error) error {
+	// A value needs at least one of these characters; far too many are refused before they are parsed.
+	if indicators := countAny(content, ",:-[{\n"); indicators > 2*maxNodes {
+		return fmt.Errorf("holds too many values; at most %d are rendered", maxNodes)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	for documents := 1; ; documents++ {
+		var n yaml.Node
+		switch err := decoder.Decode(&n); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case documents > maxDocuments:
+			return fmt.Errorf("holds more than %d documents", maxDocuments)
+		}
+		if err := b.count(&n); err != nil {
+			return err
+		}
+		if err := visit(&n); err != nil {
+			return err
+		}
+	}
+}
+
+func countAny(content []byte, chars string) int {
+	total := 0
+	for i := range len(chars) {
+		total += bytes.Count(content, []byte{chars[i]})
+	}
+	return total
+}
+
+func (b *budget) count(n *yaml.Node) error {
 	c := counter{sizes: map[*yaml.Node]size{}}
 	s, err := c.count(n, 0)
-	return s.nodes, err
+	if err != nil {
+		return err
+	}
+	b.nodes += s.nodes
+	b.copies += s.copies
+	switch {
+	case b.nodes > maxNodes:
+		return fmt.Errorf("the overlay holds more than %d values", maxNodes)
+	case b.copies > maxCopies:
+		return fmt.Errorf("the overlay's patches copy values more than %d times", maxCopies)
+	}
+	return nil
 }
 
-type size struct{ nodes, depth int }
+type size struct{ nodes, depth, copies int }
 
 type counter struct {
 	sizes map[*yaml.Node]size // of the anchors seen; the zero size while one is being counted
@@ -39,12 +89,16 @@ func (c *counter) count(n *yaml.Node, depth int) (size, error) {
 		return c.anchor(n.Alias, depth)
 	}
 	total := size{nodes: 1, depth: 1}
+	if isCopy(n) {
+		total.copies++
+	}
 	for _, child := range n.Content {
 		s, err := c.count(child, depth+1)
 		if err != nil {
 			return size{}, err
 		}
 		total.nodes += s.nodes
+		total.copies += s.copies
 		total.depth = max(total.depth, s.depth+1)
 		if total.nodes > maxNodes {
 			return size{}, fmt.Errorf("holds more than %d values with its aliases expanded", maxNodes)
@@ -70,4 +124,17 @@ func (c *counter) anchor(n *yaml.Node, depth int) (size, error) {
 		return size{}, fmt.Errorf("nests values deeper than %d levels", maxDepth)
 	}
 	return known, nil
+}
+
+// isCopy reports whether n is a JSON6902 operation that copies a value.
+func isCopy(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if strings.EqualFold(resolve(n.Content[i]).Value, "op") && resolve(n.Content[i+1]).Value == "copy" {
+			return true
+		}
+	}
+	return false
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,25 +48,22 @@ func parse(src []byte) (*document, error) {
 
 // onlyMapping returns the mapping that text holds as its only document.
 func onlyMapping(text string) (*yaml.Node, error) {
-	decoder := yaml.NewDecoder(strings.NewReader(text))
-	var first, second yaml.Node
-	switch err := decoder.Decode(&first); {
-	case errors.Is(err, io.EOF):
-		return nil, errors.New("the kustomization is empty; expected a mapping with resources:")
+	var documents []*yaml.Node
+	err := new(budget).spend([]byte(text), func(n *yaml.Node) error {
+		documents = append(documents, n.Content[0])
+		return nil
+	})
+	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the kustomization is not valid YAML: %w", err)
-	}
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the kustomization cannot be read: %w", err)
+	case len(documents) == 0:
+		return nil, errors.New("the kustomization is empty; expected a mapping with resources:")
+	case len(documents) > 1:
 		return nil, errors.New("the kustomization holds more than one YAML document; kustomize reads only the first, remove the others")
+	case documents[0].Kind != yaml.MappingNode:
+		return nil, fmt.Errorf("the kustomization is %s; expected a mapping with resources:", kindName(documents[0]))
 	}
-	root := first.Content[0]
-	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("the kustomization is %s; expected a mapping with resources:", kindName(root))
-	}
-	if err := checkAliases(&first); err != nil {
-		return nil, fmt.Errorf("the kustomization %w", err)
-	}
-	return root, nil
+	return documents[0], nil
 }
 
 func kindName(n *yaml.Node) string {

@@ -41,31 +41,6 @@ func SetImage(kustomization []byte, images ...Image) ([]byte, error) {
 	return out, nil
 }
 
-// RestoreImages makes the entries of names what they are in from, another version of the same kustomization; an entry
-// that from does not have is removed.
-func RestoreImages(kustomization, from []byte, names ...string) ([]byte, error) {
-	old, err := Images(from)
-	if err != nil {
-		return nil, fmt.Errorf("reading the kustomization to restore from: %w", err)
-	}
-	out := kustomization
-	for _, name := range names {
-		out, err = restoreImage(out, from, old, name)
-		if err != nil {
-			return nil, fmt.Errorf("restoring image %s: %w", name, err)
-		}
-	}
-	return out, nil
-}
-
-func restoreImage(src, from []byte, old []Image, name string) ([]byte, error) {
-	i := slices.IndexFunc(old, func(i Image) bool { return i.Name == name })
-	if i < 0 {
-		return removeImage(src, name)
-	}
-	return setImage(src, old[i])
-}
-
 // setImage makes the entry of image.Name equal to image and checks that nothing else reads differently.
 func setImage(src []byte, image Image) ([]byte, error) {
 	if err := image.check(); err != nil {
@@ -87,20 +62,6 @@ func setImage(src []byte, image Image) ([]byte, error) {
 		return nil, err
 	}
 	return out, check(out, before, func(k *types.Kustomization) { k.Images = want })
-}
-
-func removeImage(src []byte, name string) ([]byte, error) {
-	before, err := read(src)
-	if err != nil {
-		return nil, err
-	}
-	out, err := removeEntries(src, name, 0)
-	if err != nil {
-		return nil, err
-	}
-	return out, check(out, before, func(k *types.Kustomization) {
-		k.Images = slices.DeleteFunc(slices.Clone(k.Images), func(i types.Image) bool { return i.Name == name })
-	})
 }
 
 // replaced returns images with image in the place of the first entry of its name, and the others of it removed.
@@ -163,14 +124,10 @@ func writeImage(src []byte, image Image) ([]byte, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		pairs := []pair{{key: "name", value: image.Name}}
-		for _, f := range image.fields() {
-			if f.value != "" {
-				pairs = append(pairs, f)
-			}
-		}
-		edits, err := l.appendItem(pairs)
-		return l.apply(edits...), err
+		return appendImage(src, image)
+	}
+	if hint := unmovable(l.v.Content[found[0]]); hint != "" {
+		return nil, fmt.Errorf("line %d: the entry %s; write it out", l.v.Content[found[0]].Line, hint)
 	}
 	after := []string{"name"}
 	for _, f := range image.fields() {
@@ -180,6 +137,21 @@ func writeImage(src []byte, image Image) ([]byte, error) {
 		after = append(after, f.key)
 	}
 	return src, nil
+}
+
+func appendImage(src []byte, image Image) ([]byte, error) {
+	l, _, err := imageEntries(src, image.Name)
+	if err != nil {
+		return nil, err
+	}
+	pairs := []pair{{key: "name", value: image.Name}}
+	for _, f := range image.fields() {
+		if f.value != "" {
+			pairs = append(pairs, f)
+		}
+	}
+	edits, err := l.appendItem(pairs)
+	return l.apply(edits...), err
 }
 
 func writeField(src []byte, name string, f pair, after []string) ([]byte, error) {

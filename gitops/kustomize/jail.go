@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -45,37 +46,46 @@ func (j *jail) locate(name string) (string, fs.FileInfo, error) {
 
 // follow walks along name, which is relative to the tree's root, component by component.
 func (j *jail) follow(name string) (string, fs.FileInfo, error) {
-	at, parts, links := ".", split(name), 0
-	for len(parts) > 0 {
-		part := parts[0]
-		parts = parts[1:]
-		if part == ".." {
-			if at == "." {
-				return "", nil, fmt.Errorf("%s leads out of the repository by a symbolic link", name)
-			}
-			at = path.Dir(at)
-			continue
-		}
-		next := path.Join(at, part)
-		info, err := j.lstat(next)
+	at, rest, links := ".", components(name), 0
+	for len(rest) > 0 {
+		next, target, err := j.step(at, rest[0])
 		if err != nil {
 			return "", nil, err
 		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			at = next
+		if target == "" {
+			at, rest = next, rest[1:]
 			continue
 		}
-		target, err := j.readLink(next)
-		if links++; err == nil && links > maxLinks {
-			err = fmt.Errorf("%s: too many symbolic links", name)
+		if links++; links > maxLinks {
+			return "", nil, fmt.Errorf("%s: too many symbolic links", name)
 		}
-		if err != nil {
-			return "", nil, err
-		}
-		parts = append(split(target), parts...)
+		rest = append(components(target), rest[1:]...)
 	}
 	info, err := j.lstat(at)
 	return at, info, err
+}
+
+// step goes from the folder at to its entry name; target is set when that is a symbolic link, which starts at at.
+func (j *jail) step(at, name string) (next, target string, err error) {
+	if name == ".." {
+		if at == "." {
+			return "", "", errors.New("a symbolic link leads out of the repository")
+		}
+		return path.Dir(at), "", nil
+	}
+	next = path.Join(at, name)
+	info, err := j.lstat(next)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return next, "", err
+	}
+	target, err = fs.ReadLink(j.tree, next)
+	switch {
+	case err != nil:
+		return "", "", err
+	case target == "" || path.IsAbs(target):
+		return "", "", fmt.Errorf("%s is a symbolic link out of the repository, to %q", next, target)
+	}
+	return next, target, nil
 }
 
 func (j *jail) lstat(name string) (fs.FileInfo, error) {
@@ -85,16 +95,8 @@ func (j *jail) lstat(name string) (fs.FileInfo, error) {
 	return fs.Lstat(j.tree, name)
 }
 
-func (j *jail) readLink(name string) (string, error) {
-	target, err := fs.ReadLink(j.tree, name)
-	if err == nil && path.IsAbs(target) {
-		err = fmt.Errorf("%s is a symbolic link out of the repository, to an absolute path", name)
-	}
-	return target, err
-}
-
-func split(name string) []string {
-	return strings.FieldsFunc(path.Clean("/" + name)[1:], func(r rune) bool { return r == '/' })
+func components(name string) []string {
+	return slices.DeleteFunc(strings.Split(name, "/"), func(part string) bool { return part == "" || part == "." })
 }
 
 // ReadFile returns the content of a file of the tree within the limits.

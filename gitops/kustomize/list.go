@@ -27,6 +27,8 @@ func (d *document) list(key string) (list, error) {
 	case k == nil || v.ShortTag() == "!!null":
 	case v.Kind != yaml.SequenceNode:
 		return l, fmt.Errorf("line %d: %s is %s; expected a list", k.Line, key, kindName(v))
+	case unmovable(v) != "":
+		return l, fmt.Errorf("line %d: %s %s; write the list out", k.Line, key, unmovable(v))
 	}
 	l.limit = d.end()
 	if k != nil {
@@ -147,9 +149,6 @@ func flowItem(pairs []pair) string {
 }
 
 func (l list) appendFlow(pairs []pair) ([]edit, error) {
-	if l.v.Anchor != "" {
-		return nil, fmt.Errorf("line %d: %s carries the anchor &%s; write the list out", l.v.Line, l.key, l.v.Anchor)
-	}
 	at, text := l.offset(l.v)+1, flowItem(pairs)
 	if n := len(l.v.Content); n > 0 {
 		var err error
@@ -185,6 +184,18 @@ func (d *document) flowEnd(n *yaml.Node) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("line %d: cannot find the end of %s; write the list as a block, one entry a line", n.Line, kindName(n))
+}
+
+// itemSpan is where the text of the i-th entry begins and ends, without the end of its last line.
+func (l list) itemSpan(i int) (from, to int, err error) {
+	item := l.v.Content[i]
+	if isFlow(l.v) {
+		to, err = l.flowEnd(item)
+		return l.offset(item), to, err
+	}
+	from = l.lines[l.dashLine(item)]
+	to = l.lines[l.contentEnd(item, l.itemLimit(i))]
+	return from, from + len(strings.TrimRight(l.text[from:to], "\r\n")), nil
 }
 
 // removeItem takes out the i-th entry, and the key with it when a block list has no other.

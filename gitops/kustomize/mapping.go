@@ -45,7 +45,7 @@ func (d *document) setField(m *yaml.Node, limit int, key, value string, after ..
 		return nil, err
 	case v == nil:
 		return d.addField(m, limit, key, value, after)
-	case v.Kind == yaml.ScalarNode && v.Value == value && v.ShortTag() == "!!str":
+	case resolve(v).Value == value && resolve(v).ShortTag() == "!!str":
 		return nil, nil
 	case v.Kind == yaml.ScalarNode && v.Value == "" && v.Style == 0 && v.Anchor == "":
 		k, _, _ := field(m, key)

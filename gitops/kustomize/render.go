@@ -63,19 +63,19 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 			out, err = nil, fmt.Errorf("kustomize failed on this input: %v", r)
 		}
 	}()
-	if err := inspect(ctx, tree, dir); err != nil {
+	if !fs.ValidPath(dir) {
+		return nil, errors.New("expected the path of a folder in the repository, without a leading / and without ..")
+	}
+	files := map[string][]byte{} // kustomize gets what was inspected
+	if err := inspect(&jail{ctx: ctx, tree: tree, files: files}, dir); err != nil {
 		return nil, err
 	}
-	j := newJail(ctx, tree)
+	j := &jail{ctx: ctx, tree: tree, files: files}
 	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(j, path.Join(jailRoot, dir))
 	if err != nil {
 		return nil, plain(err)
 	}
 	return resources.AsYaml()
-}
-
-func newJail(ctx context.Context, tree fs.FS) *jail {
-	return &jail{ctx: ctx, tree: tree, files: map[string][]byte{}}
 }
 
 // krustyOptions are those of `kustomize build` without flags: files only from the kustomization's own folder, no

@@ -46,6 +46,18 @@ func uneditable(n *yaml.Node) string {
 	return ""
 }
 
+// unmovable says why text cannot be added to the collection n, or nothing: an anchor or a tag stands where its first
+// value is expected.
+func unmovable(n *yaml.Node) string {
+	switch {
+	case n.Anchor != "":
+		return "carries the anchor &" + n.Anchor
+	case n.Style&yaml.TaggedStyle != 0:
+		return "carries the tag " + n.Tag
+	}
+	return ""
+}
+
 // quotedLen is the length of the quoted scalar at the start of text.
 func quotedLen(text string, quote byte) int {
 	for i := 1; i < len(text); i++ {

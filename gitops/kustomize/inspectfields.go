@@ -1,0 +1,100 @@
+package kustomize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+func (f file) patches(k types.Kustomization) error {
+	for _, p := range slices.Concat(k.Patches, k.PatchesJson6902) {
+		if p.Path != "" {
+			if err := f.yamlFile("patches", p.Path); err != nil {
+				return err
+			}
+		}
+		if err := f.bounded([]byte(p.Patch)); err != nil {
+			return fmt.Errorf("%s: patches: %w", f.name, err)
+		}
+	}
+	for _, p := range k.PatchesStrategicMerge {
+		if err := f.fileOrText("patchesStrategicMerge", string(p), f.bounded); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileOrText inspects an entry that is either a path or the YAML itself, which is checked.
+func (f file) fileOrText(field, entry string, check func([]byte) error) error {
+	if !isMapping(entry) {
+		return f.yamlFile(field, entry)
+	}
+	if err := check([]byte(entry)); err != nil {
+		return fmt.Errorf("%s: %s: %w", f.name, field, err)
+	}
+	return nil
+}
+
+func isMapping(text string) bool {
+	var n yaml.Node
+	return strings.Contains(text, ":") && yaml.Unmarshal([]byte(text), &n) == nil && n.Content[0].Kind == yaml.MappingNode
+}
+
+func (f file) files(k types.Kustomization) error {
+	for _, entry := range k.Crds {
+		if err := f.yamlFile("crds", entry); err != nil {
+			return err
+		}
+	}
+	for _, entry := range k.Configurations {
+		if err := f.yamlFile("configurations", entry); err != nil {
+			return err
+		}
+	}
+	for _, r := range k.Replacements {
+		if r.Path == "" {
+			continue
+		}
+		if err := f.yamlFile("replacements", r.Path); err != nil {
+			return err
+		}
+	}
+	if p, ok := k.OpenAPI["path"]; ok {
+		return f.yamlFile("openapi", p)
+	}
+	return nil
+}
+
+// data inspects the sources of generated ConfigMaps and Secrets, which can hold anything.
+func (f file) data(k types.Kustomization) error {
+	for _, g := range k.ConfigMapGenerator {
+		if err := f.sources("configMapGenerator", g.KvPairSources); err != nil {
+			return err
+		}
+	}
+	for _, g := range k.SecretGenerator {
+		if err := f.sources("secretGenerator", g.KvPairSources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f file) sources(field string, s types.KvPairSources) error {
+	for _, entry := range slices.Concat(s.FileSources, s.EnvSources, []string{s.EnvSource}) {
+		if key, source, ok := strings.Cut(entry, "="); ok && !remote(key) {
+			entry = source
+		}
+		if entry == "" {
+			continue
+		}
+		if _, _, err := f.locate(field, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package kustomize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// pluginConfigs inspects the configurations of generators, transformers and validators. Only those that are built into
+// kustomize run, and they read files too.
+func (f file) pluginConfigs(k types.Kustomization) error {
+	for _, field := range []struct {
+		name    string
+		entries []string
+	}{
+		{"generators", k.Generators},
+		{"transformers", k.Transformers},
+		{"validators", k.Validators},
+	} {
+		for _, entry := range field.entries {
+			if err := f.pluginEntry(field.name, entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pluginEntry inspects an entry that is a file, a folder, or the configuration itself.
+func (f file) pluginEntry(field, entry string) error {
+	if was := f.inspector.plugins; !was {
+		f.inspector.plugins = true
+		defer func() { f.inspector.plugins = false }()
+	}
+	if isMapping(entry) {
+		return f.fileOrText(field, entry, f.pluginConfig)
+	}
+	at, info, err := f.locate(field, entry)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return f.folder(at)
+	}
+	return f.yamlFile(field, entry)
+}
+
+// pluginConfig inspects the documents of a configuration.
+func (f file) pluginConfig(content []byte) error {
+	return f.budget.spend(content, func(n *yaml.Node) error {
+		config := resolve(n.Content[0])
+		apiVersion, kind := text(config, "apiVersion"), text(config, "kind")
+		switch {
+		case config.Kind != yaml.MappingNode:
+			return nil
+		case apiVersion != "builtin":
+			return fmt.Errorf("%s %s is a plugin; only kustomize's builtin ones are run, no programs and containers", apiVersion, kind)
+		case strings.HasPrefix(kind, "Helm"):
+			return fmt.Errorf("%s: Helm charts are not rendered; commit what the chart renders to", kind)
+		}
+		return f.references(config)
+	})
+}
+
+// text is the value of key in the mapping n, or empty.
+func text(n *yaml.Node, key string) string {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return resolve(n.Content[i+1]).Value
+		}
+	}
+	return ""
+}
+
+// references looks through the configuration of a builtin plugin for files and for YAML in strings.
+func (f file) references(n *yaml.Node) error {
+	n = resolve(n)
+	for i, child := range n.Content {
+		key := ""
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			key = resolve(n.Content[i-1]).Value
+		}
+		if err := f.reference(key, child); err != nil {
+			return err
+		}
+		if err := f.references(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The fields of builtin plugins that name files, and those that hold a patch. kustomize ignores the case of keys.
+var (
+	fileFields  = []string{"path", "paths", "targetFilePath", "files", "envs", "env"}
+	patchFields = []string{"patch", "patches", "jsonOp", "paths"}
+)
+
+func (f file) reference(key string, value *yaml.Node) error {
+	in := func(fields []string) bool {
+		return slices.ContainsFunc(fields, func(field string) bool { return strings.EqualFold(field, key) })
+	}
+	for _, s := range values(value) {
+		_, source, _ := strings.Cut(s, "=")
+		if in(fileFields) && (remote(s) || remote(source)) {
+			return fmt.Errorf("%s: %q %s", key, s, isRemote)
+		}
+		if in(patchFields) && strings.Contains(s, "*") {
+			if err := f.bounded([]byte(s)); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// values are the value, or the values of a list.
+func values(n *yaml.Node) []string {
+	n = resolve(n)
+	if n.Kind == yaml.ScalarNode {
+		return []string{n.Value}
+	}
+	var all []string
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			all = append(all, resolve(item).Value)
+		}
+	}
+	return all
+}
