@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 )
@@ -27,7 +28,7 @@ func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	defer cancel()
 	out, err := render(ctx, tree, path.Clean(dir))
 	if err != nil {
-		return nil, fmt.Errorf("rendering %s: %w", dir, err)
+		return nil, &renderError{dir, err}
 	}
 	return out, nil
 }
@@ -73,7 +74,7 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 	j := &jail{ctx: ctx, tree: tree, files: files}
 	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(j, path.Join(jailRoot, dir))
 	if err != nil {
-		return nil, plain(err)
+		return nil, errors.New(strings.ReplaceAll(err.Error(), jailRoot+"/", "")) // the paths as they are in the tree
 	}
 	return resources.AsYaml()
 }
@@ -86,7 +87,26 @@ func krustyOptions() *krusty.Options {
 	return o
 }
 
-// plain takes the jail's root out of the paths in kustomize's error.
-func plain(err error) error {
-	return errors.New(strings.ReplaceAll(err.Error(), jailRoot+"/", ""))
+// renderError says what could not be rendered and why. The cause can quote any text of the repository.
+type renderError struct {
+	dir   string
+	cause error
 }
+
+const maxErrorLen = 2000 // bytes
+
+// Error is one line of printable text of bounded length.
+func (e *renderError) Error() string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, "rendering "+e.dir+": "+e.cause.Error())
+	if text = strings.Join(strings.Fields(text), " "); len(text) > maxErrorLen {
+		text = strings.ToValidUTF8(text[:maxErrorLen], "") + "…"
+	}
+	return text
+}
+
+func (e *renderError) Unwrap() error { return e.cause }
