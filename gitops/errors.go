@@ -54,14 +54,16 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 	}
 	text, kind := r.redact(err.Error()+said.because()), kindOf(err)
 	switch {
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return fmt.Errorf("%s: %w: the repository is empty, push a first commit", where, ErrNotFound)
 	case errors.Is(kind, ErrAuth):
 		return fmt.Errorf("%s: %w: check that the token or key is valid and may read and write the repository (%s)", where, kind, text)
 	case errors.Is(kind, ErrNotFound):
 		return fmt.Errorf("%s: %w: check the address, and that the token or key may see it", where, kind)
-	case kind != nil && kind.Error() != text:
-		return fmt.Errorf("%s: %s: %w", where, text, kind)
 	case kind != nil:
-		return fmt.Errorf("%s: %w", where, kind)
+		// The text ends with the kind already, unless it was cut.
+		text = strings.TrimSuffix(strings.TrimSuffix(text, kind.Error()), ": ")
+		return fmt.Errorf("%s: %w", strings.TrimSuffix(where+": "+text, ": "), kind)
 	}
 	return fmt.Errorf("%s: %s", where, text)
 }

@@ -124,15 +124,3 @@ func TestPublish(t *testing.T) {
 	}
 	s.git(t, "fsck", "--strict")
 }
-
-func TestTree(t *testing.T) {
-	t.Parallel()
-	s := serve(t, gittest.Repository{}, infra(), nil)
-	tip, err := s.open(t).Tip(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fstest.TestFS(tip.Tree, "README.md", "apps/web/overlays/prod/p/a.txt", "tools/run.sh", "tools/latest"); err != nil {
-		t.Error(err)
-	}
-}

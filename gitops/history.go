@@ -20,51 +20,52 @@ const (
 
 var errTooDeep = fmt.Errorf("the history is deeper than %d commits", historyLimit)
 
-// history is the part of a branch behind one commit, made deeper when needed.
-type history struct {
-	objects *objects
+// past is what is in memory of the history behind the branch's tip.
+type past struct {
 	tip     plumbing.Hash
 	depth   int
 	borders []plumbing.Hash // commits whose parents are not here
-	read    int
 }
 
-func (o *objects) history(tip plumbing.Hash) *history {
-	return &history{objects: o, tip: tip, depth: 1, borders: []plumbing.Hash{tip}}
+func newPast(tip plumbing.Hash) *past {
+	return &past{tip: tip, depth: 1, borders: []plumbing.Hash{tip}}
 }
 
-// commit reads a commit of the history, fetching it if need be.
-func (h *history) commit(ctx context.Context, hash plumbing.Hash) (commit, error) {
-	h.objects.mu.Lock()
-	defer h.objects.mu.Unlock()
-	h.read++
-	for !h.objects.has(hash) {
-		if err := h.deepen(ctx); err != nil {
-			return commit{}, fmt.Errorf("reading the history of %.12s: %w", h.tip, err)
+// ancestor reads a commit of the branch's history, fetching it if need be.
+func (o *objects) ancestor(ctx context.Context, hash plumbing.Hash) (commit, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for !o.has(hash) {
+		if err := o.deepen(ctx); err != nil {
+			return commit{}, fmt.Errorf("looking for commit %.12s: %w", hash, err)
 		}
 	}
-	return h.objects.readCommit(hash)
+	return o.readCommit(hash)
 }
 
-// deepen fetches more of the history, without content where the server can
-// leave it out: at least four times as deep as before.
-func (h *history) deepen(ctx context.Context) error {
-	if h.depth >= historyLimit {
+// deepen fetches more of the branch's history, without content where the
+// server can leave it out: four times as deep as before.
+func (o *objects) deepen(ctx context.Context) error {
+	p := o.past
+	switch {
+	case !o.has(p.tip):
+		return o.bring(ctx, p.tip)
+	case p.depth >= historyLimit:
 		return errTooDeep
+	case len(p.borders) == 0:
+		return fmt.Errorf("%w in the history of the branch", ErrNotFound)
 	}
-	if len(h.borders) == 0 {
-		return errors.New("the server did not send all of it")
-	}
-	h.depth = min(max(historyStep, h.depth*4, h.read*2), historyLimit)
-	q := request{wants: []plumbing.Hash{h.tip}, haves: []plumbing.Hash{h.tip}, shallows: h.borders, depth: h.depth}
-	if h.objects.can.Supports(capability.Filter) {
+	depth := min(max(historyStep, p.depth*4), historyLimit)
+	q := request{wants: []plumbing.Hash{p.tip}, haves: []plumbing.Hash{p.tip}, shallows: p.borders, depth: depth}
+	if o.can.Supports(capability.Filter) {
 		q.filter = packp.FilterTreeDepth(0)
 	}
-	moved, err := h.objects.receive(ctx, q)
+	moved, err := o.receive(ctx, q)
 	if err != nil {
 		return err
 	}
-	h.borders = slices.DeleteFunc(append(h.borders, moved.Shallows...), func(b plumbing.Hash) bool {
+	p.depth = depth
+	p.borders = slices.DeleteFunc(append(p.borders, moved.Shallows...), func(b plumbing.Hash) bool {
 		return slices.Contains(moved.Unshallows, b)
 	})
 	return nil
@@ -72,14 +73,14 @@ func (h *history) deepen(ctx context.Context) error {
 
 // walk visits the commits of a history, nearest first, each once.
 type walk struct {
-	history *history
+	objects *objects
 	queue   []plumbing.Hash
 	seen    map[plumbing.Hash]bool
 }
 
 // walk starts at tip and does not go on to the commits in not.
 func (o *objects) walk(tip plumbing.Hash, not ...plumbing.Hash) *walk {
-	w := &walk{history: o.history(tip), queue: []plumbing.Hash{tip}, seen: map[plumbing.Hash]bool{tip: true}}
+	w := &walk{objects: o, queue: []plumbing.Hash{tip}, seen: map[plumbing.Hash]bool{tip: true}}
 	for _, hash := range not {
 		w.seen[hash] = true
 	}
@@ -91,7 +92,7 @@ func (w *walk) next(ctx context.Context) (c commit, ok bool, err error) {
 	if len(w.queue) == 0 {
 		return commit{}, false, nil
 	}
-	if c, err = w.history.commit(ctx, w.queue[0]); err != nil {
+	if c, err = w.objects.ancestor(ctx, w.queue[0]); err != nil {
 		return commit{}, false, err
 	}
 	w.queue = w.queue[1:]
@@ -125,8 +126,8 @@ func (r *Repo) Log(ctx context.Context) iter.Seq2[Commit, error] {
 			yield(Commit{}, err)
 			return
 		}
-		for h := r.objects.history(hash); ; {
-			c, err := h.commit(ctx, hash)
+		for {
+			c, err := r.objects.ancestor(ctx, hash)
 			if !yield(c.Commit, err) || err != nil || len(c.parents) == 0 {
 				return
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
@@ -26,8 +27,9 @@ type objects struct {
 	remote *remote
 
 	mu    sync.Mutex // held over a fetch: nothing is fetched twice
-	store *memory.Storage
+	store storer.EncodedObjectStorer
 	trees map[plumbing.Hash]tree
+	past  *past
 	can   *capability.List
 	whole map[plumbing.Hash]bool // commits that came with all their content
 	parts bool                   // the server has given out a part
@@ -40,6 +42,7 @@ func newObjects(r *remote) *objects {
 		store:  memory.NewStorage(),
 		trees:  map[plumbing.Hash]tree{},
 		whole:  map[plumbing.Hash]bool{},
+		past:   newPast(plumbing.ZeroHash),
 		can:    capability.NewList(),
 	}
 }
@@ -72,6 +75,9 @@ func (o *objects) ask(ctx context.Context, branch plumbing.ReferenceName) (plumb
 		return plumbing.ZeroHash, o.remote.noBranch(branch, seen.references)
 	}
 	o.can = seen.capabilities
+	if o.past.tip != tip {
+		o.past = newPast(tip)
+	}
 	return tip, nil
 }
 
@@ -139,21 +145,27 @@ func (o *objects) keep(object plumbing.EncodedObject) error {
 	return nil
 }
 
-// need fetches an object of a commit by a request for a part, if it is missing.
-// Where the server does not give parts out, the whole commit is fetched.
-func (o *objects) need(ctx context.Context, commit, hash plumbing.Hash, part request) error {
+// need fetches an object of a commit by one of the requests for a part, if it
+// is missing. Where the server gives no parts out, the whole commit is fetched.
+func (o *objects) need(ctx context.Context, commit, hash plumbing.Hash, parts ...request) error {
 	if o.has(hash) && (o.partial() || o.whole[commit]) {
 		return nil
 	}
 	var refused error
-	if o.partial() {
+	for _, part := range parts {
+		if !o.partial() {
+			break
+		}
 		if refused = o.fetch(ctx, part); refused == nil && o.has(hash) {
 			o.parts = true
 			return nil
 		}
-		if o.parts || ctx.Err() != nil || errors.Is(refused, ErrAuth) {
-			return cmp.Or(refused, o.missing(hash))
+		if ctx.Err() != nil || errors.Is(refused, ErrAuth) {
+			return refused
 		}
+	}
+	if o.parts {
+		return cmp.Or(refused, o.missing(hash))
 	}
 	if err := o.bringWhole(ctx, commit); err != nil {
 		return errors.Join(err, refused)
@@ -169,6 +181,11 @@ func (o *objects) missing(hash plumbing.Hash) error {
 	return fmt.Errorf("reading %s: the server did not send object %s", clean(o.remote.address), hash)
 }
 
+// single asks for one tree or blob without what is in it.
+func single(hash plumbing.Hash) request {
+	return request{wants: []plumbing.Hash{hash}, filter: packp.FilterTreeDepth(0)}
+}
+
 // tree returns a folder without what is in it.
 func (o *objects) tree(ctx context.Context, commit, hash plumbing.Hash) (tree, error) {
 	o.mu.Lock()
@@ -176,8 +193,7 @@ func (o *objects) tree(ctx context.Context, commit, hash plumbing.Hash) (tree, e
 	if t, ok := o.trees[hash]; ok {
 		return t, nil
 	}
-	q := request{wants: []plumbing.Hash{hash}, filter: packp.FilterTreeDepth(1)}
-	if err := o.need(ctx, commit, hash, q); err != nil {
+	if err := o.need(ctx, commit, hash, single(hash)); err != nil {
 		return nil, err
 	}
 	raw, err := o.content(plumbing.TreeObject, hash)
@@ -197,11 +213,13 @@ func (o *objects) tree(ctx context.Context, commit, hash plumbing.Hash) (tree, e
 func (o *objects) blob(ctx context.Context, commit, folder, hash plumbing.Hash) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	q := request{wants: []plumbing.Hash{folder}, filter: packp.FilterTreeDepth(2)}
-	if len(o.trees[folder]) > folderLimit {
-		q = request{wants: []plumbing.Hash{hash}, filter: packp.FilterTreeDepth(1)}
+	parts := []request{single(hash)}
+	if len(o.trees[folder]) <= folderLimit {
+		// Git counts the depth from what is in a tree that is asked for by name.
+		whole := request{wants: []plumbing.Hash{folder}, filter: packp.FilterTreeDepth(1)}
+		parts = []request{whole, single(hash)}
 	}
-	if err := o.need(ctx, commit, hash, q); err != nil {
+	if err := o.need(ctx, commit, hash, parts...); err != nil {
 		return nil, err
 	}
 	return o.content(plumbing.BlobObject, hash)

@@ -28,13 +28,14 @@ func sshAuth(endpoint *transport.Endpoint, key, knownHosts []byte) (transport.Au
 	}
 	// A key that went through a secret store often has CRLF or no last newline.
 	key = append(bytes.TrimSpace(bytes.ReplaceAll(key, []byte("\r\n"), []byte("\n"))), '\n')
-	auth, err := gitssh.NewPublicKeys(user, key, "")
+	signer, err := ssh.ParsePrivateKey(key)
 	if _, missing := errors.AsType[*ssh.PassphraseMissingError](err); missing {
 		return nil, errors.New("the ssh key is protected by a passphrase: expected a key without one")
 	}
 	if err != nil {
 		return nil, errors.New("the ssh key cannot be read: expected a private key in PEM form, with its BEGIN and END lines")
 	}
+	auth := &gitssh.PublicKeys{User: user, Signer: signer}
 	return auth, setHostKeys(auth, endpoint, knownHosts)
 }
 

@@ -1,0 +1,110 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Checkout is the checked-out commit of the local repository that dir is in.
+// What is in the work tree and not in the commit does not count. A shallow
+// clone will do.
+func Checkout(ctx context.Context, dir string) (Snapshot, error) {
+	local, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	if errors.Is(err, git.ErrRepositoryNotExists) {
+		return Snapshot{}, fmt.Errorf("folder %s is in no Git checkout: %w", dir, ErrNotFound)
+	}
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("opening the checkout %s: %w", dir, err)
+	}
+	head, err := local.Head()
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("reading the checkout's HEAD in %s: %w", dir, err)
+	}
+	r := &Repo{objects: newObjects(&remote{address: dir})}
+	r.objects.store = local.Storer
+	r.objects.whole[head.Hash()] = true // nothing is ever fetched
+	return r.snapshot(ctx, head.Hash())
+}
+
+// Changed lists the files that differ between two snapshots, of one repository
+// or of two, by their content and mode. Folders that are the same are not
+// looked into, or fetched.
+func Changed(from, to Snapshot) ([]string, error) {
+	a, okA := from.Tree.(*treeFS)
+	b, okB := to.Tree.(*treeFS)
+	if !okA || !okB {
+		return nil, errors.New("comparing snapshots: a tree is not this package's")
+	}
+	return changed(a, b, a.root, b.root, ".")
+}
+
+// changed compares two folders; a zero hash is a folder that is not there.
+func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error) {
+	if from == to {
+		return nil, nil
+	}
+	was, err := a.entries(from)
+	if err != nil {
+		return nil, err
+	}
+	is, err := b.entries(to)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range names(was, is) {
+		old, _ := was.find(name)
+		now, _ := is.find(name)
+		if old == now {
+			continue
+		}
+		below, err := changedEntry(a, b, old, now, path.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, below...)
+	}
+	return files, nil
+}
+
+func changedEntry(a, b *treeFS, old, now entry, name string) ([]string, error) {
+	var from, to plumbing.Hash
+	var files []string
+	if old.folder() {
+		from = old.hash
+	}
+	if now.folder() {
+		to = now.hash
+	}
+	if !old.folder() && old.name != "" || !now.folder() && now.name != "" {
+		files = append(files, name)
+	}
+	below, err := changed(a, b, from, to, name)
+	return append(files, below...), err
+}
+
+func (t *treeFS) entries(hash plumbing.Hash) (tree, error) {
+	if hash.IsZero() {
+		return nil, nil
+	}
+	return t.objects.tree(t.ctx, t.commit, hash)
+}
+
+// names are the names in either folder, each once.
+func names(a, b tree) []string {
+	var all []string
+	for _, e := range a {
+		all = append(all, e.name)
+	}
+	for _, e := range b {
+		if _, there := a.find(e.name); !there {
+			all = append(all, e.name)
+		}
+	}
+	return all
+}
