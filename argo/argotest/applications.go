@@ -130,13 +130,14 @@ func (a *applications) Watch(query *application.ApplicationQuery, stream applica
 
 // GetResource returns a live object of the Application, read from the cluster now.
 func (a *applications) GetResource(_ context.Context, query *application.ApplicationResourceRequest) (*application.ApplicationResourceResponse, error) {
-	if _, err := a.find(query.GetProject(), query.GetAppNamespace(), query.GetName()); err != nil {
+	app, err := a.find(query.GetProject(), query.GetAppNamespace(), query.GetName())
+	if err != nil {
 		return nil, err
 	}
 	live := a.server.cluster.Get(cluster.Ref{
 		Group: query.GetGroup(), Kind: query.GetKind(), Namespace: query.GetNamespace(), Name: query.GetResourceName(),
 	})
-	if live == nil {
+	if live == nil || a.server.cluster.Root(live).GetLabels()[instanceLabel] != app.source.label {
 		return nil, status.Errorf(codes.InvalidArgument, "%s %s %s not found as part of application %s",
 			query.GetKind(), query.GetGroup(), query.GetResourceName(), query.GetName())
 	}

@@ -45,6 +45,8 @@ func (g guard) check(ctx context.Context, method string) error {
 		return nil
 	case token == "":
 		return status.Error(codes.Unauthenticated, "no session information")
+	case strings.Count(token, ".") != 2:
+		return status.Error(codes.Unauthenticated, "invalid session: token contains an invalid number of segments")
 	}
 	return status.Error(codes.Unauthenticated, "invalid session: token signature is invalid: signature is invalid")
 }

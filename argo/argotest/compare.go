@@ -99,10 +99,13 @@ func resourceStatus(target, live *unstructured.Unstructured) v1alpha1.ResourceSt
 	gvk := target.GroupVersionKind()
 	status := v1alpha1.ResourceStatus{
 		Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: target.GetNamespace(), Name: target.GetName(),
-		Status: v1alpha1.SyncStatusCodeSynced, Health: &v1alpha1.HealthStatus{Status: health.HealthStatusMissing},
+		Status: v1alpha1.SyncStatusCodeSynced,
 	}
 	if live == nil {
 		status.Status = v1alpha1.SyncStatusCodeOutOfSync
+		if resourceHealth(target) != nil { // only what has a health can miss it
+			status.Health = &v1alpha1.HealthStatus{Status: health.HealthStatusMissing}
+		}
 		return status
 	}
 	if result, err := diff.Diff(target, live); err != nil || result.Modified {

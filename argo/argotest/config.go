@@ -11,6 +11,8 @@ import (
 type Config struct {
 	// Token is the bearer token that the API expects; empty accepts every call.
 	Token string
+	// RootPath is the path that the API is served under (Argo CD's --rootpath); usually empty.
+	RootPath string
 	// Speed is how many times faster than the wall clock the server's time runs: its backoffs, its
 	// revisions' start times and its timestamps. 0 is 1, real time.
 	Speed float64

@@ -226,3 +226,9 @@ func traffic(targets []servingv1.TrafficTarget) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+func (r *infra) head() string { return r.git("rev-parse", "HEAD") }
+
+func (w *world) live() *servingv1.Service { return w.Service("production", service) }
+
+func (w *world) routing() string { return traffic(w.Traffic("production", service)) }

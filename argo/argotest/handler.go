@@ -15,9 +15,11 @@ import (
 // maxMessage is Argo CD's own limit for a message, in bytes.
 const maxMessage = 200 << 20
 
-// handler serves the services as gRPC over HTTP/2 and as grpc-web.
-func (s *Server) handler(token string) http.Handler {
-	guard := guard{token: token, faults: s.faults}
+// handler serves the services as gRPC over HTTP/2 and as grpc-web over HTTP/1.1, which is all that
+// Argo CD's own listener tells apart: everything else over HTTP/2 that claims to be gRPC is taken
+// for native gRPC.
+func (s *Server) handler(config Config) http.Handler {
+	guard := guard{token: config.Token, faults: s.faults}
 	server := grpc.NewServer(
 		grpc.UnaryInterceptor(guard.unary), grpc.StreamInterceptor(guard.stream),
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
@@ -25,16 +27,17 @@ func (s *Server) handler(token string) http.Handler {
 	application.RegisterApplicationServiceServer(server, &applications{server: s})
 	version.RegisterVersionServiceServer(server, versionService{})
 	web := grpcweb.WrapServer(server)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case web.IsGrpcWebRequest(r):
-			web.ServeHTTP(w, r)
 		case r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"):
 			server.ServeHTTP(w, r)
+		case web.IsGrpcWebRequest(r):
+			web.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
-	})
+	}
+	return http.StripPrefix(strings.TrimSuffix(config.RootPath, "/"), http.HandlerFunc(route))
 }
 
 // versionService answers as the release does whose code this package is built with.

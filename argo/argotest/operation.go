@@ -147,7 +147,7 @@ func (c *controller) applyAll(ctx context.Context, state *v1alpha1.OperationStat
 	operation := state.Operation.Sync
 	state.Phase, state.Message = common.OperationSucceeded, "successfully synced (all tasks run)"
 	for _, target := range found.targets {
-		if !covers(operation, cluster.RefOf(target)) {
+		if operation.DryRun || !covers(operation, cluster.RefOf(target)) {
 			continue
 		}
 		result := &v1alpha1.ResourceResult{
@@ -163,7 +163,7 @@ func (c *controller) applyAll(ctx context.Context, state *v1alpha1.OperationStat
 			state.Phase, state.Message = common.OperationFailed, "one or more objects failed to apply, reason: "+err.Error()
 		}
 	}
-	if state.Phase == common.OperationSucceeded && operation.Prune {
+	if state.Phase == common.OperationSucceeded && operation.Prune && !operation.DryRun {
 		for _, extra := range c.extra(found.targets) {
 			c.cluster.Delete(cluster.RefOf(extra))
 		}

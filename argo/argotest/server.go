@@ -23,8 +23,6 @@ import (
 	"sync"
 	"time"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
 )
 
@@ -40,6 +38,7 @@ type Server struct {
 	faults  *faults
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+	calls   sync.RWMutex // read-locked by every request
 }
 
 // Start starts a server. The Applications with AutoSync begin to sync at once. Close stops it.
@@ -75,11 +74,11 @@ func Start(config Config) (*Server, error) {
 func (s *Server) serve(ctx context.Context, config Config, certificate tls.Certificate) {
 	base := func(net.Listener) context.Context { return ctx }
 	api := &http.Server{
-		Handler:     config.Middleware(s.handler(config.Token)),
+		Handler:     s.counted(config.Middleware(s.handler(config))),
 		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}},
 		BaseContext: base, ErrorLog: discard(), ReadHeaderTimeout: time.Minute,
 	}
-	data := &http.Server{Handler: s.cluster, BaseContext: base, ErrorLog: discard(), ReadHeaderTimeout: time.Minute}
+	data := &http.Server{Handler: s.counted(s.cluster), BaseContext: base, ErrorLog: discard(), ReadHeaderTimeout: time.Minute}
 	s.servers = []*http.Server{api, data}
 	// Both return when Close closes the servers.
 	s.goRun(func() { _ = api.ServeTLS(s.api, "", "") })
@@ -101,23 +100,15 @@ func (s *Server) Close() {
 		_ = server.Close() // its listener is closed in any case
 	}
 	s.done.Wait()
+	s.calls.Lock() // the last request has returned
+	defer s.calls.Unlock()
 }
 
-// Addr returns host:port of the API.
-func (s *Server) Addr() string { return s.api.Addr().String() }
-
-// CA returns the PEM certificate that the API's certificate is checked with.
-func (s *Server) CA() []byte { return append([]byte(nil), s.ca...) }
-
-// Ingress returns host:port of the data path, which routes by the Host header.
-func (s *Server) Ingress() string { return s.data.Addr().String() }
-
-// Service returns a copy of the live Service, or nil when there is none.
-func (s *Server) Service(namespace, name string) *servingv1.Service {
-	return s.cluster.Service(namespace, name)
-}
-
-// Traffic returns what the data path of a Service does now, whatever statuses say.
-func (s *Server) Traffic(namespace, name string) []servingv1.TrafficTarget {
-	return s.cluster.Routing(namespace, name)
+// counted lets Close wait for the requests that are being answered.
+func (s *Server) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.calls.RLock()
+		defer s.calls.RUnlock()
+		next.ServeHTTP(w, r)
+	})
 }

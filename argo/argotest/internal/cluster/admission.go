@@ -13,8 +13,11 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
-// applier is the user that Argo CD's controller is to the API server.
-const applier = "system:serviceaccount:argocd:argocd-application-controller"
+// The API server's users: Argo CD's controller and a human with kubectl.
+const (
+	applier = "system:serviceaccount:argocd:argocd-application-controller"
+	human   = "somebody@example.test"
+)
 
 // decode reads a Service as strictly as kubectl's validation does.
 func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
@@ -33,9 +36,9 @@ func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
 }
 
 // admit is Knative's webhooks: its own defaulting and validation of a Service that is created (old
-// is nil) or updated.
-func admit(ctx context.Context, service, old *servingv1.Service) error {
-	ctx = apis.WithUserInfo(ctx, &authenticationv1.UserInfo{Username: applier})
+// is nil) or updated by user. It returns the Service as it is stored.
+func admit(ctx context.Context, user string, service, old *servingv1.Service) (*servingv1.Service, error) {
+	ctx = apis.WithUserInfo(ctx, &authenticationv1.UserInfo{Username: user})
 	if old == nil {
 		ctx = apis.WithinCreate(ctx)
 	} else {
@@ -43,7 +46,18 @@ func admit(ctx context.Context, service, old *servingv1.Service) error {
 	}
 	service.SetDefaults(ctx)
 	if err := service.Validate(ctx).Filter(apis.ErrorLevel); err != nil {
-		return fmt.Errorf("admission webhook \"validation.webhook.serving.knative.dev\" denied the request: validation failed: %w", err)
+		return nil, fmt.Errorf("admission webhook \"validation.webhook.serving.knative.dev\" denied the request: validation failed: %w", err)
 	}
-	return nil
+	return stored(service)
+}
+
+// stored is a Service as it comes back from storage: defaulting leaves empty maps in it that JSON
+// does not have, and validation would take them for a change.
+func stored(service *servingv1.Service) (*servingv1.Service, error) {
+	data, err := json.Marshal(service)
+	if err != nil {
+		return nil, err
+	}
+	back := &servingv1.Service{}
+	return back, json.Unmarshal(data, back)
 }

@@ -63,7 +63,7 @@ func (c *Cluster) create(ctx context.Context, manifest *unstructured.Unstructure
 	if err != nil {
 		return err
 	}
-	if err := admit(ctx, service, nil); err != nil {
+	if service, err = admit(ctx, applier, service, nil); err != nil {
 		return err
 	}
 	c.fresh(service)
@@ -98,16 +98,30 @@ func (c *Cluster) patch(ctx context.Context, manifest, live *unstructured.Unstru
 	if err != nil {
 		return "", err
 	}
-	return c.update(ctx, service)
+	return c.update(ctx, applier, service)
+}
+
+// Edit changes a live Service as a human with kubectl does.
+func (c *Cluster) Edit(ctx context.Context, namespace, name string, change func(*servingv1.Service)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	service := c.objects.services[key{namespace, name}].DeepCopy()
+	if service == nil {
+		return fmt.Errorf("services.serving.knative.dev %q not found", name)
+	}
+	change(service)
+	_, err := c.update(ctx, human, service)
+	return err
 }
 
 // update stores a changed Service if its admission allows it.
-func (c *Cluster) update(ctx context.Context, service *servingv1.Service) (string, error) {
+func (c *Cluster) update(ctx context.Context, user string, service *servingv1.Service) (string, error) {
 	old := c.objects.services[keyOf(service)]
 	if equality.Semantic.DeepEqual(service, old) {
 		return "unchanged", nil
 	}
-	if err := admit(ctx, service, old.DeepCopy()); err != nil {
+	service, err := admit(ctx, user, service, old.DeepCopy())
+	if err != nil {
 		return "", err
 	}
 	if equality.Semantic.DeepEqual(service, old) {

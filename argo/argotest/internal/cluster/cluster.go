@@ -20,9 +20,11 @@ package cluster
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
@@ -47,6 +49,7 @@ type Cluster struct {
 	config Config
 
 	mu      sync.Mutex
+	held    bool
 	objects objects
 	version int64
 	dirty   chan struct{} // wakes the controllers
@@ -91,6 +94,9 @@ func (c *Cluster) Run(ctx context.Context) {
 func (c *Cluster) step(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.held {
+		return
+	}
 	before := c.objects.clone()
 	r := reconciler{config: c.config, seen: before, now: c.config.Clock.Now(), write: &c.objects, next: c.nextVersion}
 	if r.run(ctx) {
@@ -101,6 +107,19 @@ func (c *Cluster) step(ctx context.Context) {
 func (c *Cluster) nextVersion() int64 {
 	c.version++
 	return c.version
+}
+
+// Hold stops the controllers, so that what is applied stays unseen, until release is called.
+func (c *Cluster) Hold() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.held = false
+		c.touch()
+	}
 }
 
 // touch tells the controllers and the watchers that something changed; c.mu is held.
@@ -127,6 +146,25 @@ func (c *Cluster) Get(ref Ref) *unstructured.Unstructured {
 	return c.objects.get(ref)
 }
 
+// Root returns the object that owns obj, or its owner, and has no owner itself: what a GitOps tool
+// applied.
+func (c *Cluster) Root(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		owner := metav1.GetControllerOf(obj)
+		if owner == nil {
+			return obj
+		}
+		group, _, _ := strings.Cut(owner.APIVersion, "/")
+		above := c.objects.get(Ref{Group: group, Kind: owner.Kind, Namespace: obj.GetNamespace(), Name: owner.Name})
+		if above == nil {
+			return obj
+		}
+		obj = above
+	}
+}
+
 // List returns copies of all objects, in no order.
 func (c *Cluster) List() []*unstructured.Unstructured {
 	c.mu.Lock()
@@ -150,6 +188,13 @@ func (c *Cluster) Service(namespace, name string) *servingv1.Service {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.objects.services[key{namespace, name}].DeepCopy()
+}
+
+// Revision returns a copy of a Revision, or nil when there is none.
+func (c *Cluster) Revision(namespace, name string) *servingv1.Revision {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.objects.revisions[key{namespace, name}].DeepCopy()
 }
 
 // Routing returns what the data path of a Service does now, which is not always what its status

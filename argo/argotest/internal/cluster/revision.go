@@ -139,6 +139,9 @@ func (c *Cluster) nextEvent() (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, soonest, found := c.config.Clock.Now(), time.Duration(0), false
+	if c.held {
+		return 0, false
+	}
 	for _, rev := range c.objects.revisions {
 		for _, at := range c.events(rev) {
 			if d := at.Sub(now); !found || d < soonest {

@@ -1,0 +1,49 @@
+package argotest
+
+import (
+	"context"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
+)
+
+// Addr returns host:port of the API.
+func (s *Server) Addr() string { return s.api.Addr().String() }
+
+// CA returns the PEM certificate that the API's certificate is checked with.
+func (s *Server) CA() []byte { return append([]byte(nil), s.ca...) }
+
+// Ingress returns host:port of the data path, which routes by the Host header.
+func (s *Server) Ingress() string { return s.data.Addr().String() }
+
+// Service returns a copy of the live Service, or nil when there is none.
+func (s *Server) Service(namespace, name string) *servingv1.Service {
+	return s.cluster.Service(namespace, name)
+}
+
+// Traffic returns what the data path of a Service does now, whatever statuses say.
+func (s *Server) Traffic(namespace, name string) []servingv1.TrafficTarget {
+	return s.cluster.Routing(namespace, name)
+}
+
+// Revision returns a copy of the live Revision, or nil when there is none.
+func (s *Server) Revision(namespace, name string) *servingv1.Revision {
+	return s.cluster.Revision(namespace, name)
+}
+
+// Edit changes a live Service as a human with kubectl does: through Knative's admission, and
+// unknown to Git.
+func (s *Server) Edit(ctx context.Context, namespace, name string, change func(*servingv1.Service)) error {
+	return s.cluster.Edit(ctx, namespace, name, change)
+}
+
+// DeleteRevision removes a Revision as Knative's garbage collection does, and reports whether it
+// was there.
+func (s *Server) DeleteRevision(namespace, name string) bool {
+	return s.cluster.Delete(cluster.Ref{Group: "serving.knative.dev", Kind: "Revision", Namespace: namespace, Name: name})
+}
+
+// HoldKnative stops Knative's controllers until release is called. What is synced meanwhile stays
+// unobserved, so Argo CD goes on reporting the health of the generation before.
+func (s *Server) HoldKnative() (release func()) { return s.cluster.Hold() }
