@@ -47,8 +47,13 @@ func (p *Promotion) next(ctx context.Context, now *knative.State) (*knative.Stat
 }
 
 // lookLive asks Argo CD for the Service. One that is not there yet is a first
-// deployment.
+// deployment. A plan alone can do without Argo CD.
 func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
+	if p.Cluster == nil {
+		at.LatestReady = p.Service + "-current"
+		p.say("without Argo CD the live revision's name is not known; it is shown as %s", at.LatestReady)
+		return nil
+	}
 	seen, err := p.Cluster.Live(ctx, p.App, p.Source, p.Service)
 	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
 		return nil

@@ -11,8 +11,18 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
+// What a Result says of the command.
+const (
+	commandPromote  = "promote"
+	commandRollback = "rollback"
+	commandDiff     = "diff"
+)
+
 // begin opens the Result.
 func (p *Promotion) begin(command string) {
+	if p.DryRun {
+		command = commandDiff
+	}
 	p.result = Result{
 		Command: command, Service: p.Service, Environment: p.Environment, Overlay: p.Overlay,
 		Application: p.App.Name, RunURL: p.RunURL, Actor: p.Actor, Started: time.Now(),
@@ -153,14 +163,6 @@ func (p *Promotion) report() {
 		r.Steps[i].Gates = slices.Clone(r.Steps[i].Gates)
 	}
 	p.Reporter.Report(r)
-}
-
-// planned is how a run ends that only plans.
-func (p *Promotion) planned(plan Plan) Status {
-	if plan.Steps[len(plan.Steps)-1].Done {
-		return Unchanged
-	}
-	return Held
 }
 
 // reached is how a run ends that passed all its gates.

@@ -53,10 +53,10 @@ type Promotion struct {
 }
 
 // Run promotes the Service: one commit a step, and after each the gates. What
-// is already in Git is not done again. The error says why a run did not end
+// is already in Git is not done again. With DryRun it ends after the plan. The error says why a run did not end
 // promoted; the Result is complete in any case.
 func (p *Promotion) Run(ctx context.Context) (Result, error) {
-	p.begin("promote")
+	p.begin(commandPromote)
 	at, err := p.look(ctx)
 	if err != nil {
 		return p.end(Failed, err)
@@ -65,8 +65,11 @@ func (p *Promotion) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return p.end(Failed, err)
 	}
-	if err := p.prepare(ctx, plan, at); err != nil || p.DryRun {
-		return p.end(p.planned(plan), err)
+	if err := p.prepare(ctx, plan, at); err != nil {
+		return p.end(Failed, err)
+	}
+	if p.DryRun {
+		return p.end(Unchanged, nil)
 	}
 	for i := range plan.Steps {
 		if err := p.advance(ctx, plan, i); err != nil {

@@ -23,7 +23,7 @@ const (
 // Result is everything a run did and saw, as far as it has come. It is what
 // the outputs, the pull request comment and the job summary are made from.
 type Result struct {
-	Command          string                    `json:"command"` // promote or rollback
+	Command          string                    `json:"command"` // promote, rollback, or diff for what was only planned
 	Service          string                    `json:"service"`
 	Environment      string                    `json:"environment"`
 	Overlay          string                    `json:"overlay"`

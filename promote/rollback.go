@@ -18,7 +18,7 @@ import (
 // promotion before, to a named revision or to a commit. It works in the
 // middle of a promotion too, whose run then ends as superseded.
 func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
-	p.begin("rollback")
+	p.begin(commandRollback)
 	p.Images = nil
 	at, err := p.look(ctx)
 	if err != nil && !p.goesOn(err, at) {
@@ -30,7 +30,7 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	}
 	plan := p.backPlan(at, dest)
 	if p.DryRun {
-		return p.end(Held, nil)
+		return p.end(Unchanged, nil)
 	}
 	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return same(now, at.Now) })
 	if err != nil {

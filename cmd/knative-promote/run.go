@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -11,48 +15,83 @@ import (
 // execute does what the settings ask for and says how it ended. The result is
 // as complete as the run has come, also beside an error.
 func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Result, error) {
-	p, err := connect(s, r)
+	show := newReporter(ctx, s, w, r)
+	p, err := connect(s, show)
 	if err != nil {
 		return promote.Result{Command: s.Command, Status: promote.Failed}, err
 	}
-	switch s.Command {
-	case cmdRollback:
-		return p.Rollback(ctx)
+	var result promote.Result
+	switch {
+	case s.Command == cmdHistory:
+		return promote.Result{Command: s.Command, Status: promote.Unchanged}, history(ctx, p, r)
+	case s.diffsCheckout():
+		return promote.Result{Command: s.Command, Status: promote.Unchanged}, diffCheckout(ctx, s, w, r)
+	case s.Command == cmdRollback:
+		result, err = p.Rollback(ctx)
 	default:
-		return p.Run(ctx)
+		p.DryRun = p.DryRun || s.Command == cmdDiff
+		result, err = p.Run(ctx)
 	}
+	return show.end(ctx, result, err)
 }
 
-// connect makes the run's ends: the infra repository and Argo CD.
-func connect(s settings, r *runner) (*promote.Promotion, error) {
+// connect makes the run's ends: the infra repository and Argo CD, which a
+// plan alone can do without.
+func connect(s settings, show *reporter) (*promote.Promotion, error) {
 	repo, err := gitops.Open(s.Remote)
 	if err != nil {
 		return nil, err
 	}
 	repo.Author, repo.Committer = s.Author, s.Committer
+	p := &promote.Promotion{Config: s.Promote, Branch: repo, History: repo, Reporter: show}
+	if s.Argo.Server == "" {
+		return p, nil
+	}
 	cluster, err := argo.New(s.Argo)
 	if err != nil {
 		return nil, err
 	}
-	return &promote.Promotion{Config: s.Promote, Branch: repo, History: repo, Cluster: cluster, Reporter: &reporter{runner: r}}, nil
+	p.Cluster = cluster
+	return p, nil
 }
 
-// reporter shows the run as it goes: a group a step, and a line for what
-// happens in it.
-type reporter struct {
-	runner *runner
-	group  string
-}
+// historyLength is how many promotions the command history lists.
+const historyLength = 20
 
-// Report opens the group of the step that has begun.
-func (r *reporter) Report(result promote.Result) {
-	for _, step := range result.Steps {
-		if step.Progress == promote.Running && step.Title != r.group {
-			r.group = step.Title
-			r.runner.Group(step.Title)
-		}
+// history prints the promotions before, newest first.
+func history(ctx context.Context, p *promote.Promotion, r *runner) error {
+	entries, err := p.Past(ctx, historyLength)
+	if err != nil {
+		return err
 	}
+	if len(entries) == 0 {
+		r.Printf("no promotion of %s in the history of %s yet", p.Service, p.Overlay)
+		return nil
+	}
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "COMMIT\tSTARTED\tSTEPS\tREVISION\tFROM\tIMAGE\tBY")
+	for _, e := range entries {
+		fmt.Fprintf(table, "%.10s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			e.Commit, e.Started.UTC().Format("2006-01-02 15:04 UTC"), strings.Join(e.Steps, ","), e.To, e.From, e.Image, e.Actor)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	r.Printf("%s", text.String())
+	return nil
 }
 
-// Line prints into the open group.
-func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
+// after tells people what they can do about a run that did not end well.
+func after(result promote.Result, err error) string {
+	var restore *promote.RestoreError
+	switch {
+	case errors.As(err, &restore):
+		return "A person must look: the traffic may still go to the new revision. To take it back by hand, run the command rollback."
+	case result.Status == promote.Held && err != nil, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
+		return "To continue, run the same promotion again. To take it back, run the command rollback."
+	case result.Status == promote.Superseded:
+		return "Nothing was taken back: what is in the infra repository now is somebody else's."
+	}
+	return ""
+}

@@ -22,6 +22,7 @@ type workflow struct {
 	EventName   string
 	PullRequest int    // of the event, 0 without one
 	Base, Head  string // commits of the event's pull request
+	Workspace   string // folder of the checkout, the current one outside Actions
 	Fork        bool   // the event's pull request is a fork's and not merged
 }
 
@@ -63,6 +64,7 @@ func readWorkflow(getenv func(string) string) (workflow, error) {
 		Actor:      getenv("GITHUB_ACTOR"),
 		SHA:        getenv("GITHUB_SHA"),
 		EventName:  getenv("GITHUB_EVENT_NAME"),
+		Workspace:  workspace(getenv),
 	}
 	if id := getenv("GITHUB_RUN_ID"); id != "" && w.Repository != "" {
 		w.RunURL = w.ServerURL + "/" + w.Repository + "/actions/runs/" + id

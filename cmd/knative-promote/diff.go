@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/report"
+)
+
+// diffCheckout compares every overlay that the checked-out commit changes
+// with the branch that it is to be merged into.
+func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error {
+	overlays, err := changedOverlays(ctx, s, w)
+	if err != nil {
+		return err
+	}
+	for _, o := range overlays {
+		r.Group(o.Path)
+		r.Printf("%s", o.Diff)
+		r.EndGroup()
+		if o.Err != "" {
+			r.Error(note{Title: o.Path + " does not render", File: o.Path, Text: o.Err})
+		}
+		for _, warning := range o.Warnings {
+			r.Warning(note{Title: "Knative will refuse this", File: o.Path, Text: warning})
+		}
+	}
+	r.Printf("%d overlays change", len(overlays))
+	if err := r.Summarize(report.DiffSummary(overlays)); err != nil {
+		r.Warning(note{Title: "Summary not written", Text: err.Error()})
+	}
+	if err := commentDiff(ctx, s, w, r, overlays); err != nil {
+		r.Warning(note{Title: "Comment not written", Text: err.Error()})
+	}
+	return unrendered(overlays)
+}
+
+// changedOverlays renders what the checkout changes, before and after.
+func changedOverlays(ctx context.Context, s settings, w workflow) ([]report.Overlay, error) {
+	head, err := gitops.Checkout(ctx, w.Workspace)
+	if err != nil {
+		return nil, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
+	}
+	repo, err := gitops.Open(s.Remote)
+	if err != nil {
+		return nil, err
+	}
+	base, err := baseOf(ctx, repo, head, w)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := gitops.Changed(base, head)
+	if err != nil {
+		return nil, err
+	}
+	touched, err := promote.Touched(head.Tree, changed)
+	if err != nil {
+		return nil, err
+	}
+	var overlays []report.Overlay
+	for _, overlay := range touched {
+		if o := compare(ctx, base, head, overlay); o.Diff != "" || o.Err != "" {
+			overlays = append(overlays, o)
+		}
+	}
+	return overlays, ctx.Err()
+}
+
+// baseOf is the commit to compare with: the first parent of a pull request's
+// merge commit, which is newer than the base that the event names.
+func baseOf(ctx context.Context, repo *gitops.Repo, head gitops.Snapshot, w workflow) (gitops.Snapshot, error) {
+	switch {
+	case len(head.Commit.Parents) == 2:
+		return repo.At(ctx, head.Commit.Parents[0])
+	case w.Base != "":
+		return repo.At(ctx, w.Base)
+	}
+	return repo.Tip(ctx)
+}
+
+// compare renders one overlay of two commits.
+func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) report.Overlay {
+	o := report.Overlay{Path: overlay}
+	after, err := kustomize.Render(ctx, head.Tree, overlay)
+	if err != nil {
+		o.Err = err.Error()
+		return o
+	}
+	before, err := kustomize.Render(ctx, base.Tree, overlay)
+	if err != nil { // new, or broken before: everything in it is new
+		before = nil
+	}
+	o.Diff = report.Diff(before, after)
+	if o.Warnings, err = knative.Pinned(before, after); err != nil {
+		o.Err = err.Error()
+	}
+	return o
+}
+
+func commentDiff(ctx context.Context, s settings, w workflow, r *runner, overlays []report.Overlay) error {
+	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
+		return nil
+	}
+	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
+	if err != nil {
+		return err
+	}
+	return client.Upsert(ctx, s.PullRequest, report.DiffMarker, r.Redact(report.DiffComment(overlays)))
+}
+
+// unrendered is the error of overlays that do not render.
+func unrendered(overlays []report.Overlay) error {
+	var all []error
+	for _, o := range overlays {
+		if o.Err != "" {
+			all = append(all, fmt.Errorf("overlay %s does not render: %s", o.Path, o.Err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// workspace is where the runner checks out.
+func workspace(getenv func(string) string) string {
+	if dir := getenv("GITHUB_WORKSPACE"); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return dir
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/report"
+)
+
+// reporter shows a run as it goes: a group of the log a step, the pull
+// request comment and the job summary. Nothing of it can hold the run up or
+// change how it ends.
+type reporter struct {
+	runner *runner
+	group  string
+	ended  int // steps that the comment shows as ended
+
+	results chan promote.Result // newest state of the comment, at most one
+	done    chan struct{}
+	diff    func([]byte, []byte) string
+}
+
+// newReporter starts the writer of the comment.
+func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
+	show := &reporter{runner: r, results: make(chan promote.Result, 1), done: make(chan struct{}), diff: remembered(report.Diff)}
+	go show.comment(context.WithoutCancel(ctx), s, w)
+	return show
+}
+
+// Report opens the group of the step that has begun, and passes on what the
+// comment should show.
+func (r *reporter) Report(result promote.Result) {
+	ended := 0
+	for _, step := range result.Steps {
+		if step.Progress == promote.Running && step.Title != r.group {
+			r.group = step.Title
+			r.runner.Group(step.Title)
+		}
+		if !step.Ended.IsZero() {
+			ended++
+		}
+	}
+	if ended != r.ended || ended == 0 && len(result.Steps) > 0 {
+		r.ended = ended
+		r.offer(result)
+	}
+}
+
+// Line prints into the open group.
+func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
+
+// offer puts the newest state in the place of one that was not written yet.
+func (r *reporter) offer(result promote.Result) {
+	result.Diff = r.diff(result.Before, result.After)
+	select {
+	case <-r.results:
+	default:
+	}
+	r.results <- result
+}
+
+// How long the end of a run waits for its comment. A cancelled run has ten
+// seconds in all.
+const (
+	commentTime       = 15 * time.Second
+	commentTimeCancel = time.Second
+)
+
+// end writes the last state of the comment and the summary.
+func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
+	r.runner.EndGroup()
+	result.Diff = r.diff(result.Before, result.After)
+	if result.Command == cmdDiff && result.Diff != "" {
+		r.runner.Printf("%s", result.Diff)
+	}
+	r.runner.Printf("%s", inWords(result))
+	if hint := after(result, err); hint != "" {
+		r.runner.Printf("%s", hint)
+	}
+	if err := r.runner.Summarize(report.Summary(result)); err != nil {
+		r.runner.Warning(note{Title: "Summary not written", Text: err.Error()})
+	}
+	r.offer(result)
+	close(r.results)
+	wait := commentTime
+	if ctx.Err() != nil {
+		wait = commentTimeCancel
+	}
+	select {
+	case <-r.done:
+	case <-time.After(wait):
+		r.runner.Warning(note{Title: "Comment not written", Text: "the GitHub API took too long"})
+	}
+	return result, err
+}
+
+// comment writes every state that is offered to the pull request.
+func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
+	defer close(r.done)
+	var client *github.Client
+	pull, warned := 0, false
+	for result := range r.results {
+		var err error
+		if client == nil && s.GitHubToken != "" && w.Repository != "" && !warned {
+			client, pull, err = commentPlace(ctx, s, w)
+		}
+		if err == nil && client != nil && pull > 0 {
+			marker := report.Marker(result.Service, result.Environment, result.Overlay)
+			err = client.Upsert(ctx, pull, marker, r.runner.Redact(report.Comment(result)))
+		}
+		if err != nil && !warned {
+			warned = true
+			r.runner.Warning(note{Title: "Comment not written", Text: err.Error()})
+		}
+	}
+}
+
+// commentPlace finds where the comment belongs: 0 where there is no pull
+// request.
+func commentPlace(ctx context.Context, s settings, w workflow) (*github.Client, int, error) {
+	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
+	if err != nil || s.PullRequest > 0 || w.SHA == "" {
+		return client, s.PullRequest, err
+	}
+	pull, err := client.PullRequestOf(ctx, w.SHA)
+	return client, pull, err
+}
+
+// inWords is how the run ended, in one line.
+func inWords(result promote.Result) string {
+	what := strings.TrimSpace(result.Service + " " + result.Environment)
+	switch result.Status {
+	case promote.Promoted:
+		return what + ": promoted, all traffic goes to " + result.Revision + " (" + result.Image + ")"
+	case promote.RolledBack:
+		return what + ": rolled back"
+	case promote.Unchanged:
+		return what + ": nothing was changed"
+	}
+	return what + ": " + string(result.Status)
+}
+
+// remembered computes a diff once for the same manifests.
+func remembered(diff func(before, after []byte) string) func(before, after []byte) string {
+	var mu sync.Mutex
+	var key, text string
+	return func(before, after []byte) string {
+		mu.Lock()
+		defer mu.Unlock()
+		if k := string(before) + "\x00" + string(after); k != key {
+			key, text = k, diff(before, after)
+		}
+		return text
+	}
+}

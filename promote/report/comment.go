@@ -1,0 +1,182 @@
+package report
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// Limits of one text, in bytes. GitHub refuses a comment of more than 65,536
+// characters, and drops a whole job summary of more than 1 MiB, near that
+// without a word: https://github.com/actions/runner/issues/4337
+const (
+	CommentLimit = 65536
+	SummaryLimit = 900 << 10
+)
+
+// Marker is the hidden first line of the comment for one overlay, by which it
+// is found again.
+func Marker(service, environment, overlay string) string {
+	folder := strings.ReplaceAll(markerPart(overlay), "%2F", "/") // the last part may have slashes of its own
+	return "<!-- knative-promote:" + markerPart(service) + "/" + markerPart(environment) + "/" + folder + " -->"
+}
+
+// markerPart keeps a name from ending the HTML comment, and a long one short.
+func markerPart(name string) string {
+	if len(name) > maxName {
+		name = fmt.Sprintf("%.100s%x", name, sha256.Sum256([]byte(name)))
+	}
+	return strings.ReplaceAll(url.QueryEscape(name), "--", "-%2D")
+}
+
+// Comment is the body of the pull request comment about one promotion or
+// rollback, finished or not, or, where the command is diff, about what a
+// promotion would do. It is at most CommentLimit bytes long: the diff is
+// shortened until it fits.
+func Comment(r promote.Result) string {
+	marker := Marker(r.Service, r.Environment, r.Overlay) + "\n\n"
+	return marker + page(r, CommentLimit-len(marker))
+}
+
+// Summary is the same for the summary of the job, of at most SummaryLimit bytes.
+func Summary(r promote.Result) string {
+	return page(r, SummaryLimit)
+}
+
+func page(r promote.Result, room int) string {
+	top := headline(r) + explanation(r) + moves(r) + steps(r) + chart(r)
+	bottom := footer(r)
+	diff := r.Diff
+	if diff == "" && len(r.Before)+len(r.After) > 0 {
+		diff = Diff(r.Before, r.After)
+	}
+	shown := fit(room-len(top)-len(bottom), []section{{title: "Rendered manifest", diff: diff, open: planned(r)}})
+	return top + shown[0] + bottom
+}
+
+// moves is the table of what the promotion changes, and how far it is.
+func moves(r promote.Result) string {
+	rows := ""
+	if r.Image != "" || r.PreviousImage != "" {
+		rows += row("Image", cell(r.PreviousImage), cell(r.Image))
+	}
+	if r.Revision != "" || r.PreviousRevision != "" {
+		rows += row("Revision", cell(r.PreviousRevision), cell(r.Revision))
+	}
+	if len(r.Traffic) > 0 {
+		rows += row("Traffic now", share(r, r.PreviousRevision), share(r, r.Revision))
+	}
+	if rows == "" {
+		return ""
+	}
+	return row("", "From", "To") + "|---|---|---|\n" + rows + "\n" + others(r) + addresses(r)
+}
+
+// addresses are shown as text: they come from the cluster.
+func addresses(r promote.Result) string {
+	var parts []string
+	if r.URL != "" {
+		parts = append(parts, "Service: "+code(r.URL, maxName))
+	}
+	if r.CandidateURL != "" {
+		parts = append(parts, "candidate: "+code(r.CandidateURL, maxName))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, " · ") + "\n\n"
+}
+
+func row(cells ...string) string {
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// share is the traffic of one revision, and the tags it answers under.
+func share(r promote.Result, revision string) string {
+	var percent int64
+	tags := ""
+	for _, target := range r.Traffic {
+		if revision == "" || named(r, target) != revision {
+			continue
+		}
+		if target.Percent != nil {
+			percent += *target.Percent
+		}
+		if target.Tag != "" {
+			tags += ", tag " + cell(target.Tag)
+		}
+	}
+	return fmt.Sprintf("**%d %%**%s", percent, shorten(tags, 4*maxName))
+}
+
+// named is the revision of a traffic target. Before the first promotion the
+// traffic goes to the latest revision without naming it.
+func named(r promote.Result, target servingv1.TrafficTarget) string {
+	if target.RevisionName == "" {
+		return r.PreviousRevision
+	}
+	return target.RevisionName
+}
+
+// others counts the traffic entries of revisions that this promotion does not move.
+func others(r promote.Result) string {
+	n := 0
+	for _, target := range r.Traffic {
+		if name := named(r, target); name != r.Revision && name != r.PreviousRevision {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return plural(n, "more traffic target") + " kept as found.\n\n"
+}
+
+// footer says where the rest can be read.
+func footer(r promote.Result) string {
+	var parts []string
+	if r.RunURL != "" {
+		parts = append(parts, link("Workflow run", r.RunURL))
+	}
+	for _, part := range []struct{ words, name string }{
+		{"Overlay ", r.Overlay}, {"Argo CD application ", r.Application}, {"promotion ", r.Promotion}, {"started by ", r.Actor},
+	} {
+		if part.name != "" {
+			parts = append(parts, part.words+code(part.name, maxName))
+		}
+	}
+	if !r.Started.IsZero() {
+		parts = append(parts, r.Started.UTC().Format("2006-01-02 15:04 UTC")+took(", took ", r.Started, r.Ended))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "<sub>" + strings.Join(parts, " · ") + "</sub>\n"
+}
+
+func took(words string, started, ended time.Time) string {
+	if ended.IsZero() {
+		return ""
+	}
+	return words + duration(ended.Sub(started))
+}
+
+// duration writes d as people say it: 42 s, 3 min 5 s, 1 h 20 min.
+func duration(d time.Duration) string {
+	seconds := int(max(0, d).Round(time.Second).Seconds())
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%d s", seconds)
+	case seconds < 3600 && seconds%60 == 0:
+		return fmt.Sprintf("%d min", seconds/60)
+	case seconds < 3600:
+		return fmt.Sprintf("%d min %d s", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
+}

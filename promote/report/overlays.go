@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// DiffMarker is the hidden first line of DiffComment.
+const DiffMarker = "<!-- knative-promote:diff -->"
+
+// Overlay is what a change of the infra repository does to one rendered overlay.
+type Overlay struct {
+	Path     string   // folder of the overlay
+	Service  string   // name of the Knative Service, empty where there is none
+	Diff     string   // as Diff returns it, empty: it renders as before
+	Warnings []string // what would go wrong, in words
+	Err      string   // why it does not render, in words; empty: it does
+}
+
+// DiffComment is the body of the comment on a pull request of the infra
+// repository: what it changes in every overlay. It is at most CommentLimit
+// bytes long; the longest diffs are shortened first.
+func DiffComment(overlays []Overlay) string {
+	return DiffMarker + "\n\n" + overlayPage(overlays, CommentLimit-len(DiffMarker)-2)
+}
+
+// DiffSummary is the same for the summary of the job, of at most SummaryLimit bytes.
+func DiffSummary(overlays []Overlay) string {
+	return overlayPage(overlays, SummaryLimit)
+}
+
+const (
+	maxWarnings = 5
+	maxWarning  = 600 // bytes
+)
+
+func overlayPage(overlays []Overlay, room int) string {
+	var heads []string
+	var sections []section
+	title := overlayHeadline(overlays)
+	left := room - len(title)
+	for _, overlay := range overlays {
+		head := overlay.head()
+		if len(head) > left-room/4 { // the last quarter is for the diffs
+			break
+		}
+		left -= len(head)
+		heads = append(heads, head)
+		sections = append(sections, section{title: "Rendered manifest", diff: overlay.Diff, open: len(overlays) == 1})
+	}
+	tail := ""
+	if n := len(overlays) - len(heads); n > 0 {
+		tail = plural(n, "more overlay") + " not shown.\n"
+	}
+	var b strings.Builder
+	b.WriteString(title)
+	for i, diff := range fit(left-len(tail), sections) {
+		b.WriteString(heads[i] + diff)
+	}
+	return b.String() + tail
+}
+
+func overlayHeadline(overlays []Overlay) string {
+	changed, broken, warned := 0, 0, 0
+	for _, o := range overlays {
+		switch {
+		case o.Err != "":
+			broken++
+		case o.Diff != "":
+			changed++
+		}
+		if len(o.Warnings) > 0 {
+			warned++
+		}
+	}
+	icon := "🔍"
+	if broken > 0 {
+		icon = "❌"
+	} else if warned > 0 {
+		icon = "⚠️"
+	}
+	words := fmt.Sprintf("## %s %s", icon, plural(changed, "overlay")+" would change")
+	if broken > 0 {
+		words += fmt.Sprintf(", %d would not render", broken)
+	}
+	if warned > 0 {
+		words += ", " + plural(warned, "warning")
+	}
+	return words + "\n\n"
+}
+
+// head is everything about the overlay but its diff.
+func (o Overlay) head() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s", code(o.Path, maxName))
+	if o.Service != "" {
+		fmt.Fprintf(&b, ", service %s", code(o.Service, maxName))
+	}
+	b.WriteString("\n\n")
+	if o.Err != "" {
+		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", code(o.Err, maxReason))
+	} else if o.Diff == "" {
+		b.WriteString("Renders as before.\n\n")
+	}
+	for _, warning := range o.Warnings[:min(len(o.Warnings), maxWarnings)] {
+		fmt.Fprintf(&b, "⚠️ %s\n\n", code(warning, maxWarning))
+	}
+	if left := len(o.Warnings) - maxWarnings; left > 0 {
+		b.WriteString(plural(left, "more warning") + ".\n\n")
+	}
+	return b.String()
+}

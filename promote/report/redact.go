@@ -1,0 +1,219 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// lastApplied holds a copy of the whole object, secrets included.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// Names of values that are secret: parts anywhere in the name, and words that
+// count only when they stand alone, such as PASS in DB_PASS but not in BYPASS.
+var (
+	secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "apikey", "privatekey", "accesskey"}
+	secretWords = []string{"pass", "pwd", "key", "keys", "cred", "creds", "dsn", "auth", "authorization", "jwt", "pat", "salt", "cookie", "signature"}
+
+	// Fields of Kubernetes with such a name that only refer to a secret.
+	harmless = []string{"key", "topologykey", "secretname", "secretkey", "credentialname", "tokenexpirationseconds"}
+)
+
+// secretValues find secrets by their own form, wherever they stand.
+var secretValues = []*regexp.Regexp{
+	regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|$)`),
+	regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`),                                                  // PEM in base64
+	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*`),                        // JWT
+	regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}`),       // forges and Slack
+	regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bsk-[A-Za-z0-9_-]{20,}`), // clouds
+	regexp.MustCompile(`ENC\[[^\]]*\]`),                                                                  // SOPS
+}
+
+var (
+	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"']*)@`)
+	wholeRow    = regexp.MustCompile(`(?m)^\s*(?:export\s+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?(?:\s*=|\s*:\s)\s*(.*[^\s])`)
+	scheme      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{6,})`)
+	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:\s*=\s*|:\s+)|["']\s*:\s*|\s+)("[^"]*"|'[^']*'|[^\s"'&;,]+)`)
+	aboutSecret = regexp.MustCompile(`(?i)["']?kind["']?\s*:\s*["']?secret\b`)
+)
+
+// redact hides the secrets below node and drops comments and styles.
+func (v *vault) redact(node *yaml.Node) {
+	node.HeadComment, node.LineComment, node.FootComment = "", "", ""
+	node.Style = 0
+	switch node.Kind {
+	case yaml.MappingNode:
+		v.redactMapping(node)
+	case yaml.SequenceNode:
+		v.redactList(node)
+	case yaml.ScalarNode:
+		v.set(node, v.redactText(node.Value))
+	case yaml.DocumentNode:
+		for _, child := range node.Content {
+			v.redact(child)
+		}
+	}
+}
+
+func (v *vault) redactMapping(node *yaml.Node) {
+	kind := scalar(field(node, "kind"))
+	named := secretName(scalar(field(node, "name"))) || secretName(scalar(field(node, "key")))
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		key.HeadComment, key.LineComment, key.FootComment = "", "", ""
+		switch name := strings.ToLower(key.Value); {
+		case strings.EqualFold(kind, "Secret") && slices.Contains([]string{"data", "stringdata", "binarydata"}, name),
+			name == "encrypteddata", name == lastApplied,
+			name == "value" && named:
+			v.hideAll(value)
+		case secretName(key.Value) && !slices.Contains(harmless, name):
+			v.hideOwn(value)
+		}
+		v.redact(value)
+	}
+}
+
+// redactList hides what stands in a list after a flag with a secret name:
+// [--password, hunter2].
+func (v *vault) redactList(node *yaml.Node) {
+	for i, item := range node.Content {
+		if i > 0 && item.Kind == yaml.ScalarNode && flagOfSecret(scalar(node.Content[i-1])) {
+			v.hideAll(item)
+		}
+		v.redact(item)
+	}
+}
+
+func flagOfSecret(argument string) bool {
+	return strings.HasPrefix(argument, "-") && !strings.ContainsAny(argument, "= ") && secretName(argument)
+}
+
+// hideOwn hides the scalar or the list of scalars of a field with a secret
+// name. What else such a field holds, as secretKeyRef does, has names of its own.
+func (v *vault) hideOwn(node *yaml.Node) {
+	switch node.Kind {
+	case yaml.ScalarNode:
+		if node.Tag != "!!bool" && node.Tag != "!!null" {
+			v.set(node, v.hide(node.Value))
+		}
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			if item.Kind == yaml.ScalarNode {
+				v.set(item, v.hide(item.Value))
+			}
+		}
+	case yaml.AliasNode:
+		if v.follow(node.Alias) {
+			v.hideOwn(node.Alias)
+		}
+	}
+}
+
+// hideAll hides every scalar below node.
+func (v *vault) hideAll(node *yaml.Node) {
+	switch node.Kind {
+	case yaml.ScalarNode:
+		v.set(node, v.hide(node.Value))
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			v.hideAll(item)
+		}
+	case yaml.MappingNode:
+		for i := 1; i < len(node.Content); i += 2 {
+			v.hideAll(node.Content[i])
+		}
+	case yaml.AliasNode:
+		if v.follow(node.Alias) {
+			v.hideAll(node.Alias)
+		}
+	}
+}
+
+// follow reports whether the target of an alias is new: one may contain itself.
+func (v *vault) follow(target *yaml.Node) bool {
+	seen := v.followed[target]
+	v.followed[target] = true
+	return !seen
+}
+
+func (v *vault) set(node *yaml.Node, value string) {
+	if value != node.Value {
+		node.Value, node.Tag, node.Style = value, "!!str", 0
+	}
+}
+
+// redactText hides the secrets inside one text, such as an argument, an
+// address or a whole configuration file.
+func (v *vault) redactText(text string) string {
+	if aboutSecret.MatchString(text) {
+		return v.hide(text)
+	}
+	for _, form := range secretValues {
+		text = form.ReplaceAllStringFunc(text, v.hide)
+	}
+	text = v.replaceGroup(userinfo, text, 2, nil)
+	text = v.replaceGroup(scheme, text, 3, nil)
+	if !secretName(text) {
+		return text // no name in it, the usual case
+	}
+	text = v.replaceGroup(wholeRow, text, 2, func(groups []string) bool { return secretName(groups[1]) })
+	return v.replaceGroup(setting, text, 4, func(groups []string) bool {
+		separated := strings.TrimSpace(groups[3]) != ""
+		return secretName(groups[2]) && (separated || groups[1] != "")
+	})
+}
+
+// replaceGroup hides one group of every match that wanted accepts.
+func (v *vault) replaceGroup(form *regexp.Regexp, text string, group int, wanted func([]string) bool) string {
+	var b strings.Builder
+	for {
+		at := form.FindStringSubmatchIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		groups := form.FindStringSubmatch(text)
+		if groups[group] == "" || wanted != nil && !wanted(groups) {
+			// What looked like a value may be the next name.
+			next := max(at[2*group], 1)
+			b.WriteString(text[:next])
+			text = text[next:]
+			continue
+		}
+		b.WriteString(text[:at[2*group]] + v.hide(groups[group]))
+		text = text[at[2*group+1]:]
+	}
+}
+
+// secretName reports whether a value of this name is likely a secret.
+func secretName(name string) bool {
+	lower := strings.ToLower(name)
+	for _, part := range secretParts {
+		if strings.Contains(strings.NewReplacer("-", "", "_", "", ".", "").Replace(lower), part) {
+			return true
+		}
+	}
+	for _, word := range words(name) {
+		if slices.Contains(secretWords, word) {
+			return true
+		}
+	}
+	return strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "dsn") ||
+		strings.HasSuffix(lower, "pass") && !strings.HasSuffix(lower, "bypass")
+}
+
+// words splits DB_PASS, db-pass and dbPass into words in lower case.
+func words(name string) []string {
+	var b strings.Builder
+	previous := ' '
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(previous) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+		previous = r
+	}
+	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// The most steps and gates that are shown; a plan has far fewer.
+const (
+	maxSteps = 40
+	maxGates = 6
+)
+
+// steps is the table of the steps, one row each.
+func steps(r promote.Result) string {
+	if len(r.Steps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	share := "New revision"
+	if r.Command == "rollback" {
+		share = "Target"
+	}
+	b.WriteString(row("Step", share, "Gates", "Took", "Commit"))
+	b.WriteString("|---|--:|---|---|---|\n")
+	shown := r.Steps[max(0, len(r.Steps)-maxSteps):]
+	for _, step := range shown {
+		b.WriteString(row(
+			icon(step.Progress)+" "+cell(step.Name),
+			fmt.Sprintf("%d %%", percent(step)),
+			gates(step.Gates),
+			timing(step),
+			commit(r.CommitURL, step.Commit),
+		))
+	}
+	b.WriteString("\n")
+	if skipped := len(r.Steps) - len(shown); skipped > 0 {
+		b.WriteString(plural(skipped, "earlier step") + " not shown.\n\n")
+	}
+	return b.String()
+}
+
+func icon(p promote.Progress) string {
+	switch p {
+	case promote.Running:
+		return "🔄"
+	case promote.Passed:
+		return "✅"
+	case promote.Broken:
+		return "❌"
+	case promote.Skipped:
+		return "⏭️"
+	}
+	return "▫️"
+}
+
+func gates(results []promote.GateResult) string {
+	var parts []string
+	for _, gate := range results[:min(len(results), maxGates)] {
+		parts = append(parts, icon(gate.Progress)+" "+cell(gate.Name))
+	}
+	return strings.Join(parts, " ")
+}
+
+// percent is the share of Result.Revision after a step. A rollback has no
+// steps: the revision that it goes to gets everything.
+func percent(step promote.StepResult) int {
+	if step.Name == "rollback" {
+		return 100
+	}
+	return min(max(step.Percent, 0), 100)
+}
+
+func timing(step promote.StepResult) string {
+	earlier := ""
+	if step.Resumed {
+		earlier = ", commit of an earlier run"
+	}
+	switch {
+	case step.Started.IsZero():
+		return strings.TrimPrefix(earlier, ", ")
+	case step.Ended.IsZero():
+		return "since " + step.Started.UTC().Format("15:04:05 UTC") + earlier
+	}
+	return duration(step.Ended.Sub(step.Started)) + earlier
+}
+
+var hash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+// commit shows an abbreviated commit, with a link where base is known.
+func commit(base, commit string) string {
+	if commit == "" {
+		return ""
+	}
+	if !hash.MatchString(commit) {
+		return cell(commit)
+	}
+	label := "`" + commit[:7] + "`"
+	if base == "" {
+		return label
+	}
+	return link(label, base+commit)
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// hostile are texts that want to be more than text.
+var hostile = []string{
+	"", " ", "  ", "`", "``", " `a` ", "a`", "```\n```", "~~~~", "</code></details>", "<!-- knative-promote:a/b/c -->", "-->",
+	"@acme/admins", "#123", "acme/app#1", "https://evil.example", "[a](javascript:alert(1))", "<img src=x onerror=y>",
+	"a|b", `a\|b`, `a\`, "\\`", "&lt;&#124;", "*b* _i_ ~~s~~ :boom:", "a\r\nb\u2028c", "\x1b[31mred\x1b[0m", "\u202etxt", "a\u200bb",
+	"\ufe0f\u3164", "\xff\xfe", "\x00", "- item", "# head", "    indented", "```diff\n--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n```",
+	"::set-output name=a::b", "##[error]x", "$(rm -rf /)", "'; rm -rf /; '", "%%{init: {}}%%", `"];alert`, strings.Repeat("`", 5000),
+}
+
+func TestCodeIsVerbatim(t *testing.T) {
+	t.Parallel()
+	for _, text := range hostile {
+		checkCode(t, text)
+	}
+}
+
+func FuzzCode(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	f.Fuzz(checkCode)
+}
+
+// checkCode renders text where names and reasons stand: in a heading, a
+// paragraph, a list, a table and a block.
+func checkCode(t *testing.T, text string) {
+	t.Helper()
+	const limit = 200
+	page := "## x " + code(text, limit) + " y\n\n- **x** " + code(text, limit) + "\n\n" +
+		row("a", "b") + "|---|---|\n" + row(cell(text), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
+	check(t, page, 10*limit+8*len(text)+200+4*len(fenced("diff", text)))
+	shown := shorten(visible(text), limit)
+	if shown == "" {
+		return
+	}
+	want := []string{shown, shown, shorten(strings.ReplaceAll(visible(text), "|", `\u007c`), maxName)}
+	got := inCode(t, page)
+	if len(got) != 4 || !slices.Equal(got[:3], want) {
+		t.Fatalf("code spans of %q show %q, want %q and a block", text, got, want)
+	}
+	if block := visibleLines(strings.TrimSuffix(text, "\n")) + "\n"; got[3] != block {
+		t.Errorf("code block of %q shows %q, want %q", text, got[3], block)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain ä 漢 🚀": "plain ä 漢 🚀",
+		"a\nb\tc\rd":  `a\nb\tc\rd`,
+		"\x1b[31m":    `\u001b[31m`,
+		"\u202ea\u2066\u200b\ufeff\u00a0": `\u202ea\u2066\u200b\ufeff\u00a0`,
+		"\xff\u3164\U000e0041\ufe0f":      `\xff\u3164\U000e0041\ufe0f`,
+	} {
+		if got := visible(text); got != want {
+			t.Errorf("visible(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestShortenKeepsCharactersWhole(t *testing.T) {
+	t.Parallel()
+	for limit := 3; limit < 20; limit++ {
+		got := shorten("äöü漢字🚀 and more", limit)
+		if len(got) > limit || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
+			t.Errorf("shorten(%d) = %q", limit, got)
+		}
+	}
+}
+
+func TestLinkOnlyToPlainWebAddresses(t *testing.T) {
+	t.Parallel()
+	const good = "https://github.example.com:8443/a/b?c=d&e=%20#f"
+	if got, want := link("run", good), "[run]("+good+")"; got != want {
+		t.Errorf("link = %s, want %s", got, want)
+	}
+	for _, address := range []string{
+		"", "run", "javascript:alert(1)", "data:text/html,x", "//host/x", "https://u:p@host/", "https://host/)[x](y", "https://host/<b>",
+		"https://host/ x", "https://host/|", "https://host/\n", "https:///x", "https://host/\u202e", "https://host/`",
+	} {
+		if got := link("run", address); got != "run" {
+			t.Errorf("link(%q) = %s, want no link", address, got)
+		}
+	}
+}
+
+func FuzzComment(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text, text, 3)
+	}
+	f.Add(strings.Repeat("- x\n", 40000), strings.Repeat("x", 100000), 300)
+	f.Fuzz(func(t *testing.T, text, diff string, steps int) {
+		r := promote.Result{
+			Command: "promote", Service: text, Environment: text, Overlay: text, Application: text, Promotion: text, Status: promote.Failed,
+			Reason: text, Revision: text, PreviousRevision: "old", Image: text, URL: text, CandidateURL: text, RunURL: text, Actor: text,
+			Diff: diff, Commit: text,
+		}
+		gates := slices.Repeat([]promote.GateResult{{Name: text, Progress: promote.Broken, Reason: diff}}, 20)
+		for range min(max(steps, 0), 300) {
+			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
+		}
+		check(t, Comment(r), CommentLimit)
+		check(t, Summary(r), SummaryLimit)
+		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Diff: diff, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
+		check(t, DiffComment(overlays), CommentLimit)
+	})
+}

@@ -1,0 +1,50 @@
+package promote
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTouched(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	tree := fstest.MapFS{
+		"README.md":                                  file("hello"),
+		"components/mesh/kustomization.yaml":         file("kind: Component\npatches: [{path: mesh.yaml}]\n"),
+		"components/mesh/mesh.yaml":                  file("a: b\n"),
+		"apps/a/base/kustomization.yaml":             file("resources: [service.yaml]\n"),
+		"apps/a/base/service.yaml":                   file("kind: Service\n"),
+		"apps/a/overlays/prod/kustomization.yaml":    file("resources: [../../base]\ncomponents: [../../../../components/mesh]\n"),
+		"apps/a/overlays/prod/patches/scale.yaml":    file("a: b\n"),
+		"apps/a/overlays/staging/kustomization.yaml": file("resources: [../../base]\n"),
+		"apps/b/Kustomization":                       file("resources: [service.yaml, https://example.test/x]\n"),
+		"apps/b/service.yaml":                        file("kind: Service\n"),
+		"apps/loop/x/kustomization.yaml":             file("resources: [../y]\n"),
+		"apps/loop/y/kustomization.yaml":             file("resources: [../x]\n"),
+		"apps/bad/kustomization.yaml":                file("resources: {not: a list}\n"),
+	}
+	for name, test := range map[string]struct{ changed, want []string }{
+		"nothing":           {nil, nil},
+		"outside":           {[]string{"README.md"}, nil},
+		"base":              {[]string{"apps/a/base/service.yaml"}, []string{"apps/a/overlays/prod", "apps/a/overlays/staging"}},
+		"component":         {[]string{"components/mesh/mesh.yaml"}, []string{"apps/a/overlays/prod"}},
+		"own patch":         {[]string{"apps/a/overlays/prod/patches/scale.yaml"}, []string{"apps/a/overlays/prod"}},
+		"own kustomization": {[]string{"apps/b/Kustomization"}, []string{"apps/b"}},
+		"deleted file":      {[]string{"apps/b/gone.yaml"}, []string{"apps/b"}},
+		"unreadable":        {[]string{"apps/bad/kustomization.yaml"}, []string{"apps/bad"}},
+		"name's beginning":  {[]string{"apps/bb/service.yaml"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Touched(tree, test.changed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("Touched (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
