@@ -92,6 +92,11 @@ func tree(t testing.TB, kustomization []byte) fstest.MapFS {
 	return files
 }
 
+func withFile(files fstest.MapFS, name, content string) fstest.MapFS {
+	files[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
+	return files
+}
+
 // command is the real kustomize.
 var command = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "tool", "-n", "sigs.k8s.io/kustomize/kustomize/v5").Output()

@@ -119,8 +119,10 @@ func (i Image) check() error {
 }
 
 func checkName(name string) error {
-	switch _, err := reference.WithName(name); {
-	case errors.Is(err, reference.ErrNameContainsUppercase):
+	_, err := reference.WithName(name)
+	_, errLower := reference.WithName(strings.ToLower(name))
+	switch {
+	case err != nil && errLower == nil:
 		return fmt.Errorf("name %q: expected a repository name in lower case", name)
 	case errors.Is(err, reference.ErrNameTooLong):
 		return fmt.Errorf("name %q: expected at most %d characters", name, reference.NameTotalLengthMax)

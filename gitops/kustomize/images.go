@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -223,7 +224,12 @@ func read(src []byte) (types.Kustomization, error) {
 	if _, err := parse(src); err != nil {
 		return k, err
 	}
-	if err := k.Unmarshal(src); err != nil {
+	err := k.Unmarshal(src)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Type.Kind() == reflect.String:
+		return k, fmt.Errorf("the kustomization is not valid: %s is a %s, not a string; put it in quotes", wrong.Field, wrong.Value)
+	case err != nil:
 		return k, fmt.Errorf("the kustomization is not valid: %w", err)
 	}
 	return k, nil

@@ -166,7 +166,11 @@ func (d *document) flowEnd(n *yaml.Node) (int, error) {
 		_, to, _, err := d.scalarSpan(n)
 		return to, err
 	}
-	at := d.offset(n) + 1
+	at := d.offset(n)
+	if at < len(d.text) && d.text[at] != '{' && d.text[at] != '[' {
+		return d.flowEnd(n.Content[len(n.Content)-1]) // a single pair needs no braces in a flow list
+	}
+	at++
 	if len(n.Content) > 0 {
 		var err error
 		if at, err = d.flowEnd(n.Content[len(n.Content)-1]); err != nil {

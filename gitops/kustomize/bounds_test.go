@@ -1,0 +1,110 @@
+package kustomize_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// bomb is YAML whose aliases stand for 10^levels values.
+func bomb(levels int) string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := range levels - 1 {
+		fmt.Fprintf(&b, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
+	}
+	return b.String()
+}
+
+func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n" }
+
+// doubled are folders that each use the next twice, under different name prefixes.
+func doubled(levels int) fstest.MapFS {
+	files := fstest.MapFS{}
+	add := func(name, content string) { files[overlay+"/"+name] = &fstest.MapFile{Data: []byte(content)} }
+	add("kustomization.yaml", "resources: [d0/a, d0/b]\n")
+	for i := range levels {
+		add(fmt.Sprintf("d%d/a/kustomization.yaml", i), fmt.Sprintf("namePrefix: a\nresources: [../../d%d/a, ../../d%d/b]\n", i+1, i+1))
+		add(fmt.Sprintf("d%d/b/kustomization.yaml", i), fmt.Sprintf("namePrefix: b\nresources: [../../d%d/a, ../../d%d/b]\n", i+1, i+1))
+	}
+	for _, name := range []string{"a", "b"} {
+		add(fmt.Sprintf("d%d/%s/kustomization.yaml", levels, name), "configMapGenerator: [{name: "+name+"}]\n")
+	}
+	return files
+}
+
+func TestRenderBounds(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		kustomization string
+		service       string // replaces service.yaml
+		want          string
+	}{
+		{"alias bomb in a resource", "", bomb(9), "more than 500000 values with its aliases expanded"},
+		{"alias bomb in the kustomization", "x: {}\n" + bomb(9), "", "more than 500000 values with its aliases expanded"},
+		{"alias bomb in an inline patch", "patches:\n- patch: |\n" + indent(bomb(9)), "", "more than 500000 values with its aliases expanded"},
+		{"alias bomb in a transformer", "transformers:\n- |\n" + indent("apiVersion: builtin\nkind: A\n"+bomb(9)), "", "more than 500000 values with its aliases expanded"},
+		{"alias bomb in a transformer's patch", "transformers:\n- |\n" + indent("apiVersion: builtin\nkind: PatchTransformer\npatch: |\n"+indent(bomb(9))), "", "more than 500000 values with its aliases expanded"},
+		{"several files below the limit each", "patches:\n" + strings.Repeat("- path: service.yaml\n", 5), bomb(5), "the overlay holds more than 500000 values"},
+		{"anchor that contains itself", "", "a: &a [*a]\n", "has an anchor &a that contains itself"},
+		{"merge cycle", "", "a: &a\n  b: &b\n    <<: *a\n", "has an anchor &a that contains itself"},
+		{"flow nesting", "", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "deeper than 300 levels"},
+		{"block nesting", "", strings.Repeat("- ", 20000) + "a", "exceeded max depth"},
+		{"nesting by aliases", "", deepAliases(200), "deeper than 300 levels"},
+		{"large file", "", strings.Repeat("#", 9<<20), "has 9437184 bytes; at most 8388608 are rendered"},
+		{"many values", "", "a: [" + strings.Repeat("1,", 2_000_000) + "]", "holds too many values; at most 500000 are rendered"},
+		{"many documents", "", strings.Repeat("---\na: b\n", 20_000), "holds more than 10000 documents"},
+		{"copying patch", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 40), "", "copy values more than 16 times"},
+		{"invalid image pattern", "images: [{name: '(', newTag: v1}]\n", "", "kustomize failed on this input"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := tree(t, []byte("resources: [service.yaml]\n"+c.kustomization))
+			if c.service != "" {
+				files[overlay+"/service.yaml"] = &fstest.MapFile{Data: []byte(c.service)}
+			}
+			expectRefusal(t, files, c.want)
+		})
+	}
+	t.Run("folders used twice, again and again", func(t *testing.T) { expectRefusal(t, doubled(30), "at most 10000 files") })
+}
+
+func deepAliases(levels int) string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [[x]]\n")
+	for i := range levels {
+		fmt.Fprintf(&b, "a%d: &a%d [[*a%d]]\n", i+1, i+1, i)
+	}
+	return b.String()
+}
+
+// expectRefusal also expects that little memory was needed for it.
+func expectRefusal(t *testing.T, files fs.FS, want string) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := kustomize.Render(t.Context(), files, overlay)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 256 {
+		t.Errorf("allocated %d MiB", allocated)
+	}
+}
+
+func TestSetImageBounds(t *testing.T) {
+	t.Parallel()
+	src := []byte("resources: [service.yaml]\n" + bomb(9))
+	if _, err := kustomize.SetImage(src, kustomize.Image{Name: "app", NewTag: "v1"}); err == nil || !strings.Contains(err.Error(), "500000") {
+		t.Errorf("got %v", err)
+	}
+	if out, err := kustomize.AddPatch(bytes.Repeat([]byte("- "), 20000), "a.yaml", kustomize.Target{}); err == nil {
+		t.Errorf("got %d bytes", len(out))
+	}
+}
