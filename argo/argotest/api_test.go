@@ -211,3 +211,20 @@ func TestManifestsAndResources(t *testing.T) {
 		t.Errorf("tree: %v, %v", tree, err)
 	}
 }
+
+// Once everything has settled, looking at it must not move it.
+func TestNothingMovesByItself(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	w.settled(w.infra.head())
+	before, revision := w.live(), w.Revision("production", generated)
+	for range 3 {
+		w.refresh()
+	}
+	if got := w.live().ResourceVersion; got != before.ResourceVersion {
+		t.Errorf("the Service moved from version %s to %s", before.ResourceVersion, got)
+	}
+	if got := w.Revision("production", generated).ResourceVersion; got != revision.ResourceVersion {
+		t.Errorf("the Revision moved from version %s to %s", revision.ResourceVersion, got)
+	}
+}

@@ -158,7 +158,7 @@ func dial(t *testing.T, server *argotest.Server) *grpc.ClientConn {
 
 // auth is a context with the token and a deadline for the whole wait of a test.
 func (w *world) auth() context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	w.t.Cleanup(cancel)
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 }
