@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
@@ -34,10 +36,12 @@ func FuzzSetImage(f *testing.F) {
 		}
 		checkForeignLines(t, src, string(got))
 		restored, err := kustomize.RestoreImages(got, []byte(src), image.Name)
-		if err != nil {
+		switch {
+		case err == nil:
+			compareImages(t, []byte(src), restored, image.Name)
+		case !strings.Contains(err.Error(), "the kustomization is empty"): // only a null images: was there
 			t.Fatalf("restoring %q: %v", got, err)
 		}
-		compareImages(t, []byte(src), restored, image.Name)
 		compareFuzzed(t, src, arg, got)
 	})
 }
@@ -146,11 +150,20 @@ func FuzzPatchRoundTrip(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q\n%q\n%v", src, added, err)
 		}
-		// An empty patches: key is one way to write an empty list, and is not brought back.
-		if string(got) != src && !strings.Contains(src, "patches") {
+		if string(got) != src && !nullPatches(src) {
 			t.Errorf("%q\n%q\n%q", src, added, got)
 		}
 	})
+}
+
+// nullPatches reports whether src has a key patches without a value, which is not brought back.
+func nullPatches(src string) bool {
+	var k map[string]any
+	if err := yaml.Unmarshal([]byte(src), &k); err != nil {
+		return true // a key twice
+	}
+	patches, ok := k["patches"]
+	return ok && patches == nil
 }
 
 // FuzzRender finds inputs that are not rendered or refused in time. A panic would end the test.

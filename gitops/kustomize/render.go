@@ -22,7 +22,8 @@ var turn = make(chan struct{}, 1)
 // Render returns what `kustomize build` prints for the folder dir of tree, with kustomize's defaults. It reads the files
 // of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
 // container is an error that names the file and the entry. Size, nesting and time are bounded; without a deadline in
-// ctx, a render takes at most 10 seconds. Renders run one after the other.
+// ctx, a render takes at most 10 seconds. Renders run one after the other. Only the label of buildMetadata: [managedByLabel]
+// differs from the command's: it names the version of the program that renders.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
 	defer cancel()

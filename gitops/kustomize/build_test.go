@@ -1,0 +1,119 @@
+package kustomize_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// TestRender compares with the output of the kustomize command, byte for byte.
+func TestRender(t *testing.T) {
+	t.Parallel()
+	for _, c := range setCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			compareBuild(t, tree(t, c.src))
+		})
+	}
+	t.Run("500 resources", func(t *testing.T) {
+		t.Parallel()
+		compareBuild(t, manyResources())
+	})
+}
+
+func compareBuild(t *testing.T, files fstest.MapFS) {
+	t.Helper()
+	dir := onDisk(t, files)
+	want, err := run(t, dir, "build", ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]func() ([]byte, error){
+		"in memory": func() ([]byte, error) { return kustomize.Render(t.Context(), files, overlay) },
+		"on disk": func() ([]byte, error) {
+			return kustomize.Render(t.Context(), os.DirFS(strings.TrimSuffix(dir, overlay)), overlay)
+		},
+	} {
+		out, err := got()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(string(want), string(out)); diff != "" {
+			t.Errorf("%s (-kustomize build +ours):\n%s", name, diff)
+		}
+	}
+}
+
+// manyResources is an overlay of 500 resources in as many files.
+func manyResources() fstest.MapFS {
+	files := fstest.MapFS{}
+	resources := "namespace: production\nimages: [{name: app, newTag: v2}]\nresources:\n"
+	for i := range 500 {
+		name := fmt.Sprintf("resource-%03d", i)
+		resources += "  - resources/" + name + ".yaml\n"
+		withFile(files, overlay+"/resources/"+name+".yaml", `apiVersion: serving.knative.dev/v1
+kind: Service
+metadata:
+  name: `+name+`
+  labels: {team: shop, tier: backend}
+spec:
+  template:
+    metadata:
+      annotations:
+        autoscaling.knative.dev/max-scale: "10"
+    spec:
+      containers:
+        - image: app:v1
+          env:
+            - {name: A, value: a}
+            - {name: B, value: b}
+          ports:
+            - containerPort: 8080
+          resources:
+            requests: {cpu: 250m, memory: 512Mi}
+`)
+	}
+	return withFile(files, overlay+"/kustomization.yaml", resources)
+}
+
+// BenchmarkRender renders 500 resources, beside the kustomize command on the same files.
+func BenchmarkRender(b *testing.B) {
+	files := manyResources()
+	dir := onDisk(b, files)
+	b.Run("knative-promote", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := kustomize.Render(b.Context(), files, overlay); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("kustomize-build", func(b *testing.B) {
+		if _, err := command(); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := run(b, dir, "build", "."); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkSetImage sets one tag in a list of 50.
+func BenchmarkSetImage(b *testing.B) {
+	src := "resources: [service.yaml]\nimages:\n"
+	for i := range 50 {
+		src += fmt.Sprintf("  - name: app%d\n    newTag: v1\n", i)
+	}
+	for b.Loop() {
+		if _, err := kustomize.SetImage([]byte(src), kustomize.Image{Name: "app25", NewTag: "v2"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
