@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"knative.dev/pkg/apis"
@@ -24,78 +23,110 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// missingDefaults lists what Knative would add inside the lists of the
-// template and the template does not say itself. Outside of lists an added
-// field survives the next apply, inside it does not. Live, when given, is the
-// Service as Knative has defaulted it with the cluster's own settings; without
-// it Knative's built-in defaults are assumed.
+// missingDefaults lists what Knative would add to the template, or change in
+// it, and a later apply would take back. Live, when given, is the Service as
+// Knative has defaulted it with the cluster's own settings; without it
+// Knative's built-in defaults are assumed.
 func missingDefaults(service object, live *servingv1.Service) ([]operation, error) {
-	defaulted := live
-	if defaulted == nil {
-		var err error
-		if defaulted, err = typed(service); err != nil {
-			return nil, err
-		}
-		defaulted.SetDefaults(apis.WithinCreate(context.Background()))
-	}
-	raw, err := json.Marshal(defaulted.Spec.Template.Spec)
+	written, err := typed(service)
 	if err != nil {
 		return nil, err
 	}
-	var want map[string]any
-	if err := json.Unmarshal(raw, &want); err != nil {
+	defaulted := written.DeepCopy()
+	defaulted.SetDefaults(apis.WithinCreate(context.Background()))
+	if live != nil && sameImages(written, live) {
+		defaulted = live
+	}
+	bare, err := podSpec(written)
+	if err != nil {
 		return nil, err
 	}
-	return additions("/spec/template/spec", service.at("spec", "template", "spec"), want, false), nil
+	want, err := podSpec(defaulted)
+	if err != nil {
+		return nil, err
+	}
+	have, _ := service.at("spec", "template", "spec").(map[string]any)
+	return additions(templateSpec, have, bare, want, false), nil
 }
 
-// additions lists the fields of want that have lacks, only below lists.
-func additions(path string, have, want any, inList bool) []operation {
-	switch want := want.(type) {
-	case map[string]any:
-		have, ok := have.(map[string]any)
-		if !ok {
-			return nil
-		}
-		var ops []operation
-		for _, key := range slices.Sorted(maps.Keys(want)) {
-			at := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-			value, there := have[key]
-			switch {
-			case there:
-				ops = append(ops, additions(at, value, want[key], inList)...)
-			case inList && !isZero(want[key]):
-				ops = append(ops, operation{Op: "add", Path: at, Value: want[key]})
-			}
-		}
-		return ops
-	case []any:
-		have, ok := have.([]any)
-		if !ok || len(have) != len(want) {
-			return nil
-		}
-		var ops []operation
-		for i := range want {
-			ops = append(ops, additions(path+"/"+strconv.Itoa(i), have[i], want[i], true)...)
-		}
-		return ops
+// templateSpec is the path of what Knative gives defaults to.
+const templateSpec = "/spec/template/spec"
+
+// podSpec is the template's spec as Go's types write it.
+func podSpec(service *servingv1.Service) (map[string]any, error) {
+	raw, err := json.Marshal(service.Spec.Template.Spec)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	var spec map[string]any
+	return spec, json.Unmarshal(raw, &spec)
 }
 
-// isZero tells fields that Go's encoding adds and that mean the same as
-// absent ones, such as `resources: {}`.
-func isZero(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return reflect.ValueOf(v).IsZero()
+// sameImages tells whether two Services have the same containers. A live
+// Service with others is no witness for this template's defaults.
+func sameImages(a, b *servingv1.Service) bool {
+	return slices.Equal(containerImages(a), containerImages(b))
 }
+
+func containerImages(service *servingv1.Service) []string {
+	var images []string
+	for _, c := range service.Spec.Template.Spec.InitContainers {
+		images = append(images, "init "+c.Image)
+	}
+	for _, c := range service.Spec.Template.Spec.Containers {
+		images = append(images, c.Image)
+	}
+	return images
+}
+
+// defaultsInTree reads back the tool's defaults file, none when there is none.
+// What the tool cannot have written is an error: it would be lost.
+func (s *State) defaultsInTree() ([]operation, error) {
+	content, err := fs.ReadFile(s.fs(nil), s.ownFiles()[1])
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", s.defaultsName(), err)
+	}
+	var ops []operation
+	if err := yaml.UnmarshalStrict(content, &ops); err != nil {
+		return nil, fmt.Errorf("%s is not what knative-promote wrote: %s; delete it and its entry in patches:, the next promotion writes it again", s.defaultsName(), oneLine(err.Error()))
+	}
+	var foreign []string
+	for _, op := range ops {
+		if _, ok := known(op.Path, op.Value); op.Op != "add" || !ok {
+			foreign = append(foreign, op.Op+" "+op.Path)
+		}
+	}
+	if len(foreign) > 0 {
+		return nil, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", s.defaultsName(), list(foreign))
+	}
+	return ops, nil
+}
+
+// keep adds the defaults of the tree's file that are still missing in the
+// template. They come from the cluster's settings, which are not known now.
+func (s *State) keep(ops []operation) ([]operation, error) {
+	old, err := s.defaultsInTree()
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range old {
+		i := slices.IndexFunc(ops, func(o operation) bool { return o.Path == op.Path })
+		switch {
+		case i >= 0:
+			ops[i] = op
+		case !s.plain.has(op.Path) && s.plain.has(path.Dir(op.Path)):
+			ops = append(ops, op)
+		}
+	}
+	slices.SortStableFunc(ops, func(a, b operation) int { return strings.Compare(a.Path, b.Path) })
+	return ops, nil
+}
+
+// defaultsName is the file's name for people.
+func (s *State) defaultsName() string { return path.Base(s.ownFiles()[1]) }
 
 const defaultsHeader = `# Written by knative-promote: what Knative adds to the template's lists. Without it
 # Knative refuses a commit that only shifts traffic.
@@ -112,19 +143,4 @@ func defaultsFile(ops []operation) ([]byte, error) {
 	return append([]byte(defaultsHeader), body...), nil
 }
 
-// defaultsInTree reads back the tool's defaults file, none when there is none.
-func (s *State) defaultsInTree() ([]operation, error) {
-	file := s.ownFiles()[1]
-	content, err := fs.ReadFile(s.fs(nil), file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
-	}
-	var ops []operation
-	if err := yaml.Unmarshal(content, &ops); err != nil {
-		return nil, fmt.Errorf("%s is not what knative-promote wrote: %w", file, err)
-	}
-	return ops, nil
-}
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }

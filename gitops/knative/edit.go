@@ -86,13 +86,23 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 	if err != nil {
 		return nil, err
 	}
+	if live == nil && revision == s.Revision() {
+		if ops, err = s.keep(ops); err != nil {
+			return nil, err
+		}
+	}
 	defaults, err := defaultsFile(ops)
 	if err != nil {
 		return nil, err
 	}
-	return s.own(ctx, func(name string) [][]byte {
+	after, err := s.own(ctx, func(name string) [][]byte {
 		return [][]byte{patchFile(name, revision, traffic), defaults}
 	})
+	if err != nil {
+		return nil, err
+	}
+	after.live = live
+	return after, nil
 }
 
 // RestoreRoute is the State with the tool's own patches as they are in the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -27,6 +28,10 @@ func (o object) id() string {
 	return kind + "/" + o.text("metadata", "name")
 }
 
+// key tells objects apart whose id reads the same, such as a Service and a
+// Knative Service.
+func (o object) key() string { return fmt.Sprint(o["apiVersion"], " ", o.id()) }
+
 func (o object) isKnativeService() bool {
 	return o["apiVersion"] == servingAPI && o["kind"] == "Service"
 }
@@ -42,6 +47,30 @@ func (o object) at(keys ...string) any {
 		v = m[key]
 	}
 	return v
+}
+
+// has tells whether there is a value at a JSON pointer.
+func (o object) has(pointer string) bool {
+	var v any = map[string]any(o)
+	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		switch in := v.(type) {
+		case map[string]any:
+			value, ok := in[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+			if !ok {
+				return false
+			}
+			v = value
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(in) {
+				return false
+			}
+			v = in[i]
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (o object) text(keys ...string) string {

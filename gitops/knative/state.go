@@ -29,6 +29,8 @@ type State struct {
 	service object            // the Service as rendered
 	plain   object            // the Service as rendered without the tool's own patches
 	name    string            // the Service's name as rendered
+
+	live *servingv1.Service // the Service with this revision's template in the cluster; nil: not known
 }
 
 // Read renders the overlay and finds the Knative Service of this name in it,

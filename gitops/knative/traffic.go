@@ -1,7 +1,6 @@
 package knative
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,35 +27,53 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, e
 	var split Split
 	var carrying []string
 	for _, t := range traffic {
+		ours := t.Tag != "" && (t.Tag == candidateTag || t.Tag == PreviousTag)
 		switch {
-		case t.Tag == candidateTag:
-			if t.RevisionName == "" {
-				return Split{}, fmt.Errorf("the tag %q is on the latest revision, not on a named one: take it out of the traffic, or choose another candidate-tag", candidateTag)
-			}
+		case ours && t.RevisionName == "":
+			return Split{}, fmt.Errorf("the tag %q is on the latest revision, not on a named one: take it out of the traffic, or choose another candidate-tag", t.Tag)
+		case ours && t.Tag == candidateTag:
 			split.Candidate, split.Percent = t.RevisionName, Percent(t)
-		case t.Tag == PreviousTag && Percent(t) == 0 && t.RevisionName != "":
+		case ours && Percent(t) == 0:
 			split.Previous = t.RevisionName
 		default:
 			if Percent(t) > 0 {
-				carrying = append(carrying, name(t))
+				if !slices.Contains(carrying, name(t)) {
+					carrying = append(carrying, name(t))
+				}
 				split.Stable = t.RevisionName
 			}
-			if Percent(t) == 0 || t.Tag != "" {
-				t.Percent = new(int64(0))
-				split.Foreign = append(split.Foreign, t)
-			}
+			split.Foreign = addForeign(split.Foreign, t)
 		}
 	}
-	if len(carrying) > 1 {
+	switch {
+	case len(carrying) > 1:
 		return Split{}, fmt.Errorf("the traffic is shared by %s, but a promotion moves all of it from one revision: give one of them 100 %% first (the others may stay at 0 %% under a tag)", strings.Join(carrying, " and "))
-	}
-	if split.Percent == 100 && len(carrying) == 0 {
-		return split, nil
-	}
-	if len(carrying) == 0 && len(traffic) > 0 && split.Candidate != "" {
-		return Split{}, errors.New("the traffic has a candidate but no revision that it is taken from")
+	case len(carrying) == 0 && split.Candidate != "" && split.Percent < 100:
+		return Split{}, fmt.Errorf("the traffic has the candidate %s at %d %%, but no revision that it is taken from", split.Candidate, split.Percent)
 	}
 	return split, nil
+}
+
+// addForeign keeps what is not the tool's: every tag, and every target without
+// traffic, at 0 %. Two targets of the same kind would never become ready.
+func addForeign(foreign []servingv1.TrafficTarget, t servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	if Percent(t) > 0 && t.Tag == "" {
+		return foreign
+	}
+	t.Percent = new(int64(0))
+	t.LatestRevision = new(t.RevisionName == "")
+	return addTarget(foreign, t)
+}
+
+// addTarget adds a target unless there is one with its tag, or an untagged one
+// of its revision.
+func addTarget(targets []servingv1.TrafficTarget, t servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	for _, other := range targets {
+		if other.Tag == t.Tag && (t.Tag != "" || other.RevisionName == t.RevisionName) {
+			return targets
+		}
+	}
+	return append(targets, t)
 }
 
 // Targets is the traffic with the stable revision named and the candidate at
@@ -65,42 +82,40 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, e
 func (s Split) Targets(candidateTag string, keep bool) []servingv1.TrafficTarget {
 	var targets []servingv1.TrafficTarget
 	add := func(revision string, percent int, tag string) {
-		for i := range s.Foreign { // a foreign tag on the stable revision carries its share
-			if percent > 0 && tag == "" && s.Foreign[i].RevisionName == revision && revision == s.Stable {
-				tag = s.Foreign[i].Tag
-			}
-		}
-		targets = append(targets, servingv1.TrafficTarget{RevisionName: revision, Percent: new(int64(percent)), LatestRevision: new(false), Tag: tag})
+		targets = addTarget(targets, servingv1.TrafficTarget{
+			RevisionName: revision, Percent: new(int64(percent)), LatestRevision: new(revision == ""), Tag: tag,
+		})
 	}
+	previous := s.Previous
 	switch {
 	case s.Candidate == "":
-		add(s.Stable, 100, "")
-		if s.Previous != "" {
-			add(s.Previous, 0, PreviousTag)
-		}
+		add(s.Stable, 100, s.stableTag())
 	case s.Percent == 100:
 		add(s.Candidate, 100, "")
-		if keep && s.Stable != "" {
-			add(s.Stable, 0, PreviousTag)
+		if previous = ""; keep && s.Stable != s.Candidate {
+			previous = s.Stable
 		}
 	default:
-		add(s.Stable, 100-s.Percent, "")
+		add(s.Stable, 100-s.Percent, s.stableTag())
 		add(s.Candidate, s.Percent, candidateTag)
-		if s.Previous != "" {
-			add(s.Previous, 0, PreviousTag)
-		}
+	}
+	if previous != "" {
+		add(previous, 0, PreviousTag)
 	}
 	for _, t := range s.Foreign {
-		if !slices.ContainsFunc(targets, func(u servingv1.TrafficTarget) bool {
-			return u.Tag == t.Tag && (t.Tag != "" || u.RevisionName == t.RevisionName)
-		}) {
-			if t.LatestRevision == nil {
-				t.LatestRevision = new(t.RevisionName == "")
-			}
-			targets = append(targets, t)
-		}
+		targets = addTarget(targets, t)
 	}
 	return targets
+}
+
+// stableTag is the foreign tag that the stable revision's share stands under.
+func (s Split) stableTag() string {
+	for _, t := range s.Foreign {
+		if t.RevisionName == s.Stable && t.Tag != "" {
+			return t.Tag
+		}
+	}
+	return ""
 }
 
 // SameTraffic compares traffic as Knative reads it: an absent percent is 0, an

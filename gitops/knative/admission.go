@@ -1,0 +1,150 @@
+package knative
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"knative.dev/pkg/apis"
+	"knative.dev/serving/pkg/apis/config"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	autoscaling "knative.dev/serving/pkg/autoscaler/config"
+)
+
+// checkKnative runs Knative's own defaulting and validation on the Service as
+// a create, as the update from before, and as the commit that comes next and
+// leaves the template alone.
+func checkKnative(before, after *State, _ Intent) error {
+	ctx, err := tolerant(context.Background())
+	if err != nil {
+		return err
+	}
+	created, err := typed(after.service)
+	if err != nil {
+		return err
+	}
+	created, err = admit(ctx, created, nil)
+	if err != nil {
+		return fmt.Errorf("Knative would refuse Service %s: %w", after.name, err)
+	}
+	old, err := stored(ctx, before.service)
+	if err != nil {
+		return err
+	}
+	if after.live != nil && before.Revision() == after.live.Spec.Template.Name {
+		old.Spec.Template = after.live.Spec.Template // with the cluster's own defaults
+	}
+	if err := update(ctx, before.service, after.service, old); err != nil {
+		return fmt.Errorf("Knative would refuse this change of Service %s: %w", after.name, err)
+	}
+	if err := update(ctx, after.service, after.service, created); err != nil {
+		return fmt.Errorf("Knative would refuse the next commit, which only shifts the traffic of Service %s, because something after the patch %s rewrites the template's lists; list the tool's patches last: %w",
+			after.name, after.defaultsName(), err)
+	}
+	return nil
+}
+
+// update applies a render over what an earlier render has become in the
+// cluster.
+func update(ctx context.Context, original, modified object, live *servingv1.Service) error {
+	updated, err := apply(original, modified, live)
+	if err != nil {
+		return err
+	}
+	_, err = admit(ctx, updated, live)
+	return err
+}
+
+// admit is what Knative's webhooks and the API server make of a Service that
+// is created (live is nil) or updated. They hand it on as JSON, where an empty
+// list is an absent one; this counts, because a template under an unchanged
+// name must not differ even in that.
+func admit(ctx context.Context, service, live *servingv1.Service) (*servingv1.Service, error) {
+	if live == nil {
+		ctx = apis.WithinCreate(ctx)
+	} else {
+		ctx = apis.WithinUpdate(ctx, live)
+	}
+	service.SetDefaults(ctx)
+	service, err := throughJSON(service)
+	if err != nil {
+		return nil, err
+	}
+	if err := service.Validate(ctx).Filter(apis.ErrorLevel); err != nil {
+		return nil, errors.New(oneLine(err.Error()))
+	}
+	return service, nil
+}
+
+// stored is the Service as Knative defaults it on a create and the API server
+// gives it back.
+func stored(ctx context.Context, service object) (*servingv1.Service, error) {
+	created, err := typed(service)
+	if err != nil {
+		return nil, err
+	}
+	created.SetDefaults(apis.WithinCreate(ctx))
+	return throughJSON(created)
+}
+
+func throughJSON(service *servingv1.Service) (*servingv1.Service, error) {
+	raw, err := json.Marshal(service)
+	if err != nil {
+		return nil, err
+	}
+	var back servingv1.Service
+	return &back, json.Unmarshal(raw, &back)
+}
+
+// apply is the three-way merge that Argo CD and kubectl do on custom
+// resources.
+func apply(original, modified object, live *servingv1.Service) (*servingv1.Service, error) {
+	var raw [3][]byte
+	for i, v := range []any{original, modified, live} {
+		var err error
+		if raw[i], err = json.Marshal(v); err != nil {
+			return nil, err
+		}
+	}
+	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(raw[0], raw[1], raw[2])
+	if err != nil {
+		return nil, fmt.Errorf("merging Service %s: %w", live.Name, err)
+	}
+	merged, err := jsonpatch.MergePatch(raw[2], patch)
+	if err != nil {
+		return nil, fmt.Errorf("merging Service %s: %w", live.Name, err)
+	}
+	var service servingv1.Service
+	return &service, json.Unmarshal(merged, &service)
+}
+
+// tolerant lets Knative's validation pass what a cluster's administrator can
+// allow: the overlay is synced to a cluster whose settings are not known here.
+// Defaults are Knative's built-in ones.
+// https://knative.dev/docs/serving/configuration/feature-flags/
+func tolerant(ctx context.Context) (context.Context, error) {
+	features := map[string]string{}
+	for _, name := range []string{
+		"multi-container", "multi-container-probing", "kubernetes.podspec-affinity", "kubernetes.podspec-topologyspreadconstraints",
+		"kubernetes.podspec-hostaliases", "kubernetes.podspec-fieldref", "kubernetes.podspec-nodeselector",
+		"kubernetes.podspec-runtimeclassname", "kubernetes.podspec-securitycontext", "kubernetes.podspec-shareprocessnamespace",
+		"kubernetes.podspec-priorityclassname", "kubernetes.podspec-schedulername", "kubernetes.containerspec-addcapabilities",
+		"kubernetes.podspec-tolerations", "kubernetes.podspec-volumes-emptydir", "kubernetes.podspec-init-containers",
+		"kubernetes.podspec-persistent-volume-claim", "kubernetes.podspec-persistent-volume-write",
+		"kubernetes.podspec-dnspolicy", "kubernetes.podspec-dnsconfig",
+	} {
+		features[name] = "enabled"
+	}
+	var c config.Config
+	var errs [3]error
+	c.Features, errs[0] = config.NewFeaturesConfigFromMap(features)
+	c.Defaults, errs[1] = config.NewDefaultsConfigFromMap(map[string]string{
+		"max-revision-timeout-seconds":    "86400000",
+		"container-concurrency-max-limit": "1000000000",
+	})
+	c.Autoscaler, errs[2] = autoscaling.NewConfigFromMap(map[string]string{"allow-zero-initial-scale": "true"})
+	return config.ToContext(ctx, &c), errors.Join(errs[:]...)
+}

@@ -1,0 +1,206 @@
+package knative_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+var update = flag.Bool("update", false, "rewrite what the cases of testdata want")
+
+// A case of the corpus is an archive: why it is there, the file edit, the files
+// of a repository, and what is wanted: the file diff with a diff after each
+// step, the file error with the error that ends it, or both.
+type scenario struct {
+	archive *txtar.Archive
+	script  []string
+	tree    fstest.MapFS
+	want    map[string]string
+}
+
+func scenarios(t testing.TB) map[string]scenario {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no corpus: %v", err)
+	}
+	found := map[string]scenario{}
+	for _, file := range files {
+		found[strings.TrimSuffix(filepath.Base(file), ".txtar")] = parse(t, file)
+	}
+	return found
+}
+
+func parse(t testing.TB, file string) scenario {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(bytes.TrimSpace(archive.Comment)) == 0 {
+		t.Fatalf("%s does not say why it is there", file)
+	}
+	s := scenario{archive: archive, tree: fstest.MapFS{}, want: map[string]string{}}
+	for _, f := range archive.Files {
+		switch f.Name {
+		case "edit":
+			s.script = strings.Split(strings.TrimSpace(string(f.Data)), "\n")
+		case "diff", "error":
+			s.want[f.Name] = string(f.Data)
+		default:
+			s.tree[f.Name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		}
+	}
+	return s
+}
+
+// TestCorpus makes the edits of every case as a promotion does.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	for name, s := range scenarios(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := s.start(t, newCluster(t, settings["built-in"]))
+			r.unseen = true
+			got := r.run(t, s.script)
+			if *update {
+				s.rewrite(t, name, got)
+				return
+			}
+			if diff := cmp.Diff(s.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCorpusInClusters makes them again with the live Service known, in
+// clusters with other defaults than Knative's own: Knative must accept every
+// commit there too.
+func TestCorpusInClusters(t *testing.T) {
+	t.Parallel()
+	for name, s := range scenarios(t) {
+		for setting, values := range settings {
+			t.Run(name+"/"+setting, func(t *testing.T) {
+				t.Parallel()
+				got := s.start(t, newCluster(t, values)).run(t, s.script)
+				if got["error"] != s.want["error"] {
+					t.Errorf("error\n%s\ninstead of\n%s", got["error"], s.want["error"])
+				}
+				if setting == "built-in" && got["diff"] != s.want["diff"] {
+					t.Errorf("with the live Service known (-want +got):\n%s", cmp.Diff(s.want["diff"], got["diff"]))
+				}
+			})
+		}
+	}
+}
+
+// TestDefaultsAreNeeded takes the defaults file out of every case that has one:
+// Knative must then refuse the commits that only shift traffic. This is what
+// the file is for; where it is not needed there is none.
+func TestDefaultsAreNeeded(t *testing.T) {
+	t.Parallel()
+	needed := 0
+	for name, s := range scenarios(t) {
+		if s.want["error"] != "" || !strings.Contains(s.want["diff"], "-defaults.yaml") || !slices.Contains(s.script, "step 10") {
+			continue
+		}
+		needed++
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := s.start(t, newCluster(t, settings["built-in"]))
+			r.withoutDefaults = true
+			got := r.run(t, s.script)
+			if !strings.Contains(got["error"], "Saw the following changes without a name change") {
+				t.Errorf("Knative takes the commits without the defaults: %v", got)
+			}
+		})
+	}
+	if needed == 0 {
+		t.Error("no case of the corpus has defaults")
+	}
+}
+
+// start begins a case with what is in Git at its beginning also in the cluster.
+func (s scenario) start(t testing.TB, c *cluster) *run {
+	t.Helper()
+	r := &run{tree: maps.Clone(s.tree), overlay: "overlay", tag: "candidate", keep: true, cluster: c}
+	for _, line := range s.script {
+		if file, ok := strings.CutPrefix(line, "crlf "); ok {
+			r.tree[file] = &fstest.MapFile{Data: bytes.ReplaceAll(r.tree[file].Data, []byte("\n"), []byte("\r\n")), Mode: 0o644}
+		}
+	}
+	r.begin = maps.Clone(r.tree)
+	return r
+}
+
+func (s scenario) rewrite(t *testing.T, name string, got map[string]string) {
+	t.Helper()
+	s.archive.Files = slices.DeleteFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "diff" || f.Name == "error" })
+	for _, want := range slices.Sorted(maps.Keys(got)) {
+		s.archive.Files = append(s.archive.Files, txtar.File{Name: want, Data: []byte(got[want])})
+	}
+	if err := os.WriteFile(filepath.Join("testdata", name+".txtar"), txtar.Format(s.archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// changes is the difference between two trees for people.
+func changes(before, after fstest.MapFS) string {
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		b.WriteString(udiff.Unified("a/"+name, "b/"+name, text(before[name]), text(after[name])))
+	}
+	return b.String()
+}
+
+func text(f *fstest.MapFile) string {
+	if f == nil {
+		return ""
+	}
+	return strings.ReplaceAll(string(f.Data), "\r", "␍")
+}
+
+func parseImages(args []string) ([]kustomize.Image, error) {
+	var images []kustomize.Image
+	for _, arg := range args {
+		image, err := kustomize.ParseImage(arg)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, image)
+	}
+	return images, nil
+}
+
+// withoutDefaults is a tree whose overlay does not register the defaults file.
+func withoutDefaults(tree fstest.MapFS, overlay, service string) (fstest.MapFS, error) {
+	name, err := kustomize.File(tree, overlay)
+	if err != nil {
+		return nil, err
+	}
+	file := path.Join(overlay, name)
+	content, err := kustomize.RemovePatch(tree[file].Data, fmt.Sprintf("knative-promote-%s-defaults.yaml", service))
+	if err != nil {
+		return nil, err
+	}
+	tree = maps.Clone(tree)
+	tree[file] = &fstest.MapFile{Data: content, Mode: 0o644}
+	return tree, nil
+}

@@ -1,0 +1,77 @@
+package knative
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// differences lists the paths at which two values differ, the deepest ones
+// that both sides reach.
+func differences(at string, a, b any) []string {
+	switch a := a.(type) {
+	case map[string]any:
+		if b, ok := b.(map[string]any); ok {
+			return mapDifferences(at, a, b)
+		}
+	case []any:
+		if b, ok := b.([]any); ok && len(a) == len(b) {
+			var found []string
+			for i := range a {
+				found = append(found, differences(at+"/"+strconv.Itoa(i), a[i], b[i])...)
+			}
+			return found
+		}
+	}
+	if reflect.DeepEqual(a, b) {
+		return nil
+	}
+	return []string{at}
+}
+
+func mapDifferences(at string, a, b map[string]any) []string {
+	keys := map[string]bool{}
+	for key := range a {
+		keys[key] = true
+	}
+	for key := range b {
+		keys[key] = true
+	}
+	var found []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		found = append(found, differences(at+"/"+pointer.Replace(key), a[key], b[key])...)
+	}
+	return found
+}
+
+// pointer escapes a key as a JSON pointer wants it.
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// below tells whether a path is one of these, or inside of one.
+func below(path string, parents []string) bool {
+	return slices.ContainsFunc(parents, func(parent string) bool {
+		return path == parent || strings.HasPrefix(path, parent+"/")
+	})
+}
+
+// list joins what was found, cut after a few.
+func list(found []string) string {
+	const most = 5
+	if len(found) > most {
+		return strings.Join(found[:most], ", ") + fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	return strings.Join(found, ", ")
+}
+
+// oneLine is foreign text on one line and not too long.
+func oneLine(text string) string {
+	const most = 600
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

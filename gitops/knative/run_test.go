@@ -1,0 +1,237 @@
+package knative_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// run is a case under way. Its commands are the lines of the file edit:
+//
+//	overlay DIR     the overlay's folder, when it is not overlay
+//	service NAME    the Service, when it is not the only one
+//	crlf FILE       the file has CRLF line ends
+//	tag TAG         the candidate's tag, when it is not candidate
+//	drop            keep no previous revision
+//	image REF...    the images of the steps that follow
+//	step PERCENT    the promotion's commit with this share for the candidate
+//	restore         the commit that takes back what was at the beginning
+//	back            the commit that takes back the image, with the old revision by name
+//	same            the repository is as it was at the beginning, byte for byte
+//	file FROM TO    somebody replaces the file TO with FROM
+type run struct {
+	tree, begin      fstest.MapFS
+	overlay, service string
+	tag              string
+	keep             bool
+	images           []kustomize.Image
+	from             string // the old revision of the promotion under way
+	cluster          *cluster
+	unseen           bool // the live Service is not known
+	withoutDefaults  bool // what the cluster gets lacks the defaults file
+}
+
+// run makes all edits and tells what they made of the repository.
+func (r *run) run(t testing.TB, script []string) map[string]string {
+	t.Helper()
+	var diff strings.Builder
+	for _, line := range script {
+		before := maps.Clone(r.tree)
+		did, err := r.do(t, strings.Fields(line))
+		if err != nil {
+			got := map[string]string{"error": err.Error() + "\n"}
+			if diff.Len() > 0 {
+				got["diff"] = diff.String()
+			}
+			return got
+		}
+		if did != "" {
+			fmt.Fprintf(&diff, "# %s: %s\n%s", line, did, changes(before, r.tree))
+		}
+	}
+	return map[string]string{"diff": diff.String()}
+}
+
+func (r *run) do(t testing.TB, words []string) (string, error) {
+	t.Helper()
+	var err error
+	switch words[0] {
+	case "#", "crlf":
+	case "overlay":
+		r.overlay = words[1]
+	case "service":
+		r.service = words[1]
+	case "tag":
+		r.tag = words[1]
+	case "drop":
+		r.keep = false
+	case "image":
+		r.images, err = parseImages(words[1:])
+	case "file":
+		r.tree = maps.Clone(r.tree)
+		r.tree[words[2]] = r.tree[words[1]]
+	case "step":
+		return r.step(t, words[1])
+	case "restore", "back":
+		return r.takeBack(t, words[0] == "restore")
+	case "same":
+		if diff := cmp.Diff(r.begin, r.tree); diff != "" {
+			t.Errorf("not as at the beginning (-begin +end):\n%s", diff)
+		}
+	default:
+		t.Fatalf("unknown command %q", words)
+	}
+	return "", err
+}
+
+// step is one commit of a promotion, made as package promote makes it.
+func (r *run) step(t testing.TB, share string) (string, error) {
+	t.Helper()
+	percent, err := strconv.Atoi(share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := r.read(t)
+	if err != nil {
+		return "", err
+	}
+	next := now
+	if len(r.images) > 0 {
+		if next, err = now.SetImages(t.Context(), r.images); err != nil {
+			return "", err
+		}
+	}
+	to, err := next.NextRevision()
+	if err != nil {
+		return "", err
+	}
+	traffic, err := now.Traffic()
+	if err != nil {
+		return "", err
+	}
+	split, err := knative.ReadSplit(traffic, r.tag)
+	if err != nil {
+		return "", err
+	}
+	if split.Stable == "" {
+		split.Stable = now.Service() + "-00001"
+	}
+	r.from = split.Stable
+	split.Candidate, split.Percent = to, percent
+	targets := split.Targets(r.tag, r.keep)
+	after, err := next.Route(t.Context(), to, targets, r.live())
+	if err != nil {
+		return "", err
+	}
+	return r.commit(t, now, after, knative.Intent{Images: r.images, Revision: to, Traffic: targets})
+}
+
+// takeBack restores the images of the beginning, and its route as well or the
+// old revision by name.
+func (r *run) takeBack(t testing.TB, route bool) (string, error) {
+	t.Helper()
+	now, err := r.read(t)
+	if err != nil {
+		return "", err
+	}
+	then, err := knative.Read(t.Context(), r.begin, r.overlay, r.service)
+	if err != nil {
+		return "", err
+	}
+	next, err := now.RestoreImages(t.Context(), then)
+	if err != nil {
+		return "", err
+	}
+	var after *knative.State
+	intent := knative.Intent{Revision: then.Revision()}
+	if route {
+		if intent.Traffic, err = then.Traffic(); err != nil {
+			return "", err
+		}
+		after, err = next.RestoreRoute(t.Context(), then)
+	} else {
+		intent.Revision, intent.Traffic = r.from, knative.Split{Stable: r.from}.Targets(r.tag, r.keep)
+		after, err = next.Route(t.Context(), r.from, intent.Traffic, nil)
+	}
+	if err != nil {
+		return "", err
+	}
+	return r.commit(t, now, after, intent)
+}
+
+// commit checks an edit and brings it to the repository and the cluster.
+func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Intent) (string, error) {
+	t.Helper()
+	if err := knative.Check(now, after, intent); err != nil {
+		return "", err
+	}
+	files, err := after.Files()
+	if err != nil {
+		return "", err
+	}
+	r.tree = maps.Clone(r.tree)
+	for name, content := range files {
+		if content == nil {
+			delete(r.tree, name)
+		} else {
+			r.tree[name] = &fstest.MapFile{Data: content, Mode: 0o644}
+		}
+	}
+	if again, err := r.read(t); err != nil || string(again.Manifest) != string(after.Manifest) {
+		t.Errorf("the files render something else than the edit: %v", err)
+	}
+	if err := r.sync(t); err != nil {
+		return "", fmt.Errorf("the cluster: %w", err)
+	}
+	return knative.Describe(intent.Traffic), nil
+}
+
+func (r *run) read(t testing.TB) (*knative.State, error) {
+	t.Helper()
+	state, err := knative.Read(t.Context(), r.tree, r.overlay, r.service)
+	if err == nil && r.cluster.live == nil {
+		err = r.sync(t)
+	}
+	return state, err
+}
+
+// sync brings the repository to the cluster.
+func (r *run) sync(t testing.TB) error {
+	t.Helper()
+	state, err := knative.Read(t.Context(), r.tree, r.overlay, r.service)
+	if err != nil {
+		return err
+	}
+	if r.withoutDefaults {
+		tree, err := withoutDefaults(r.tree, r.overlay, state.Service())
+		if err != nil {
+			return err
+		}
+		if state, err = knative.Read(t.Context(), tree, r.overlay, r.service); err != nil {
+			return err
+		}
+	}
+	err = r.cluster.apply(state.Manifest, state.Service())
+	if err != nil {
+		err = errors.New(strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return err
+}
+
+// live is the Service as Argo CD shows it, where it is known.
+func (r *run) live() *servingv1.Service {
+	if r.unseen {
+		return nil
+	}
+	return r.cluster.known()
+}
