@@ -9,6 +9,8 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/health"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo/argotest"
@@ -124,6 +126,10 @@ func TestTrafficAloneIsRefusedWithoutTheDefaults(t *testing.T) {
 	got := w.refresh()
 	if got.Status.Sync.Revision != later || got.Operation == nil || got.Operation.Sync.Revision == later {
 		t.Fatalf("the later commit did not wait behind the retried one:\n%s", show(got.Status))
+	}
+	if _, err := w.client.Sync(w.auth(), &application.ApplicationSyncRequest{Name: ptr(app)}); status.Code(err) != codes.FailedPrecondition ||
+		!strings.Contains(err.Error(), "another operation is already in progress") {
+		t.Errorf("a sync meanwhile: %v", err)
 	}
 	if _, err := w.client.TerminateOperation(w.auth(), &application.OperationTerminateRequest{Name: ptr(app)}); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/diff"
 	"github.com/argoproj/gitops-engine/pkg/health"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
 )
@@ -103,9 +104,7 @@ func resourceStatus(target, live *unstructured.Unstructured) v1alpha1.ResourceSt
 	}
 	if live == nil {
 		status.Status = v1alpha1.SyncStatusCodeOutOfSync
-		if resourceHealth(target) != nil { // only what has a health can miss it
-			status.Health = &v1alpha1.HealthStatus{Status: health.HealthStatusMissing}
-		}
+		status.Health = &v1alpha1.HealthStatus{Status: health.HealthStatusMissing}
 		return status
 	}
 	if result, err := diff.Diff(target, live); err != nil || result.Modified {
@@ -125,11 +124,17 @@ func resourceHealth(live *unstructured.Unstructured) *v1alpha1.HealthStatus {
 	return &v1alpha1.HealthStatus{Status: found.Status, Message: found.Message}
 }
 
-// worst is the Application's health: the worst of its resources'.
+// worst is the Application's health: the worst of its resources'. A missing resource counts only if
+// its health check is built into Argo CD's code. That of Knative is a script, so an Application whose
+// only Service is missing is healthy.
 func worst(resources []v1alpha1.ResourceStatus) health.HealthStatusCode {
 	code := health.HealthStatusHealthy
 	for _, resource := range resources {
-		if resource.Health != nil && health.IsWorse(code, resource.Health.Status) {
+		gvk := schema.GroupVersionKind{Group: resource.Group, Version: resource.Version, Kind: resource.Kind}
+		if resource.Health == nil || resource.Health.Status == health.HealthStatusMissing && health.GetHealthCheckFunc(gvk) == nil {
+			continue
+		}
+		if health.IsWorse(code, resource.Health.Status) {
 			code = resource.Health.Status
 		}
 	}

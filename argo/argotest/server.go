@@ -9,6 +9,10 @@
 // while, it retries a refused commit while later ones wait, and it refuses a traffic change
 // whose template leaves defaults out.
 //
+// Not modelled: garbage collection of revisions, scaling to zero, gradual rollouts, sync windows,
+// hooks and waves, server-side apply, several sources, RBAC beyond one token, and the races that a
+// busy cluster adds. Kinds other than Knative's Service are stored as they are applied.
+//
 // Time is the server's own and can run faster than the wall clock's. Its timestamps may only be
 // compared with one another, as with a real server whose clock is not ours.
 package argotest

@@ -51,6 +51,7 @@ type Cluster struct {
 	mu      sync.Mutex
 	held    bool
 	objects objects
+	before  objects // as they were before the last step
 	version int64
 	dirty   chan struct{} // wakes the controllers
 	changed chan struct{} // closed and replaced at every change
@@ -63,6 +64,7 @@ func New(config Config) *Cluster {
 	return &Cluster{
 		config:  config,
 		objects: newObjects(),
+		before:  newObjects(),
 		dirty:   make(chan struct{}, 1),
 		changed: make(chan struct{}),
 		pick:    rand.New(rand.NewPCG(1, 2)),
@@ -97,9 +99,10 @@ func (c *Cluster) step(ctx context.Context) {
 	if c.held {
 		return
 	}
-	before := c.objects.clone()
-	r := reconciler{config: c.config, seen: before, now: c.config.Clock.Now(), write: &c.objects, next: c.nextVersion}
-	if r.run(ctx) {
+	seen := c.objects.clone()
+	r := reconciler{config: c.config, seen: seen, tracked: c.before, now: c.config.Clock.Now(), write: &c.objects, next: c.nextVersion}
+	moved := r.run(ctx)
+	if c.before = seen; moved {
 		c.touch()
 	}
 }

@@ -18,10 +18,13 @@ import (
 type reconciler struct {
 	config Config
 	seen   objects
-	now    time.Time
-	write  *objects
-	next   func() int64
-	moved  bool
+	// tracked is seen of a step ago. A Route hears of its targets through a tracker, which is later
+	// than their owners do.
+	tracked objects
+	now     time.Time
+	write   *objects
+	next    func() int64
+	moved   bool
 }
 
 // run reconciles everything once and reports whether anything changed.

@@ -100,17 +100,21 @@ func (r *reconciler) withDomain(ctx context.Context) context.Context {
 }
 
 func (r *reconciler) configurationLister() listers.ConfigurationLister {
-	return listers.NewConfigurationLister(indexer(r.seen.configurations))
+	return listers.NewConfigurationLister(indexer(r.seen.configurations, r.tracked.configurations))
 }
 
 func (r *reconciler) revisionLister() listers.RevisionLister {
-	return listers.NewRevisionLister(indexer(r.seen.revisions))
+	return listers.NewRevisionLister(indexer(r.seen.revisions, r.tracked.revisions))
 }
 
-// indexer is the informer's cache that Knative's listers read.
-func indexer[T any](objects map[key]T) cache.Indexer {
+// indexer is the informer's cache that Knative's listers read: what is seen, as it was a step ago if
+// it was there already.
+func indexer[T any](seen, tracked map[key]T) cache.Indexer {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	for _, obj := range objects {
+	for k, obj := range seen {
+		if old, found := tracked[k]; found {
+			obj = old
+		}
 		_ = indexer.Add(obj) // only an object without metadata fails
 	}
 	return indexer
