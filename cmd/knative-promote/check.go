@@ -40,7 +40,7 @@ func (s *settings) checkProbe(given map[string]string, _ workflow) string {
 
 // checkTag keeps the tagged route's host, tag-service, within a DNS label.
 func (s *settings) checkTag(_ map[string]string, _ workflow) string {
-	if host := s.Promote.CandidateTag + "-" + s.Promote.Service; len(host) > 63 {
+	if host := s.Promote.CandidateTag + "-" + s.Promote.Service; len(host) > 63 && s.Promote.Service != "" {
 		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
 			s.Promote.CandidateTag, host, len(host), 62-len(s.Promote.Service))
 	}

@@ -34,10 +34,10 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 	if args.command != "" {
 		args.flags["command"] = args.command
 	}
-	given := map[string]string{} // input to where its value came from
+	given := map[string]string{} // input to where its value came from; the runner gives defaults too, they do not count
 	for _, in := range s.inputs() {
 		text, source := in.look(args.flags, getenv)
-		if _, refused := args.flags[in.Name]; source != "" || refused {
+		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
 			given[in.Name] = source
 		}
 		if text == "" {
@@ -104,7 +104,7 @@ func (s *settings) missing(given map[string]string) []string {
 // image is the plan of a promotion and needs to know of what.
 func (s *settings) needs(in input) bool {
 	if s.Command == cmdDiff && !s.diffsCheckout() {
-		return in.Name == "service" || in.Name == "repository" || in.Name == "path"
+		return in.Name == "repository" || in.Name == "path"
 	}
 	return in.requiredFor(s.Command)
 }
@@ -145,17 +145,20 @@ func (a *arguments) positional(arg string) {
 
 // flagProblem says in our words what package flag found wrong.
 func flagProblem(err error, inputs []input) string {
+	if name, bare := strings.CutPrefix(err.Error(), "flag needs an argument: -"); bare {
+		return fmt.Sprintf("--%s: expected a value after it", name)
+	}
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
 		return err.Error()
 	}
-	names := []string{"help", "version"}
+	names := []string{"--help", "--version"}
 	for _, in := range inputs {
 		if !in.Secret {
-			names = append(names, in.Name)
+			names = append(names, "--"+in.Name)
 		}
 	}
-	return fmt.Sprintf("--%s: unknown flag%s; see --help", name, didYouMean(name, names))
+	return fmt.Sprintf("--%s: unknown flag%s; see --help", name, didYouMean("--"+name, names))
 }
 
 // A rawFlag keeps a flag's text for later: the value is checked when all of

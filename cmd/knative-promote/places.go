@@ -103,7 +103,7 @@ func parseBranch(text string) (string, error) {
 func parseFolder(text string) (string, error) {
 	folder := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
 	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, "\\\r\n\x00") {
-		return "", errors.New("expected a folder relative to the repository's root, with slashes and without ..")
+		return "", errors.New("expected a folder relative to the repository's root, with slashes and no .. in it")
 	}
 	return folder, nil
 }

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	diff "github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+var update = flag.Bool("update", false, "rewrite what is written from the tables of inputs, outputs and exit codes")
+
+// TestReference keeps action.yml, README.md and --help equal to the tables.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	s := new(settings)
+	const root = "../.."
+	for _, part := range []struct{ file, mark, want string }{
+		{root + "/action.yml", "# <inputs>\n|# </inputs>\n", actionInputs(s.inputs())},
+		{root + "/action.yml", "# <outputs>\n|# </outputs>\n", actionOutputs()},
+		{root + "/README.md", "<!-- inputs -->\n|<!-- /inputs -->\n", readmeInputs(s.groups())},
+		{root + "/README.md", "<!-- outputs -->\n|<!-- /outputs -->\n", readmeOutputs()},
+		{root + "/README.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", readmeExits()},
+		{"testdata/usage.txt", "|", usageText(s.groups())},
+	} {
+		begin, end, _ := strings.Cut(part.mark, "|")
+		checkPart(t, part.file, begin, end, part.want)
+	}
+}
+
+// checkPart compares what stands between two marks of a file.
+func checkPart(t *testing.T, file, begin, end, want string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(text), begin)
+	got, after := rest, ""
+	if end != "" {
+		var found bool
+		if got, after, found = strings.Cut(rest, end); !found {
+			t.Fatalf("%s: no %q behind %q", file, end, begin)
+		}
+	}
+	if got == want {
+		return
+	}
+	if !*update {
+		t.Errorf("%s is not as the table says, run: go test ./cmd/knative-promote -update\n%s", file, diff.Diff(want, got))
+		return
+	}
+	if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func actionInputs(inputs []input) string {
+	var b strings.Builder
+	b.WriteString("inputs:\n")
+	for _, in := range inputs {
+		fmt.Fprintf(&b, "  %s:\n    description: %q\n", in.Name, sentence(in))
+		if text := cmp.Or(in.ActionDefault, in.Default); text != "" {
+			fmt.Fprintf(&b, "    default: %q\n", text)
+		}
+	}
+	return b.String()
+}
+
+func actionOutputs() string {
+	var b strings.Builder
+	b.WriteString("outputs:\n")
+	for _, row := range outputTable() {
+		fmt.Fprintf(&b, "  %s:\n    description: %q\n", row.Name, capital(row.Usage)+".")
+	}
+	return b.String()
+}
+
+func readmeInputs(groups []group) string {
+	var b strings.Builder
+	for _, g := range groups {
+		fmt.Fprintf(&b, "\n#### %s\n\n| Input | Default | |\n| --- | --- | --- |\n", g.Title)
+		for _, in := range g.Inputs {
+			text := cmp.Or(in.ActionDefault, in.Default)
+			if text != "" {
+				text = "`" + text + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s For example `%s`. |\n", in.Name, text, sentence(in), in.Example)
+		}
+	}
+	return b.String() + "\n"
+}
+
+func readmeOutputs() string {
+	var b strings.Builder
+	b.WriteString("\n| Output | |\n| --- | --- |\n")
+	for _, row := range outputTable() {
+		fmt.Fprintf(&b, "| `%s` | %s. |\n", row.Name, capital(row.Usage))
+	}
+	return b.String() + "\n"
+}
+
+func readmeExits() string {
+	var b strings.Builder
+	b.WriteString("\n| Code | | |\n| --- | --- | --- |\n")
+	for _, e := range exits() {
+		fmt.Fprintf(&b, "| %d | %s | %s. |\n", e.Code, e.Name, capital(e.Meaning))
+	}
+	return b.String() + "\n"
+}
+
+// sentence is what people read of an input.
+func sentence(in input) string {
+	text := capital(in.Usage)
+	if len(in.Required) > 0 {
+		text += " (required for " + strings.Join(in.Required, ", ") + ")"
+	}
+	if in.Secret {
+		text += "; a secret, so it is never a flag"
+	}
+	if in.Env != "" {
+		text += "; also read from `" + in.Env + "`"
+	}
+	return text + "."
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// TestExamplesNameRealInputs reads what actionlint cannot know of an action
+// that is not in the same repository.
+func TestExamplesNameRealInputs(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../.github/examples/*.yml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("examples %v, error %v", files, err)
+	}
+	for _, file := range files {
+		used := inputsUsed(t, file)
+		if len(used) == 0 {
+			t.Errorf("%s does not use the action", file)
+		}
+		for _, name := range used {
+			known := false
+			for _, in := range new(settings).inputs() {
+				known = known || in.Name == name
+			}
+			if !known {
+				t.Errorf("%s: %s is no input", file, name)
+			}
+		}
+	}
+}
+
+// inputsUsed are the inputs that a workflow gives our action.
+func inputsUsed(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Uses string
+				With map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	var used []string
+	for _, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			if !strings.HasPrefix(step.Uses, "acme/knative-promote@") {
+				continue
+			}
+			for name := range step.With {
+				used = append(used, name)
+			}
+		}
+	}
+	return used
+}
+
+// TestTables checks what every row must have.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	for _, in := range new(settings).inputs() {
+		if in.Usage == "" || in.Example == "" || in.Value == nil || strings.HasSuffix(in.Usage, ".") {
+			t.Errorf("input %s is not complete", in.Name)
+		}
+		if strings.Contains(in.Example, "${{") {
+			continue
+		}
+		if err := in.Value.Set(in.Example); err != nil {
+			t.Errorf("input %s: the example %q is bad: %v", in.Name, in.Example, err)
+		}
+	}
+	codes := map[int]bool{2: true}
+	for _, e := range exits() {
+		if codes[e.Code] || e.Name == "" || e.Meaning == "" {
+			t.Errorf("exit code %d is used twice, or not complete", e.Code)
+		}
+		codes[e.Code] = true
+	}
+}

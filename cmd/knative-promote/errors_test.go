@@ -1,0 +1,152 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Every error that bad inputs can cause, as a user sees it.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ env, want string }{
+		{"INPUT_COMMAND=promot", `command: "promot" (INPUT_COMMAND): expected promote, rollback, diff or history; did you mean promote?; for example: rollback`},
+		{"INPUT_SERVICE=Product_Import", `service: "Product_Import" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import`},
+		{"INPUT_ENVIRONMENT=a\nb", `environment: "a\nb" (INPUT_ENVIRONMENT): expected one printable line of 100 bytes at most; for example: production`},
+		{"INPUT_IMAGE=app:v1\napp:v2", `image: "app:v1\napp:v2" (INPUT_IMAGE): expected each image once, but app is there twice; for example: ghcr.io/acme/product-import:v2.0.0`},
+		{"INPUT_REASON=a\x1b[31m", `reason: "a\x1b[31m" (INPUT_REASON): expected printable text of 500 bytes at most; for example: checkout errors since 14:10`},
+		{"INPUT_REPOSITORY=infra", `repository: "infra" (INPUT_REPOSITORY): expected owner/name, or a URL that starts with https:// or ssh://; for example: acme/infra`},
+		{"INPUT_REPOSITORY=https://ghs_secret@github.com/acme/infra", `repository: "https://***@github.com/acme/infra" (INPUT_REPOSITORY): expected a URL without a user or password; put the token into the input token; for example: acme/infra`},
+		{"INPUT_REPOSITORY=ssh://git:pass@github.com/acme/infra", `repository: "ssh://***@github.com/acme/infra" (INPUT_REPOSITORY): expected a URL without a password; put the key into the input ssh-key; for example: acme/infra`},
+		{"INPUT_REPOSITORY=https://github.com", `repository: "https://github.com" (INPUT_REPOSITORY): expected a URL with a host and a path, and nothing after it; for example: acme/infra`},
+		{"INPUT_BRANCH=refs/heads/main", `branch: "refs/heads/main" (INPUT_BRANCH): expected the short name of a branch; for example: main`},
+		{"INPUT_PATH=/apps/../x", `path: "/apps/../x" (INPUT_PATH): expected a folder relative to the repository's root, with slashes and no .. in it; for example: apps/product-import/overlays/production`},
+		{"INPUT_TOKEN=a secret", `token: the value (INPUT_TOKEN): expected one line without blanks; for example: ${{ steps.app.outputs.token }}`},
+		{"INPUT_SSH-KEY=secret", `ssh-key: the value (INPUT_SSH-KEY): expected a private key in PEM, whole, from -----BEGIN to the END line; for example: ${{ secrets.INFRA_DEPLOY_KEY }}`},
+		{"INPUT_SSH-KNOWN-HOSTS=github.com", `ssh-known-hosts: "github.com" (INPUT_SSH-KNOWN-HOSTS): expected lines of host, key type and key, as ssh-keyscan prints them; for example: github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl`},
+		{"INPUT_AUTHOR-NAME=a <b>", `author-name: "a <b>" (INPUT_AUTHOR-NAME): expected a name of one line without < and >; for example: release-bot`},
+		{"INPUT_AUTHOR-EMAIL=Bot <bot@example.com>", `author-email: "Bot <bot@example.com>" (INPUT_AUTHOR-EMAIL): expected an email address alone; for example: release-bot@example.com`},
+		{"INPUT_APPLICATION=a/b/c", `application: "a/b/c" (INPUT_APPLICATION): expected name or namespace/name of an Application; for example: argocd/product-import-production`},
+		{"INPUT_PROJECT=A b", `project: "A b" (INPUT_PROJECT): expected a Kubernetes name: lower-case letters, digits, dashes and dots; for example: default`},
+		{"INPUT_ARGOCD-SERVER=http://argo", `argocd-server: "http://argo" (INPUT_ARGOCD-SERVER): expected host[:port] without http://; for a server without TLS set argocd-plaintext to true as well; for example: argocd.example.com`},
+		{"INPUT_ARGOCD-SERVER=https://argo/cd", `argocd-server: "https://argo/cd" (INPUT_ARGOCD-SERVER): expected host[:port] without a path; put the path into argocd-root-path; for example: argocd.example.com`},
+		{"INPUT_ARGOCD-SERVER=argo:99999", `argocd-server: "argo:99999" (INPUT_ARGOCD-SERVER): expected host[:port]; for example: argocd.example.com`},
+		{"INPUT_ARGOCD-CA=nothing", `argocd-ca: "nothing" (INPUT_ARGOCD-CA): expected certificates in PEM, from -----BEGIN CERTIFICATE----- on; for example: ${{ vars.ARGOCD_CA }}`},
+		{"INPUT_ARGOCD-INSECURE=yes", `argocd-insecure: "yes" (INPUT_ARGOCD-INSECURE): expected true or false; for example: true`},
+		{"INPUT_ARGOCD-HEADERS=X-One: 1\nsecret", `argocd-headers: the value (INPUT_ARGOCD-HEADERS): expected Name: value on each line; line 2 is not; for example: CF-Access-Client-Id: 0123.access`},
+		{"INPUT_ARGOCD-ROOT-PATH=https://x/y", `argocd-root-path: "https://x/y" (INPUT_ARGOCD-ROOT-PATH): expected a path; for example: /argo-cd`},
+		{"INPUT_STEPS=10,5,100", `steps: "10,5,100" (INPUT_STEPS): expected percentages that rise, but 5 comes after 10; for example: 10@5m,50@5m,100`},
+		{"INPUT_STEPS=0,100", `steps: "0,100" (INPUT_STEPS): expected whole percentages from 1 to 100, but there is "0" (the candidate starts at 0 % by itself); for example: 10@5m,50@5m,100`},
+		{"INPUT_STEPS=10@soon", `steps: "10@soon" (INPUT_STEPS): after @ expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds, but there is "soon"; for example: 10@5m,50@5m,100`},
+		{"INPUT_STEPS=,", `steps: "," (INPUT_STEPS): expected at least one percentage; for example: 10@5m,50@5m,100`},
+		{"INPUT_CANDIDATE-TAG=1st", `candidate-tag: "1st" (INPUT_CANDIDATE-TAG): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: candidate`},
+		{"INPUT_KEEP-PREVIOUS=1", `keep-previous: "1" (INPUT_KEEP-PREVIOUS): expected true or false; for example: false`},
+		{"INPUT_PROBE=//host/x", `probe: "//host/x" (INPUT_PROBE): expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good; for example: /healthz expect=200`},
+		{"INPUT_PROBE=/x status=200", `probe: "/x status=200" (INPUT_PROBE): expected expect= with a status from 100 to 599 after the path, but there is "status=200"; for example: /healthz expect=200`},
+		{"INPUT_PROBE-COUNT=0", `probe-count: "0" (INPUT_PROBE-COUNT): expected a whole number from 1 to 1000; for example: 5`},
+		{"INPUT_PROBE-CONNECT=localhost", `probe-connect: "localhost" (INPUT_PROBE-CONNECT): expected host:port; for example: 127.0.0.1:8080`},
+		{"INPUT_ON-FAILURE=abort", `on-failure: "abort" (INPUT_ON-FAILURE): expected rollback or hold; for example: hold`},
+		{"INPUT_TIMEOUT=-5m", `timeout: "-5m" (INPUT_TIMEOUT): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 1h`},
+		{"INPUT_PULL-REQUEST=#42", `pull-request: "#42" (INPUT_PULL-REQUEST): expected a whole number from 1 to 2147483647; for example: 42`},
+		{"GITHUB_TOKEN=a b", `github-token: the value (GITHUB_TOKEN): expected one line without blanks; for example: ${{ github.token }}`},
+	} {
+		t.Run(test.env, func(t *testing.T) {
+			t.Parallel()
+			_, err := read(t, enough(test.env))
+			checkText(t, err, test.want)
+		})
+	}
+}
+
+// Inputs that are each good and do not go together.
+func TestContradictions(t *testing.T) {
+	t.Parallel()
+	long := "INPUT_SERVICE=" + strings.Repeat("a", 55)
+	for _, test := range []struct {
+		name string
+		env  []string
+		want string
+	}{
+		{"to without rollback", []string{"INPUT_TO=abcdef1"}, `to: "abcdef1" (INPUT_TO): only the command rollback goes back to something; remove it, or set command to rollback`},
+		{"bad to", []string{"INPUT_COMMAND=rollback", "INPUT_TO=HEAD~1"}, `to: "HEAD~1" (INPUT_TO): expected the name of a revision, or 7 to 40 hexadecimal digits of a commit; for example: product-import-8a71e0c4`},
+		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe; set probe, for example: /healthz`},
+		{"host too long", []string{long}, `candidate-tag: "candidate": the candidate's host candidate-` + strings.Repeat("a", 55) + ` has 65 characters and 63 are possible; expected a tag of 7 characters at most`},
+		{"tag taken", []string{"INPUT_CANDIDATE-TAG=previous"}, `candidate-tag: "previous": the old revision has this tag; expected another one, for example: candidate`},
+		{"bake too long", []string{"INPUT_STEPS=10@20m,50@20m,100"}, `timeout: "30m0s": the steps alone must stay good for 40m0s; expected more than that, for example: 1h20m0s`},
+		{"wait too long", []string{"INPUT_WAIT-TIMEOUT=1h"}, `wait-timeout: "1h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
+		{"key for https", []string{"INPUT_REPOSITORY=https://git.example.com/infra", "INPUT_SSH-KEY=" + testKey}, `ssh-key (INPUT_SSH-KEY): https://git.example.com/infra is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git`},
+		{"token for ssh", []string{"INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_TOKEN=x"}, `token (INPUT_TOKEN): git@example.com:infra.git is reached over ssh; set ssh-key instead, or write repository as an https URL`},
+		{"token without TLS", []string{"INPUT_REPOSITORY=http://git.example.com/infra", "INPUT_TOKEN=x"}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
+		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},
+		{"CA and insecure", []string{"INPUT_ARGOCD-INSECURE=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): argocd-insecure accepts every certificate; remove one of them`},
+		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := read(t, enough(test.env...))
+			checkText(t, err, test.want)
+		})
+	}
+}
+
+// The runner gives the defaults of action.yml as if somebody had set them.
+func TestDefaultsFromTheRunnerAreNoContradiction(t *testing.T) {
+	t.Parallel()
+	env := []string{"INPUT_SERVICE=product-import"}
+	for _, in := range new(settings).inputs() {
+		if in.Default != "" {
+			env = append(env, in.envNames()[0]+"="+in.Default)
+		}
+	}
+	if _, err := read(t, enough(env...)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEverythingWrongAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := read(t, environment("INPUT_STEPS=5,5", "INPUT_DRY_RUN=maybe", "INPUT_SERVICE=X"), "--token=ghs_secret", "--argocd-token", "a", "promote", "--pth", "--stepz=1", "more")
+	checkText(t, err, `--token: a secret is never a flag, because other processes can read it; set INPUT_TOKEN instead
+--argocd-token: a secret is never a flag, because other processes can read it; set INPUT_ARGOCD_TOKEN instead
+--pth: unknown flag; did you mean --path?; see --help
+--stepz: unknown flag; did you mean --steps?; see --help
+"more": expected no argument after the command promote; every input is a flag, see --help
+service: "X" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import
+steps: "5,5" (INPUT_STEPS): expected percentages that rise, but 5 comes after 5; for example: 10@5m,50@5m,100
+dry-run: "maybe" (INPUT_DRY_RUN): expected true or false; for example: true
+repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff: the repository of the workflow); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
+path: missing: expected the folder of the kustomize overlay in the infra repository; set the input path, --path or INPUT_PATH; for example: apps/product-import/overlays/production
+application: missing: expected the Argo CD Application that syncs the overlay, as name or namespace/name; set the input application, --application or INPUT_APPLICATION; for example: argocd/product-import-production
+argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com`)
+}
+
+func TestFlagProblems(t *testing.T) {
+	t.Parallel()
+	_, err := read(t, enough(), "--steps")
+	checkText(t, err, "--steps: expected a value after it")
+	_, err = read(t, enough(), "--xyzzy=1")
+	checkText(t, err, "--xyzzy: unknown flag; see --help")
+}
+
+func checkText(t *testing.T, err error, want string) {
+	t.Helper()
+	got := "no error"
+	if err != nil {
+		got = err.Error()
+	}
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+}
+
+// testCertificate is a CA that signs nothing.
+const testCertificate = `-----BEGIN CERTIFICATE-----
+MIIBNDCB56ADAgECAhROoScFnECx5WSVzZM2yfNuQLsTszAFBgMrZXAwDzENMAsG
+A1UEAwwEdGVzdDAgFw0yNjExMjAxMzQzNThaGA8yMTI2MTAyNzEzNDM1OFowDzEN
+MAsGA1UEAwwEdGVzdDAqMAUGAytlcAMhADr1BIJhfVciN+H0Aj0/tQuyujXdfhyf
+LxAdcluge0TLo1MwUTAdBgNVHQ4EFgQUcMfhWx7WF+6bMI2Ot5dICKeBwzwwHwYD
+VR0jBBgwFoAUcMfhWx7WF+6bMI2Ot5dICKeBwzwwDwYDVR0TAQH/BAUwAwEB/zAF
+BgMrZXADQQAvdVxszBS6ZYLwndRPtuD4aLAwPbW/UXC/vW6b/gt7WJJcrn83wSyl
+xyBKsAipzJgPtqAaiCzNrEehdw19wB0I
+-----END CERTIFICATE-----`

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestHelpAndVersion(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--help"}, usageText(new(settings).groups())},
+		{[]string{"-h"}, usageText(new(settings).groups())},
+		{[]string{"promote", "--steps", "1", "--help"}, usageText(new(settings).groups())},
+		{[]string{"--version"}, "knative-promote " + versionOf() + "\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), test.args, environment(), &stdout, &stderr)
+		if code != 0 || stdout.String() != test.want || stderr.Len() > 0 {
+			t.Errorf("%v: code %d, stdout %q, stderr %q", test.args, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// TestBadInputOnActions looks at everything that a step shows and hands on
+// when its inputs are wrong.
+func TestBadInputOnActions(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "output")
+	var stdout bytes.Buffer
+	code := run(t.Context(), nil, enough("INPUT_STEPS=1%", "INPUT_TOKEN=ghs a", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), &stdout, io.Discard)
+	if code != exitInput {
+		t.Errorf("code %d, want %d", code, exitInput)
+	}
+	var shown []string
+	for _, c := range commandsIn(stdout.String()) {
+		if c.Name != "add-mask" {
+			shown = append(shown, c.Name+" "+c.Properties["title"]+": "+c.Data)
+		}
+	}
+	want := []string{
+		`error Bad input: token: the value (INPUT_TOKEN): expected one line without blanks; for example: ${{ steps.app.outputs.token }}`,
+		`error Bad input: steps: "1%" (INPUT_STEPS): expected whole percentages from 1 to 100, but there is "1%" (the candidate starts at 0 % by itself); for example: 10@5m,50@5m,100`,
+	}
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := outputsIn(string(text))
+	if err != nil || len(outputs) != len(outputTable()) || outputs[0] != (output{"status", "failed"}) {
+		t.Errorf("outputs %v, error %v", outputs, err)
+	}
+}
+
+func TestPanicIsOneLineWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	getenv := func(name string) string {
+		if name == "GITHUB_REPOSITORY" {
+			panic("no idea what argo-secret\nmeans")
+		}
+		return enough()(name)
+	}
+	code := run(t.Context(), nil, getenv, &stdout, &stderr)
+	line := stderr.String()
+	if code != exitInternal || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "error: Internal error: please report this: no idea what *** means at ") {
+		t.Errorf("code %d, stderr %q", code, line)
+	}
+}

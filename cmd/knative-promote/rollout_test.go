@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzSteps checks what every accepted list of steps promises, and that the
+// list written out again means the same.
+func FuzzSteps(f *testing.F) {
+	for _, text := range []string{"100", "10@5m,50@5m,100", "1\n2 , 3", "10@300", "0", "101", "5,5", "+5", "5@-1s", "10@", "@5m", "९"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		steps, err := parseSteps(text)
+		if err != nil {
+			if !strings.Contains(err.Error(), "expected") {
+				t.Fatalf("%q: the error does not say what is expected: %v", text, err)
+			}
+			return
+		}
+		var written []string
+		last := 0
+		for _, step := range steps {
+			if step.Percent <= last || step.Percent > 100 || step.Bake < 0 {
+				t.Fatalf("%q: steps %+v", text, steps)
+			}
+			last = step.Percent
+			word := fmt.Sprint(step.Percent)
+			if step.Bake > 0 {
+				word += "@" + step.Bake.String()
+			}
+			written = append(written, word)
+		}
+		again, err := parseSteps(strings.Join(written, ","))
+		if diff := cmp.Diff(steps, again); diff != "" || err != nil {
+			t.Fatalf("%q written as %q (-want +got):\n%s\nerror: %v", text, written, diff, err)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, event string
+		want        workflow
+	}{
+		{"push", `{"ref":"refs/heads/main"}`, workflow{}},
+		{"pull request", `{"number":7,"pull_request":{"number":7,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":1}}}}`,
+			workflow{PullRequest: 7, Base: "b", Head: "h"}},
+		{"from a fork", `{"pull_request":{"number":7,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":2}}}}`,
+			workflow{PullRequest: 7, Base: "b", Head: "h", Fork: true}},
+		{"from a deleted fork", `{"pull_request":{"number":7,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":null}}}`,
+			workflow{PullRequest: 7, Base: "b", Head: "h", Fork: true}},
+		{"merged from a fork", `{"pull_request":{"number":7,"merged":true,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":2}}}}`,
+			workflow{PullRequest: 7, Base: "b", Head: "h"}},
+		{"comment on a pull request", `{"issue":{"number":8,"pull_request":{"url":"x"}}}`, workflow{PullRequest: 8}},
+		{"comment on an issue", `{"issue":{"number":8}}`, workflow{}},
+		{"workflow run", `{"workflow_run":{"pull_requests":[{"number":9,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":1}}}]}}`,
+			workflow{PullRequest: 9, Base: "b", Head: "h"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.want.ServerURL, test.want.APIURL = "https://github.com", "https://api.github.com"
+			got, err := readWorkflow(environment("GITHUB_EVENT_PATH=" + writeEvent(t, test.event)))
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(workflow{}, "Workspace")); diff != "" || err != nil {
+				t.Errorf("workflow (-want +got):\n%s\nerror: %v", diff, err)
+			}
+		})
+	}
+}
+
+func writeEvent(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestBadEvent(t *testing.T) {
+	t.Parallel()
+	file := writeEvent(t, "{")
+	w, err := readWorkflow(environment("GITHUB_ACTOR=mona", "GITHUB_EVENT_PATH="+file))
+	if want := "reading the event " + file + ": unexpected end of JSON input"; err == nil || err.Error() != want || w.Actor != "mona" {
+		t.Errorf("actor %q, error %v; want %s", w.Actor, err, want)
+	}
+}
+
+func TestForkCannotPromote(t *testing.T) {
+	t.Parallel()
+	event := writeEvent(t, `{"pull_request":{"number":7,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}}`)
+	target := []string{"GITHUB_EVENT_NAME=pull_request_target", "GITHUB_EVENT_PATH=" + event}
+	_, err := read(t, enough(target...))
+	checkText(t, err, `command: "promote": the event pull_request_target comes from a fork's pull request that is not merged; expected diff, or a workflow that runs after the merge`)
+	if _, err := read(t, enough(append(target, "INPUT_COMMAND=diff")...)); err != nil {
+		t.Error(err)
+	}
+}
