@@ -33,7 +33,6 @@ func SetImage(kustomization []byte, images ...Image) ([]byte, error) {
 		if slices.ContainsFunc(images[i+1:], func(later Image) bool { return later.Name == image.Name }) {
 			continue // as in kustomize, the last one given for a name counts
 		}
-		image.TagSuffix = ""
 		var err error
 		if out, err = setImage(out, image); err != nil {
 			return nil, fmt.Errorf("setting image %s: %w", image.Name, err)
@@ -42,7 +41,7 @@ func SetImage(kustomization []byte, images ...Image) ([]byte, error) {
 	return out, nil
 }
 
-// setImage makes the entry of image.Name equal to image and checks that nothing else reads differently.
+// setImage makes the entry of image.Name what image says, as kustomize would.
 func setImage(src []byte, image Image) ([]byte, error) {
 	if err := image.check(); err != nil {
 		return nil, err
@@ -51,37 +50,36 @@ func setImage(src []byte, image Image) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range before.ImageTags {
-		if i.Name == image.Name {
-			return nil, errors.New("imageTags: lists it too; move the entry to images: (kustomize edit fix does that)")
-		}
+	named := func(i types.Image) bool { return i.Name == image.Name }
+	//lint:ignore SA1019 kustomize still reads it
+	if slices.ContainsFunc(before.ImageTags, named) {
+		return nil, errors.New("imageTags: lists it too; move the entry to images: (kustomize edit fix does that)")
 	}
-	want := replaced(before.Images, image)
-	i := slices.IndexFunc(want, func(i types.Image) bool { return i.Name == image.Name })
-	out, err := writeImage(src, fromKustomize(want[i]))
+	var old types.Image
+	if i := slices.IndexFunc(before.Images, named); i >= 0 {
+		old = before.Images[i]
+	}
+	return setEntry(src, before, merged(image, old))
+}
+
+// setEntry makes the first entry of entry.Name equal to entry, takes out the others of that name, and checks that
+// nothing else reads differently.
+func setEntry(src []byte, before types.Kustomization, entry types.Image) ([]byte, error) {
+	out, err := writeImage(src, fromKustomize(entry))
 	if err != nil {
 		return nil, err
 	}
-	return out, check(out, before, func(k *types.Kustomization) { k.Images = want })
+	return out, check(out, before, func(k *types.Kustomization) { k.Images = replaced(k.Images, entry) })
 }
 
-// replaced returns images with image in the place of the first entry of its name, and the others of it removed.
-func replaced(images []types.Image, image Image) []types.Image {
-	var out []types.Image
-	at := -1
-	for _, i := range images {
-		switch {
-		case i.Name != image.Name:
-			out = append(out, i)
-		case at < 0:
-			at = len(out)
-			out = append(out, merged(image, i))
-		}
-	}
+func replaced(images []types.Image, entry types.Image) []types.Image {
+	named := func(i types.Image) bool { return i.Name == entry.Name }
+	out := slices.DeleteFunc(slices.Clone(images), named)
+	at := slices.IndexFunc(images, named)
 	if at < 0 {
-		out = append(out, merged(image, types.Image{}))
+		at = len(out)
 	}
-	return out
+	return slices.Insert(out, at, entry)
 }
 
 func merged(image Image, old types.Image) types.Image {
@@ -92,11 +90,10 @@ func merged(image Image, old types.Image) types.Image {
 		return now
 	}
 	return types.Image{
-		Name:      image.Name,
-		NewName:   value(image.NewName, old.NewName),
-		NewTag:    value(image.NewTag, old.NewTag),
-		Digest:    value(image.Digest, old.Digest),
-		TagSuffix: image.TagSuffix,
+		Name:    image.Name,
+		NewName: value(image.NewName, old.NewName),
+		NewTag:  value(image.NewTag, old.NewTag),
+		Digest:  value(image.Digest, old.Digest),
 	}
 }
 

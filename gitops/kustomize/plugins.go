@@ -31,10 +31,8 @@ func (f file) pluginConfigs(k types.Kustomization) error {
 
 // pluginEntry inspects an entry that is a file, a folder, or the configuration itself.
 func (f file) pluginEntry(field, entry string) error {
-	if was := f.inspector.plugins; !was {
-		f.inspector.plugins = true
-		defer func() { f.inspector.plugins = false }()
-	}
+	f.inspector.plugins = true
+	defer func() { f.inspector.plugins = false }()
 	if isMapping(entry) {
 		return f.fileOrText(field, entry, f.pluginConfig)
 	}
@@ -54,8 +52,10 @@ func (f file) pluginConfig(content []byte) error {
 		config := resolve(n.Content[0])
 		apiVersion, kind := text(config, "apiVersion"), text(config, "kind")
 		switch {
-		case config.Kind != yaml.MappingNode:
+		case config.ShortTag() == "!!null":
 			return nil
+		case config.Kind != yaml.MappingNode:
+			return fmt.Errorf("a document is %s; expected the configuration of a builtin plugin", kindName(config))
 		case apiVersion != "builtin":
 			return fmt.Errorf("%s %s is a plugin; only kustomize's builtin ones are run, no programs and containers", apiVersion, kind)
 		case strings.HasPrefix(kind, "Helm"):

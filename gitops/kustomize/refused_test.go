@@ -3,6 +3,7 @@ package kustomize_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -159,10 +160,68 @@ func TestRenderInvalidFolder(t *testing.T) {
 	}
 }
 
+// blocked is a tree whose files cannot be looked up until released is closed.
+type blocked struct {
+	fstest.MapFS
+	released chan struct{}
+}
+
+func (b blocked) Lstat(name string) (fs.FileInfo, error) {
+	<-b.released
+	return b.MapFS.Lstat(name)
+}
+
 func TestRenderEnds(t *testing.T) {
+	files := blocked{tree(t, []byte("resources: [service.yaml]\n")), make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := kustomize.Render(ctx, files, overlay)
+		first <- err
+	}()
 	cancel()
-	if _, err := kustomize.Render(ctx, tree(t, []byte("resources: [service.yaml]\n")), overlay); !errors.Is(err, context.Canceled) {
+	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+	close(files.released)
+	if _, err := kustomize.Render(t.Context(), files, overlay); err != nil {
+		t.Errorf("after the end of the first: %v", err)
+	}
+}
+
+func TestRenderWaits(t *testing.T) {
+	files := blocked{tree(t, []byte("resources: [service.yaml]\n")), make(chan struct{})}
+	looking := make(chan struct{})
+	first := make(chan error)
+	go func() {
+		_, err := kustomize.Render(t.Context(), announced{files, looking}, overlay)
+		first <- err
+	}()
+	<-looking
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := kustomize.Render(ctx, files, overlay)
+	want := "rendering " + overlay + ": waiting for another render: context canceled"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	close(files.released)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+// announced tells when a file is first looked up.
+type announced struct {
+	blocked
+	looking chan struct{}
+}
+
+func (a announced) Lstat(name string) (fs.FileInfo, error) {
+	select {
+	case <-a.looking:
+	default:
+		close(a.looking)
+	}
+	return a.blocked.Lstat(name)
 }

@@ -37,7 +37,7 @@ func restoreImage(src, from []byte, old types.Kustomization, name string) ([]byt
 		return out, check(out, before, func(k *types.Kustomization) { k.Images = want })
 	}
 	if len(entries) == 1 && slices.ContainsFunc(before.Images, named) {
-		return setImage(src, fromKustomize(entries[0]))
+		return setEntry(src, before, entries[0])
 	}
 	out, err := removeEntries(src, name, 0)
 	if err != nil {

@@ -1,7 +1,9 @@
 package kustomize
 
 import (
+	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,7 +12,9 @@ import (
 )
 
 func (f file) patches(k types.Kustomization) error {
-	for _, p := range slices.Concat(k.Patches, k.PatchesJson6902) {
+	//lint:ignore SA1019 kustomize still reads it
+	old := k.PatchesJson6902
+	for _, p := range slices.Concat(k.Patches, old) {
 		if p.Path != "" {
 			if err := f.yamlFile("patches", p.Path); err != nil {
 				return err
@@ -20,6 +24,7 @@ func (f file) patches(k types.Kustomization) error {
 			return fmt.Errorf("%s: patches: %w", f.name, err)
 		}
 	}
+	//lint:ignore SA1019 kustomize still reads it
 	for _, p := range k.PatchesStrategicMerge {
 		if err := f.fileOrText("patchesStrategicMerge", string(p), f.bounded); err != nil {
 			return err
@@ -41,7 +46,7 @@ func (f file) fileOrText(field, entry string, check func([]byte) error) error {
 
 func isMapping(text string) bool {
 	var n yaml.Node
-	return strings.Contains(text, ":") && yaml.Unmarshal([]byte(text), &n) == nil && n.Content[0].Kind == yaml.MappingNode
+	return strings.Contains(text, ":") && yaml.Unmarshal([]byte(text), &n) == nil && len(n.Content) == 1 && n.Content[0].Kind == yaml.MappingNode
 }
 
 func (f file) files(k types.Kustomization) error {
@@ -64,9 +69,21 @@ func (f file) files(k types.Kustomization) error {
 		}
 	}
 	if p, ok := k.OpenAPI["path"]; ok {
-		return f.yamlFile("openapi", p)
+		return f.schema(p)
 	}
 	return nil
+}
+
+// schema inspects an OpenAPI schema. In JSON, which has no aliases, it can be larger than any overlay.
+func (f file) schema(entry string) error {
+	at, _, err := f.locate("openapi", entry)
+	if err != nil {
+		return err
+	}
+	if content, err := f.jail.ReadFile(path.Join(jailRoot, at)); err == nil && json.Valid(content) {
+		return nil
+	}
+	return f.yamlFile("openapi", entry)
 }
 
 // data inspects the sources of generated ConfigMaps and Secrets, which can hold anything.
