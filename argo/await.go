@@ -124,7 +124,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
 		return ob, err
 	case errors.Is(err, ErrNotFound):
-		return ob, &FailedError{Reason: err.Error()}
+		return ob, &FailedError{Reason: clean(err.Error())}
 	case err != nil:
 		w.remember(Verdict{State: Wait, Reason: err.Error()})
 		return ob, nil

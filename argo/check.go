@@ -36,12 +36,8 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool) (Observed
 	if observed.Service, err = c.service(ctx, in.App, app, in.Service); err != nil {
 		return observed, unlessMissing(err)
 	}
-	ready := observed.Service.Status.GetCondition(apis.ConditionReady)
-	name := in.Revision
-	if name == "" {
-		name = observed.Service.Status.LatestCreatedRevisionName
-	}
-	if name == "" || ready.IsUnknown() {
+	name := wanted(in, observed)
+	if name == "" || observed.Service.Status.GetCondition(apis.ConditionReady).IsUnknown() {
 		return observed, nil // there is nothing to learn from it yet
 	}
 	observed.Revision, err = c.Revision(ctx, in.App, observed.Service.Namespace, name)

@@ -44,7 +44,7 @@ func Judge(in Intent, ob Observed) Verdict {
 func judge(in Intent, ob Observed) Verdict {
 	rules := []func(Intent, Observed) *Verdict{
 		judgeIdentity, judgeConditions, judgeRelation, judgeOperation, judgeSync,
-		judgeRevisionFailed, judgeSpec, judgeReady, judgeTraffic, judgeRevision,
+		judgeSpec, judgeRevisionFailed, judgeReady, judgeTraffic, judgeRevision,
 	}
 	for _, rule := range rules {
 		if v := rule(in, ob); v != nil {

@@ -150,7 +150,8 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 	}
 	for _, r := range state.SyncResult.Resources {
 		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && r.Status == common.ResultCodeSyncFailed && denied(r.Message) {
-			return clean(r.Message)
+			// before it stands a temporary file's name
+			return clean(r.Message[strings.Index(r.Message, "admission webhook"):])
 		}
 	}
 	return ""

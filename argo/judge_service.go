@@ -1,7 +1,6 @@
 package argo
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 // judgeRevisionFailed ends the wait for a revision that will not become ready.
 func judgeRevisionFailed(in Intent, ob Observed) *Verdict {
-	if ob.Revision == nil || in.Revision != "" && ob.Revision.Name != in.Revision {
+	if ob.Revision == nil || ob.Revision.Name != wanted(in, ob) {
 		return nil
 	}
 	ready := ob.Revision.Status.GetCondition(apis.ConditionReady)
@@ -50,8 +49,19 @@ func judgeSpec(in Intent, ob Observed) *Verdict {
 	case !sameTraffic(s.Spec.Traffic, in.Traffic):
 		return troubled("drift", "the live Service's traffic is %s and not %s: %s",
 			clean(describeTraffic(s.Spec.Traffic)), describeTraffic(in.Traffic), hint)
+	case s.Generation != s.Status.ObservedGeneration:
+		return wait("Knative has not seen generation %d of %s yet", s.Generation, in.Service)
 	}
 	return nil
+}
+
+// wanted is the name of the revision that the intent is about. A generated one is not
+// known before Knative has dealt with the present template.
+func wanted(in Intent, ob Observed) string {
+	if in.Revision == "" && !ob.Service.Status.GetCondition(apis.ConditionReady).IsUnknown() {
+		return ob.Service.Status.LatestCreatedRevisionName
+	}
+	return in.Revision
 }
 
 func images(containers []corev1.Container) []string {
@@ -62,12 +72,9 @@ func images(containers []corev1.Container) []string {
 	return names
 }
 
-// judgeReady looks at the Service's own verdict, once it is about the present spec.
+// judgeReady looks at the Service's own verdict.
 func judgeReady(in Intent, ob Observed) *Verdict {
 	s := ob.Service
-	if s.Generation != s.Status.ObservedGeneration {
-		return wait("Knative has not seen generation %d of %s yet", s.Generation, in.Service)
-	}
 	ready := s.Status.GetCondition(apis.ConditionReady)
 	switch {
 	case ready.IsFalse():
@@ -76,8 +83,7 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 		return wait("%s is becoming ready: %s", in.Service, why(ready))
 	}
 	created, latest := s.Status.LatestCreatedRevisionName, s.Status.LatestReadyRevisionName
-	want := cmp.Or(in.Revision, created)
-	if created != want || latest != want || want == "" {
+	if want := wanted(in, ob); created != want || latest != want || want == "" {
 		return wait("the latest revision is %q and the latest ready one %q, not yet %s", clean(created), clean(latest), want)
 	}
 	return nil
@@ -87,7 +93,11 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 func judgeTraffic(in Intent, ob Observed) *Verdict {
 	got := ob.Service.Status.Traffic
 	if len(got) != len(withDefault(ob.Service.Spec.Traffic)) || !sameTraffic(got, resolved(ob.Service)) {
-		return wait("%s routes %s, not yet %s", in.Service, clean(describeTraffic(got)), clean(describeTraffic(ob.Service.Spec.Traffic)))
+		routed := "nothing"
+		if len(got) > 0 {
+			routed = clean(describeTraffic(got))
+		}
+		return wait("%s routes %s, not yet %s", in.Service, routed, clean(describeTraffic(ob.Service.Spec.Traffic)))
 	}
 	return nil
 }
@@ -107,7 +117,7 @@ func resolved(s *servingv1.Service) []servingv1.TrafficTarget {
 
 // judgeRevision looks at the revision behind the Service.
 func judgeRevision(in Intent, ob Observed) *Verdict {
-	r, want := ob.Revision, cmp.Or(in.Revision, ob.Service.Status.LatestCreatedRevisionName)
+	r, want := ob.Revision, wanted(in, ob)
 	if r == nil || r.Name != want {
 		return wait("revision %s has not been read yet", want)
 	}

@@ -1,0 +1,82 @@
+package argo
+
+import (
+	"testing"
+
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+)
+
+func TestSameRepo(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		a, b string
+		same bool
+	}{
+		{"https://github.com/acme/infra", "https://github.com/acme/infra.git", true},
+		{"https://github.com/acme/infra", "https://GitHub.com/Acme/Infra/", true},
+		{"https://github.com/acme/infra", "git@github.com:acme/infra.git", true},
+		{"https://github.com/acme/infra", "ssh://git@github.com/acme/infra", true},
+		{"https://github.com/acme/infra", "ssh://git@github.com:22/acme/infra", true},
+		{"https://github.com/acme/infra", "github.com:acme/infra", true},
+		{"https://github.com/acme/infra", "https://x-access-token:t@github.com/acme/infra.git", true},
+		{"https://github.com/acme/infra", "https://github.com:443/acme/infra", true},
+		{"https://github.com/acme/infra", "http://github.com/acme/infra", false},
+		{"https://github.com/acme/infra", "https://github.com:8443/acme/infra", false},
+		{"https://github.com/acme/infra", "https://github.com/acme/infra2", false},
+		{"https://github.com/acme/infra", "https://github.com/acme", false},
+		{"https://github.com/acme/infra", "https://gitlab.com/acme/infra", false},
+		{"https://git.example.test/infra", "ssh://git@git.example.test:2222/infra.git", true},
+		{"ssh://git@git.example.test:2222/infra", "ssh://git@git.example.test/infra", false},
+		{"git@git.example.test:infra", "ssh://git@git.example.test/infra.git", true},
+		{"http://127.0.0.1:3000/infra.git", "http://127.0.0.1:3000/infra", true},
+		{"http://127.0.0.1:3000/infra.git", "http://127.0.0.1:3001/infra", false},
+		{"/srv/git/infra.git", "/srv/git/infra", true},
+		{"https://github.com/acme/group/../infra", "https://github.com/acme/infra", true},
+		{"", "", false},
+		{"https://github.com/acme/infra", "", false},
+	}
+	for _, test := range tests {
+		if got := SameRepo(test.a, test.b); got != test.same {
+			t.Errorf("SameRepo(%q, %q) = %v", test.a, test.b, got)
+		}
+		if got := SameRepo(test.b, test.a); got != test.same {
+			t.Errorf("SameRepo(%q, %q) = %v", test.b, test.a, got)
+		}
+	}
+}
+
+func TestFollows(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]bool{
+		"main": true, "refs/heads/main": true, "HEAD": true, "": true,
+		"release": false, "v1.2.3": false, "refs/tags/main": false, "08c13fd09bb7162ef7b21c0896f9ac61109e3aa5": false,
+	} {
+		if got := follows(target, "main"); got != want {
+			t.Errorf("follows(%q) = %v", target, got)
+		}
+	}
+}
+
+func TestClosedWindows(t *testing.T) {
+	t.Parallel()
+	window := func(kind string) *applicationpkg.ApplicationSyncWindow {
+		return &applicationpkg.ApplicationSyncWindow{Kind: &kind}
+	}
+	type windows = []*applicationpkg.ApplicationSyncWindow
+	for name, test := range map[string]struct {
+		active, assigned windows
+		want             bool
+	}{
+		"none":               {nil, nil, false},
+		"deny is active":     {windows{window("deny")}, windows{window("deny")}, true},
+		"deny is not active": {nil, windows{window("deny")}, false},
+		"allow is active":    {windows{window("allow")}, windows{window("allow")}, false},
+		"allow has passed":   {nil, windows{window("allow"), window("deny")}, true},
+		"deny beats allow":   {windows{window("allow"), window("deny")}, windows{window("allow"), window("deny")}, true},
+	} {
+		got := closed(&applicationpkg.ApplicationSyncWindowsResponse{ActiveWindows: test.active, AssignedWindows: test.assigned})
+		if got != test.want {
+			t.Errorf("%s: closed is %v", name, got)
+		}
+	}
+}
