@@ -20,6 +20,14 @@ const (
 	SummaryLimit = 900 << 10
 )
 
+// The most of what comes many times. With these, and the limits of names and
+// reasons, all but the diff has room in a comment whatever the texts are.
+const (
+	maxTags  = 4
+	maxSteps = 30
+	maxGates = 4
+)
+
 // Marker is the hidden first line of the comment for one overlay, by which it
 // is found again.
 func Marker(service, environment, overlay string) string {
@@ -64,10 +72,10 @@ func page(r promote.Result, room int) string {
 func moves(r promote.Result) string {
 	rows := ""
 	if r.Image != "" || r.PreviousImage != "" {
-		rows += row("Image", cell(r.PreviousImage), cell(r.Image))
+		rows += row("Image", cell(r.PreviousImage, maxName), cell(r.Image, maxName))
 	}
 	if r.Revision != "" || r.PreviousRevision != "" {
-		rows += row("Revision", cell(r.PreviousRevision), cell(r.Revision))
+		rows += row("Revision", cell(r.PreviousRevision, maxName), cell(r.Revision, maxName))
 	}
 	if len(r.Traffic) > 0 {
 		rows += row("Traffic now", share(r, r.PreviousRevision), share(r, r.Revision))
@@ -100,7 +108,7 @@ func row(cells ...string) string {
 // share is the traffic of one revision, and the tags it answers under.
 func share(r promote.Result, revision string) string {
 	var percent int64
-	tags := ""
+	var tags []string
 	for _, target := range r.Traffic {
 		if revision == "" || named(r, target) != revision {
 			continue
@@ -109,10 +117,10 @@ func share(r promote.Result, revision string) string {
 			percent += *target.Percent
 		}
 		if target.Tag != "" {
-			tags += ", tag " + cell(target.Tag)
+			tags = append(tags, ", tag "+cell(target.Tag, maxLabel))
 		}
 	}
-	return fmt.Sprintf("**%d %%**%s", percent, shorten(tags, 4*maxName))
+	return fmt.Sprintf("**%d %%**%s", percent, strings.Join(tags[:min(len(tags), maxTags)], ""))
 }
 
 // named is the revision of a traffic target. Before the first promotion the

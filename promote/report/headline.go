@@ -126,7 +126,7 @@ func brokenGates(r promote.Result) []string {
 			if gate.Progress != promote.Broken {
 				continue
 			}
-			line := "- Gate " + code(gate.Name, maxName) + " failed after step " + code(step.Name, maxName)
+			line := "- Gate " + code(gate.Name, maxLabel) + " failed after step " + code(step.Name, maxLabel)
 			if gate.Reason != "" && !strings.Contains(r.Reason, gate.Reason) {
 				line += ": " + code(gate.Reason, maxReason)
 			}

@@ -82,7 +82,7 @@ func identity(node *yaml.Node) string {
 	if namespace := scalar(field(metadata, "namespace")); namespace != "" {
 		name = namespace + "/" + name
 	}
-	return shorten(visible(kind+" "+name), maxName)
+	return brief(kind+" "+name, maxName)
 }
 
 // field returns the value of a key of a mapping, nil where there is none.

@@ -8,12 +8,6 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// The most steps and gates that are shown; a plan has far fewer.
-const (
-	maxSteps = 40
-	maxGates = 6
-)
-
 // steps is the table of the steps, one row each.
 func steps(r promote.Result) string {
 	if len(r.Steps) == 0 {
@@ -29,7 +23,7 @@ func steps(r promote.Result) string {
 	shown := r.Steps[max(0, len(r.Steps)-maxSteps):]
 	for _, step := range shown {
 		b.WriteString(row(
-			icon(step.Progress)+" "+cell(step.Name),
+			icon(step.Progress)+" "+cell(step.Name, maxLabel),
 			fmt.Sprintf("%d %%", percent(step)),
 			gates(step.Gates),
 			timing(step),
@@ -60,7 +54,7 @@ func icon(p promote.Progress) string {
 func gates(results []promote.GateResult) string {
 	var parts []string
 	for _, gate := range results[:min(len(results), maxGates)] {
-		parts = append(parts, icon(gate.Progress)+" "+cell(gate.Name))
+		parts = append(parts, icon(gate.Progress)+" "+cell(gate.Name, maxLabel))
 	}
 	return strings.Join(parts, " ")
 }
@@ -96,7 +90,7 @@ func commit(base, commit string) string {
 		return ""
 	}
 	if !hash.MatchString(commit) {
-		return cell(commit)
+		return cell(commit, maxLabel)
 	}
 	label := "`" + commit[:7] + "`"
 	if base == "" {

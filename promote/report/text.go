@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	maxName   = 240  // bytes of a name in running text or a table
-	maxReason = 1500 // bytes of a reason in words
+	maxName   = 240 // bytes of a name
+	maxLabel  = 32  // bytes of a name that comes many times, such as a gate's
+	maxReason = 800 // bytes of a reason in words
 )
 
 // code shows foreign text verbatim inside a code span. A span cannot hold a
 // line break, so visible writes it as an escape.
 func code(text string, limit int) string {
-	text = shorten(visible(text), limit)
+	text = brief(text, limit)
 	if text == "" {
 		return "–"
 	}
@@ -34,8 +35,13 @@ func padded(text string) bool {
 
 // cell is code for a table. A pipe would end the cell even inside code, and
 // renderers disagree on how to escape one after a backslash.
-func cell(text string) string {
-	return code(strings.ReplaceAll(visible(text), "|", `\u007c`), maxName)
+func cell(text string, limit int) string {
+	return code(strings.ReplaceAll(brief(text, limit), "|", `\u007c`), limit)
+}
+
+// brief is visible text of at most limit bytes.
+func brief(text string, limit int) string {
+	return shorten(visible(text[:min(len(text), 2*limit)]), limit) // visible never shortens
 }
 
 // fenced shows foreign text of several lines verbatim in a code block. The

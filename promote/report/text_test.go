@@ -38,13 +38,13 @@ func checkCode(t *testing.T, text string) {
 	t.Helper()
 	const limit = 200
 	page := "## x " + code(text, limit) + " y\n\n- **x** " + code(text, limit) + "\n\n" +
-		row("a", "b") + "|---|---|\n" + row(cell(text), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
+		row("a", "b") + "|---|---|\n" + row(cell(text, limit), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
 	check(t, page, 10*limit+8*len(text)+200+4*len(fenced("diff", text)))
 	shown := shorten(visible(text), limit)
 	if shown == "" {
 		return
 	}
-	want := []string{shown, shown, shorten(strings.ReplaceAll(visible(text), "|", `\u007c`), maxName)}
+	want := []string{shown, shown, shorten(strings.ReplaceAll(shown, "|", `\u007c`), limit)}
 	got := inCode(t, page)
 	if len(got) != 4 || !slices.Equal(got[:3], want) {
 		t.Fatalf("code spans of %q show %q, want %q and a block", text, got, want)
@@ -57,9 +57,9 @@ func checkCode(t *testing.T, text string) {
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"plain ä 漢 🚀": "plain ä 漢 🚀",
-		"a\nb\tc\rd":  `a\nb\tc\rd`,
-		"\x1b[31m":    `\u001b[31m`,
+		"plain ä 漢 🚀":                     "plain ä 漢 🚀",
+		"a\nb\tc\rd":                      `a\nb\tc\rd`,
+		"\x1b[31m":                        `\u001b[31m`,
 		"\u202ea\u2066\u200b\ufeff\u00a0": `\u202ea\u2066\u200b\ufeff\u00a0`,
 		"\xff\u3164\U000e0041\ufe0f":      `\xff\u3164\U000e0041\ufe0f`,
 	} {
@@ -103,7 +103,7 @@ func FuzzComment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, diff string, steps int) {
 		r := promote.Result{
 			Command: "promote", Service: text, Environment: text, Overlay: text, Application: text, Promotion: text, Status: promote.Failed,
-			Reason: text, Revision: text, PreviousRevision: "old", Image: text, URL: text, CandidateURL: text, RunURL: text, Actor: text,
+			Reason: text, Revision: text, PreviousRevision: "old", Image: text, URL: text, CandidateURL: text, RunURL: "https://github.com/acme/shop/actions/runs/1", Actor: text,
 			Diff: diff, Commit: text,
 		}
 		gates := slices.Repeat([]promote.GateResult{{Name: text, Progress: promote.Broken, Reason: diff}}, 20)
