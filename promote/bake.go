@@ -22,8 +22,11 @@ func (p *Promotion) staysGood(ctx context.Context, at *Position) (string, error)
 	lastGood := time.Now()
 	say := p.sayVerdict()
 	for {
-		left := time.Until(until)
-		if err := sleep(ctx, min(bakeInterval, left)); err != nil {
+		pause := bakeInterval
+		if left := time.Until(until); left > 0 {
+			pause = min(pause, left)
+		}
+		if err := sleep(ctx, pause); err != nil {
 			return "", err
 		}
 		err := p.isGood(ctx, at, say)

@@ -33,6 +33,9 @@ func (p *Promotion) look(ctx context.Context) (Situation, error) {
 	if !at.Now.Owned() { // no promotion yet, the history need not be read
 		return at, nil
 	}
+	if at.NoPrevious, err = p.previousGone(ctx, at.Now); err != nil {
+		return at, err
+	}
 	at.Past, err = p.past(ctx, func(gitops.Commit) bool { return true })
 	at.Fresh = at.Past != nil && time.Since(at.Past.Time) < p.WaitTimeout
 	return at, err
@@ -67,6 +70,16 @@ func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
 		return fmt.Errorf("Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", p.Service)
 	}
 	return nil
+}
+
+// previousGone tells whether the revision under the tag `previous` is known to
+// be gone. Naming it again would hold up all of the Service's traffic.
+func (p *Promotion) previousGone(ctx context.Context, now *knative.State) (bool, error) {
+	traffic, err := now.Traffic()
+	if err != nil {
+		return false, err
+	}
+	return len(p.withoutGone(ctx, traffic)) < len(traffic), nil
 }
 
 // past finds the newest commit of a promotion of this Service in this overlay

@@ -77,13 +77,7 @@ func (p *Promotion) before(ctx context.Context, plan Plan) (destination, error) 
 // more: naming it would hold up all of the Service's traffic.
 func (p *Promotion) withoutGone(ctx context.Context, traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		if t.Tag != knative.PreviousTag || knative.Percent(t) > 0 {
-			return false
-		}
-		ctx, stop := context.WithTimeout(ctx, 2*time.Second)
-		defer stop()
-		revision, err := p.Cluster.Revision(ctx, p.App, p.namespace(), t.RevisionName)
-		return err != nil || !revision.IsReady()
+		return t.Tag == knative.PreviousTag && knative.Percent(t) == 0 && !p.exists(ctx, t.RevisionName)
 	})
 }
 
@@ -190,11 +184,14 @@ func (p *Promotion) confirm(ctx context.Context, at *Position) error {
 	return nil
 }
 
-// exists asks the cluster for a revision. Only a clear no is a no.
+// exists asks the cluster for a revision, but not for long. Only a clear no is
+// a no.
 func (p *Promotion) exists(ctx context.Context, revision string) bool {
 	if p.Cluster == nil {
 		return true
 	}
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
 	_, err := p.Cluster.Revision(ctx, p.App, p.namespace(), revision)
 	return !errors.Is(err, argo.ErrNotFound)
 }

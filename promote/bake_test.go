@@ -1,0 +1,105 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// script is a Cluster that shows one verdict after the other, the last one
+// for ever.
+type script struct {
+	verdicts []argo.Verdict
+	err      error
+	checks   int
+}
+
+func (s *script) Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error) {
+	i := min(s.checks, len(s.verdicts)-1)
+	s.checks++
+	if s.verdicts[i].State == unseen {
+		return argo.Verdict{}, argo.Observed{}, errors.New("connection refused")
+	}
+	return s.verdicts[i], argo.Observed{}, s.err
+}
+
+func (*script) Live(context.Context, argo.App, argo.Source, string) (argo.Observed, error) {
+	return argo.Observed{}, nil
+}
+
+func (*script) Await(context.Context, argo.Intent, func(argo.Verdict)) (argo.Observed, error) {
+	return argo.Observed{}, nil
+}
+
+func (*script) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
+	return nil, argo.ErrNotFound
+}
+
+// unseen stands for an Argo CD that does not answer.
+const unseen argo.State = -1
+
+type silent struct{}
+
+func (silent) Report(Result) {}
+func (silent) Line(string)   {}
+
+func states(list ...argo.State) []argo.Verdict {
+	var verdicts []argo.Verdict
+	for _, state := range list {
+		verdicts = append(verdicts, argo.Verdict{State: state, Reason: "as told"})
+	}
+	return verdicts
+}
+
+func TestBake(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		bake     time.Duration
+		verdicts []argo.Verdict
+		took     time.Duration
+		want     string // the error; empty: passed
+	}{
+		"stays good":                     {time.Hour, states(argo.Live), time.Hour, ""},
+		"shorter than the interval":      {2 * time.Second, states(argo.Live), 2 * time.Second, ""},
+		"turns bad":                      {time.Hour, states(argo.Live, argo.Live, argo.Failed), 15 * time.Second, "no longer good: as told"},
+		"is superseded":                  {time.Hour, states(argo.Live, argo.Superseded), 10 * time.Second, "superseded: as told"},
+		"recovers in time":               {time.Minute, states(argo.Live, argo.Wait, argo.Wait, argo.Live), time.Minute, ""},
+		"does not recover":               {time.Hour, states(argo.Live, argo.Wait), 35 * time.Second, "no longer live: as told"},
+		"cannot be seen any more":        {time.Hour, states(argo.Live, unseen), 35 * time.Second, "connection refused"},
+		"cannot be seen at the end":      {10 * time.Second, states(argo.Live, unseen), 35 * time.Second, "connection refused"},
+		"can be seen again past the end": {10 * time.Second, states(argo.Live, unseen, unseen, argo.Live), 20 * time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &Promotion{Cluster: &script{verdicts: test.verdicts}, Reporter: silent{}}
+				began := time.Now()
+				_, err := p.staysGood(t.Context(), &Position{Step: Change{Name: "10 %", Bake: test.bake}})
+				if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+					t.Errorf("got %v, want %q", err, test.want)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("took %s, want %s", took, test.took)
+				}
+			})
+		})
+	}
+}
+
+func TestBakeEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, ErrTimeout)
+		defer stop()
+		p := &Promotion{Cluster: &script{verdicts: states(argo.Live)}, Reporter: silent{}}
+		_, err := p.staysGood(ctx, &Position{Step: Change{Bake: time.Hour}})
+		if !errors.Is(err, ErrTimeout) {
+			t.Errorf("got %v, want %v", err, ErrTimeout)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package promote
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"knative.dev/pkg/apis"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// service is a live Service whose candidate has a URL of its own.
+func service(t *testing.T) *servingv1.Service {
+	t.Helper()
+	parse := func(text string) *apis.URL {
+		u, err := apis.ParseURL(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	live := &servingv1.Service{}
+	live.Name = "product-import"
+	live.Status.URL = parse("http://product-import.example.test")
+	live.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "a"}, {RevisionName: "b", Tag: "candidate", URL: parse("http://candidate-product-import.example.test")}}
+	return live
+}
+
+// answers starts a data path that gives these answers in turn, the last one
+// for ever, and returns a probe of it with what was asked.
+func prober(t *testing.T, probe Probe, statuses ...int) (*Promotion, *[]string) {
+	t.Helper()
+	var n atomic.Int64
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i := min(int(n.Add(1)), len(statuses)) - 1
+		asked = append(asked, r.Host+r.URL.String())
+		if statuses[i] == http.StatusFound {
+			http.Redirect(w, r, "http://elsewhere.example.test/", http.StatusFound)
+			return
+		}
+		w.WriteHeader(statuses[i])
+	}))
+	t.Cleanup(server.Close)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe.Connect = u.Host
+	return &Promotion{Config: Config{Probe: probe, CandidateTag: "candidate"}}, &asked
+}
+
+func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
+	t.Parallel()
+	p, asked := prober(t, Probe{Path: "/healthz?deep=1", Count: 3}, 200)
+	reason, err := p.answers(t.Context(), &Position{Step: Change{Percent: 10}, Observed: argo.Observed{Service: service(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "3 good answers from http://candidate-product-import.example.test/healthz?deep=1"; reason != want {
+		t.Errorf("reason %q, want %q", reason, want)
+	}
+	if got, want := fmt.Sprint(*asked), strings.Repeat("candidate-product-import.example.test/healthz?deep=1 ", 3); got != "["+strings.TrimSpace(want)+"]" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+func TestProbeAsksTheServiceAt100(t *testing.T) {
+	t.Parallel()
+	p, asked := prober(t, Probe{Path: "/", Count: 1}, 204)
+	if _, err := p.answers(t.Context(), &Position{Step: Change{Percent: 100}, Observed: argo.Observed{Service: service(t)}}); err != nil {
+		t.Fatal(err)
+	}
+	if (*asked)[0] != "product-import.example.test/" {
+		t.Errorf("asked %s", (*asked)[0])
+	}
+}
+
+func TestProbeWantsConsecutiveAnswers(t *testing.T) {
+	t.Parallel()
+	p, asked := prober(t, Probe{Path: "/", Count: 2}, 500, 200, 503, 200, 200)
+	if _, err := p.answers(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(*asked) != 5 {
+		t.Errorf("asked %d times, want 5: a bad answer starts the count again", len(*asked))
+	}
+}
+
+func TestProbeExpectsItsStatus(t *testing.T) {
+	t.Parallel()
+	p, _ := prober(t, Probe{Path: "/", Expect: 302}, 302)
+	if _, err := p.answers(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
+		t.Fatalf("a redirect is an answer: %v", err)
+	}
+}
+
+func TestProbeSaysWhatItWasAnswered(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		probe  Probe
+		status int
+		want   string
+	}{
+		"any 2xx":    {Probe{Path: "/"}, 500, "answered 500 Internal Server Error instead of a 2xx status"},
+		"one status": {Probe{Path: "/", Expect: 204}, 200, "answered 200 OK instead of 204"},
+		"redirect":   {Probe{Path: "/"}, 302, "answered 302 Found instead of a 2xx status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := prober(t, test.probe, test.status)
+			client := p.Probe.client()
+			err := p.Probe.ask(t.Context(), client, "http://product-import.example.test/")
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestProbeURL(t *testing.T) {
+	t.Parallel()
+	if _, err := probeURL(nil, "candidate", 10); err == nil || err.Error() != "the live Service was not seen" {
+		t.Errorf("no Service: %v", err)
+	}
+	if _, err := probeURL(service(t), "canary", 10); err == nil || err.Error() != `Service product-import shows no URL for the tag "canary"` {
+		t.Errorf("no tag: %v", err)
+	}
+}
