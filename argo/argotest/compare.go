@@ -49,7 +49,7 @@ func (c *controller) compare(ctx context.Context, app *v1alpha1.Application, rev
 	}
 	for _, live := range c.extra(targets) {
 		status := resourceStatus(live, live)
-		status.Status, status.RequiresPruning = v1alpha1.SyncStatusCodeOutOfSync, err == nil
+		status.Status, status.RequiresPruning = v1alpha1.SyncStatusCodeOutOfSync, true
 		if err != nil {
 			status.Status = v1alpha1.SyncStatusCodeUnknown
 		}

@@ -53,7 +53,7 @@ func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unst
 	}
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, path.Join("/", s.path))
 	if err != nil {
-		return nil, fmt.Errorf("`kustomize build` failed: %w", err)
+		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)
 	}
 	var manifests []*unstructured.Unstructured
 	for _, resource := range resources.Resources() {

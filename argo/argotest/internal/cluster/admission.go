@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
@@ -19,17 +19,12 @@ const (
 	human   = "somebody@example.test"
 )
 
-// decode reads a Service as strictly as kubectl's validation does.
+// decode reads a Service as the API server does by its schema: fields that the schema does not have
+// are dropped without a word.
 func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
-	data, err := obj.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
 	service := &servingv1.Service{}
-	if err := decoder.Decode(service); err != nil {
-		return nil, fmt.Errorf("Service in version \"v1\" cannot be handled as a Service: strict decoding error: %w", err)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, service); err != nil {
+		return nil, fmt.Errorf("Service.serving.knative.dev %q is invalid: %w", obj.GetName(), err)
 	}
 	service.TypeMeta = metav1.TypeMeta{}
 	return service, nil
