@@ -68,14 +68,15 @@ func (f file) files(k types.Kustomization) error {
 			return err
 		}
 	}
+	f.inspector.schema = f.inspector.schema || k.OpenAPI != nil
 	if p, ok := k.OpenAPI["path"]; ok {
-		return f.schema(p)
+		return f.schemaFile(p)
 	}
 	return nil
 }
 
-// schema inspects an OpenAPI schema. In JSON, which has no aliases, it can be larger than any overlay.
-func (f file) schema(entry string) error {
+// schemaFile inspects an OpenAPI schema. In JSON, which has no aliases, it can be larger than any overlay.
+func (f file) schemaFile(entry string) error {
 	at, _, err := f.locate("openapi", entry)
 	if err != nil {
 		return err

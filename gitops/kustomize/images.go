@@ -113,7 +113,7 @@ func (i Image) fields() []pair {
 
 // writeImage edits the bytes, one field after the other.
 func writeImage(src []byte, image Image) ([]byte, error) {
-	src, err := removeEntries(src, image.Name, 1)
+	src, err := removeOthers(src, image.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +167,11 @@ func writeField(src []byte, name string, f pair, after []string) ([]byte, error)
 	return l.apply(edits...), err
 }
 
-// removeEntries takes out the entries of name but for the first so many.
-func removeEntries(src []byte, name string, stay int) ([]byte, error) {
+// removeOthers takes out the entries of name but for the first.
+func removeOthers(src []byte, name string) ([]byte, error) {
 	for {
 		l, found, err := imageEntries(src, name)
-		if err != nil || len(found) <= stay {
+		if err != nil || len(found) <= 1 {
 			return src, err
 		}
 		edits, err := l.removeItem(found[len(found)-1])

@@ -14,18 +14,14 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// inspect reads what kustomize is going to read for the folder dir and returns an error for what must not reach it.
-// kustomize fetches http and git references by itself and has no option against that.
-func inspect(j *jail, dir string) error {
-	i := &inspector{jail: j}
-	return i.folder(dir)
-}
-
+// inspector reads what kustomize is going to read and returns an error for what must not reach it: kustomize fetches
+// http and git references by itself and has no option against that.
 type inspector struct {
 	jail    *jail
 	budget  budget
 	stack   []string // the folders on the way to the present one
 	plugins bool     // in a folder of generators, transformers or validators
+	schema  bool     // an overlay brings its own OpenAPI schema
 }
 
 // folder inspects the kustomization of a folder of the tree and all that it names.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
 // renderTimeout bounds a render whose context has no deadline.
@@ -21,9 +22,12 @@ var turn = make(chan struct{}, 1)
 
 // Render returns what `kustomize build` prints for the folder dir of tree, with kustomize's defaults. It reads the files
 // of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
-// container is an error that names the file and the entry. Size, nesting and time are bounded; without a deadline in
-// ctx, a render takes at most 10 seconds. Renders run one after the other. Only the label of buildMetadata: [managedByLabel]
-// differs from the command's: it names the version of the program that renders.
+// container is an error that names the file and the entry. The only difference to the command is the version in the label
+// that buildMetadata: [managedByLabel] adds.
+//
+// Size and nesting of what is read are bounded, and so is the time: 10 seconds, or less by the deadline of ctx. kustomize
+// cannot be interrupted. After a render that was given up, the next waits until it has ended, within its own time.
+// Renders run one after the other.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
 	defer cancel()
@@ -69,8 +73,13 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 		return nil, errors.New("expected the path of a folder in the repository, without a leading / and without ..")
 	}
 	files := map[string][]byte{} // kustomize gets what was inspected
-	if err := inspect(&jail{ctx: ctx, tree: tree, files: files}, dir); err != nil {
+	i := &inspector{jail: &jail{ctx: ctx, tree: tree, files: files}}
+	if err := i.folder(dir); err != nil {
 		return nil, err
+	}
+	if i.schema { // kustomize would add it to what renders before left, and leave it to those after
+		openapi.ResetOpenAPI()
+		defer openapi.ResetOpenAPI()
 	}
 	j := &jail{ctx: ctx, tree: tree, files: files}
 	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(j, path.Join(jailRoot, dir))

@@ -39,18 +39,32 @@ func restoreImage(src, from []byte, old types.Kustomization, name string) ([]byt
 	if len(entries) == 1 && slices.ContainsFunc(before.Images, named) {
 		return setEntry(src, before, entries[0])
 	}
-	out, err := removeEntries(src, name, 0)
-	if err != nil {
-		return nil, err
-	}
+	out := src
 	for _, i := range entries {
 		if out, err = appendImage(out, fromKustomize(i)); err != nil {
+			return nil, err
+		}
+	}
+	for _, i := range before.Images {
+		if !named(i) {
+			continue
+		}
+		if out, err = removeFirst(out, name); err != nil {
 			return nil, err
 		}
 	}
 	return out, check(out, before, func(k *types.Kustomization) {
 		k.Images = append(slices.DeleteFunc(slices.Clone(k.Images), named), entries...)
 	})
+}
+
+func removeFirst(src []byte, name string) ([]byte, error) {
+	l, found, err := imageEntries(src, name)
+	if err != nil {
+		return nil, err
+	}
+	edits, err := l.removeItem(found[0])
+	return l.apply(edits...), err
 }
 
 // copyEntry gives the one entry of name in src the text that it has in from, if both are written in the same way.

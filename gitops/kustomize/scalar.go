@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	kyaml "sigs.k8s.io/yaml"
+	k8syaml "sigs.k8s.io/yaml"
 )
 
 // scalarSpan returns where the text of a one-line scalar begins and ends, and in which quotes it stands.
@@ -96,7 +96,7 @@ func isPlain(value string) bool {
 		return false
 	}
 	var there map[string]any
-	err := kyaml.Unmarshal([]byte("v: "+value+"\n"), &there)
+	err := k8syaml.Unmarshal([]byte("v: "+value+"\n"), &there)
 	return err == nil && there["v"] == value && len(there) == 1
 }
 
