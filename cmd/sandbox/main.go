@@ -1,0 +1,67 @@
+// Sandbox shows the main job of knative-promote with nothing installed but Go
+// and git. On loopback it starts a git server with an example infra
+// repository, an Argo CD API server over a model of Knative and a GitHub API,
+// and runs the real command against them as the Actions runner would: a good
+// promotion in steps, a broken image that is rolled back, and a rollback by
+// hand.
+//
+// It checks what it shows and ends with 1 where something is not as promised.
+//
+//	go run ./cmd/sandbox
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// patience ends a sandbox that hangs.
+const patience = 5 * time.Minute
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "sandbox:", err)
+		os.Exit(1)
+	}
+}
+
+// run tells all stories on one world.
+func run(ctx context.Context, out io.Writer) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	fmt.Fprintln(out, "Building knative-promote ...")
+	w, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	began := time.Now()
+	introduce(out, w)
+	for i, s := range stories(w) {
+		if err := tell(ctx, out, w, i+1, s); err != nil {
+			return fmt.Errorf("story %d (%s): %w", i+1, s.title, err)
+		}
+	}
+	fmt.Fprintf(out, "\nAll three stories went as promised, in %s.\n", time.Since(began).Round(time.Second))
+	return nil
+}
+
+func introduce(out io.Writer, w *world) {
+	fmt.Fprintf(out, `
+Started on loopback:
+  infra repository  %s
+  Argo CD API       https://%s
+  data path         http://%s (routes by the Host header, as Knative's ingress does)
+  GitHub API        %s
+
+The infra repository is testdata/infra. Argo CD syncs %s,
+and %s runs %s.
+`, w.repository, w.argo.Addr(), w.argo.Ingress(), w.hub.url, overlay, service, "ghcr.io/acme/product-import:v1.0.0")
+}

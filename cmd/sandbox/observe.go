@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// state is the overlay at one commit.
+type state struct {
+	commit, subject string
+	manifest        string
+	traffic         []servingv1.TrafficTarget
+}
+
+// tip reads the overlay at the branch's tip.
+func (w *world) tip(ctx context.Context) (state, error) {
+	at, err := w.repo.Tip(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	overlay, err := knative.Read(ctx, at.Tree, overlay, service)
+	if err != nil {
+		return state{}, err
+	}
+	traffic, err := overlay.Traffic()
+	return state{at.Commit.Hash, at.Commit.Subject, string(overlay.Manifest), traffic}, err
+}
+
+// A view is a commit and what the data path did when it was live, or when the
+// next commit came because it never was.
+type view struct {
+	state
+	live   bool
+	inGit  string         // the traffic by version, in words
+	shares map[string]int // percent by version
+	counts map[string]int // answers by version
+}
+
+// requests is how often the data path is asked after each commit.
+const requests = 200
+
+// observe watches the branch and asks the data path after each commit. When
+// ctx ends, it gives what it has seen.
+func (w *world) observe(ctx context.Context, from string) <-chan []view {
+	seen := make(chan []view, 1)
+	go func() {
+		var views []view
+		for last := from; ; {
+			v, err := w.next(ctx, last)
+			if err != nil {
+				seen <- views
+				return
+			}
+			views, last = append(views, v), v.commit
+		}
+	}()
+	return seen
+}
+
+// next waits for the next commit and until that is live or overtaken.
+func (w *world) next(ctx context.Context, last string) (view, error) {
+	for {
+		tip, err := w.tip(ctx)
+		if err != nil {
+			return view{}, err
+		}
+		if tip.commit != last {
+			return w.follow(ctx, tip)
+		}
+		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			return view{}, err
+		}
+	}
+}
+
+func (w *world) follow(ctx context.Context, at state) (view, error) {
+	for {
+		live := knative.SameTraffic(w.argo.Traffic(namespace, service), at.traffic)
+		tip, err := w.repo.Tip(ctx)
+		if err != nil {
+			return view{}, err
+		}
+		if live || tip.Commit.Hash != at.commit {
+			return w.look(ctx, at, live)
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return view{}, err
+		}
+	}
+}
+
+// last is the view of the tip where the run ended before it was observed.
+func (w *world) last(ctx context.Context, views []view, from string) (*view, error) {
+	tip, err := w.tip(ctx)
+	if err != nil || tip.commit == from || len(views) > 0 && views[len(views)-1].commit == tip.commit {
+		return nil, err
+	}
+	v, err := w.look(ctx, tip, knative.SameTraffic(w.argo.Traffic(namespace, service), tip.traffic))
+	return &v, err
+}
+
+// look asks the data path, as the Service's clients do.
+func (w *world) look(ctx context.Context, at state, live bool) (view, error) {
+	v := view{state: at, live: live, shares: map[string]int{}, counts: map[string]int{}}
+	var words []string
+	for _, t := range at.traffic {
+		version := w.version(t.RevisionName)
+		share := fmt.Sprintf("%s %d %%", version, knative.Percent(t))
+		if t.Tag != "" {
+			share += " (" + t.Tag + ")"
+		}
+		words = append(words, share)
+		v.shares[version] += knative.Percent(t)
+	}
+	v.inGit = strings.Join(words, ", ")
+	for range requests {
+		version, err := w.ask(ctx)
+		if err != nil {
+			return view{}, err
+		}
+		v.counts[version]++
+	}
+	return v, nil
+}
+
+// version is the tag of a revision's image.
+func (w *world) version(revision string) string {
+	if live := w.argo.Revision(namespace, revision); live != nil {
+		return tagOf(live.Spec.Containers[0].Image)
+	}
+	return revision
+}
+
+func tagOf(image string) string { return image[strings.LastIndex(image, ":")+1:] }
+
+// ask makes one request to the Service and says which version answered.
+func (w *world) ask(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.argo.Ingress()+"/healthz", nil)
+	if err != nil {
+		return "", err
+	}
+	request.Host = service + "." + namespace + ".example.test"
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return "", errors.New("a request of the Service was answered " + response.Status)
+	}
+	var answer struct{ Image string }
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return "", err
+	}
+	return tagOf(answer.Image), nil
+}
+
+// tolerance is how far a count may be from its share, in requests: the
+// requests of others are counted in between.
+const tolerance = requests / 10
+
+// check compares the counts with the traffic in Git, where that is live.
+func (v view) check() error {
+	for version, percent := range v.shares {
+		want, got := requests*percent/100, v.counts[version]
+		exact := percent == 0 || percent == 100
+		if v.live && (exact && got != want || got < want-tolerance || got > want+tolerance) {
+			return fmt.Errorf("after commit %.7s %s answered %d of %d requests, but it has %d %% of the traffic", v.commit, version, got, requests, percent)
+		}
+	}
+	return nil
+}
+
+// served is the share of the traffic by version: as Git says where the commit
+// is live and check has passed, else as it was counted.
+func (v view) served() string {
+	shares := v.shares
+	if !v.live {
+		shares = v.counts
+	}
+	var parts []string
+	for version, n := range shares {
+		if !v.live {
+			n = n * 100 / requests
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d %%", version, n))
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
