@@ -30,6 +30,7 @@ const (
 func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Observed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	in.Carries = once(in.Carries)
 	w := &waiter{argo: c, in: in, report: report, wake: c.watch(ctx, in.App)}
 	return w.run(ctx)
 }

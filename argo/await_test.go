@@ -259,6 +259,25 @@ func TestAwaitStopsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestOnceAsksAgainAfterAnError(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	carries := once(func(context.Context, string) (bool, error) {
+		if asked++; asked == 1 {
+			return false, ErrBehind
+		}
+		return true, nil
+	})
+	for i, want := range []bool{false, true, true} {
+		if got, err := carries(t.Context(), "bbbb"); got != want || (err == nil) != want {
+			t.Errorf("answer %d: got %v, %v", i, got, err)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
 func TestRelate(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no network")

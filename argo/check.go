@@ -66,6 +66,25 @@ func relate(ctx context.Context, in Intent, revision string) (Relation, error) {
 	return Displaced, nil
 }
 
+// once asks carries only once about a revision: it may look into Git, and an answer does
+// not change. Errors are asked again.
+func once(carries func(context.Context, string) (bool, error)) func(context.Context, string) (bool, error) {
+	if carries == nil {
+		return nil
+	}
+	answers := map[string]bool{}
+	return func(ctx context.Context, revision string) (bool, error) {
+		if answer, known := answers[revision]; known {
+			return answer, nil
+		}
+		answer, err := carries(ctx, revision)
+		if err == nil {
+			answers[revision] = answer
+		}
+		return answer, err
+	}
+}
+
 func unlessMissing(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return nil

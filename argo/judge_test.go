@@ -1,7 +1,7 @@
 package argo
 
 import (
-	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -156,22 +156,26 @@ func FuzzJudge(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/judge/*.txtar")
 	for _, path := range paths {
 		s := loadSituation(f, path)
-		f.Add(s.files["intent"], s.files["application"], s.files["service"], s.files["revision"], s.files["observed"])
+		var seed [5][]byte
+		for i, name := range []string{"intent", "application", "service", "revision", "observed"} {
+			seed[i], _ = yaml.YAMLToJSON(s.files[name])
+		}
+		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
 	f.Fuzz(func(t *testing.T, intent, application, service, revision, observed []byte) {
 		var in Intent
 		ob := Observed{App: new(v1alpha1.Application), Service: new(servingv1.Service), Revision: new(servingv1.Revision)}
 		var rest Observed
 		for data, into := range map[*[]byte]any{&intent: &in, &application: ob.App, &service: ob.Service, &revision: ob.Revision, &observed: &rest} {
-			if yaml.Unmarshal(*data, into) != nil {
+			if json.Unmarshal(*data, into) != nil {
 				t.Skip() // nothing that could have been decoded
 			}
 		}
 		ob.Relation, ob.Trouble, ob.TroubleFor = rest.Relation, rest.Trouble, rest.TroubleFor
-		if len(bytes.TrimSpace(service)) == 0 {
+		if string(service) == "null" {
 			ob.Service = nil
 		}
-		if len(bytes.TrimSpace(revision)) == 0 {
+		if string(revision) == "null" {
 			ob.Revision = nil
 		}
 		v := Judge(in, ob)

@@ -1,0 +1,187 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	versionpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/version"
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/improbable-eng/grpc-web/go/grpcweb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// A liveServer is an apiServer with the objects of a recorded situation.
+type liveServer struct {
+	apiServer
+	observed Observed
+	windows  []string // kinds of the active ones
+}
+
+func (s *liveServer) GetResource(_ context.Context, q *applicationpkg.ApplicationResourceRequest) (*applicationpkg.ApplicationResourceResponse, error) {
+	var object any
+	switch {
+	case q.GetGroup() != servingGroup || q.GetVersion() != "v1" || q.GetNamespace() != "production":
+	case q.GetKind() == "Service" && s.observed.Service != nil:
+		object = s.observed.Service
+	case q.GetKind() == "Revision" && s.observed.Revision != nil:
+		object = s.observed.Revision
+	}
+	if object == nil {
+		return nil, status.Errorf(codes.InvalidArgument, "%s %s %s not found as part of application %s", q.GetKind(), q.GetGroup(), q.GetResourceName(), q.GetName())
+	}
+	data, err := json.Marshal(object)
+	manifest := string(data)
+	return &applicationpkg.ApplicationResourceResponse{Manifest: &manifest}, err
+}
+
+func (s *liveServer) GetApplicationSyncWindows(context.Context, *applicationpkg.ApplicationSyncWindowsQuery) (*applicationpkg.ApplicationSyncWindowsResponse, error) {
+	can, manual, schedule := true, true, "* * * * *"
+	answer := &applicationpkg.ApplicationSyncWindowsResponse{CanSync: &can}
+	for _, kind := range s.windows {
+		answer.ActiveWindows = append(answer.ActiveWindows, &applicationpkg.ApplicationSyncWindow{Kind: &kind, Schedule: &schedule, Duration: &schedule, ManualSync: &manual})
+	}
+	return answer, nil
+}
+
+func (s *liveServer) handler() http.Handler {
+	server := grpc.NewServer()
+	applicationpkg.RegisterApplicationServiceServer(server, s)
+	versionpkg.RegisterVersionServiceServer(server, s)
+	return grpcweb.WrapServer(server)
+}
+
+// newLiveServer serves a situation of testdata/judge.
+func newLiveServer(t *testing.T, name string) (*liveServer, Intent) {
+	t.Helper()
+	in, observed := scene(t, name)
+	s := &liveServer{observed: observed}
+	s.get = func(*applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) { return s.observed.App, nil }
+	return s, in
+}
+
+func TestLive(t *testing.T) {
+	t.Parallel()
+	s, in := newLiveServer(t, "recorded-full-live")
+	s.observed.Revision.Name = s.observed.Service.Status.LatestReadyRevisionName
+	observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.App, in.Source, in.Service)
+	if err != nil || observed.Service.Name != in.Service || observed.Revision.Name != observed.Service.Status.LatestReadyRevisionName {
+		t.Errorf("got %v, %v", observed, err)
+	}
+}
+
+func TestLiveRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*liveServer, *Intent)
+		want   string
+		is     error
+	}{
+		"no such service": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
+			"reading Service lab-b of application lab-b-production: not found", ErrNotFound},
+		"another source": {func(_ *liveServer, in *Intent) { in.Source.Path = "apps/x" },
+			"application lab-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/lab-b/overlays/production of https://git.example.test/infra.git", nil},
+		"another branch": {func(_ *liveServer, in *Intent) { in.Source.Branch = "release" },
+			`application lab-b-production follows "main" and not the branch release, where the commits go: it would never see them`, nil},
+		"another service": {func(s *liveServer, _ *Intent) { s.observed.Service.Name = "lab-a" },
+			`reading Service production/lab-b of application lab-b-production: Argo CD answered with "lab-a" in namespace "production" instead`, nil},
+		"two services": {func(s *liveServer, _ *Intent) {
+			second := s.observed.App.Status.Resources[0]
+			second.Namespace = "other"
+			s.observed.App.Status.Resources = append(s.observed.App.Status.Resources, second)
+		}, "application lab-b-production has a Knative Service lab-b in each of the namespaces production, other: expected one", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, in := newLiveServer(t, "recorded-full-live")
+			test.change(s, &in)
+			observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.App, in.Source, in.Service)
+			wantError(t, err, test.want)
+			if test.is != nil && (!errors.Is(err, test.is) || observed.App == nil) {
+				t.Errorf("got %v, %v: want %v and the application", observed.App, err, test.is)
+			}
+		})
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]State{
+		"recorded-candidate-live":    Live,
+		"recorded-candidate-ingress": Wait,
+		"recorded-refused":           Failed,
+		"recorded-broken-deadline":   Failed,
+		"service-missing":            Wait,
+		"revision-not-read":          Wait,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, in := newLiveServer(t, name)
+			in.Carries = func(context.Context, string) (bool, error) { return true, nil } // some were recorded with a commit on top
+			verdict, _, err := dial(t, s.handler(), nil).Check(t.Context(), in)
+			if err != nil || verdict.State != want {
+				t.Errorf("got %v, %v", verdict, err)
+			}
+		})
+	}
+}
+
+func TestAwaitOverTheWire(t *testing.T) {
+	t.Parallel()
+	s, in := newLiveServer(t, "recorded-candidate-live")
+	s.watch = func(stream applicationpkg.ApplicationService_WatchServer) error {
+		<-stream.Context().Done()
+		return nil
+	}
+	observed, err := dial(t, s.handler(), nil).Await(t.Context(), in, nil)
+	if err != nil || observed.Revision.Name != in.Revision {
+		t.Errorf("got %v, %v", observed.Revision, err)
+	}
+}
+
+func TestStuckSyncRespectsWindows(t *testing.T) {
+	t.Parallel()
+	s, _ := newLiveServer(t, "out-of-sync")
+	s.windows = []string{"deny"}
+	synced := 0
+	s.sync = func() error { synced++; return nil }
+	client := dial(t, s.handler(), nil)
+	if err := client.give(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
+		t.Errorf("got %v after %d syncs", err, synced)
+	}
+	s.windows = nil
+	if err := client.give(t.Context(), s.observed.App, syncStuck); err != nil || synced != 1 {
+		t.Errorf("got %v after %d syncs", err, synced)
+	}
+}
+
+func TestSyncAnswers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answer error
+		is     error
+		want   string
+	}{
+		"runs already":    {status.Error(codes.FailedPrecondition, "another operation is already in progress"), nil, ""},
+		"window":          {status.Error(codes.PermissionDenied, "cannot sync: blocked by sync window"), errWindow, "a sync window is closed"},
+		"no permission":   {status.Error(codes.PermissionDenied, "permission denied: applications, sync"), ErrAuth, "syncing application shop-production: not allowed by Argo CD"},
+		"other condition": {status.Error(codes.FailedPrecondition, "Cannot sync to abc: auto-sync currently set to main"), nil, "auto-sync currently set to main (FailedPrecondition)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := &apiServer{sync: func() error { return test.answer }}
+			err := dial(t, server.handler(), nil).sync(t.Context(), shopApplication())
+			if test.want != "" {
+				wantError(t, err, test.want)
+			}
+			if (err == nil) != (test.want == "") || test.is != nil && !errors.Is(err, test.is) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
