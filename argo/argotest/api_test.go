@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	"github.com/argoproj/argo-cd/v2/pkg/apiclient/settings"
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/version"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
@@ -188,6 +189,15 @@ func TestCommitIsFoundByPolling(t *testing.T) {
 	w.settled(w.infra.head())
 	commit := w.infra.commit(change{tag: "v2.0.0", revision: second, defaults: true, traffic: second + ":100"})
 	w.until("the commit without a refresh", naive(commit))
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	got, err := settings.NewSettingsServiceClient(dial(t, w.Server)).Get(w.auth(), &settings.SettingsQuery{})
+	if err != nil || got.AppLabelKey != "app.kubernetes.io/instance" || len(got.ResourceOverrides) != 0 {
+		t.Errorf("settings: %v, %v", got, err)
+	}
 }
 
 func TestManifestsAndResources(t *testing.T) {

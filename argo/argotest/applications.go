@@ -11,6 +11,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
 )
@@ -114,12 +115,12 @@ func (a *applications) Watch(query *application.ApplicationQuery, stream applica
 	}
 	events, stop := app.watch()
 	defer stop()
-	kind, current := "ADDED", app.get()
+	kind, current := watch.Added, app.get()
 	for {
-		if err := stream.Send(&v1alpha1.ApplicationWatchEvent{Type: watchType(kind), Application: *current}); err != nil {
+		if err := stream.Send(&v1alpha1.ApplicationWatchEvent{Type: kind, Application: *current}); err != nil {
 			return err
 		}
-		kind = "MODIFIED"
+		kind = watch.Modified
 		select {
 		case <-ctx.Done():
 			return nil

@@ -108,7 +108,7 @@ func (c *controller) reconcile(ctx context.Context) {
 	if failed := c.autoSync(before, found); failed != nil {
 		conditions = append(conditions, *failed)
 	}
-	// Without a commit there was nothing to compare with and this never fails.
+	// The change cannot fail.
 	_, _ = c.app.update(func(app *v1alpha1.Application) error {
 		c.persist(app, before, found, conditions, wanted)
 		return nil

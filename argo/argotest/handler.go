@@ -1,15 +1,14 @@
 package argotest
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	"github.com/argoproj/argo-cd/v2/pkg/apiclient/settings"
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/version"
 	"github.com/improbable-eng/grpc-web/go/grpcweb"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // maxMessage is Argo CD's own limit for a message, in bytes.
@@ -26,6 +25,7 @@ func (s *Server) handler(config Config) http.Handler {
 	)
 	application.RegisterApplicationServiceServer(server, &applications{server: s})
 	version.RegisterVersionServiceServer(server, versionService{})
+	settings.RegisterSettingsServiceServer(server, &settingsService{})
 	web := grpcweb.WrapServer(server)
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -38,13 +38,4 @@ func (s *Server) handler(config Config) http.Handler {
 		}
 	}
 	return http.StripPrefix(strings.TrimSuffix(config.RootPath, "/"), http.HandlerFunc(route))
-}
-
-// versionService answers as the release does whose code this package is built with.
-type versionService struct{}
-
-func (versionService) Version(context.Context, *emptypb.Empty) (*version.VersionMessage, error) {
-	return &version.VersionMessage{
-		Version: "v2.14.21", GitTreeState: "clean", Compiler: "gc", Platform: "linux/amd64", KustomizeVersion: "v5.4.3",
-	}, nil
 }

@@ -75,6 +75,20 @@ func TestMiddleware(t *testing.T) {
 	}
 }
 
+func TestEditedApplicationIsJudged(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	commit := w.infra.head()
+	w.settled(commit)
+	if w.EditApplication("nope", func(*v1alpha1.Application) {}) {
+		t.Error("an application that does not exist was edited")
+	}
+	w.EditApplication(app, func(a *v1alpha1.Application) { a.Spec.Source.TargetRevision = "other" })
+	if _, err := w.newClient(token).Live(w.auth(), argo.App{Name: app}, source(), service); err == nil || !strings.Contains(err.Error(), "other") {
+		t.Errorf("an application of another branch: %v", err)
+	}
+}
+
 // Two Applications share a cluster, and neither sees the other's objects.
 func TestApplicationsAreApart(t *testing.T) {
 	t.Parallel()

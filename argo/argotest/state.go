@@ -3,6 +3,7 @@ package argotest
 import (
 	"context"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
@@ -36,6 +37,23 @@ func (s *Server) Revision(namespace, name string) *servingv1.Revision {
 // unknown to Git.
 func (s *Server) Edit(ctx context.Context, namespace, name string, change func(*servingv1.Service)) error {
 	return s.cluster.Edit(ctx, namespace, name, change)
+}
+
+// EditApplication changes an Application as a human with kubectl does, and reports whether it is
+// there.
+func (s *Server) EditApplication(name string, change func(*v1alpha1.Application)) bool {
+	for _, app := range s.apps {
+		if app.get().Name != name {
+			continue
+		}
+		// The change cannot fail.
+		_, _ = app.update(func(app *v1alpha1.Application) error {
+			change(app)
+			return nil
+		})
+		return true
+	}
+	return false
 }
 
 // DeleteRevision removes a Revision as Knative's garbage collection does, and reports whether it

@@ -9,10 +9,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"k8s.io/apimachinery/pkg/watch"
 )
-
-func watchType(kind string) watch.EventType { return watch.EventType(kind) }
 
 // Sync begins a sync with the checks of the real server.
 func (a *applications) Sync(ctx context.Context, request *application.ApplicationSyncRequest) (*v1alpha1.Application, error) {
