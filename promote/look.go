@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -27,19 +30,41 @@ func (p *Promotion) look(ctx context.Context) (Situation, error) {
 	if at.Next, err = p.next(ctx, at.Now); err != nil {
 		return at, err
 	}
+	if err := p.lookBack(ctx, &at); err != nil {
+		return at, err
+	}
 	if err := p.lookLive(ctx, &at); err != nil {
 		return at, err
 	}
-	if !at.Now.Owned() { // no promotion yet, the history need not be read
-		return at, nil
-	}
-	if at.NoPrevious, err = p.previousGone(ctx, at.Now); err != nil {
-		return at, err
-	}
-	at.Past, err = p.past(ctx, func(gitops.Commit) bool { return true })
-	at.Fresh = at.Past != nil && time.Since(at.Past.Time) < p.WaitTimeout
+	at.NoPrevious, err = p.previousGone(ctx, at.Now)
 	return at, err
 }
+
+// lookBack finds the promotion that the overlay is in the middle of, or has
+// just ended with. An older one does not matter, so the history is not read
+// for it.
+func (p *Promotion) lookBack(ctx context.Context, at *Situation) error {
+	traffic, err := at.Now.Traffic()
+	if err != nil || !at.Now.Owned() {
+		return err
+	}
+	underWay := slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.Tag == p.CandidateTag })
+	for commit, err := range p.History.Log(ctx) {
+		switch {
+		case err != nil:
+			return fmt.Errorf("reading the promotion before: %w", err)
+		case p.ours(commit):
+			at.Past, at.Fresh = &commit, p.fresh(commit)
+			return nil
+		case !underWay && !p.fresh(commit):
+			return nil
+		}
+	}
+	return nil
+}
+
+// fresh tells whether a commit is so young that its run may still wait for it.
+func (p *Promotion) fresh(commit gitops.Commit) bool { return time.Since(commit.Time) < p.WaitTimeout }
 
 // next is the overlay with the images set, or as it is when none are given.
 func (p *Promotion) next(ctx context.Context, now *knative.State) (*knative.State, error) {

@@ -143,7 +143,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 // finished plans nothing but a look at what is there. Only a fresh promotion
 // may still be taken back: its run may have stopped before the last gates.
 func finished(c Config, at Situation, split knative.Split) Plan {
-	plan := Plan{To: split.Stable}
+	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.describe(at)
 	step := Step{Percent: 100}
 	if at.Past != nil && at.Past.Trailer(trailerTo) == plan.To {

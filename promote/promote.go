@@ -121,7 +121,10 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	case p.OnFailure == Hold:
 		return p.end(Held, cause)
 	}
-	if err := p.restore(ctx, plan, cause); err != nil {
+	switch err := p.restore(ctx, plan, cause); {
+	case isSuperseded(err):
+		return p.end(Superseded, err)
+	case err != nil:
 		return p.end(Failed, &RestoreError{Cause: cause, Err: err})
 	}
 	return p.end(RolledBack, cause)
@@ -130,10 +133,12 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 // cancel stops where the last commit left the traffic, or takes it back with
 // one commit that is not waited for: the runner gives ten seconds in all.
 func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result, error) {
-	if p.OnCancel == Rollback && plan.Restorable() && p.committed(plan) {
+	if p.OnCancel == Rollback && plan.Restorable() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer stop()
-		if _, err := p.takeBack(ctx, plan, cause); err != nil {
+		_, err := p.takeBack(ctx, plan, cause)
+		nothing := isSuperseded(err) && !p.committed(plan) // the cut came before the first commit
+		if err != nil && !nothing {
 			return p.end(Cancelled, &RestoreError{Cause: cause, Err: err})
 		}
 	}
