@@ -54,6 +54,14 @@ func newCommit(tree, parent plumbing.Hash, author, committer Person, now time.Ti
 	return encoded, nil
 }
 
+// check refuses a person that Git's own check of the repository would refuse.
+func (p Person) check(role string) error {
+	if s := p.signature(time.Time{}); s.Name == "" || s.Email == "" {
+		return fmt.Errorf("%s %q <%s>: expected a name and an email address", role, clean(p.Name), clean(p.Email))
+	}
+	return nil
+}
+
 // signature leaves out what would break the commit's header.
 func (p Person) signature(when time.Time) object.Signature {
 	bare := strings.NewReplacer("<", "", ">", "")

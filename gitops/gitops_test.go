@@ -124,3 +124,12 @@ func TestPublish(t *testing.T) {
 	}
 	s.git(t, "fsck", "--strict")
 }
+
+// mapFS is a file system of regular files.
+func mapFS(files map[string]string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for name, content := range files {
+		out[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return out
+}

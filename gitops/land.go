@@ -20,7 +20,7 @@ func (r *Repo) land(ctx context.Context, d draft) error {
 		if sent {
 			var err error
 			if seen, err = r.readBack(ctx, d); err != nil {
-				return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, errors.Join(err, pushed))
+				return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, err)
 			}
 		}
 		switch {

@@ -168,7 +168,7 @@ func (o *objects) need(ctx context.Context, commit, hash plumbing.Hash, parts ..
 		return cmp.Or(refused, o.missing(hash))
 	}
 	if err := o.bringWhole(ctx, commit); err != nil {
-		return errors.Join(err, refused)
+		return err
 	}
 	o.plain = true
 	if !o.has(hash) {

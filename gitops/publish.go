@@ -35,7 +35,7 @@ type Change struct {
 // ErrNotFound and ErrContention.
 func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 	m, err := newMessage(change.Subject, change.Body, change.Trailers)
-	if err != nil {
+	if err = errors.Join(err, r.Author.check("author"), r.Committer.check("committer")); err != nil {
 		return Commit{}, err
 	}
 	limit := cmp.Or(r.PublishTimeout, 5*time.Minute)

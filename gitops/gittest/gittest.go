@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,12 +29,16 @@ type Server struct {
 	// Around, when not nil, wraps what answers the requests, so that a test can
 	// fail, delay, count or cut single ones.
 	Around func(http.Handler) http.Handler
+
+	backend sync.Once
+	path    string
+	err     error
 }
 
 // Serve listens on a free port of the loopback interface and answers requests
 // until stop is called. A repository NAME has the address url + "/" + NAME.
 func (s *Server) Serve() (url string, stop func(), err error) {
-	if _, err := backend(); err != nil {
+	if _, err := s.program(); err != nil {
 		return "", nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,7 +74,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "invalid username or token", http.StatusUnauthorized)
 		return
 	}
-	path, err := backend()
+	path, err := s.program()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -100,17 +105,20 @@ func (s *Server) allowed(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(password), []byte(s.Token)) == 1
 }
 
-// backend finds git's CGI program, which is not in PATH.
-func backend() (string, error) {
-	out, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		return "", fmt.Errorf("looking for git's programs: %w: install git", err)
-	}
-	path := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
-	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("looking for git's HTTP server: %w: install git with its http-backend", err)
-	}
-	return path, nil
+// program finds git's CGI program once; it is not in PATH.
+func (s *Server) program() (string, error) {
+	s.backend.Do(func() {
+		out, err := exec.Command("git", "--exec-path").Output()
+		if err != nil {
+			s.err = fmt.Errorf("looking for git's programs: %w: install git", err)
+			return
+		}
+		s.path = filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
+		if _, err := os.Stat(s.path); err != nil {
+			s.err = fmt.Errorf("looking for git's HTTP server: %w: install git with its http-backend", err)
+		}
+	})
+	return s.path, s.err
 }
 
 // environment keeps the configuration of the machine out of the repositories.

@@ -1,0 +1,201 @@
+package gitops_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+// overlay is the folder that the benchmark changes, service the folder above it.
+const (
+	service = "apps/service-3"
+	overlay = service + "/overlays/production"
+)
+
+// serviceFiles are the files of one service.
+var serviceFiles = []string{
+	"base/kustomization.yaml", "base/service.yaml", "base/config.yaml", "base/account.yaml",
+	"overlays/production/kustomization.yaml", "overlays/production/patches/scale.yaml", "overlays/production/patches/env.yaml",
+	"overlays/staging/kustomization.yaml", "overlays/staging/patches/scale.yaml", "overlays/staging/patches/env.yaml",
+}
+
+// grown makes a repository with n files, ten for each service.
+func grown(b *testing.B, n int) server {
+	b.Helper()
+	root := b.TempDir()
+	dir, err := (gittest.Repository{}).Init(root, "infra.git", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var stream strings.Builder
+	stream.WriteString("commit refs/heads/main\ncommitter x <x@example.com> 1700000000 +0000\ndata 5\nStart\n")
+	for i := range n / len(serviceFiles) {
+		for _, name := range serviceFiles {
+			content := strings.Repeat(fmt.Sprintf("key-%d: value of %s in service %d\n", i, name, i), 20)
+			fmt.Fprintf(&stream, "M 100644 inline apps/service-%d/%s\ndata %d\n%s\n", i, name, len(content), content)
+		}
+	}
+	if _, err := gittest.Git(dir, strings.NewReader(stream.String()), "fast-import", "--quiet"); err != nil {
+		b.Fatal(err)
+	}
+	// As a host keeps its repositories; git fast-import packs loosely.
+	if _, err := gittest.Git(dir, nil, "repack", "-a", "-d", "--quiet"); err != nil {
+		b.Fatal(err)
+	}
+	url, stop, err := (&gittest.Server{Root: root}).Serve()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(stop)
+	return server{dir, url + "/infra.git"}
+}
+
+// publishOverlay does what a promotion does: it reads the overlay and its base
+// and changes one file.
+func publishOverlay(b testing.TB, url, content string) {
+	r, err := gitops.Open(gitops.Remote{URL: url, Branch: "main"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Author = gitops.Person{Name: "x", Email: "x@example.com"}
+	r.Committer = r.Author
+	_, err = r.Publish(b.Context(), gitops.Change{Subject: "Promote", Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
+		for _, dir := range []string{overlay, service + "/base"} {
+			err := fs.WalkDir(tip.Tree, dir, func(path string, entry fs.DirEntry, err error) error {
+				if err == nil && !entry.IsDir() {
+					_, err = fs.ReadFile(tip.Tree, path)
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		return map[string][]byte{overlay + "/kustomization.yaml": []byte(content)}, nil
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// publishWithGit does the same with the git command.
+func publishWithGit(b *testing.B, url, content string, sparse bool) {
+	work := filepath.Join(b.TempDir(), "work")
+	git := func(dir string, args ...string) {
+		if _, err := gittest.Git(dir, nil, args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if sparse {
+		git("", "clone", "--quiet", "--depth=1", "--filter=blob:none", "--sparse", url, work)
+		git(work, "sparse-checkout", "set", overlay, service+"/base")
+	} else {
+		git("", "clone", "--quiet", "--depth=1", url, work)
+	}
+	if err := os.WriteFile(filepath.Join(work, overlay, "kustomization.yaml"), []byte(content), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	git(work, "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "--quiet", "--all", "--message=Promote")
+	git(work, "push", "--quiet", "origin", "main")
+	if err := os.RemoveAll(work); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// measure runs publish and reports, beside the time, the processor's time of
+// this process, which has the server, and of the git processes of both sides.
+// Unlike the time it hardly depends on what else the machine does.
+func measure(b *testing.B, publish func()) {
+	before := processor(b)
+	for b.Loop() {
+		publish()
+	}
+	b.ReportMetric(float64((processor(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
+}
+
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var sum time.Duration
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(who, &used); err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return sum
+}
+
+// BenchmarkPublish publishes one change to repositories of growing size, beside
+// the git command doing the same work.
+func BenchmarkPublish(b *testing.B) {
+	for _, files := range []int{60, 6_000, 60_000} {
+		b.Run(fmt.Sprintf("files=%d", files), func(b *testing.B) {
+			s := grown(b, files)
+			n := 0
+			content := func() string { n++; return fmt.Sprintf("images: [%d]\n", n) }
+			b.Run("gitops", func(b *testing.B) {
+				measure(b, func() { publishOverlay(b, s.url, content()) })
+				b.ReportMetric(resident(b, s.url, content()), "resident-MB")
+			})
+			b.Run("git-clone", func(b *testing.B) {
+				measure(b, func() { publishWithGit(b, s.url, content(), false) })
+			})
+			b.Run("git-sparse", func(b *testing.B) {
+				measure(b, func() { publishWithGit(b, s.url, content(), true) })
+			})
+		})
+	}
+}
+
+// The variables that make TestPublishInProcess publish.
+const (
+	processURL     = "GITOPS_TEST_URL"
+	processContent = "GITOPS_TEST_CONTENT"
+)
+
+// resident is the largest resident set, in MB, of a process of its own that
+// publishes one change: this one holds the server and the generated files.
+func resident(b *testing.B, url, content string) float64 {
+	b.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPublishInProcess$", "-test.v")
+	cmd.Env = append(os.Environ(), processURL+"="+url, processContent+"="+content)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	_, after, _ := strings.Cut(string(out), "VmHWM:")
+	var kib float64
+	if _, err := fmt.Sscan(after, &kib); err != nil {
+		b.Fatalf("no VmHWM in %s", out)
+	}
+	return kib / 1024
+}
+
+// TestPublishInProcess publishes once to the server that a benchmark names, and
+// to one of its own otherwise, and prints the memory that it took.
+func TestPublishInProcess(t *testing.T) {
+	url, content := os.Getenv(processURL), os.Getenv(processContent)
+	if url == "" {
+		files := make(map[string]string)
+		for _, name := range serviceFiles {
+			files[service+"/"+name] = name
+		}
+		url, content = serve(t, gittest.Repository{}, mapFS(files), nil).url, "new"
+	}
+	publishOverlay(t, url, content)
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(string(status))
+}
