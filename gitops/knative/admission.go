@@ -34,14 +34,17 @@ func checkKnative(before, after *State, _ Intent) error {
 	if err != nil {
 		return err
 	}
-	if after.live != nil && before.Revision() == after.live.Spec.Template.Name {
+	if after.live != nil && before.Revision() != "" && before.Revision() == after.live.Spec.Template.Name && before.Revision() == after.Revision() {
 		old.Spec.Template = after.live.Spec.Template // with the cluster's own defaults
 	}
 	if err := update(ctx, before.service, after.service, old); err != nil {
 		return fmt.Errorf("Knative would refuse this change of Service %s: %w", after.name, err)
 	}
+	if !after.Owned() { // what was there before any promotion
+		return nil
+	}
 	if err := update(ctx, after.service, after.service, created); err != nil {
-		return fmt.Errorf("Knative would refuse the next commit, which only shifts the traffic of Service %s, because something after the patch %s rewrites the template's lists; list the tool's patches last: %w",
+		return fmt.Errorf("Knative would refuse the next commit, which only shifts the traffic of Service %s: is a patch after %s, a replacement or a transformer rewriting lists of the template? List the tool's patches last: %w",
 			after.name, after.defaultsName(), err)
 	}
 	return nil

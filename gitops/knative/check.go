@@ -3,7 +3,6 @@ package knative
 import (
 	"fmt"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,16 +92,13 @@ func checkOwn(before, after *State, _ Intent) error {
 			return err
 		}
 		own := []string{"/spec/traffic", "/spec/template/metadata/name"}
-		if made, _ := s.service.at("spec", "template", "metadata").(map[string]any); len(made) == 1 && s.plain.at("spec", "template", "metadata") == nil {
-			own = append(own, "/spec/template/metadata") // it holds nothing but the name
-		}
 		for _, op := range ops {
 			own = append(own, op.Path)
 		}
-		foreign := slices.DeleteFunc(differences("", map[string]any(s.plain), map[string]any(s.service)),
+		foreign := slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
 			func(field string) bool { return below(field, own) })
 		if len(foreign) > 0 {
-			return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", path.Base(s.ownFiles()[0]), list(foreign))
+			return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", s.routeName(), list(foreign))
 		}
 	}
 	return nil
@@ -146,16 +142,31 @@ func shows(image string, entry kustomize.Image) bool {
 	return name == wantName && (entry.NewTag == "" || tag == entry.NewTag) && (entry.Digest == "" || digest == entry.Digest)
 }
 
-func checkRoute(_, after *State, intent Intent) error {
+// checkRoute wants the revision's name and the traffic, with tags that make
+// host names: https://knative.dev/docs/serving/traffic-management/
+func checkRoute(before, after *State, intent Intent) error {
 	if after.Revision() != intent.Revision {
-		return fmt.Errorf("Service %s renders with revision %q instead of %q: a patch after ours, or of an overlay above, names it", after.name, after.Revision(), intent.Revision)
+		return fmt.Errorf("Service %s renders with revision %q instead of %q: a later patch, a replacement or a transformer changes its name or its template after %s",
+			after.name, after.Revision(), intent.Revision, after.routeName())
 	}
 	traffic, err := after.Traffic()
 	if err != nil {
 		return err
 	}
 	if !SameTraffic(traffic, intent.Traffic) {
-		return fmt.Errorf("Service %s renders with traffic %s instead of %s: another patch writes it too", after.name, Describe(traffic), Describe(intent.Traffic))
+		return fmt.Errorf("Service %s renders with traffic %s instead of %s: a later patch, a replacement or a transformer writes it after %s",
+			after.name, Describe(traffic), Describe(intent.Traffic), after.routeName())
+	}
+	old, err := before.Traffic()
+	if err != nil {
+		return err
+	}
+	for _, t := range traffic {
+		known := slices.ContainsFunc(old, func(o servingv1.TrafficTarget) bool { return o.Tag == t.Tag })
+		if room := maxName - len("-") - len(after.name); len(t.Tag) > room && !known {
+			return fmt.Errorf("the tag %q and the name of Service %s make a host name of more than %d characters, which Knative cannot serve: the tag may have %d",
+				t.Tag, after.name, maxName, max(room, 0))
+		}
 	}
 	return nil
 }

@@ -4,29 +4,29 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"knative.dev/pkg/apis"
 	"knative.dev/serving/pkg/apis/config"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	autoscaling "knative.dev/serving/pkg/autoscaler/config"
 	"sigs.k8s.io/yaml"
-
-	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// settings are clusters whose administrators chose different defaults.
-var settings = map[string]map[string]string{
-	"built-in": {},
-	"sized": {
+// ownSettings are those of a cluster whose administrator chose other defaults.
+func ownSettings() map[string]string {
+	return map[string]string{
 		"revision-cpu-request": "400m", "revision-memory-limit": "200Mi", "revision-timeout-seconds": "120",
-		"container-name-template": "{{.Name}}", "container-concurrency": "50", "enable-service-links": "true",
-	},
-	"secure": {"secure-pod-defaults": "enabled"},
+		"container-name-template": "{{.Name}}", "init-container-name-template": "before-{{.Name}}",
+		"container-concurrency": "50", "enable-service-links": "true", "secure-pod-defaults": "enabled",
+	}
 }
 
 // cluster is one Service in a cluster: Knative's own webhook code behind the
@@ -35,6 +35,9 @@ type cluster struct {
 	ctx     context.Context
 	applied []byte
 	live    *servingv1.Service
+
+	revisions map[string]servingv1.RevisionSpec
+	made      int
 }
 
 func newCluster(t testing.TB, settings map[string]string) *cluster {
@@ -48,11 +51,13 @@ func newCluster(t testing.TB, settings map[string]string) *cluster {
 		field.Set(reflect.ValueOf(config.Enabled))
 	}
 	features.SecurePodDefaults = secure
-	defaults, err := config.NewDefaultsConfigFromMap(settings)
+	limits := map[string]string{"max-revision-timeout-seconds": "3600", "allow-zero-initial-scale": "true"}
+	maps.Copy(limits, settings)
+	defaults, err := config.NewDefaultsConfigFromMap(limits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scale, err := autoscaling.NewConfigFromMap(settings)
+	scale, err := autoscaling.NewConfigFromMap(limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +91,25 @@ func (c *cluster) apply(manifest []byte, name string) error {
 		return err
 	}
 	c.live, c.applied = service, modified
+	return c.revise()
+}
+
+// revise makes the template's revision, or takes the one of its name, which
+// must be the same: https://github.com/knative/serving/blob/main/pkg/reconciler/configuration/configuration.go
+func (c *cluster) revise() error {
+	if c.revisions == nil {
+		c.revisions = map[string]servingv1.RevisionSpec{}
+	}
+	c.made++
+	name := c.live.Spec.Template.Name
+	if name == "" {
+		name = fmt.Sprintf("%s-%05d", c.live.Name, c.made)
+	}
+	spec := c.live.Spec.Template.Spec
+	if old, ok := c.revisions[name]; ok && !equality.Semantic.DeepEqual(old, spec) {
+		return fmt.Errorf("RevisionNameTaken: %s has another template: %s", name, cmp.Diff(old, spec))
+	}
+	c.revisions[name] = spec
 	return nil
 }
 
@@ -130,17 +154,4 @@ func serviceJSON(manifest []byte, name string) ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("no Service %s in the render", name)
-}
-
-func service(t testing.TB, state *knative.State) *servingv1.Service {
-	t.Helper()
-	raw, err := serviceJSON(state.Manifest, state.Service())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s servingv1.Service
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
-	return &s
 }

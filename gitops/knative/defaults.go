@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
@@ -25,16 +26,21 @@ type operation struct {
 
 // missingDefaults lists what Knative would add to the template, or change in
 // it, and a later apply would take back. Live, when given, is the Service as
-// Knative has defaulted it with the cluster's own settings; without it
-// Knative's built-in defaults are assumed.
-func missingDefaults(service object, live *servingv1.Service) ([]operation, error) {
+// Knative has defaulted it with the cluster's own settings. Without it, or
+// with another revision's template in it, Knative's built-in defaults are
+// assumed.
+func missingDefaults(service object, revision string, live *servingv1.Service) ([]operation, error) {
 	written, err := typed(service)
 	if err != nil {
 		return nil, err
 	}
 	defaulted := written.DeepCopy()
+	if live != nil {
+		takeNames(defaulted.Spec.Template.Spec.Containers, live.Spec.Template.Spec.Containers)
+		takeNames(defaulted.Spec.Template.Spec.InitContainers, live.Spec.Template.Spec.InitContainers)
+	}
 	defaulted.SetDefaults(apis.WithinCreate(context.Background()))
-	if live != nil && sameImages(written, live) {
+	if live != nil && live.Spec.Template.Name == revision && sameImages(written, live) {
 		defaulted = live
 	}
 	bare, err := podSpec(written)
@@ -60,6 +66,21 @@ func podSpec(service *servingv1.Service) (map[string]any, error) {
 	}
 	var spec map[string]any
 	return spec, json.Unmarshal(raw, &spec)
+}
+
+// takeNames gives containers without a name the ones they have in the cluster.
+// An administrator can change how Knative names them, and an old revision with
+// other names could not be taken back.
+func takeNames(containers, live []corev1.Container) {
+	if len(containers) != len(live) {
+		return
+	}
+	for i := range containers {
+		taken := slices.ContainsFunc(containers, func(c corev1.Container) bool { return c.Name == live[i].Name })
+		if containers[i].Name == "" && !taken {
+			containers[i].Name = live[i].Name
+		}
+	}
 }
 
 // sameImages tells whether two Services have the same containers. A live
@@ -91,7 +112,7 @@ func (s *State) defaultsInTree() ([]operation, error) {
 	}
 	var ops []operation
 	if err := yaml.UnmarshalStrict(content, &ops); err != nil {
-		return nil, fmt.Errorf("%s is not what knative-promote wrote: %s; delete it and its entry in patches:, the next promotion writes it again", s.defaultsName(), oneLine(err.Error()))
+		return nil, fmt.Errorf("%s is no list of JSON6902 operations, as knative-promote writes it; delete it and its entry in patches:, the next promotion writes it again", s.defaultsName())
 	}
 	var foreign []string
 	for _, op := range ops {
@@ -105,28 +126,26 @@ func (s *State) defaultsInTree() ([]operation, error) {
 	return ops, nil
 }
 
-// keep adds the defaults of the tree's file that are still missing in the
-// template. They come from the cluster's settings, which are not known now.
-func (s *State) keep(ops []operation) ([]operation, error) {
+// keep adds what the tree's defaults file says and the live Service, which is
+// not known now, would: the names of containers, and under the same revision
+// all that the cluster's settings added.
+func (s *State) keep(ops []operation, revision string) ([]operation, error) {
 	old, err := s.defaultsInTree()
 	if err != nil {
 		return nil, err
 	}
 	for _, op := range old {
 		i := slices.IndexFunc(ops, func(o operation) bool { return o.Path == op.Path })
-		switch {
-		case i >= 0:
+		switch same := revision == s.Revision(); {
+		case i >= 0 && (same || path.Base(op.Path) == "name"):
 			ops[i] = op
-		case !s.plain.has(op.Path) && s.plain.has(path.Dir(op.Path)):
+		case i < 0 && same && !s.plain.has(op.Path) && s.plain.has(path.Dir(op.Path)):
 			ops = append(ops, op)
 		}
 	}
 	slices.SortStableFunc(ops, func(a, b operation) int { return strings.Compare(a.Path, b.Path) })
 	return ops, nil
 }
-
-// defaultsName is the file's name for people.
-func (s *State) defaultsName() string { return path.Base(s.ownFiles()[1]) }
 
 const defaultsHeader = `# Written by knative-promote: what Knative adds to the template's lists. Without it
 # Knative refuses a commit that only shifts traffic.

@@ -68,7 +68,7 @@ func list(found []string) string {
 
 // oneLine is foreign text on one line and not too long.
 func oneLine(text string) string {
-	const most = 600
+	const most = 400
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"

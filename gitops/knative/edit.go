@@ -76,19 +76,16 @@ func changedImages(a, b []byte) ([]string, error) {
 }
 
 // Route is the State with this revision name and traffic, in the tool's own
-// patches. Live is the Service as the cluster has defaulted it, when it is
-// known and has this very revision as its template; nil otherwise.
+// patches. Live is the Service as the cluster has defaulted it; nil when it is
+// not known.
 func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.TrafficTarget, live *servingv1.Service) (*State, error) {
-	if live != nil && live.Spec.Template.Name != revision {
-		live = nil
-	}
-	ops, err := missingDefaults(s.plain, live)
+	ops, err := missingDefaults(s.plain, revision, live)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 	}
-	if live == nil && revision == s.Revision() {
-		if ops, err = s.keep(ops); err != nil {
-			return nil, err
+	if live == nil {
+		if ops, err = s.keep(ops, revision); err != nil {
+			return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 		}
 	}
 	defaults, err := defaultsFile(ops)

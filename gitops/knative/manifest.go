@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,19 @@ func (o object) at(keys ...string) any {
 		v = m[key]
 	}
 	return v
+}
+
+// withTemplateMetadata is the object with metadata in its template, if only an
+// empty one.
+func (o object) withTemplateMetadata() object {
+	spec, _ := o.at("spec").(map[string]any)
+	template, _ := o.at("spec", "template").(map[string]any)
+	if template == nil || template["metadata"] != nil {
+		return o
+	}
+	o, spec, template = maps.Clone(o), maps.Clone(spec), maps.Clone(template)
+	o["spec"], spec["template"], template["metadata"] = spec, template, map[string]any{}
+	return o
 }
 
 // has tells whether there is a value at a JSON pointer.

@@ -25,8 +25,9 @@ import (
 //	drop            keep no previous revision
 //	image REF...    the images of the steps that follow
 //	step PERCENT    the promotion's commit with this share for the candidate
-//	restore         the commit that takes back what was at the beginning
-//	back            the commit that takes back the image, with the old revision by name
+//	back            the commit that takes the promotion back, as a failed gate does
+//	restore         the commit that takes back all since the beginning
+//	begin           the beginning is here
 //	same            the repository is as it was at the beginning, byte for byte
 //	file FROM TO    somebody replaces the file TO with FROM
 type run struct {
@@ -35,9 +36,11 @@ type run struct {
 	tag              string
 	keep             bool
 	images           []kustomize.Image
-	from             string // the old revision of the promotion under way
+	from             string       // the old revision of the promotion under way
+	base             fstest.MapFS // what was there before it
 	cluster          *cluster
 	unseen           bool // the live Service is not known
+	refused          bool // the cluster did not take what the case begins with
 	withoutDefaults  bool // what the cluster gets lacks the defaults file
 }
 
@@ -82,8 +85,13 @@ func (r *run) do(t testing.TB, words []string) (string, error) {
 		r.tree[words[2]] = r.tree[words[1]]
 	case "step":
 		return r.step(t, words[1])
-	case "restore", "back":
-		return r.takeBack(t, words[0] == "restore")
+	case "back":
+		return r.takeBack(t, r.base)
+	case "restore":
+		r.from = ""
+		return r.takeBack(t, r.begin)
+	case "begin":
+		r.begin = r.tree
 	case "same":
 		if diff := cmp.Diff(r.begin, r.tree); diff != "" {
 			t.Errorf("not as at the beginning (-begin +end):\n%s", diff)
@@ -126,25 +134,33 @@ func (r *run) step(t testing.TB, share string) (string, error) {
 	if split.Stable == "" {
 		split.Stable = now.Service() + "-00001"
 	}
-	r.from = split.Stable
+	if split.Candidate == "" {
+		r.from, r.base = split.Stable, r.tree
+	}
 	split.Candidate, split.Percent = to, percent
 	targets := split.Targets(r.tag, r.keep)
 	after, err := next.Route(t.Context(), to, targets, r.live())
 	if err != nil {
 		return "", err
 	}
+	if r.unseen && now.Revision() == to {
+		seen, err := next.Route(t.Context(), to, targets, r.cluster.known())
+		if err != nil || string(seen.Manifest) != string(after.Manifest) {
+			t.Errorf("the live Service, with Knative's own defaults, makes a difference (-without +with): %v\n%s", err, cmp.Diff(string(after.Manifest), string(seen.Manifest)))
+		}
+	}
 	return r.commit(t, now, after, knative.Intent{Images: r.images, Revision: to, Traffic: targets})
 }
 
-// takeBack restores the images of the beginning, and its route as well or the
-// old revision by name.
-func (r *run) takeBack(t testing.TB, route bool) (string, error) {
+// takeBack restores an earlier tree. An overlay without a promotion gets the
+// old revision by name, where there is one.
+func (r *run) takeBack(t testing.TB, tree fstest.MapFS) (string, error) {
 	t.Helper()
 	now, err := r.read(t)
 	if err != nil {
 		return "", err
 	}
-	then, err := knative.Read(t.Context(), r.begin, r.overlay, r.service)
+	then, err := knative.Read(t.Context(), tree, r.overlay, r.service)
 	if err != nil {
 		return "", err
 	}
@@ -152,12 +168,12 @@ func (r *run) takeBack(t testing.TB, route bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var after *knative.State
 	intent := knative.Intent{Revision: then.Revision()}
-	if route {
-		if intent.Traffic, err = then.Traffic(); err != nil {
-			return "", err
-		}
+	if intent.Traffic, err = then.Traffic(); err != nil {
+		return "", err
+	}
+	after := next
+	if then.Owned() || r.from == "" {
 		after, err = next.RestoreRoute(t.Context(), then)
 	} else {
 		intent.Revision, intent.Traffic = r.from, knative.Split{Stable: r.from}.Targets(r.tag, r.keep)
@@ -187,10 +203,11 @@ func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Int
 			r.tree[name] = &fstest.MapFile{Data: content, Mode: 0o644}
 		}
 	}
-	if again, err := r.read(t); err != nil || string(again.Manifest) != string(after.Manifest) {
-		t.Errorf("the files render something else than the edit: %v", err)
+	again, err := knative.Read(t.Context(), r.tree, r.overlay, r.service)
+	if err != nil || string(again.Manifest) != string(after.Manifest) {
+		t.Fatalf("the files render something else than the edit: %v", err)
 	}
-	if err := r.sync(t); err != nil {
+	if err := r.sync(t, again); err != nil {
 		return "", fmt.Errorf("the cluster: %w", err)
 	}
 	return knative.Describe(intent.Traffic), nil
@@ -199,19 +216,15 @@ func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Int
 func (r *run) read(t testing.TB) (*knative.State, error) {
 	t.Helper()
 	state, err := knative.Read(t.Context(), r.tree, r.overlay, r.service)
-	if err == nil && r.cluster.live == nil {
-		err = r.sync(t)
+	if err == nil && r.cluster.live == nil && !r.refused {
+		r.refused = r.sync(t, state) != nil
 	}
 	return state, err
 }
 
-// sync brings the repository to the cluster.
-func (r *run) sync(t testing.TB) error {
+// sync brings the overlay to the cluster.
+func (r *run) sync(t testing.TB, state *knative.State) error {
 	t.Helper()
-	state, err := knative.Read(t.Context(), r.tree, r.overlay, r.service)
-	if err != nil {
-		return err
-	}
 	if r.withoutDefaults {
 		tree, err := withoutDefaults(r.tree, r.overlay, state.Service())
 		if err != nil {
@@ -221,7 +234,7 @@ func (r *run) sync(t testing.TB) error {
 			return err
 		}
 	}
-	err = r.cluster.apply(state.Manifest, state.Service())
+	err := r.cluster.apply(state.Manifest, state.Service())
 	if err != nil {
 		err = errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	}

@@ -55,7 +55,7 @@ func (s *State) with(ctx context.Context, files map[string][]byte) (*State, erro
 
 func (s *State) render(ctx context.Context) (err error) {
 	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
-		return err
+		return s.blame(ctx, err)
 	}
 	if s.objects, err = decode(s.Manifest); err != nil {
 		return err
@@ -66,6 +66,32 @@ func (s *State) render(ctx context.Context) (err error) {
 	s.name = s.service.text("metadata", "name")
 	s.plain, err = s.renderPlain(ctx)
 	return err
+}
+
+// blame finds out whether it is the tool's own defaults that do not render,
+// because the template has changed below them, and says how to mend that.
+func (s *State) blame(ctx context.Context, cause error) error {
+	entries, err := fs.ReadDir(s.fs(nil), s.Overlay)
+	if err != nil {
+		return cause
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, ownPrefix) || !strings.HasSuffix(name, defaultsSuffix) {
+			continue
+		}
+		file, kustomization, err := s.Kustomization()
+		if err != nil {
+			return cause
+		}
+		if kustomization, err = kustomize.RemovePatch(kustomization, name); err != nil {
+			return cause
+		}
+		if _, err := kustomize.Render(ctx, s.fs(map[string][]byte{file: kustomization}), s.Overlay); err == nil {
+			return fmt.Errorf("%s no longer fits the template; delete it and its entry in patches:, the next promotion writes it again: %w", name, cause)
+		}
+	}
+	return cause
 }
 
 // renderPlain renders the Service without the tool's own patches.
@@ -101,10 +127,20 @@ func (s *State) fs(more map[string][]byte) fs.FS {
 	return edited{FS: s.tree, files: files}
 }
 
+// The names of the tool's own files.
+const (
+	ownPrefix      = "knative-promote-"
+	defaultsSuffix = "-defaults.yaml"
+)
+
 func (s *State) ownFiles() []string {
-	base := path.Join(s.Overlay, "knative-promote-"+s.name)
-	return []string{base + ".yaml", base + "-defaults.yaml"}
+	base := path.Join(s.Overlay, ownPrefix+s.name)
+	return []string{base + ".yaml", base + defaultsSuffix}
 }
+
+// routeName and defaultsName are the own files' names for people.
+func (s *State) routeName() string    { return path.Base(s.ownFiles()[0]) }
+func (s *State) defaultsName() string { return path.Base(s.ownFiles()[1]) }
 
 // Kustomization is the overlay's kustomization file, its path and content.
 func (s *State) Kustomization() (file string, content []byte, err error) {
@@ -143,7 +179,7 @@ func (s *State) Owned() bool {
 func (s *State) Traffic() ([]servingv1.TrafficTarget, error) {
 	service, err := typed(s.service)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 	}
 	return service.Spec.Traffic, nil
 }

@@ -35,6 +35,8 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, e
 			split.Candidate, split.Percent = t.RevisionName, Percent(t)
 		case ours && Percent(t) == 0:
 			split.Previous = t.RevisionName
+		case t.ConfigurationName != "":
+			return Split{}, fmt.Errorf("the traffic names the configuration %s, which Knative does not take in a Service: name a revision", t.ConfigurationName)
 		default:
 			if Percent(t) > 0 {
 				if !slices.Contains(carrying, name(t)) {
