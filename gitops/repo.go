@@ -4,8 +4,8 @@
 // Nothing is cloned and there is no work tree. A partial fetch brings the
 // commit at the tip, then only the trees on the way to a folder, then that
 // folder's files, when they are read. A change is written as blobs, trees and a
-// commit into memory and pushed as one small pack. So a repository of 60,000
-// files costs about what one of 60 does.
+// commit into memory and pushed as one small pack. So what is read and sent
+// grows with the folders on the way, not with the repository.
 package gitops
 
 import (
