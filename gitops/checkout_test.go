@@ -1,0 +1,117 @@
+package gitops_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+// cloned is an infra repository served with this content, and a shallow clone
+// of it as actions/checkout makes one, with more files committed on top.
+func cloned(t *testing.T, content, more fstest.MapFS) (repo *gitops.Repo, clone string) {
+	t.Helper()
+	root := t.TempDir()
+	if _, err := (gittest.Repository{}).Init(root, "infra.git", content); err != nil {
+		t.Fatal(err)
+	}
+	url, stop, err := (&gittest.Server{Root: root}).Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	clone = filepath.Join(t.TempDir(), "clone")
+	run := func(dir string, args ...string) {
+		if out, err := gittest.Git(dir, nil, args...); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	run(root, "clone", "--quiet", "--depth=1", url+"/infra.git", clone)
+	for name, file := range more {
+		path := filepath.Join(clone, name)
+		if file.Data == nil {
+			run(clone, "rm", "--quiet", name)
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, file.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, file.Mode|0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(clone, "add", "--all")
+	run(clone, "-c", "user.name=a", "-c", "user.email=a@example.test", "commit", "--quiet", "--allow-empty", "--message=change")
+	repo, err = gitops.Open(gitops.Remote{URL: url + "/infra.git", Branch: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo, clone
+}
+
+func TestChangedBetweenTheBranchAndACheckout(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	repo, clone := cloned(t,
+		fstest.MapFS{
+			"README.md": text("one\n"), "apps/a/base/service.yaml": text("a\n"), "apps/a/prod/kustomization.yaml": text("b\n"),
+			"apps/b/service.yaml": text("c\n"), "apps/c": text("a file\n"), "run.sh": text("x\n"),
+		},
+		fstest.MapFS{
+			"README.md": text("two\n"), "apps/a/base/new.yaml": text("new\n"), "apps/b/service.yaml": {},
+			"apps/c": {}, "apps/c/now/a/folder.yaml": text("d\n"), "run.sh": {Data: []byte("x\n"), Mode: 0o755},
+		})
+	base, err := repo.Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := gitops.Checkout(t.Context(), filepath.Join(clone, "apps"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := gitops.Changed(base, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"README.md", "apps/a/base/new.yaml", "apps/b/service.yaml", "apps/c", "apps/c/now/a/folder.yaml", "run.sh"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+	if same, err := gitops.Changed(head, head); err != nil || len(same) > 0 {
+		t.Errorf("changed against itself: %v, %v", same, err)
+	}
+}
+
+func TestCheckoutReadsTheCommitNotTheWorkTree(t *testing.T) {
+	t.Parallel()
+	_, clone := cloned(t, fstest.MapFS{"a.yaml": {Data: []byte("committed\n")}}, nil)
+	if err := os.WriteFile(filepath.Join(clone, "a.yaml"), []byte("edited\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	head, err := gitops.Checkout(t.Context(), clone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := head.Tree.(interface{ ReadFile(string) ([]byte, error) }).ReadFile("a.yaml")
+	if err != nil || string(content) != "committed\n" {
+		t.Errorf("read %q, %v", content, err)
+	}
+}
+
+func TestCheckoutOutsideOfOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := gitops.Checkout(t.Context(), dir)
+	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != "folder "+dir+" is in no Git checkout: not found" {
+		t.Errorf("got %v", err)
+	}
+}
