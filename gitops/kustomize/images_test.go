@@ -45,11 +45,11 @@ func compareWithCommand(t *testing.T, c setCase, got []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := kustomize.Render(t.Context(), tree(t, edited), overlay)
+	want, err := kustomize.Render(patient(t), tree(t, edited), overlay)
 	if err != nil {
 		t.Fatal(err)
 	}
-	render, err := kustomize.Render(t.Context(), tree(t, got), overlay)
+	render, err := kustomize.Render(patient(t), tree(t, got), overlay)
 	if err != nil {
 		t.Fatal(err)
 	}

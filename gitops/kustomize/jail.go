@@ -21,7 +21,7 @@ const jailRoot = "/repository"
 const (
 	maxFileSize  = 8 << 20  // bytes of one file
 	maxTotalSize = 32 << 20 // bytes of all files together, each counted as often as it is used
-	maxReads     = 10_000   // files, each counted as often as it is used
+	maxReads     = 4_000    // files, each counted as often as it is used
 	maxLinks     = 40       // symbolic links followed to one file
 )
 

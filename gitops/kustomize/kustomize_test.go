@@ -138,7 +138,7 @@ func TestRenderReadsLittle(t *testing.T) {
 	files := tree(t, []byte("resources: [../../base, service.yaml]\npatches: [{path: patches/scale.yaml}]\n"))
 	withFile(files, "apps/other/kustomization.yaml", "resources: []\n")
 	r := &recorder{MapFS: files, looked: map[string]int{}}
-	if _, err := kustomize.Render(t.Context(), r, overlay); err != nil {
+	if _, err := kustomize.Render(patient(t), r, overlay); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -179,7 +179,7 @@ func TestRenderSchemas(t *testing.T) {
 			files, want = own, 2
 		}
 		done.Go(func() {
-			out, err := kustomize.Render(t.Context(), files, overlay)
+			out, err := kustomize.Render(patient(t), files, overlay)
 			if got := strings.Count(string(out), "- name:"); err != nil || got != want {
 				t.Errorf("got %d entries, %v, want %d", got, err, want)
 			}
@@ -215,7 +215,7 @@ func TestExample(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %v\n%s", dir, err, got)
 		}
-		if _, err := kustomize.Render(t.Context(), infra, dir); err != nil {
+		if _, err := kustomize.Render(patient(t), infra, dir); err != nil {
 			t.Error(err)
 		}
 	}

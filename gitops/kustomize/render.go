@@ -25,12 +25,15 @@ var turn = make(chan struct{}, 1)
 // container is an error that names the file and the entry. The only difference to the command is the version in the label
 // that buildMetadata: [managedByLabel] adds.
 //
-// Size and nesting of what is read are bounded, and so is the time: 10 seconds, or less by the deadline of ctx. kustomize
-// cannot be interrupted. After a render that was given up, the next waits until it has ended, within its own time.
-// Renders run one after the other.
+// Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, or 10 seconds without one.
+// kustomize cannot be interrupted: after a render that was given up, the next waits until it has ended, within its own
+// time. Renders run one after the other.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
-	defer cancel()
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, renderTimeout)
+		defer cancel()
+	}
 	out, err := render(ctx, tree, path.Clean(dir))
 	if err != nil {
 		return nil, &renderError{dir, err}
