@@ -78,7 +78,7 @@ func patchPairs(file string, target Target) []pair {
 }
 
 // RemovePatch takes the file out of the kustomization's patches, and the key patches with the last entry. After AddPatch
-// it gives back the bytes from before. A file that is not listed is no error.
+// it gives back the bytes from before, but for a key patches that had no value. A file that is not listed is no error.
 func RemovePatch(kustomization []byte, file string) ([]byte, error) {
 	out, err := removePatch(kustomization, file)
 	if err != nil {
