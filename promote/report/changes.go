@@ -17,7 +17,7 @@ type change struct {
 
 // hunk is one run of lines of a unified diff.
 type hunk struct {
-	from, to int // first line in each text
+	from, to int // line in each text where it starts
 	lines    []string
 }
 
@@ -74,6 +74,12 @@ func (c *change) take(lines []string) int {
 	}
 	h := hunk{from: number(head[1], 1), to: number(head[3], 1)}
 	old, current := number(head[2], 1), number(head[4], 1)
+	if old == 0 {
+		h.from++ // a hunk of no lines is numbered by the line before it
+	}
+	if current == 0 {
+		h.to++
+	}
 	size := 1
 	for ; size < len(lines) && (old > 0 || current > 0); size++ {
 		switch line := lines[size]; {
@@ -120,6 +126,12 @@ func (c change) String() string {
 
 func (h hunk) String() string {
 	old, current := h.size()
+	if old == 0 {
+		h.from--
+	}
+	if current == 0 {
+		h.to--
+	}
 	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n%s\n", h.from, old, h.to, current, strings.Join(h.lines, "\n"))
 }
 

@@ -64,7 +64,7 @@ func page(r promote.Result, room int) string {
 	if diff == "" && len(r.Before)+len(r.After) > 0 {
 		diff = Diff(r.Before, r.After)
 	}
-	shown := fit(room-len(top)-len(bottom), []section{{title: "Rendered manifest", diff: diff, open: planned(r)}})
+	shown := fit(room-len(top)-len(bottom), []section{newSection(diff, planned(r))})
 	return top + shown[0] + bottom
 }
 

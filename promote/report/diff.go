@@ -43,13 +43,45 @@ func Diff(before, after []byte) string {
 	return b.String()
 }
 
+// unified compares two texts line by line.
 func unified(from, to, before, after string) string {
 	if before == after {
 		return ""
 	}
-	diff, err := udiff.ToUnified(from, to, before, udiff.Lines(before, after), around)
+	diff, err := udiff.ToUnifiedDiff(from, to, before, udiff.Lines(before, after), around)
 	if err != nil {
 		return "" // only for edits that do not fit the text, and these do
 	}
-	return diff
+	c := change{name: to, verb: "changed"}
+	switch {
+	case before == "":
+		c.verb = "added"
+	case after == "":
+		c.name, c.verb = from, "removed"
+	}
+	for _, h := range diff.Hunks {
+		c.add(h)
+	}
+	return c.String()
+}
+
+// add takes over a hunk but not its place in the new text, which the library
+// does not count right after unchanged lines inside a hunk.
+func (c *change) add(from *udiff.Hunk) {
+	h := hunk{from: from.FromLine, to: from.FromLine + c.added - c.removed}
+	for _, line := range from.Lines {
+		text := strings.TrimSuffix(line.Content, "\n")
+		switch line.Kind {
+		case udiff.Delete:
+			text = "-" + text
+			c.removed++
+		case udiff.Insert:
+			text = "+" + text
+			c.added++
+		default:
+			text = " " + text
+		}
+		h.lines = append(h.lines, text)
+	}
+	c.hunks = append(c.hunks, h)
 }

@@ -107,9 +107,7 @@ func explanation(r promote.Result) string {
 		fmt.Fprintf(&b, "**Why:** %s\n\n", code(r.Reason, maxReason))
 	}
 	lines := brokenGates(r)
-	for _, line := range lines[:min(len(lines), maxGates)] {
-		b.WriteString(line)
-	}
+	b.WriteString(strings.Join(lines, ""))
 	if len(lines) > 0 {
 		b.WriteString("\n")
 	}
@@ -123,7 +121,7 @@ func brokenGates(r promote.Result) []string {
 	var lines []string
 	for _, step := range r.Steps {
 		for _, gate := range step.Gates {
-			if gate.Progress != promote.Broken {
+			if gate.Progress != promote.Broken || len(lines) == maxGates {
 				continue
 			}
 			line := "- Gate " + code(gate.Name, maxLabel) + " failed after step " + code(step.Name, maxLabel)

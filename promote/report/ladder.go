@@ -19,19 +19,23 @@ const (
 
 // section is a diff that is shown as far as there is room for it.
 type section struct {
-	title string // in Markdown
-	diff  string
-	open  bool // shown unfolded
-	level level
+	diff    string
+	changes []change
+	open    bool // shown unfolded
+	level   level
+}
+
+func newSection(diff string, open bool) section {
+	return section{diff: diff, changes: parse(diff), open: open}
 }
 
 // Markdown renders the section at its level.
 func (s section) Markdown() string {
-	changes := parse(s.diff)
+	changes := s.changes
 	if len(changes) == 0 || s.level == omitted {
 		return ""
 	}
-	summary := s.title + ": " + size(changes)
+	summary := "Rendered manifest: " + size(changes)
 	switch s.level {
 	case counts:
 		return summary + " (too long to show here; the run's `diff` output has it)\n\n"

@@ -46,7 +46,7 @@ func overlayPage(overlays []Overlay, room int) string {
 		}
 		left -= len(head)
 		heads = append(heads, head)
-		sections = append(sections, section{title: "Rendered manifest", diff: overlay.Diff, open: len(overlays) == 1})
+		sections = append(sections, newSection(overlay.Diff, len(overlays) == 1))
 	}
 	tail := ""
 	if n := len(overlays) - len(heads); n > 0 {
@@ -79,12 +79,15 @@ func overlayHeadline(overlays []Overlay) string {
 	} else if warned > 0 {
 		icon = "⚠️"
 	}
-	words := fmt.Sprintf("## %s %s", icon, plural(changed, "overlay")+" would change")
+	words := "## " + icon + " No overlay would change"
+	if changed > 0 {
+		words = "## " + icon + " " + plural(changed, "overlay") + " would change"
+	}
 	if broken > 0 {
 		words += fmt.Sprintf(", %d would not render", broken)
 	}
 	if warned > 0 {
-		words += ", " + plural(warned, "warning")
+		words += fmt.Sprintf(", %d with warnings", warned)
 	}
 	return words + "\n\n"
 }

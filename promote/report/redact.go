@@ -34,9 +34,9 @@ var secretValues = []*regexp.Regexp{
 
 var (
 	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"']*)@`)
-	wholeRow    = regexp.MustCompile(`(?m)^\s*(?:export\s+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?(?:\s*=|\s*:\s)\s*(.*[^\s])`)
+	wholeRow    = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*(.*[^\s])`)
 	scheme      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{6,})`)
-	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:\s*=\s*|:\s+)|["']\s*:\s*|\s+)("[^"]*"|'[^']*'|[^\s"'&;,]+)`)
+	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,]+)`)
 	aboutSecret = regexp.MustCompile(`(?i)["']?kind["']?\s*:\s*["']?secret\b`)
 )
 
@@ -189,19 +189,24 @@ func (v *vault) replaceGroup(form *regexp.Regexp, text string, group int, wanted
 
 // secretName reports whether a value of this name is likely a secret.
 func secretName(name string) bool {
-	lower := strings.ToLower(name)
-	for _, part := range secretParts {
-		if strings.Contains(strings.NewReplacer("-", "", "_", "", ".", "").Replace(lower), part) {
-			return true
-		}
+	joined := strings.Map(joint, name)
+	contains := func(part string) bool { return strings.Contains(joined, part) }
+	if slices.ContainsFunc(secretParts, contains) {
+		return true
 	}
-	for _, word := range words(name) {
-		if slices.Contains(secretWords, word) {
-			return true
-		}
+	if slices.ContainsFunc(words(name), func(word string) bool { return slices.Contains(secretWords, word) }) {
+		return true
 	}
-	return strings.HasSuffix(lower, "pwd") || strings.HasSuffix(lower, "dsn") ||
-		strings.HasSuffix(lower, "pass") && !strings.HasSuffix(lower, "bypass")
+	return strings.HasSuffix(joined, "pwd") || strings.HasSuffix(joined, "dsn") ||
+		strings.HasSuffix(joined, "pass") && !strings.HasSuffix(joined, "bypass")
+}
+
+// joint drops what separates words, so that API_KEY and apiKey are one.
+func joint(r rune) rune {
+	if r == '-' || r == '_' || r == '.' {
+		return -1
+	}
+	return unicode.ToLower(r)
 }
 
 // words splits DB_PASS, db-pass and dbPass into words in lower case.

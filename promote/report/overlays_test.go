@@ -1,0 +1,84 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestDiffComment(t *testing.T) {
+	t.Parallel()
+	golden(t, "overlays", "comment.md", func(t *testing.T, parts map[string][]byte) string {
+		var overlays []Overlay
+		if err := json.Unmarshal(parts["overlays.json"], &overlays); err != nil {
+			t.Fatal(err)
+		}
+		comment := DiffComment(overlays)
+		if !strings.HasPrefix(comment, DiffMarker+"\n") {
+			t.Errorf("comment does not start with its marker: %.80q", comment)
+		}
+		check(t, comment, CommentLimit)
+		check(t, DiffSummary(overlays), SummaryLimit)
+		return comment
+	})
+}
+
+// long is a diff of n objects with lines of width bytes.
+func long(n, width int) string {
+	manifest := func(value string) []byte {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "---\nkind: ConfigMap\nmetadata: {name: settings-%d}\na: x\nb: x\nc: x\nd: %s%s\ne: x\nf: x\ng: x\n", i, value, strings.Repeat("-", width))
+		}
+		return []byte(b.String())
+	}
+	return Diff(manifest("old"), manifest("new"))
+}
+
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		objects, width int
+		want           string
+	}{
+		{3, 10, "lines</summary>"},
+		{412, 20, "less context</summary>"},
+		{475, 20, "changed lines only</summary>"},
+		{600, 150, "too long to show line by line</summary>"},
+		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
+	} {
+		page := DiffComment([]Overlay{{Path: "apps/a", Diff: long(c.objects, c.width)}})
+		check(t, page, CommentLimit)
+		if !strings.Contains(page, c.want) || !strings.Contains(page, fmt.Sprintf("%d objects changed, +%[1]d −%[1]d lines", c.objects)) {
+			t.Errorf("%d objects: want %q in\n%.400s", c.objects, c.want, page)
+		}
+	}
+}
+
+func TestLongDiffsYieldFirst(t *testing.T) {
+	t.Parallel()
+	overlays := []Overlay{{Path: "apps/small", Diff: long(3, 10)}, {Path: "apps/huge", Diff: long(2500, 10)}, {Path: "apps/large", Diff: long(500, 60)}}
+	page := DiffComment(overlays)
+	check(t, page, CommentLimit)
+	for _, want := range []string{
+		"+3 −3 lines</summary>", "+2500 −2500 lines (too long", "+500 −500 lines, too long to show line by line</summary>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%.2000s", want, page)
+		}
+	}
+}
+
+func TestMoreOverlaysThanFit(t *testing.T) {
+	t.Parallel()
+	var overlays []Overlay
+	for i := range 3000 {
+		overlays = append(overlays, Overlay{Path: fmt.Sprint("apps/", i), Diff: long(1, 10), Warnings: []string{"w"}})
+	}
+	page := DiffComment(overlays)
+	check(t, page, CommentLimit)
+	if !strings.Contains(page, "more overlays not shown.") || !strings.HasPrefix(page, DiffMarker+"\n\n## ⚠️ 3000 overlays would change, 3000 with warnings") {
+		t.Errorf("got %.200s … %s", page, page[len(page)-200:])
+	}
+}
