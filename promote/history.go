@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // Entry is one promotion or rollback of the past, as its commits tell.
@@ -31,7 +30,7 @@ func (p *Promotion) Past(ctx context.Context, most int) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := knative.Read(ctx, tip.Tree, p.Overlay, p.Service)
+	state, err := p.overlay(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

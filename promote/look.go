@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -22,7 +23,7 @@ func (p *Promotion) look(ctx context.Context) (Situation, error) {
 		return at, err
 	}
 	at.Tip = tip.Commit
-	if at.Now, err = knative.Read(ctx, tip.Tree, p.Overlay, p.Service); err != nil {
+	if at.Now, err = p.overlay(ctx, tip); err != nil {
 		return at, err
 	}
 	p.Service = at.Now.Service()
@@ -38,6 +39,15 @@ func (p *Promotion) look(ctx context.Context) (Situation, error) {
 	}
 	at.NoPrevious, err = p.previousGone(ctx, at.Now)
 	return at, err
+}
+
+// overlay reads the overlay at the branch's tip.
+func (p *Promotion) overlay(ctx context.Context, tip gitops.Snapshot) (*knative.State, error) {
+	if _, err := fs.Stat(tip.Tree, p.Overlay); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("path: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
+			p.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
+	}
+	return knative.Read(ctx, tip.Tree, p.Overlay, p.Service)
 }
 
 // lookBack finds the promotion that the overlay is in the middle of, or has
