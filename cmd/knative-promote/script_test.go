@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var updateScripts = flag.Bool("update-scripts", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) {
+	// The scripts mostly wait for the servers that they run against.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	testscript.Main(m, map[string]func(){"knative-promote": main})
+}
+
+// TestScripts runs the whole program as testdata/script says, against real git
+// over HTTP, an Argo CD API over a model of Knative, and a GitHub API. Each
+// script has these for itself, and after each the promises are checked.
+//
+// The infra repository begins as testdata/infra with the script's files below
+// infra/ over it. The file world says what else is different: a line
+// `auto-sync off`, `path FOLDER` or `service NAME`.
+func TestScripts(t *testing.T) {
+	var checked atomic.Int32
+	t.Cleanup(func() {
+		if n := checked.Load(); !t.Failed() && flag.Lookup("test.run").Value.String() == "" && n < 100 {
+			t.Errorf("the scripts made %d commits in all, so the promises were hardly checked", n)
+		}
+	})
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		UpdateScripts:       *updateScripts,
+		Cmds:                commands(),
+		Setup: func(env *testscript.Env) error {
+			w, err := newWorld(env)
+			if err != nil {
+				return err
+			}
+			env.Defer(func() {
+				w.close()
+				n, broken := w.checkPromises()
+				checked.Add(int32(n))
+				if broken != nil {
+					env.T().Fatal("promises broken:\n" + broken.Error())
+				}
+			})
+			return nil
+		},
+	})
+}
+
+// The secrets of every script. No part of the word may show up anywhere.
+const (
+	secretWord = "s3cr3t"
+	gitToken   = "git-" + secretWord + "-0b1c"
+	argoToken  = "argocd-" + secretWord + "-7d2e"
+	hubToken   = "ghs_" + secretWord + "94f1"
+)
+
+// setting says how a script's world differs from the usual one.
+type setting struct {
+	service, path string
+	autoSync      bool
+}
+
+func readSetting(workDir string) (setting, error) {
+	s := setting{service: "product-import", path: "apps/product-import/overlays/production", autoSync: true}
+	text, err := os.ReadFile(filepath.Join(workDir, "world"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch key {
+		case "service":
+			s.service = value
+		case "path":
+			s.path = value
+		case "auto-sync":
+			s.autoSync = value != "off"
+		default:
+			return s, fmt.Errorf("world: unknown line %q", line)
+		}
+	}
+	return s, err
+}

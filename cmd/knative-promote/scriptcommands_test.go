@@ -1,0 +1,384 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing/fstest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/grpc/codes"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// commands are what scripts can say beside testscript's own words.
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, *world, []string){
+		"wantexit": wantexit, // wantexit CODE ARG...: run the program; with & as the last argument, in the background
+		"finish":   finishes, // finish CODE: wait for the program in the background
+		"await":    await,    // await REGEXP: until the program in the background has printed it
+		"signal":   signalTo, // signal INT|TERM|KILL: send it to the program in the background
+		"infra":    infra,    // see there
+		"traffic":  traffic,  // traffic v1.0.0=90 v2.0.0=10:candidate: what the data path does
+		"gitlog":   gitlog,   // gitlog: print the subjects since the seed, oldest first
+		"comment":  comment,  // comment PULL: print the one comment on it; with a count, how many
+		"argo":     argocd,   // see there
+		"github":   hub,      // github down|up
+		"output":   outputIs, // output NAME REGEXP: what the last program told the runner
+	}
+	commands := map[string]func(*testscript.TestScript, bool, []string){}
+	for name, do := range all {
+		commands[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg {
+				ts.Fatalf("unsupported: ! %s", name)
+			}
+			do(ts, ts.Value("world").(*world), args)
+		}
+	}
+	return commands
+}
+
+// process is one run of the program.
+type process struct {
+	command  *exec.Cmd
+	out, err buffer
+	output   string // the file of the step's outputs
+	summary  string // the file of its summary
+	done     chan struct{}
+	outputs  []output // once somebody has waited for it
+}
+
+func (w *world) startProcess(ts *testscript.TestScript, args []string) *process {
+	number := len(w.runs)
+	p := &process{
+		output:  filepath.Join(w.dir, fmt.Sprintf(".output-%d", number)),
+		summary: filepath.Join(w.dir, fmt.Sprintf("summary-%d.md", number)),
+		done:    make(chan struct{}),
+	}
+	path := filepath.SplitList(ts.Getenv("PATH"))
+	p.command = exec.Command(filepath.Join(path[0], "knative-promote"), args...)
+	p.command.Dir = ts.MkAbs(".")
+	p.command.Env = append(environmentOf(ts), "GITHUB_OUTPUT="+p.output, "GITHUB_STEP_SUMMARY="+p.summary)
+	p.command.Stdout, p.command.Stderr = &p.out, &p.err
+	ts.Check(p.command.Start())
+	w.runs = append(w.runs, p)
+	go func() {
+		defer close(p.done)
+		_ = p.command.Wait() // its state says how it ended
+	}()
+	return p
+}
+
+// environmentOf is what of a script's environment the program can see.
+func environmentOf(ts *testscript.TestScript) []string {
+	names := []string{
+		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
+		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
+	}
+	for _, in := range new(settings).inputs() {
+		names = append(names, in.envNames()...)
+	}
+	var env []string
+	for _, name := range names {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func (p *process) kill() {
+	_ = p.command.Process.Kill() // it may have ended
+	<-p.done
+}
+
+func wantexit(ts *testscript.TestScript, w *world, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: wantexit code [arg...] [&]")
+	}
+	if args[len(args)-1] == "&" {
+		w.startProcess(ts, args[1:len(args)-1])
+		return
+	}
+	w.ends(ts, w.startProcess(ts, args[1:]), args[0])
+}
+
+func finishes(ts *testscript.TestScript, w *world, args []string) {
+	w.ends(ts, w.background(ts), args[0])
+}
+
+// background is the oldest program that nobody has waited for.
+func (w *world) background(ts *testscript.TestScript) *process {
+	for _, p := range w.runs {
+		if p.outputs == nil {
+			return p
+		}
+	}
+	ts.Fatalf("there is no program in the background")
+	return nil
+}
+
+// ends waits for a program and shows what it printed.
+func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
+	select {
+	case <-p.done:
+	case <-time.After(time.Minute):
+		p.kill()
+		ts.Logf("%s%s", p.out.String(), p.err.String())
+		ts.Fatalf("the program did not end in a minute")
+	}
+	fmt.Fprint(ts.Stdout(), p.out.String())
+	fmt.Fprint(ts.Stderr(), p.err.String())
+	p.outputs, w.last = []output{}, p
+	if text, err := os.ReadFile(p.output); err == nil {
+		p.outputs, err = outputsIn(string(text))
+		ts.Check(err)
+	}
+	state := p.command.ProcessState.Sys().(syscall.WaitStatus)
+	got := strconv.Itoa(state.ExitStatus())
+	if state.Signaled() {
+		got = state.Signal().String()
+	}
+	if got != code {
+		ts.Logf("%s%s", p.out.String(), p.err.String())
+		ts.Fatalf("the program ended with %s, want %s", got, code)
+	}
+}
+
+func await(ts *testscript.TestScript, w *world, args []string) {
+	p, want := w.background(ts), regexp.MustCompile(args[0])
+	err := w.await(30*time.Second, args[0], func() bool {
+		select {
+		case <-p.done:
+			return true
+		default:
+			return want.MatchString(p.out.String())
+		}
+	})
+	if err == nil && !want.MatchString(p.out.String()) {
+		err = errors.New("the program ended without it")
+	}
+	if err != nil {
+		ts.Logf("%s", p.out.String())
+		ts.Fatalf("await %q: %v", args[0], err)
+	}
+}
+
+func signalTo(ts *testscript.TestScript, w *world, args []string) {
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	p := w.background(ts)
+	began := time.Now()
+	ts.Check(p.command.Process.Signal(signals[args[0]]))
+	select {
+	case <-p.done:
+	case <-time.After(7 * time.Second):
+		ts.Fatalf("7 s after SIG%s the program still runs", args[0])
+	}
+	ts.Logf("ended %s after the signal", time.Since(began).Round(time.Millisecond))
+}
+
+// infra does what other people do to the infra repository:
+//
+//	infra commit MESSAGE DIR   commit the files of a folder
+//	infra race N               somebody else comes first before the next N pushes
+//	infra protect              refuse pushes, as a protected branch does
+//	infra commits N            fail unless there are N commits since the seed
+//	infra show FILE [COMMIT]   print a file
+//	infra head NAME            put the tip's hash into the environment
+func infra(ts *testscript.TestScript, w *world, args []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch args[0] {
+	case "commit":
+		files, err := filesBelow(ts.MkAbs(args[2]))
+		ts.Check(err)
+		ts.Check(w.commit(args[1], files))
+	case "race":
+		w.races, _ = strconv.Atoi(args[1])
+	case "protect":
+		hook := "#!/bin/sh\necho 'GH006: Protected branch update failed for refs/heads/main.' >&2\nexit 1\n"
+		ts.Check(os.WriteFile(filepath.Join(w.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
+	case "commits":
+		if got := w.git(ts, "rev-list", "--count", w.seed+"..main"); got != args[1] {
+			ts.Fatalf("there are %s commits since the seed, want %s", got, args[1])
+		}
+	case "show":
+		fmt.Fprintln(ts.Stdout(), w.git(ts, "show", append(args[2:], "main")[0]+":"+args[1]))
+	case "head":
+		ts.Setenv(args[1], w.git(ts, "rev-parse", "main"))
+	default:
+		ts.Fatalf("infra: unknown word %q", args[0])
+	}
+}
+
+func (w *world) git(ts *testscript.TestScript, args ...string) string {
+	out, err := gittest.Git(w.bare, nil, args...)
+	ts.Check(err)
+	return out
+}
+
+func traffic(ts *testscript.TestScript, w *world, args []string) {
+	if args[0] == "-wait" {
+		args = args[1:]
+		if w.await(20*time.Second, "", func() bool { return slices.Equal(w.split(), sorted(args)) }) == nil {
+			return
+		}
+	}
+	if got := w.split(); !slices.Equal(got, sorted(args)) {
+		ts.Fatalf("the data path does %v, want %v", got, args)
+	}
+}
+
+func sorted(words []string) []string { return slices.Sorted(slices.Values(words)) }
+
+// split is what the data path does: version=percent[:tag].
+func (w *world) split() []string {
+	var parts []string
+	for _, target := range w.argo.Traffic(namespace, w.service) {
+		part := w.versionOf(target) + "=" + strconv.Itoa(knative.Percent(target))
+		if target.Tag != "" {
+			part += ":" + target.Tag
+		}
+		parts = append(parts, part)
+	}
+	return sorted(parts)
+}
+
+func (w *world) versionOf(target servingv1.TrafficTarget) string {
+	revision := w.argo.Revision(namespace, target.RevisionName)
+	if revision == nil {
+		return "gone"
+	}
+	image := revision.Spec.Containers[0].Image
+	return image[strings.LastIndex(image, ":")+1:]
+}
+
+func gitlog(ts *testscript.TestScript, w *world, _ []string) {
+	log := w.git(ts, "log", "--reverse", "--format=%s", w.seed+"..main")
+	log = regexp.MustCompile(`\b[0-9a-f]{8}\b`).ReplaceAllString(log, "REVISION")
+	fmt.Fprintln(ts.Stdout(), log)
+}
+
+func comment(ts *testscript.TestScript, w *world, args []string) {
+	pull, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	comments := w.hub.Comments(pull)
+	want := append(args[1:], "1")[0]
+	if got := strconv.Itoa(len(comments)); got != want {
+		ts.Fatalf("pull request %d has %s comments, want %s", pull, got, want)
+	}
+	for _, c := range comments {
+		fmt.Fprintf(ts.Stdout(), "%s (%d versions)\n", c.Body(), len(c.Bodies))
+	}
+}
+
+// argocd is what happens to Argo CD and the cluster:
+//
+//	argo login-page            every call is answered with HTML
+//	argo fail N                the next N calls fail as unavailable
+//	argo pause DURATION        calls are not answered for so long
+//	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
+//	argo collect VERSION       garbage-collect that revision
+func argocd(ts *testscript.TestScript, w *world, args []string) {
+	switch args[0] {
+	case "login-page":
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.login = true
+	case "fail":
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		w.argo.Fail(codes.Unavailable, n)
+	case "pause":
+		d, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		w.argo.Pause(d)
+	case "revision":
+		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
+	case "collect":
+		if !w.argo.DeleteRevision(namespace, w.revisionOf(ts, args[1])) {
+			ts.Fatalf("revision of %s is not there", args[1])
+		}
+	default:
+		ts.Fatalf("argo: unknown word %q", args[0])
+	}
+}
+
+// revisionOf is the revision in the present traffic whose image has the tag.
+func (w *world) revisionOf(ts *testscript.TestScript, version string) string {
+	for _, target := range w.argo.Traffic(namespace, w.service) {
+		if w.versionOf(target) == version {
+			return target.RevisionName
+		}
+	}
+	ts.Fatalf("no revision in the traffic has the version %s: %v", version, w.split())
+	return ""
+}
+
+func hub(ts *testscript.TestScript, w *world, args []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hubDown = args[0] == "down"
+}
+
+func outputIs(ts *testscript.TestScript, w *world, args []string) {
+	for _, o := range w.last.outputs {
+		if o.Name != args[0] {
+			continue
+		}
+		if !regexp.MustCompile(`(?s)^(` + args[1] + `)$`).MatchString(o.Value) {
+			ts.Fatalf("output %s is %q, want %s", o.Name, o.Value, args[1])
+		}
+		return
+	}
+	ts.Fatalf("there is no output %s", args[0])
+}
+
+// filesBelow are the files of a folder by their names inside it.
+func filesBelow(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	tree := os.DirFS(dir)
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(tree, name)
+		files[name] = string(text)
+		return err
+	})
+	return files, err
+}
+
+func mapFS(files map[string]string) fs.FS {
+	tree := fstest.MapFS{}
+	for name := range maps.Keys(files) {
+		tree[name] = &fstest.MapFile{Data: []byte(files[name]), Mode: 0o644}
+	}
+	return tree
+}
+
+// copyOver writes the files of one folder into another.
+func copyOver(to, from string) error {
+	files, err := filesBelow(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for name, text := range files {
+		name = filepath.Join(to, filepath.FromSlash(name))
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
+	}
+	return err
+}
