@@ -78,7 +78,7 @@ func checkService(before, after *State, _ Intent) error {
 		}
 	}
 	if len(changed) > 0 {
-		return fmt.Errorf("the edit would change more of Service %s than its image: %s", after.name, list(changed))
+		return fmt.Errorf("the edit would change more of Service %s than its image: %s; is a replacement or a transformer copying the image?", after.name, list(changed))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package knative
 
 import (
 	"bytes"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -24,7 +25,16 @@ func (e edited) Open(name string) (fs.File, error) {
 		}
 		return &file{Reader: bytes.NewReader(content), name: path.Base(name)}, nil
 	}
-	return e.FS.Open(name)
+	f, err := e.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil || !info.IsDir() {
+		return f, err
+	}
+	entries, err := e.ReadDir(name)
+	return &folder{File: f, rest: entries}, err
 }
 
 // ReadFile is Open and read, kept so that a lazy tree reads only what is asked.
@@ -99,3 +109,22 @@ func (f *file) Mode() fs.FileMode          { return 0o644 }
 func (f *file) ModTime() time.Time         { return time.Time{} }
 func (f *file) IsDir() bool                { return false }
 func (f *file) Sys() any                   { return nil }
+
+// folder is a folder of the tree that lists the replaced files too.
+type folder struct {
+	fs.File
+	rest []fs.DirEntry
+}
+
+// ReadDir lists the next n entries, all of them when n is not positive.
+func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 {
+		n = len(f.rest)
+	} else if len(f.rest) == 0 {
+		return nil, io.EOF
+	}
+	n = min(n, len(f.rest))
+	entries := f.rest[:n]
+	f.rest = f.rest[n:]
+	return entries, nil
+}

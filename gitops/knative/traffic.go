@@ -79,7 +79,7 @@ func addTarget(targets []servingv1.TrafficTarget, t servingv1.TrafficTarget) []s
 }
 
 // Targets is the traffic with the stable revision named and the candidate at
-// its share. Below 100 % the candidate carries the tag. At 100 % it has none,
+// its share. Below 100 % the candidate carries the tag. At 100 % it does not,
 // and the stable revision stays at 0 % as previous where keep says so.
 func (s Split) Targets(candidateTag string, keep bool) []servingv1.TrafficTarget {
 	var targets []servingv1.TrafficTarget
@@ -91,14 +91,17 @@ func (s Split) Targets(candidateTag string, keep bool) []servingv1.TrafficTarget
 	previous := s.Previous
 	switch {
 	case s.Candidate == "":
-		add(s.Stable, 100, s.stableTag())
+		add(s.Stable, 100, s.tagOf(s.Stable))
 	case s.Percent == 100:
-		add(s.Candidate, 100, "")
-		if previous = ""; keep && s.Stable != s.Candidate {
+		add(s.Candidate, 100, s.tagOf(s.Candidate))
+		if s.Stable != s.Candidate {
 			previous = s.Stable
 		}
+		if !keep {
+			previous = ""
+		}
 	default:
-		add(s.Stable, 100-s.Percent, s.stableTag())
+		add(s.Stable, 100-s.Percent, s.tagOf(s.Stable))
 		add(s.Candidate, s.Percent, candidateTag)
 	}
 	if previous != "" {
@@ -110,10 +113,10 @@ func (s Split) Targets(candidateTag string, keep bool) []servingv1.TrafficTarget
 	return targets
 }
 
-// stableTag is the foreign tag that the stable revision's share stands under.
-func (s Split) stableTag() string {
+// tagOf is a foreign tag of the revision, which its share stands under.
+func (s Split) tagOf(revision string) string {
 	for _, t := range s.Foreign {
-		if t.RevisionName == s.Stable && t.Tag != "" {
+		if t.RevisionName == revision && t.Tag != "" {
 			return t.Tag
 		}
 	}
