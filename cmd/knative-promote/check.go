@@ -115,3 +115,18 @@ func (s *settings) checkFork(_ map[string]string, w workflow) string {
 	}
 	return fmt.Sprintf("command: %q: the event %s comes from a fork's pull request that is not merged; expected diff, or a workflow that runs after the merge", s.Command, w.EventName)
 }
+
+// warnings lists what is allowed and may still be regretted.
+func (s *settings) warnings() []string {
+	var texts []string
+	if strings.HasPrefix(s.Remote.Token, "ghs_") && s.Timeout > time.Hour {
+		texts = append(texts, fmt.Sprintf("timeout: %q: a GitHub App's token lives for an hour, so a promotion that fails after that cannot be taken back; a shorter timeout, an ssh-key or a personal token helps", s.Timeout))
+	}
+	if s.Argo.Insecure {
+		texts = append(texts, "argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one")
+	}
+	if s.Argo.Plaintext && !isLoopback("http://"+s.Argo.Server) {
+		texts = append(texts, "argocd-plaintext: the token travels to Argo CD without TLS")
+	}
+	return texts
+}

@@ -121,6 +121,25 @@ application: missing: expected the Argo CD Application that syncs the overlay, a
 argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com`)
 }
 
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		env  []string
+		want []string
+	}{
+		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-SERVER=127.0.0.1:8080"}, nil},
+		{[]string{"INPUT_TOKEN=github_pat_x", "INPUT_TIMEOUT=2h"}, nil},
+		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h"}, []string{`timeout: "2h0m0s": a GitHub App's token lives for an hour, so a promotion that fails after that cannot be taken back; a shorter timeout, an ssh-key or a personal token helps`}},
+		{[]string{"INPUT_ARGOCD-INSECURE=true"}, []string{"argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one"}},
+		{[]string{"INPUT_ARGOCD-PLAINTEXT=true"}, []string{"argocd-plaintext: the token travels to Argo CD without TLS"}},
+	} {
+		s, err := read(t, enough(test.env...))
+		if diff := cmp.Diff(test.want, s.warnings()); diff != "" || err != nil {
+			t.Errorf("%v: warnings (-want +got):\n%s\nerror: %v", test.env, diff, err)
+		}
+	}
+}
+
 func TestFlagProblems(t *testing.T) {
 	t.Parallel()
 	_, err := read(t, enough(), "--steps")

@@ -66,6 +66,9 @@ func start(ctx context.Context, arguments arguments, getenv func(string) string,
 	if err != nil {
 		return promote.Result{Status: promote.Failed}, err
 	}
+	for _, text := range s.warnings() {
+		r.Warning(note{Title: "Inputs", Text: text})
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
 	return execute(ctx, s, w, r)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -61,6 +62,9 @@ func (r *runner) Hide(secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, form := range secretForms(secrets) {
+		if slices.Contains(r.secrets, form) {
+			continue
+		}
 		r.secrets = append(r.secrets, form)
 		if r.onActions {
 			r.commands.AddMask(form)

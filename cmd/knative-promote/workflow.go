@@ -35,8 +35,10 @@ type event struct {
 		PullRequest *json.RawMessage `json:"pull_request"`
 	} `json:"issue"`
 	WorkflowRun struct {
-		PullRequests []pullRequest `json:"pull_requests"`
+		PullRequests   []pullRequest `json:"pull_requests"` // empty for a fork's
+		HeadRepository repository    `json:"head_repository"`
 	} `json:"workflow_run"`
+	Repository repository `json:"repository"`
 }
 
 type pullRequest struct {
@@ -47,11 +49,12 @@ type pullRequest struct {
 }
 
 type branch struct {
-	SHA  string `json:"sha"`
-	Repo struct {
-		ID       int64  `json:"id"`
-		FullName string `json:"full_name"`
-	} `json:"repo"`
+	SHA  string     `json:"sha"`
+	Repo repository `json:"repo"`
+}
+
+type repository struct {
+	ID int64 `json:"id"`
 }
 
 // readWorkflow reads the runner's variables and the event. The error is about
@@ -96,6 +99,8 @@ func (w *workflow) take(e event) {
 		w.Fork = !pr.Merged && pr.Head.Repo.ID != pr.Base.Repo.ID
 	case e.Issue.PullRequest != nil:
 		w.PullRequest = e.Issue.Number
+	case e.WorkflowRun.HeadRepository.ID != 0:
+		w.Fork = e.WorkflowRun.HeadRepository != e.Repository
 	}
 }
 

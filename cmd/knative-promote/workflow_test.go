@@ -28,6 +28,8 @@ func TestEvents(t *testing.T) {
 		{"comment on an issue", `{"issue":{"number":8}}`, workflow{}},
 		{"workflow run", `{"workflow_run":{"pull_requests":[{"number":9,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":1}}}]}}`,
 			workflow{PullRequest: 9, Base: "b", Head: "h"}},
+		{"workflow run of a push", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":1}}}`, workflow{}},
+		{"workflow run of a fork", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":2}}}`, workflow{Fork: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
