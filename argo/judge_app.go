@@ -142,14 +142,11 @@ func syncRevision(in Intent, app *v1alpha1.Application) string {
 // the same commit helps. A webhook that cannot be reached ("failed calling webhook")
 // is none.
 func refusal(in Intent, state *v1alpha1.OperationState) string {
-	if state.Phase == common.OperationSucceeded {
-		return ""
-	}
-	if state.SyncResult == nil || len(state.SyncResult.Resources) == 0 {
+	if state.Phase == common.OperationSucceeded || state.SyncResult == nil {
 		return ""
 	}
 	for _, r := range state.SyncResult.Resources {
-		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && r.Status == common.ResultCodeSyncFailed && denied(r.Message) {
+		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && denied(r.Message) {
 			// before it stands a temporary file's name
 			return clean(r.Message[strings.Index(r.Message, "admission webhook"):])
 		}
@@ -170,9 +167,11 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("comparison", "Argo CD does not know whether the application is in sync")
 	case ours == nil:
 		return troubled("missing", "application %s at %s contains no Knative Service %s", in.App, short(compared(in, ob)), in.Service)
+	case ours.RequiresPruning:
+		return troubled("missing", "application %s at %s would prune the Service %s", in.App, short(compared(in, ob)), in.Service)
 	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced:
 		return nil
-	case ours.Status == v1alpha1.SyncStatusCodeSynced && !ours.RequiresPruning && (onlyPruning(app) || applied(in, ob)):
+	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob)):
 		return nil
 	case applied(in, ob):
 		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))

@@ -92,7 +92,7 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 // judgeTraffic compares what Knative routes with what the Service asks for.
 func judgeTraffic(in Intent, ob Observed) *Verdict {
 	got := ob.Service.Status.Traffic
-	if len(got) != len(withDefault(ob.Service.Spec.Traffic)) || !sameTraffic(got, resolved(ob.Service)) {
+	if !sameTraffic(got, resolved(ob.Service)) {
 		routed := "nothing"
 		if len(got) > 0 {
 			routed = clean(describeTraffic(got))
