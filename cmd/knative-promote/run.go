@@ -32,7 +32,19 @@ func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Re
 		p.DryRun = p.DryRun || s.Command == cmdDiff
 		result, err = p.Run(ctx)
 	}
+	if result.Status == promote.Failed {
+		err = overtime(ctx, err)
+	}
 	return show.end(ctx, result, err)
+}
+
+// overtime says that the run's own timeout ended it, where what was cut short
+// only says that it got no answer.
+func overtime(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, promote.ErrTimeout) || !errors.Is(context.Cause(ctx), promote.ErrTimeout) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", promote.ErrTimeout, err)
 }
 
 // connect makes the run's ends: the infra repository and Argo CD, which a
