@@ -104,7 +104,7 @@ func explanation(r promote.Result) string {
 	var b strings.Builder
 	stopped := r.Status == promote.Held && !broken(r)
 	if r.Reason != "" && !stopped && !strings.HasSuffix(r.Reason, context.Canceled.Error()) {
-		fmt.Fprintf(&b, "**Why:** %s\n\n", code(r.Reason, maxReason))
+		fmt.Fprintf(&b, "**Why:** %s\n\n", reason(r.Reason, maxReason))
 	}
 	lines := brokenGates(r)
 	b.WriteString(strings.Join(lines, ""))
@@ -126,7 +126,7 @@ func brokenGates(r promote.Result) []string {
 			}
 			line := "- Gate " + code(gate.Name, maxLabel) + " failed after step " + code(step.Name, maxLabel)
 			if gate.Reason != "" && !strings.Contains(r.Reason, gate.Reason) {
-				line += ": " + code(gate.Reason, maxReason)
+				line += ": " + reason(gate.Reason, maxReason)
 			}
 			lines = append(lines, line+"\n")
 		}

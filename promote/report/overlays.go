@@ -101,12 +101,12 @@ func (o Overlay) head() string {
 	}
 	b.WriteString("\n\n")
 	if o.Err != "" {
-		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", code(o.Err, maxReason))
+		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))
 	} else if o.Diff == "" {
 		b.WriteString("Renders as before.\n\n")
 	}
 	for _, warning := range o.Warnings[:min(len(o.Warnings), maxWarnings)] {
-		fmt.Fprintf(&b, "⚠️ %s\n\n", code(warning, maxWarning))
+		fmt.Fprintf(&b, "⚠️ %s\n\n", reason(warning, maxWarning))
 	}
 	if left := len(o.Warnings) - maxWarnings; left > 0 {
 		b.WriteString(plural(left, "more warning") + ".\n\n")

@@ -33,9 +33,9 @@ var secretValues = []*regexp.Regexp{
 }
 
 var (
-	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"']*)@`)
+	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
 	wholeRow    = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*(.*[^\s])`)
-	scheme      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{6,})`)
+	scheme      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
 	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,]+)`)
 	aboutSecret = regexp.MustCompile(`(?i)["']?kind["']?\s*:\s*["']?secret\b`)
 )
@@ -151,11 +151,7 @@ func (v *vault) redactText(text string) string {
 	if aboutSecret.MatchString(text) {
 		return v.hide(text)
 	}
-	for _, form := range secretValues {
-		text = form.ReplaceAllStringFunc(text, v.hide)
-	}
-	text = v.replaceGroup(userinfo, text, 2, nil)
-	text = v.replaceGroup(scheme, text, 3, nil)
+	text = v.redactForms(text)
 	if !secretName(text) {
 		return text // no name in it, the usual case
 	}
@@ -164,6 +160,15 @@ func (v *vault) redactText(text string) string {
 		separated := strings.TrimSpace(groups[3]) != ""
 		return secretName(groups[2]) && (separated || groups[1] != "")
 	})
+}
+
+// redactForms hides what is a secret by its own form, whatever its name.
+func (v *vault) redactForms(text string) string {
+	for _, form := range secretValues {
+		text = form.ReplaceAllStringFunc(text, v.hide)
+	}
+	text = v.replaceGroup(userinfo, text, 2, nil)
+	return v.replaceGroup(scheme, text, 3, nil)
 }
 
 // replaceGroup hides one group of every match that wanted accepts.

@@ -65,3 +65,12 @@ func (v *vault) show(diff, before string) string {
 	}
 	return strings.Join(lines, "")
 }
+
+// reason shows why something failed, in words that may come from elsewhere and
+// quote more than they should. Names are left as they are: `token: expired` is
+// what the reader has to know.
+func reason(text string, limit int) string {
+	text = text[:min(len(text), 4*limit)]
+	v := newVault([]byte(text))
+	return code(v.token.ReplaceAllString(v.redactForms(text), "<hidden>"), limit)
+}
