@@ -139,6 +139,11 @@ candidate: 100 % OLD, 0 % NEW (candidate)
 candidate: 100 % OLD, 0 % NEW (candidate)
 10 % baked 5m0s: 90 % OLD, 10 % NEW (candidate)
 `},
+		"a candidate alone waits for an approval": {
+			config(Step{Bake: time.Minute}), Situation{Now: owned, Next: ownedNext, NoPrevious: true},
+			`from "OLD" to "NEW" base "tip"
+candidate baked 1m0s: 100 % OLD, 0 % NEW (candidate)
+`},
 		"resume asks the gates of the present step first": {
 			config(ten, fifty, all), Situation{Now: at10, Next: at10, Past: started},
 			`from "OLD" to "NEW" base "b0"

@@ -37,7 +37,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_ARGOCD-HEADERS=X-One: 1\nsecret", `argocd-headers: the value (INPUT_ARGOCD-HEADERS): expected Name: value on each line; line 2 is not; for example: CF-Access-Client-Id: 0123.access`},
 		{"INPUT_ARGOCD-ROOT-PATH=https://x/y", `argocd-root-path: "https://x/y" (INPUT_ARGOCD-ROOT-PATH): expected a path; for example: /argo-cd`},
 		{"INPUT_STEPS=10,5,100", `steps: "10,5,100" (INPUT_STEPS): expected percentages that rise, but 5 comes after 10; for example: 10@5m,50@5m,100`},
-		{"INPUT_STEPS=0,100", `steps: "0,100" (INPUT_STEPS): expected whole percentages from 1 to 100, but there is "0" (the candidate starts at 0 % by itself); for example: 10@5m,50@5m,100`},
+		{"INPUT_STEPS=-1,100", `steps: "-1,100" (INPUT_STEPS): expected whole percentages from 0 to 100, but there is "-1"; for example: 10@5m,50@5m,100`},
 		{"INPUT_STEPS=10@soon", `steps: "10@soon" (INPUT_STEPS): after @ expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds, but there is "soon"; for example: 10@5m,50@5m,100`},
 		{"INPUT_STEPS=,", `steps: "," (INPUT_STEPS): expected at least one percentage; for example: 10@5m,50@5m,100`},
 		{"INPUT_CANDIDATE-TAG=1st", `candidate-tag: "1st" (INPUT_CANDIDATE-TAG): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: candidate`},

@@ -48,7 +48,7 @@ func TestBadInputOnActions(t *testing.T) {
 	}
 	want := []string{
 		`error Bad input: token: the value (INPUT_TOKEN): expected one line without blanks; for example: ${{ steps.app.outputs.token }}`,
-		`error Bad input: steps: "1%" (INPUT_STEPS): expected whole percentages from 1 to 100, but there is "1%" (the candidate starts at 0 % by itself); for example: 10@5m,50@5m,100`,
+		`error Bad input: steps: "1%" (INPUT_STEPS): expected whole percentages from 0 to 100, but there is "1%"; for example: 10@5m,50@5m,100`,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)

@@ -37,8 +37,8 @@ func parseSteps(text string) ([]promote.Step, error) {
 func parseStep(text string) (promote.Step, error) {
 	number, after, baked := strings.Cut(text, "@")
 	percent, err := strconv.ParseUint(number, 10, 8)
-	if err != nil || percent < 1 || percent > 100 {
-		return promote.Step{}, fmt.Errorf("expected whole percentages from 1 to 100, but there is %q (the candidate starts at 0 %% by itself)", number)
+	if err != nil || percent > 100 {
+		return promote.Step{}, fmt.Errorf("expected whole percentages from 0 to 100, but there is %q", number)
 	}
 	step := promote.Step{Percent: int(percent)}
 	if baked {

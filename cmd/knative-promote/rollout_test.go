@@ -23,7 +23,7 @@ func FuzzSteps(f *testing.F) {
 			return
 		}
 		var written []string
-		last := 0
+		last := -1
 		for _, step := range steps {
 			if step.Percent <= last || step.Percent > 100 || step.Bake < 0 {
 				t.Fatalf("%q: steps %+v", text, steps)
