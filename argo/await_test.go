@@ -203,6 +203,7 @@ func TestAwaitEnds(t *testing.T) {
 func TestAwaitHelps(t *testing.T) {
 	in, off := scene(t, "recorded-auto-sync-off")
 	inStuck, stuck := scene(t, "out-of-sync")
+	inDrift, drifts := scene(t, "service-drifts")
 	inBehind, blocked := scene(t, "recorded-waits-behind-refused")
 	byHand := blocked
 	byHand.App = blocked.App.DeepCopy()
@@ -219,6 +220,7 @@ func TestAwaitHelps(t *testing.T) {
 		"and it may not":                {in, off, denied, []order{syncNow, syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself; syncing: not allowed"},
 		"auto-sync forgot":              {inStuck, stuck, nil, []order{syncStuck}, "the application is out of sync at 08c13fd0"},
 		"a window is closed":            {inStuck, stuck, errWindow, []order{syncStuck}, "the application is out of sync at 08c13fd0; a sync window is closed"},
+		"a sync does not help":          {inDrift, drifts, nil, nil, ""},
 		"an older commit blocks":        {inBehind, blocked, nil, []order{terminate}, ""},
 		"an older one, started by hand": {inBehind, byHand, nil, nil, ""},
 	}

@@ -174,6 +174,7 @@ func TestErrorsOfCalls(t *testing.T) {
 		"no permission":  {codes.PermissionDenied, "permission denied", ErrAuth, "no such application, or the token may not do this: permission denied", 1},
 		"not found":      {codes.NotFound, "applications.argoproj.io \"shop\" not found", ErrNotFound, "not found", 1},
 		"bad request":    {codes.InvalidArgument, "multiple projects", nil, "multiple projects (InvalidArgument)", 1},
+		"no service":     {codes.Unimplemented, "unknown service argo/version", nil, "unknown service argo/version: is this Argo CD, and is the root path right? (Unimplemented)", 1},
 		"foreign text":   {codes.InvalidArgument, "a\n::set-output name=x::y\x1b[31m\u202e", nil, "a ::set-output name=x::y [31m (InvalidArgument)", 1},
 		"heals":          {codes.Unavailable, "connection refused", nil, "", 3},
 		"of its backend": {codes.Unknown, "error getting cached app", nil, "", 3},

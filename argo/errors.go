@@ -45,8 +45,10 @@ func explain(err error) error {
 		if strings.Contains(message, "not found as part of application") {
 			return fmt.Errorf("%w: %s", ErrNotFound, message)
 		}
+	case codes.Unimplemented:
+		return fmt.Errorf("%s: is this Argo CD, and is the root path right? (%w)", message, codeError(code))
 	case codes.DeadlineExceeded, codes.Canceled:
-		return fmt.Errorf("no answer in time: %w", err)
+		return fmt.Errorf("no answer in time: %s (%w)", message, codeError(code))
 	}
 	return fmt.Errorf("%s (%w)", message, codeError(code))
 }

@@ -104,6 +104,8 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return wait("a sync of %s is being terminated", short(revision))
 	case !state.Phase.Completed() && concerns:
 		return wait("syncing %s%s", short(revision), after(message))
+	case !state.Phase.Completed() && revision == "":
+		return wait("a sync is running%s", after(message))
 	case !state.Phase.Completed():
 		return wait("another sync is running, of %s%s", short(revision), after(message))
 	case app.Operation != nil:
