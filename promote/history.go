@@ -60,7 +60,7 @@ func newest(c gitops.Commit) Entry {
 	return Entry{
 		Promotion: c.Trailer(trailerID), Image: c.Trailer(trailerImage), From: c.Trailer(trailerFrom), To: c.Trailer(trailerTo),
 		Steps: []string{c.Trailer(trailerStep)}, Commit: c.Hash, Started: c.Time, Ended: c.Time,
-		Run: c.Trailer(trailerRun), Actor: c.Trailer(trailerActor), Reason: c.Trailer(trailerReason),
+		Run: c.Trailer(trailerRun), Actor: c.Trailer(trailerActor), Reason: c.Trailer(TrailerReason),
 	}
 }
 

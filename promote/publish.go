@@ -26,8 +26,11 @@ const (
 	trailerBase    = "Promotion-Base"
 	trailerRun     = "Promotion-Run"
 	trailerActor   = "Promotion-Actor"
-	trailerReason  = "Promotion-Reason"
 )
+
+// TrailerReason is the trailer that says in words why a commit was made. It is
+// for people only.
+const TrailerReason = "Promotion-Reason"
 
 // publish commits the i-th step and returns the commit that shows it.
 func (p *Promotion) publish(ctx context.Context, plan Plan, i int) (string, error) {
@@ -113,7 +116,7 @@ func (p *Promotion) trailers(plan Plan, step, from, to, reason string) []gitops.
 		{Key: trailerID, Value: plan.ID}, {Key: trailerService, Value: p.Service}, {Key: trailerOverlay, Value: p.Overlay},
 		{Key: trailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
 		{Key: trailerFrom, Value: from}, {Key: trailerTo, Value: to}, {Key: trailerBase, Value: plan.Base},
-		{Key: trailerRun, Value: p.RunURL}, {Key: trailerActor, Value: p.Actor}, {Key: trailerReason, Value: reason},
+		{Key: trailerRun, Value: p.RunURL}, {Key: trailerActor, Value: p.Actor}, {Key: TrailerReason, Value: reason},
 	}
 	return slices.DeleteFunc(all, func(t gitops.Trailer) bool { return t.Value == "" })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -23,9 +24,9 @@ func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Re
 	var result promote.Result
 	switch {
 	case s.Command == cmdHistory:
-		return promote.Result{Command: s.Command, Status: promote.Unchanged}, history(ctx, p, r)
+		return looked(ctx, s, history(ctx, p, r))
 	case s.diffsCheckout():
-		return promote.Result{Command: s.Command, Status: promote.Unchanged}, diffCheckout(ctx, s, w, r)
+		return looked(ctx, s, diffCheckout(ctx, s, w, r))
 	case s.Command == cmdRollback:
 		result, err = p.Rollback(ctx)
 	default:
@@ -36,6 +37,14 @@ func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Re
 		err = overtime(ctx, err)
 	}
 	return show.end(ctx, result, err)
+}
+
+// looked is how a command ends that only looks.
+func looked(ctx context.Context, s settings, err error) (promote.Result, error) {
+	if err != nil {
+		return promote.Result{Command: s.Command, Status: promote.Failed}, overtime(ctx, err)
+	}
+	return promote.Result{Command: s.Command, Status: promote.Unchanged}, nil
 }
 
 // overtime says that the run's own timeout ended it, where what was cut short
@@ -55,7 +64,8 @@ func connect(s settings, show *reporter) (*promote.Promotion, error) {
 		return nil, err
 	}
 	repo.Author, repo.Committer = s.Author, s.Committer
-	p := &promote.Promotion{Config: s.Promote, Branch: repo, History: repo, Reporter: show}
+	branch := masked{repo, show.runner.Redact}
+	p := &promote.Promotion{Config: s.Promote, Branch: branch, History: repo, Reporter: show}
 	if s.Argo.Server == "" {
 		return p, nil
 	}
@@ -65,6 +75,24 @@ func connect(s settings, show *reporter) (*promote.Promotion, error) {
 	}
 	p.Cluster = cluster
 	return p, nil
+}
+
+// masked keeps secrets out of what commits say in words: a reason may quote
+// what a user passed on by mistake, or a foreign server's answer.
+type masked struct {
+	promote.Branch
+	redact func(string) string
+}
+
+func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	change.Subject, change.Body = m.redact(change.Subject), m.redact(change.Body)
+	change.Trailers = slices.Clone(change.Trailers)
+	for i, t := range change.Trailers {
+		if t.Key == promote.TrailerReason { // the others are read back and must stay as they are
+			change.Trailers[i].Value = m.redact(t.Value)
+		}
+	}
+	return m.Branch.Publish(ctx, change)
 }
 
 // historyLength is how many promotions the command history lists.
