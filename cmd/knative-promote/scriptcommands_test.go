@@ -27,7 +27,7 @@ import (
 // commands are what scripts can say beside testscript's own words.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, *world, []string){
-		"wantexit": wantexit, // wantexit CODE ARG...: run the program; with & as the last argument, in the background
+		"wantexit": wantexit, // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument, in the background
 		"finish":   finishes, // finish CODE: wait for the program in the background
 		"await":    await,    // await REGEXP: until the program in the background has printed it
 		"signal":   signalTo, // signal INT|TERM|KILL: send it to the program in the background
@@ -152,7 +152,7 @@ func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
 	if state.Signaled() {
 		got = state.Signal().String()
 	}
-	if got != code {
+	if !slices.Contains(strings.Split(code, "|"), got) {
 		ts.Logf("%s%s", p.out.String(), p.err.String())
 		ts.Fatalf("the program ended with %s, want %s", got, code)
 	}
