@@ -67,10 +67,10 @@ func TestAliasOfItselfEnds(t *testing.T) {
 func TestReasonsQuoteNoSecrets(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"invalid session: token: expired":                         "`invalid session: token: expired`",
-		"GET https://bot:SECRETa/b@git.example.com/x: 401":        "`GET https://<hidden>@git.example.com/x: 401`",
-		"header Authorization: Bearer SECRETbbbbbbbbbbbb was refused":     "`header Authorization: Bearer <hidden> was refused`",
-		"patch {\"key\":\"-----BEGIN RSA PRIVATE KEY-----SECRETc": "`patch {\"key\":\"<hidden>`",
+		"invalid session: token: expired":                             "`invalid session: token: expired`",
+		"GET https://bot:SECRETa/b@git.example.com/x: 401":            "`GET https://<hidden>@git.example.com/x: 401`",
+		"header Authorization: Bearer SECRETbbbbbbbbbbbb was refused": "`header Authorization: Bearer <hidden> was refused`",
+		"patch {\"key\":\"-----BEGIN RSA PRIVATE KEY-----SECRETc":     "`patch {\"key\":\"<hidden>`",
 		"": "–",
 	} {
 		if got := reason(text, maxReason); got != want {

@@ -111,7 +111,6 @@ func FuzzComment(f *testing.F) {
 			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
 		}
 		check(t, Comment(r), CommentLimit)
-		check(t, Summary(r), SummaryLimit)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Diff: diff, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
 		check(t, DiffComment(overlays), CommentLimit)
 	})
