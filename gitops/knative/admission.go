@@ -14,34 +14,56 @@ import (
 	autoscaling "knative.dev/serving/pkg/autoscaler/config"
 )
 
-// checkKnative runs Knative's own defaulting and validation on the Service as
-// a create, as the update from before, and as the commit that comes next and
-// leaves the template alone.
-func checkKnative(before, after *State, _ Intent) error {
+// checkCreate runs Knative's own defaulting and validation on the Service as
+// if it were new.
+func checkCreate(_, after *State, _ Intent) error {
 	ctx, err := tolerant(context.Background())
 	if err != nil {
 		return err
 	}
-	created, err := typed(after.service)
+	service, err := typed(after.service)
 	if err != nil {
 		return err
 	}
-	created, err = admit(ctx, created, nil)
-	if err != nil {
+	if _, err := admit(ctx, service, nil); err != nil {
 		return fmt.Errorf("Knative would refuse Service %s: %w", after.name, err)
+	}
+	return nil
+}
+
+// checkUpdate does the same as the update from before.
+func checkUpdate(before, after *State, _ Intent) error {
+	ctx, err := tolerant(context.Background())
+	if err != nil {
+		return err
 	}
 	old, err := stored(ctx, before.service)
 	if err != nil {
 		return err
 	}
-	if after.live != nil && before.Revision() != "" && before.Revision() == after.live.Spec.Template.Name && before.Revision() == after.Revision() {
+	name := before.Revision()
+	if after.live != nil && name != "" && name == after.live.Spec.Template.Name && name == after.Revision() {
 		old.Spec.Template = after.live.Spec.Template // with the cluster's own defaults
 	}
 	if err := update(ctx, before.service, after.service, old); err != nil {
 		return fmt.Errorf("Knative would refuse this change of Service %s: %w", after.name, err)
 	}
-	if !after.Owned() { // what was there before any promotion
+	return nil
+}
+
+// checkNext does the same for the commit that comes next and leaves the
+// template alone. What was there before any promotion need not take that.
+func checkNext(_, after *State, _ Intent) error {
+	if !after.Owned() {
 		return nil
+	}
+	ctx, err := tolerant(context.Background())
+	if err != nil {
+		return err
+	}
+	created, err := stored(ctx, after.service)
+	if err != nil {
+		return err
 	}
 	if err := update(ctx, after.service, after.service, created); err != nil {
 		return fmt.Errorf("Knative would refuse the next commit, which only shifts the traffic of Service %s: is a patch after %s, a replacement or a transformer rewriting lists of the template? List the tool's patches last: %w",

@@ -26,7 +26,7 @@ var imageField = regexp.MustCompile(`^/spec/template/spec/(containers|initContai
 // The error says what else changed.
 func Check(before, after *State, intent Intent) error {
 	for _, check := range []func(before, after *State, intent Intent) error{
-		checkOthers, checkService, checkOwn, checkImages, checkRoute, checkKnative,
+		checkOthers, checkService, checkOwn, checkImages, checkRoute, checkCreate, checkUpdate, checkNext,
 	} {
 		if err := check(before, after, intent); err != nil {
 			return fmt.Errorf("overlay %s: %w", after.Overlay, err)
@@ -142,8 +142,7 @@ func shows(image string, entry kustomize.Image) bool {
 	return name == wantName && (entry.NewTag == "" || tag == entry.NewTag) && (entry.Digest == "" || digest == entry.Digest)
 }
 
-// checkRoute wants the revision's name and the traffic, with tags that make
-// host names: https://knative.dev/docs/serving/traffic-management/
+// checkRoute wants the revision's name and the traffic.
 func checkRoute(before, after *State, intent Intent) error {
 	if after.Revision() != intent.Revision {
 		return fmt.Errorf("Service %s renders with revision %q instead of %q: a later patch, a replacement or a transformer changes its name or its template after %s",
@@ -157,13 +156,20 @@ func checkRoute(before, after *State, intent Intent) error {
 		return fmt.Errorf("Service %s renders with traffic %s instead of %s: a later patch, a replacement or a transformer writes it after %s",
 			after.name, Describe(traffic), Describe(intent.Traffic), after.routeName())
 	}
+	return checkTags(before, after, traffic)
+}
+
+// checkTags wants room for the host names that new tags make, tag-service:
+// https://knative.dev/docs/serving/traffic-management/
+func checkTags(before, after *State, traffic []servingv1.TrafficTarget) error {
 	old, err := before.Traffic()
 	if err != nil {
 		return err
 	}
+	room := maxName - len("-") - len(after.name)
 	for _, t := range traffic {
 		known := slices.ContainsFunc(old, func(o servingv1.TrafficTarget) bool { return o.Tag == t.Tag })
-		if room := maxName - len("-") - len(after.name); len(t.Tag) > room && !known {
+		if len(t.Tag) > room && !known {
 			return fmt.Errorf("the tag %q and the name of Service %s make a host name of more than %d characters, which Knative cannot serve: the tag may have %d",
 				t.Tag, after.name, maxName, max(room, 0))
 		}

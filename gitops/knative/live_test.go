@@ -154,20 +154,47 @@ func TestDefaultsStay(t *testing.T) {
 	}
 }
 
-// TestCheckOthers finds objects that come and go.
+// TestCheckOthers finds objects that come and go, also one that is called as
+// the Knative Service is.
 func TestCheckOthers(t *testing.T) {
 	t.Parallel()
-	configMap := "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n"
-	with, _ := routed(t, liveManifest+configMap, func(string) *servingv1.Service { return nil })
-	without, _ := routed(t, liveManifest, func(string) *servingv1.Service { return nil })
-	for want, states := range map[string][2]*knative.State{
-		"ConfigMap/settings (new)":  {without, with},
-		"ConfigMap/settings (gone)": {with, without},
+	unknown := func(string) *servingv1.Service { return nil }
+	without, _ := routed(t, liveManifest, unknown)
+	for id, manifest := range map[string]string{
+		"ConfigMap/settings": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n",
+		"Service/shop":       "apiVersion: v1\nkind: Service\nmetadata:\n  name: shop\n",
 	} {
-		err := knative.Check(states[0], states[1], knative.Intent{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v instead of %s", err, want)
+		with, _ := routed(t, liveManifest+"---\n"+manifest, unknown)
+		for want, states := range map[string][2]*knative.State{id + " (new)": {without, with}, id + " (gone)": {with, without}} {
+			err := knative.Check(states[0], states[1], knative.Intent{})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v instead of %s", err, want)
+			}
 		}
+	}
+}
+
+// TestCheckSameName refuses another image under an unchanged revision name, as
+// Knative does.
+func TestCheckSameName(t *testing.T) {
+	t.Parallel()
+	now, _ := routed(t, liveManifest, func(string) *servingv1.Service { return nil })
+	images, err := parseImages([]string{"ghcr.io/acme/shop:v2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := now.SetImages(t.Context(), images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traffic, err := now.Traffic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = knative.Check(now, next, knative.Intent{Images: images, Revision: now.Revision(), Traffic: traffic})
+	want := "overlay .: Knative would refuse this change of Service shop: Saw the following changes without a name change"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v instead of %s…", err, want)
 	}
 }
 

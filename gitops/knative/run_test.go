@@ -119,17 +119,36 @@ func (r *run) step(t testing.TB, share string) (string, error) {
 			return "", err
 		}
 	}
-	to, err := next.NextRevision()
+	intent, err := r.plan(now, next, percent)
 	if err != nil {
 		return "", err
+	}
+	after, err := next.Route(t.Context(), intent.Revision, intent.Traffic, r.live())
+	if err != nil {
+		return "", err
+	}
+	if r.unseen && now.Revision() == intent.Revision {
+		seen, err := next.Route(t.Context(), intent.Revision, intent.Traffic, r.cluster.known())
+		if err != nil || string(seen.Manifest) != string(after.Manifest) {
+			t.Errorf("the live Service, with Knative's own defaults, makes a difference (-without +with): %v\n%s", err, cmp.Diff(string(after.Manifest), string(seen.Manifest)))
+		}
+	}
+	return r.commit(t, now, after, intent)
+}
+
+// plan is what a step must show.
+func (r *run) plan(now, next *knative.State, percent int) (knative.Intent, error) {
+	to, err := next.NextRevision()
+	if err != nil {
+		return knative.Intent{}, err
 	}
 	traffic, err := now.Traffic()
 	if err != nil {
-		return "", err
+		return knative.Intent{}, err
 	}
 	split, err := knative.ReadSplit(traffic, r.tag)
 	if err != nil {
-		return "", err
+		return knative.Intent{}, err
 	}
 	if split.Stable == "" {
 		split.Stable = now.Service() + "-00001"
@@ -138,18 +157,7 @@ func (r *run) step(t testing.TB, share string) (string, error) {
 		r.from, r.base = split.Stable, r.tree
 	}
 	split.Candidate, split.Percent = to, percent
-	targets := split.Targets(r.tag, r.keep)
-	after, err := next.Route(t.Context(), to, targets, r.live())
-	if err != nil {
-		return "", err
-	}
-	if r.unseen && now.Revision() == to {
-		seen, err := next.Route(t.Context(), to, targets, r.cluster.known())
-		if err != nil || string(seen.Manifest) != string(after.Manifest) {
-			t.Errorf("the live Service, with Knative's own defaults, makes a difference (-without +with): %v\n%s", err, cmp.Diff(string(after.Manifest), string(seen.Manifest)))
-		}
-	}
-	return r.commit(t, now, after, knative.Intent{Images: r.images, Revision: to, Traffic: targets})
+	return knative.Intent{Images: r.images, Revision: to, Traffic: split.Targets(r.tag, r.keep)}, nil
 }
 
 // takeBack restores an earlier tree. An overlay without a promotion gets the

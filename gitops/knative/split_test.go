@@ -20,6 +20,7 @@ func FuzzTargets(f *testing.F) {
 	f.Add([]byte{0, 4, 100, 1, 2, 0, 3, 1, 0}, uint8(50), true)
 	f.Add([]byte{1, 2, 100, 2, 3, 0}, uint8(100), true)
 	f.Add([]byte{1, 0, 100, 4, 3, 0, 4, 0, 0}, uint8(100), true)
+	f.Add([]byte("020000000000"), uint8(100), false) // somebody gave the previous revision all traffic again
 	f.Fuzz(func(t *testing.T, data []byte, share uint8, keep bool) {
 		split, err := knative.ReadSplit(anyTraffic(data), "candidate")
 		if err != nil {

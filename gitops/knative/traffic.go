@@ -44,7 +44,9 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, e
 				}
 				split.Stable = t.RevisionName
 			}
-			split.Foreign = addForeign(split.Foreign, t)
+			if !ours {
+				split.Foreign = addForeign(split.Foreign, t)
+			}
 		}
 	}
 	switch {
