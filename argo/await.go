@@ -20,8 +20,13 @@ const (
 
 // Await waits until the intent is live and returns what it saw last. It asks Argo CD
 // to compare with Git at once, polls, and lets the Application's events wake it early;
-// the events are only a hint, what was read decides. Where auto-sync is off or stuck it
-// syncs, see [Grace] and the package's remedies, and where it may not, the reason says so.
+// the events are only a hint, what was read decides.
+//
+// It helps where Argo CD would stand still: it syncs where auto-sync is off, and where
+// auto-sync has done nothing for ten seconds and no sync window is closed; it terminates
+// an automated sync of an older commit that only retries what an admission webhook
+// refused. It never touches what a person started. Where the token may not do this, the
+// reason says so and the wait goes on.
 //
 // Report, unless nil, is called after every observation, also when nothing changed.
 //
