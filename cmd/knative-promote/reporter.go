@@ -20,13 +20,18 @@ type reporter struct {
 	ended  int // steps that the comment shows as ended
 
 	results chan promote.Result // newest state of the comment, at most one
-	done    chan struct{}
+	closing chan struct{}       // the last state is offered
+	done    chan struct{}       // it is written
 	diff    func([]byte, []byte) string
+	commits string // web address of a commit, up to its hash
 }
 
 // newReporter starts the writer of the comment.
 func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
-	show := &reporter{runner: r, results: make(chan promote.Result, 1), done: make(chan struct{}), diff: remembered(report.Diff)}
+	show := &reporter{
+		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
+		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL),
+	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
 }
@@ -55,7 +60,7 @@ func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 
 // offer puts the newest state in the place of one that was not written yet.
 func (r *reporter) offer(result promote.Result) {
-	result.Diff = r.diff(result.Before, result.After)
+	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
 	select {
 	case <-r.results:
 	default:
@@ -63,17 +68,19 @@ func (r *reporter) offer(result promote.Result) {
 	r.results <- result
 }
 
-// How long the end of a run waits for its comment. A cancelled run has ten
-// seconds in all.
+// How long the end of a run waits for its comment, and how long one write
+// comes after another, as GitHub asks for. A cancelled run has ten seconds in
+// all.
 const (
 	commentTime       = 15 * time.Second
 	commentTimeCancel = time.Second
+	commentPause      = time.Second
 )
 
 // end writes the last state of the comment and the summary.
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
-	result.Diff = r.diff(result.Before, result.After)
+	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
 	if result.Command == cmdDiff && result.Diff != "" {
 		r.runner.Printf("%s", result.Diff)
 	}
@@ -86,6 +93,7 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	}
 	r.offer(result)
 	close(r.results)
+	close(r.closing)
 	wait := commentTime
 	if ctx.Err() != nil {
 		wait = commentTimeCancel
@@ -98,12 +106,14 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	return result, err
 }
 
-// comment writes every state that is offered to the pull request.
+// comment writes every state that is offered to the pull request, and to the
+// summary, so that a run that is killed leaves one.
 func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 	defer close(r.done)
 	var client *github.Client
 	pull, warned := 0, false
 	for result := range r.results {
+		_ = r.runner.Summarize(report.Summary(result)) // the end of the run says what is wrong with it
 		var err error
 		if client == nil && s.GitHubToken != "" && w.Repository != "" && !warned {
 			client, pull, err = commentPlace(ctx, s, w)
@@ -115,6 +125,10 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 		if err != nil && !warned {
 			warned = true
 			r.runner.Warning(note{Title: "Comment not written", Text: err.Error()})
+		}
+		select {
+		case <-time.After(commentPause):
+		case <-r.closing:
 		}
 	}
 }
@@ -156,4 +170,22 @@ func remembered(diff func(before, after []byte) string) func(before, after []byt
 		}
 		return text
 	}
+}
+
+// commitURL is where a forge shows a commit of the repository, up to its hash.
+// Empty means not known.
+func commitURL(repository string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
+	if rest, ok := strings.CutPrefix(name, "ssh://"); ok {
+		name = rest
+	} else if isSSH(repository) {
+		name = strings.Replace(name, ":", "/", 1)
+	}
+	if _, rest, ok := strings.Cut(name, "@"); ok && isSSH(repository) {
+		name = "https://" + rest
+	}
+	if !strings.HasPrefix(name, "https://") {
+		return ""
+	}
+	return name + "/commit/"
 }
