@@ -19,6 +19,7 @@ import (
 // middle of a promotion too, whose run then ends as superseded.
 func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	p.begin(commandRollback)
+	p.result.Reason = p.Reason
 	p.Images = nil
 	at, err := p.look(ctx)
 	if err != nil && !p.goesOn(err, at) {
@@ -77,8 +78,9 @@ func (p *Promotion) backPlan(at Situation, dest destination) Plan {
 	r.Image, r.PreviousImage = headline(dest.state, dest.state), headline(at.Now, at.Now)
 	r.Before, r.After, r.Traffic = at.Now.Manifest, dest.state.Manifest, dest.traffic
 	if dest.gone {
-		r.Reason = fmt.Sprintf("revision %s no longer exists, it is created again from Git", dest.revision)
-		p.say("%s", r.Reason)
+		gone := fmt.Sprintf("revision %s no longer exists, it is created again from Git", dest.revision)
+		r.Reason = strings.TrimPrefix(r.Reason+"; "+gone, "; ")
+		p.say("%s", gone)
 	}
 	return plan
 }
