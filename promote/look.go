@@ -92,6 +92,11 @@ func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
 		p.say("without Argo CD the live revision's name is not known; it is shown as %s", at.LatestReady)
 		return nil
 	}
+	if p.result.Command == commandRollback {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, emergencyLook)
+		defer stop()
+	}
 	seen, err := p.Cluster.Live(ctx, p.App, p.Source, p.Service)
 	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
 		return nil
@@ -106,6 +111,9 @@ func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
 	}
 	return nil
 }
+
+// emergencyLook is how long a rollback waits for what it can do without.
+const emergencyLook = 5 * time.Second
 
 // previousGone tells whether the revision under the tag `previous` is known to
 // be gone. Naming it again would hold up all of the Service's traffic.
