@@ -114,7 +114,7 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	switch {
 	case isSuperseded(cause):
 		return p.end(Superseded, cause)
-	case ctx.Err() == context.Canceled:
+	case cancelled(ctx):
 		return p.cancel(ctx, plan, cause)
 	case !isGate(cause), !plan.Restorable():
 		return p.end(Failed, cause)
@@ -124,6 +124,8 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	switch err := p.restore(ctx, plan, cause); {
 	case isSuperseded(err):
 		return p.end(Superseded, err)
+	case err != nil && isGate(err) && cancelled(ctx):
+		return p.end(Cancelled, fmt.Errorf("%w; it is taken back, but the run was cancelled before that was seen live", cause))
 	case err != nil:
 		return p.end(Failed, &RestoreError{Cause: cause, Err: err})
 	}

@@ -27,14 +27,24 @@ type destination struct {
 // restore takes a failed promotion back in one commit and waits until that is
 // live. The run's own context may be over, this has its own time.
 func (p *Promotion) restore(ctx context.Context, plan Plan, cause error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*p.WaitTimeout)
+	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*p.WaitTimeout)
 	defer stop()
-	at, err := p.takeBack(ctx, plan, cause)
+	at, err := p.takeBack(own, plan, cause)
 	if err != nil {
 		return err
 	}
-	return p.confirm(ctx, at)
+	// The commit is made. A run that is cancelled has no time to see it live.
+	defer context.AfterFunc(ctx, func() {
+		if cancelled(ctx) {
+			stop()
+		}
+	})()
+	return p.confirm(own, at)
 }
+
+// cancelled tells whether somebody has cancelled the run, as its cause need not
+// be context.Canceled.
+func cancelled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // takeBack commits what was there before the promotion.
 func (p *Promotion) takeBack(ctx context.Context, plan Plan, cause error) (*Position, error) {

@@ -36,9 +36,12 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return same(now, at.Now) })
 	if err != nil {
 		p.current().Progress = Broken
-		return p.end(endOf(err), err)
+		return p.end(endOf(ctx, err), err)
 	}
-	if err := p.confirm(ctx, back); err != nil {
+	switch err := p.confirm(ctx, back); {
+	case err != nil && cancelled(ctx):
+		return p.end(Cancelled, fmt.Errorf("the commit is made, but the run was cancelled before it was seen live: %w", err))
+	case err != nil:
 		return p.end(Failed, &RestoreError{Err: err})
 	}
 	if !p.result.Changed {
@@ -59,11 +62,11 @@ func (p *Promotion) goesOn(err error, at Situation) bool {
 }
 
 // endOf is the status of a rollback that could not be committed.
-func endOf(err error) Status {
+func endOf(ctx context.Context, err error) Status {
 	switch {
 	case isSuperseded(err):
 		return Superseded
-	case errors.Is(err, context.Canceled):
+	case cancelled(ctx):
 		return Cancelled
 	}
 	return Failed

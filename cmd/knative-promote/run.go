@@ -34,7 +34,7 @@ func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Re
 		result, err = p.Run(ctx)
 	}
 	if result.Status == promote.Failed {
-		err = overtime(ctx, err)
+		result.Status, err = cutShort(ctx), overtime(ctx, err)
 	}
 	return show.end(ctx, result, err)
 }
@@ -42,9 +42,18 @@ func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Re
 // looked is how a command ends that only looks.
 func looked(ctx context.Context, s settings, err error) (promote.Result, error) {
 	if err != nil {
-		return promote.Result{Command: s.Command, Status: promote.Failed}, overtime(ctx, err)
+		return promote.Result{Command: s.Command, Status: cutShort(ctx)}, overtime(ctx, err)
 	}
 	return promote.Result{Command: s.Command, Status: promote.Unchanged}, nil
+}
+
+// cutShort is the status of a run that failed, or that was cancelled before it
+// came to anything.
+func cutShort(ctx context.Context) promote.Status {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return promote.Cancelled
+	}
+	return promote.Failed
 }
 
 // overtime says that the run's own timeout ended it, where what was cut short
