@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -95,6 +96,8 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 	switch {
 	case shows(now, plan.To, step.Traffic) && now.SameTemplate(next):
 		return nil, nil
+	case i > 0 && !now.SameTemplate(next):
+		return nil, superseded(tip.Commit, "the overlay now has the images %s", strings.Join(now.Images(), ", "))
 	case i == 0 && !same(now, plan.now), i > 0 && !shows(now, plan.To, plan.Steps[i-1].Traffic):
 		traffic, _ := now.Traffic()
 		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), knative.Describe(traffic))

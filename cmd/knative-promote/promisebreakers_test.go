@@ -22,7 +22,8 @@ func TestPromiseBreakers(t *testing.T) {
 		trailers   string // more of them
 		files      map[string]string
 		ready      []string
-		twice      bool
+		twice      bool // the same step again
+		again      bool // a later step that sets the image again
 	}{
 		{name: "good", ready: []string{"s-1", "s-2"}},
 		{name: "not ready", want: "10 % go to s-2, which had not been ready", ready: []string{"s-1"}},
@@ -41,6 +42,7 @@ func TestPromiseBreakers(t *testing.T) {
 			files: map[string]string{"o/kustomization.yaml": strings.Replace(goodImages, "# ours\n", "", 1) + "resources: [service.yaml]\n"}},
 		{name: "secret", want: "the commits hold a secret", trailers: "Promotion-Reason: " + gitToken + "\n", ready: []string{"s-1", "s-2"}},
 		{name: "twice", want: "are both step id1 10", ready: []string{"s-1", "s-2"}, twice: true},
+		{name: "image", want: "changes o/kustomization.yaml again", ready: []string{"s-1", "s-2"}, again: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +54,10 @@ func TestPromiseBreakers(t *testing.T) {
 			w.add(t, "s: 10 %\n\nPromotion: id1\nPromotion-From: s-1\nPromotion-Step: 10\n"+test.trailers, files, test.ready)
 			if test.twice {
 				w.add(t, "s: 10 %\n\nPromotion: id1\nPromotion-From: s-1\nPromotion-Step: 10\n", nil, test.ready)
+			}
+			if test.again {
+				w.add(t, "s: 50 %\n\nPromotion: id1\nPromotion-From: s-1\nPromotion-Step: 50\n",
+					map[string]string{"o/kustomization.yaml": strings.Replace(goodImages, "v2", "v3", 1) + "resources: [service.yaml]\n"}, test.ready)
 			}
 			_, err := w.checkPromises()
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -30,7 +30,7 @@ func (w *world) checkPromises() (int, error) {
 		return 0, err
 	}
 	broken := []error{w.forced(), w.keptForeign(history), w.hidesSecrets()}
-	own, steps := 0, map[string]string{}
+	own, steps, begun := 0, map[string]string{}, map[string]bool{}
 	for i, c := range history {
 		if c.parents != 1 && i > 0 {
 			broken = append(broken, fmt.Errorf("commit %.10s has %d parents", c.hash, c.parents))
@@ -44,6 +44,10 @@ func (w *world) checkPromises() (int, error) {
 			broken = append(broken, fmt.Errorf("commits %.10s and %.10s are both step %s", other, c.hash, step))
 		}
 		steps[step] = c.hash
+		if err := w.keptImages(history[i-1], c, begun); err != nil {
+			broken = append(broken, err)
+		}
+		begun[c.trailers["Promotion"]] = true
 		if err := w.checkCommit(history[i-1], c); err != nil {
 			broken = append(broken, fmt.Errorf("commit %.10s (%s): %w", c.hash, c.subject, err))
 		}
@@ -153,6 +157,21 @@ func (w *world) checkCommit(before, c record) error {
 		broken = append(broken, fmt.Errorf("the traffic sums to %d", sum))
 	}
 	return errors.Join(broken...)
+}
+
+// keptImages tells whether a step took back an image: the first one sets the
+// images, and who sets another one afterwards wins.
+func (w *world) keptImages(before, c record, begun map[string]bool) error {
+	step := c.trailers["Promotion-Step"]
+	if !begun[c.trailers["Promotion"]] || step == "restore" || step == "rollback" {
+		return nil
+	}
+	for _, name := range changedFiles(before.files, c.files) {
+		if strings.HasPrefix(strings.ToLower(path.Base(name)), "kustomization") {
+			return fmt.Errorf("commit %.10s (%s) changes %s again", c.hash, c.subject, name)
+		}
+	}
+	return nil
 }
 
 // mayServe tells whether a revision was ready before the commit. A first
