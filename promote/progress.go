@@ -29,8 +29,8 @@ func (p *Promotion) begin(command string) {
 	}
 }
 
-// prepare notes the plan in the Result and runs its first edit dry, so that a
-// bad one ends the run before anything is pushed.
+// prepare notes the plan in the Result and runs its edits dry, so that a bad
+// one ends the run before anything is pushed.
 func (p *Promotion) prepare(ctx context.Context, plan Plan, at Situation) error {
 	r := &p.result
 	r.Promotion, r.Revision, r.PreviousRevision, r.Image = plan.ID, plan.To, plan.From, plan.Image
@@ -38,27 +38,41 @@ func (p *Promotion) prepare(ctx context.Context, plan Plan, at Situation) error 
 	for _, step := range plan.Steps {
 		r.Steps = append(r.Steps, StepResult{Name: step.Name, Title: step.Subject, Percent: step.Percent, Progress: Pending, Resumed: step.Done})
 	}
-	last := plan.Steps[len(plan.Steps)-1]
-	after, err := at.Next.Route(ctx, plan.To, last.Traffic, nil)
-	if err != nil {
-		return err
-	}
-	r.Before, r.After = at.Now.Manifest, after.Manifest
-	if last.Done {
-		r.After = r.Before
-	}
+	var err error
 	if r.Traffic, err = at.Now.Traffic(); err != nil {
 		return err
 	}
+	r.Before, r.After = at.Now.Manifest, at.Now.Manifest
 	p.report()
-	if plan.Steps[0].Done {
-		return nil
-	}
-	first, err := at.Next.Route(ctx, plan.To, plan.Steps[0].Traffic, nil)
+	after, err := p.rehearse(ctx, plan, at)
 	if err != nil {
 		return err
 	}
-	return knative.Check(at.Now, first, knative.Intent{Images: p.Images, Revision: plan.To, Traffic: plan.Steps[0].Traffic})
+	r.After = after.Manifest
+	p.report()
+	return nil
+}
+
+// rehearse makes the first and the last edit that are left to do, in memory,
+// and checks them. It returns where the plan ends. The steps between differ
+// from the first one in two numbers.
+func (p *Promotion) rehearse(ctx context.Context, plan Plan, at Situation) (*knative.State, error) {
+	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c Change) bool { return c.Done })
+	if len(left) > 2 {
+		left = []Change{left[0], left[len(left)-1]}
+	}
+	state, next := at.Now, at.Next
+	for _, step := range left {
+		after, err := next.Route(ctx, plan.To, step.Traffic, p.live)
+		if err != nil {
+			return nil, err
+		}
+		if err := knative.Check(state, after, knative.Intent{Images: p.Images, Revision: plan.To, Traffic: step.Traffic}); err != nil {
+			return nil, err
+		}
+		state, next = after, after
+	}
+	return state, nil
 }
 
 // enter opens a step, ask and close its gates, leave closes it.

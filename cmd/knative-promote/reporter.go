@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ import (
 type reporter struct {
 	runner *runner
 	group  string
-	ended  int // steps that the comment shows as ended
+	shown  string // how far the steps have come in the comment
 
 	results chan promote.Result // newest state of the comment, at most one
 	closing chan struct{}       // the last state is offered
@@ -37,20 +38,18 @@ func newReporter(ctx context.Context, s settings, w workflow, r *runner) *report
 }
 
 // Report opens the group of the step that has begun, and passes on what the
-// comment should show.
+// comment should show: a step that begins or ends, not every gate.
 func (r *reporter) Report(result promote.Result) {
-	ended := 0
+	var steps []promote.Progress
 	for _, step := range result.Steps {
+		steps = append(steps, step.Progress)
 		if step.Progress == promote.Running && step.Title != r.group {
 			r.group = step.Title
 			r.runner.Group(step.Title)
 		}
-		if !step.Ended.IsZero() {
-			ended++
-		}
 	}
-	if ended != r.ended || ended == 0 && len(result.Steps) > 0 {
-		r.ended = ended
+	if now := fmt.Sprint(steps); now != r.shown && len(steps) > 0 {
+		r.shown = now
 		r.offer(result)
 	}
 }
