@@ -18,7 +18,7 @@ var updateScripts = flag.Bool("update-scripts", false, "rewrite what the scripts
 
 func TestMain(m *testing.M) {
 	// The scripts mostly wait for the servers that they run against.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "10"); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"knative-promote": main})
