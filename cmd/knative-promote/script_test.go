@@ -19,7 +19,8 @@ var updateScripts = flag.Bool("update-scripts", false, "rewrite what the scripts
 func TestMain(m *testing.M) {
 	// The scripts mostly wait for the servers that they run against.
 	if err := flag.Set("test.parallel", "10"); err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	testscript.Main(m, map[string]func(){"knative-promote": main})
 }
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 //
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
-// `auto-sync off`, `path FOLDER` or `service NAME`.
+// `auto-sync off` or `service NAME`.
 func TestScripts(t *testing.T) {
 	var checked atomic.Int32
 	t.Cleanup(func() {
@@ -87,8 +88,6 @@ func readSetting(workDir string) (setting, error) {
 		switch key {
 		case "service":
 			s.service = value
-		case "path":
-			s.path = value
 		case "auto-sync":
 			s.autoSync = value != "off"
 		default:
