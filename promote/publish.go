@@ -57,6 +57,13 @@ func (p *Promotion) publish(ctx context.Context, plan Plan, i int) (string, erro
 
 // commit publishes a change. One that the tip shows already is the tip.
 func (p *Promotion) commit(ctx context.Context, change gitops.Change) (string, error) {
+	edit, tries := change.Edit, 0
+	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		if tries++; tries > 1 {
+			p.say("the branch has moved to %.10s, making the same edit again", tip.Commit.Hash)
+		}
+		return edit(tip)
+	}
 	commit, err := p.Branch.Publish(ctx, change)
 	if errors.Is(err, gitops.ErrUnchanged) {
 		return p.alreadyIn(ctx)

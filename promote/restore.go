@@ -168,7 +168,7 @@ func (p *Promotion) routeBack(ctx context.Context, next *knative.State, dest des
 	if same && dest.state.Owned() && shows(dest.state, revision, traffic) {
 		return next.RestoreRoute(ctx, dest.state)
 	}
-	return next.Route(ctx, revision, traffic, nil)
+	return next.Route(ctx, revision, traffic, p.live)
 }
 
 // retarget names another revision in the traffic.

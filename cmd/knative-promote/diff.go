@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"strings"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -26,13 +28,13 @@ func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error 
 		r.Printf("%s", o.Diff)
 		r.EndGroup()
 		if o.Err != "" {
-			r.Error(note{Title: o.Path + " does not render", File: o.Path, Text: o.Err})
+			r.Error(note{Title: o.Path + " does not render", File: o.File, Text: o.Err})
 		}
 		for _, warning := range o.Warnings {
-			r.Warning(note{Title: "Knative will refuse this", File: o.Path, Text: warning})
+			r.Warning(note{Title: "Knative will refuse this", File: o.File, Text: warning})
 		}
 	}
-	r.Printf("%d overlays change", len(overlays))
+	r.Printf("overlays that change: %d", len(overlays))
 	if err := r.Summarize(report.DiffSummary(overlays)); err != nil {
 		r.Warning(note{Title: "Summary not written", Text: err.Error()})
 	}
@@ -88,6 +90,9 @@ func baseOf(ctx context.Context, repo *gitops.Repo, head gitops.Snapshot, w work
 // compare renders one overlay of two commits.
 func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) report.Overlay {
 	o := report.Overlay{Path: overlay}
+	if file, err := kustomize.File(head.Tree, overlay); err == nil {
+		o.File = path.Join(overlay, file)
+	}
 	after, err := kustomize.Render(ctx, head.Tree, overlay)
 	if err != nil {
 		o.Err = err.Error()
@@ -98,6 +103,9 @@ func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) re
 		before = nil
 	}
 	o.Diff = report.Diff(before, after)
+	if names, err := knative.Services(after); err == nil {
+		o.Service = strings.Join(names, ", ")
+	}
 	if o.Warnings, err = knative.Pinned(before, after); err != nil {
 		o.Err = err.Error()
 	}

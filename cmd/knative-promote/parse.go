@@ -39,6 +39,9 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 		text, source := in.look(args.flags, getenv)
 		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
 			given[in.Name] = source
+			if !in.Secret && in.Name != "command" {
+				s.Wishes = append(s.Wishes, wish{in.Name, text})
+			}
 		}
 		if text == "" {
 			continue

@@ -25,13 +25,14 @@ type reporter struct {
 	done    chan struct{}       // it is written
 	diff    func([]byte, []byte) string
 	commits string // web address of a commit, up to its hash
+	after   func(promote.Result, error) string
 }
 
 // newReporter starts the writer of the comment.
 func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
-		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL),
+		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL), after: s.after,
 	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
@@ -84,7 +85,7 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 		r.runner.Printf("%s", result.Diff)
 	}
 	r.runner.Printf("%s", inWords(result))
-	if hint := after(result, err); hint != "" {
+	if hint := r.after(result, err); hint != "" {
 		r.runner.Printf("%s", hint)
 	}
 	if err := r.runner.Summarize(report.Summary(result)); err != nil {

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acme/knative-promote/promote"
+)
 
 func TestCommitURL(t *testing.T) {
 	t.Parallel()
@@ -16,5 +20,25 @@ func TestCommitURL(t *testing.T) {
 		if got := commitURL(repository); got != want {
 			t.Errorf("commitURL(%q) = %q, want %q", repository, got, want)
 		}
+	}
+}
+
+func TestCommandsToPaste(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{
+		"INPUT_SERVICE": "product-import", "INPUT_IMAGE": "ghcr.io/acme/a:v1\nghcr.io/acme/b:v2", "INPUT_REPOSITORY": "https://git.example.test/infra.git",
+		"INPUT_PATH": "apps/it's here", "INPUT_TOKEN": "s3cret", "INPUT_APPLICATION": "a", "INPUT_ARGOCD-SERVER": "argocd.example.test",
+		"INPUT_ARGOCD-TOKEN": "s3cret", "INPUT_STEPS": "10@5m,100",
+	}
+	s, err := readSettings(parseArguments(nil, new(settings).inputs()), func(name string) string { return env[name] }, workflow{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `To continue:
+  knative-promote promote --service product-import --image "$INPUT_IMAGE" --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test --steps 10@5m,100
+To take it back:
+  knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
+	if got := s.after(promote.Result{Command: cmdPromote, Status: promote.Cancelled}, nil); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

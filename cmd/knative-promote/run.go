@@ -130,17 +130,3 @@ func history(ctx context.Context, p *promote.Promotion, r *runner) error {
 	r.Printf("%s", text.String())
 	return nil
 }
-
-// after tells people what they can do about a run that did not end well.
-func after(result promote.Result, err error) string {
-	var restore *promote.RestoreError
-	switch {
-	case errors.As(err, &restore):
-		return "A person must look: the traffic may still go to the new revision. To take it back by hand, run the command rollback."
-	case result.Status == promote.Held && err != nil, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
-		return "To continue, run the same promotion again. To take it back, run the command rollback."
-	case result.Status == promote.Superseded:
-		return "Nothing was taken back: what is in the infra repository now is somebody else's."
-	}
-	return ""
-}

@@ -29,6 +29,7 @@ type settings struct {
 	GitHubToken string         // for the pull request comment; empty: no comment
 	PullRequest int            // that shows the report; 0: none known
 	Timeout     time.Duration  // of the whole run
+	Wishes      []wish         // the inputs that somebody set, without secrets, for the commands to paste
 }
 
 // complete fills what no input said from the workflow run and from other

@@ -41,36 +41,39 @@ type world struct {
 	hubDown bool                // GitHub answers with errors
 }
 
-func newWorld(env *testscript.Env) (w *world, err error) {
+func newWorld(env *testscript.Env) (*world, error) {
 	s, err := readSetting(env.WorkDir)
 	if err != nil {
 		return nil, err
 	}
-	w = &world{setting: s, dir: env.WorkDir, ready: map[string]bool{}, readyAt: map[string][]string{}}
+	w := &world{setting: s, dir: env.WorkDir, ready: map[string]bool{}, readyAt: map[string][]string{}}
 	env.Values["world"] = w
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
-	url, err := w.startGit()
-	if err != nil {
+	if err := w.begin(env); err != nil {
+		w.close()
 		return nil, err
 	}
+	return w, nil
+}
+
+func (w *world) begin(env *testscript.Env) error {
+	url, err := w.startGit()
+	if err != nil {
+		return err
+	}
 	if err := w.startArgo(url); err != nil {
-		return nil, err
+		return err
 	}
 	w.hub = &githubtest.Server{Repository: "acme/product-import", Token: hubToken, Login: "github-actions[bot]", Fault: w.hubFault}
 	w.hub.AddPull(githubtest.Pull{Number: 7, State: "closed", Merge: mergeCommit})
 	hub := httptest.NewServer(w.hub)
 	w.stops = append(w.stops, hub.Close)
 	w.environment(env, url, hub.URL)
-	if !s.autoSync {
-		return w, nil
+	if !w.autoSync {
+		return nil
 	}
-	return w, w.await(10*time.Second, "the example to be live", func() bool {
-		live := w.argo.Service(namespace, s.service)
-		return live != nil && live.IsReady() && len(w.argo.Traffic(namespace, s.service)) > 0
+	return w.await(10*time.Second, "the example to be live", func() bool {
+		live := w.argo.Service(namespace, w.service)
+		return live != nil && live.IsReady() && len(w.argo.Traffic(namespace, w.service)) > 0
 	})
 }
 
@@ -113,8 +116,11 @@ func (w *world) startGit() (url string, err error) {
 	}
 	server := &gittest.Server{Root: root, Token: gitToken, Around: w.aroundGit}
 	url, stop, err := server.Serve()
+	if err != nil {
+		return "", err
+	}
 	w.stops = append(w.stops, stop)
-	return url + "/acme/infra.git", err
+	return url + "/acme/infra.git", nil
 }
 
 // noForce are the hooks of a server that refuses and notes a push of what is

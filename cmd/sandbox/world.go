@@ -55,20 +55,23 @@ type hub struct {
 }
 
 // start builds the command and starts the servers.
-func start(ctx context.Context) (w *world, err error) {
+func start(ctx context.Context) (*world, error) {
 	dir, err := os.MkdirTemp("", "knative-promote-sandbox-")
 	if err != nil {
 		return nil, err
 	}
-	w = &world{dir: dir, stops: []func(){func() { _ = os.RemoveAll(dir) }}}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
+	w := &world{dir: dir, stops: []func(){func() { _ = os.RemoveAll(dir) }}}
+	if err := w.begin(ctx); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *world) begin(ctx context.Context) error {
 	module, err := moduleFolder(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, begin := range []func() error{
 		func() error { return w.build(ctx, module) },
@@ -78,10 +81,10 @@ func start(ctx context.Context) (w *world, err error) {
 		func() error { return w.settle(ctx) },
 	} {
 		if err := begin(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 func (w *world) close() {

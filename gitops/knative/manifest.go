@@ -150,3 +150,18 @@ func typed(o object) (*servingv1.Service, error) {
 	}
 	return &service, nil
 }
+
+// Services names the Knative Services of a render.
+func Services(manifest []byte) ([]string, error) {
+	objects, err := decode(manifest)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, o := range objects {
+		if o.isKnativeService() {
+			names = append(names, o.text("metadata", "name"))
+		}
+	}
+	return names, nil
+}

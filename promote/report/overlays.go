@@ -11,6 +11,7 @@ const DiffMarker = "<!-- knative-promote:diff -->"
 // Overlay is what a change of the infra repository does to one rendered overlay.
 type Overlay struct {
 	Path     string   // folder of the overlay
+	File     string   // its kustomization, where annotations go
 	Service  string   // name of the Knative Service, empty where there is none
 	Diff     string   // as Diff returns it, empty: it renders as before
 	Warnings []string // what would go wrong, in words

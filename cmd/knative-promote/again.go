@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// A wish is an input that somebody set, as they wrote it.
+type wish struct{ name, text string }
+
+// after tells people what they can do about a run that did not end well, with
+// the commands to paste.
+func (s *settings) after(result promote.Result, err error) string {
+	var restore *promote.RestoreError
+	switch {
+	case errors.As(err, &restore):
+		return "A person must look: the traffic may still go to the new revision. To take it back by hand:\n  " + s.rollbackCommand()
+	case result.Command == cmdRollback, result.Command == cmdDiff:
+		return ""
+	case result.Status == promote.Held, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
+		return "To continue:\n  " + s.commandLine(cmdPromote, func(string) bool { return true }) + "\nTo take it back:\n  " + s.rollbackCommand()
+	case result.Status == promote.Superseded:
+		return "Nothing was taken back: what is in the infra repository now is somebody else's."
+	}
+	return ""
+}
+
+// rollbackCommand goes back to the promotion before, from the same place.
+func (s *settings) rollbackCommand() string {
+	var places []string
+	for _, in := range slices.Concat(s.where(), s.argocd()) {
+		places = append(places, in.Name)
+	}
+	places = append(places, "service", "environment", "candidate-tag")
+	return s.commandLine(cmdRollback, func(name string) bool { return slices.Contains(places, name) })
+}
+
+// commandLine is the command with the inputs that were set and that keep says
+// yes to, for a shell. Secrets stay in the environment, and what has several
+// lines is taken from there too.
+func (s *settings) commandLine(command string, keep func(name string) bool) string {
+	words := []string{"knative-promote", command}
+	for _, w := range s.Wishes {
+		if !keep(w.name) {
+			continue
+		}
+		value := quote(w.text)
+		if strings.Contains(w.text, "\n") {
+			value = `"$` + (input{Name: w.name}).shellName() + `"`
+		}
+		words = append(words, "--"+w.name, value)
+	}
+	return strings.Join(words, " ")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// quote is the text as one word of a shell.
+func quote(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
