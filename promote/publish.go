@@ -92,23 +92,14 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 	if err != nil {
 		return nil, err
 	}
-	step := plan.Steps[i]
 	next, err := p.next(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	if name, err := next.NextRevision(); err != nil || name != plan.To {
-		return nil, superseded(tip.Commit, "the template of %s changed to %s while %s was promoted", p.Service, name, plan.To)
+	if done, err := fits(now, next, plan, i, tip.Commit); err != nil || done {
+		return nil, err
 	}
-	switch {
-	case shows(now, plan.To, step.Traffic) && now.SameTemplate(next):
-		return nil, nil
-	case i > 0 && !now.SameTemplate(next):
-		return nil, superseded(tip.Commit, "the overlay now has the images %s", strings.Join(now.Images(), ", "))
-	case i == 0 && !same(now, plan.now), i > 0 && !shows(now, plan.To, plan.Steps[i-1].Traffic):
-		traffic, _ := now.Traffic()
-		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), knative.Describe(traffic))
-	}
+	step := plan.Steps[i]
 	after, err := next.Route(ctx, plan.To, step.Traffic, p.live)
 	if err != nil {
 		return nil, err
@@ -118,6 +109,39 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 		return nil, err
 	}
 	return after.Files()
+}
+
+// fits tells whether a tip shows the i-th step already. It must show that or
+// the step before, else somebody else has changed it and theirs stays.
+func fits(now, next *knative.State, plan Plan, i int, tip gitops.Commit) (done bool, err error) {
+	name, err := next.NextRevision()
+	if err != nil {
+		return false, err
+	}
+	same := now.SameTemplate(next)
+	before := i == 0 && unchanged(now, plan.now) || i > 0 && shows(now, plan.To, plan.Steps[i-1].Traffic)
+	switch {
+	case name != plan.To:
+		return false, superseded(tip, "the template of %s changed to %s while %s was promoted", now.Service(), name, plan.To)
+	case same && shows(now, plan.To, plan.Steps[i].Traffic):
+		return true, nil
+	case i > 0 && !same:
+		return false, superseded(tip, "the overlay now has the images %s", strings.Join(now.Images(), ", "))
+	case !before && now.Revision() == plan.To:
+		return false, superseded(tip, "another run of the same promotion is ahead, with %s", describe(now))
+	case !before:
+		return false, superseded(tip, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
+	}
+	return false, nil
+}
+
+// describe is an overlay's traffic in words.
+func describe(state *knative.State) string {
+	traffic, err := state.Traffic()
+	if err != nil {
+		return "traffic that cannot be read"
+	}
+	return knative.Describe(traffic)
 }
 
 // trailers say in a commit what it is part of.
@@ -180,8 +204,8 @@ func shows(state *knative.State, revision string, traffic []servingv1.TrafficTar
 	return err == nil && state.Revision() == revision && knative.SameTraffic(has, traffic)
 }
 
-// same tells whether an overlay is as it was when the plan was made.
-func same(now, then *knative.State) bool {
+// unchanged tells whether an overlay is as it was when the plan was made.
+func unchanged(now, then *knative.State) bool {
 	traffic, err := then.Traffic()
 	return err == nil && now.SameTemplate(then) && shows(now, then.Revision(), traffic)
 }

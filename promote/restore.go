@@ -156,8 +156,7 @@ func (p *Promotion) editBack(ctx context.Context, dest destination, tip gitops.S
 		return now, nil
 	}
 	if !mayChange(now) {
-		has, _ := now.Traffic()
-		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), knative.Describe(has))
+		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
 	}
 	return after, knative.Check(now, after, knative.Intent{Revision: revision, Traffic: traffic})
 }

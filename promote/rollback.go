@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -33,7 +31,7 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	if p.DryRun {
 		return p.end(Unchanged, nil)
 	}
-	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return same(now, at.Now) })
+	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
 	if err != nil {
 		p.current().Progress = Broken
 		return p.end(endOf(ctx, err), err)
@@ -177,8 +175,9 @@ func (p *Promotion) stand(ctx context.Context, commit, revision string, split kn
 		}
 	}
 	split.Stable, split.Candidate, split.Previous = revision, "", ""
-	var traffic []servingv1.TrafficTarget = split.Targets(p.CandidateTag, false)
-	return destination{state: state, revision: revision, traffic: traffic, gone: !p.exists(ctx, revision)}, nil
+	return destination{
+		state: state, revision: revision, traffic: split.Targets(p.CandidateTag, false), gone: !p.exists(ctx, revision),
+	}, nil
 }
 
 // isStep tells a promotion's own commits from the ones that took one back.

@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret", UserAgent: "knative-promote/" + versionOf()},
 		Timeout:   30 * time.Minute,
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(settings{}, "Wishes")); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -115,7 +115,7 @@ func TestEveryInput(t *testing.T) {
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}, UserAgent: "knative-promote/" + versionOf()},
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour,
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(settings{}, "Wishes")); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }

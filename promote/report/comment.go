@@ -9,6 +9,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -132,11 +133,13 @@ func named(r promote.Result, target servingv1.TrafficTarget) string {
 	return target.RevisionName
 }
 
-// others counts the traffic entries of revisions that this promotion does not move.
+// others counts the traffic entries that are not the promotion's: of revisions
+// that it does not move, and without its own tag for the one before.
 func others(r promote.Result) string {
 	n := 0
 	for _, target := range r.Traffic {
-		if name := named(r, target); name != r.Revision && name != r.PreviousRevision {
+		name := named(r, target)
+		if name != r.Revision && name != r.PreviousRevision && target.Tag != knative.PreviousTag {
 			n++
 		}
 	}
