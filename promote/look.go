@@ -107,7 +107,7 @@ func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
 	p.see(seen)
 	at.LatestReady = seen.Service.Status.LatestReadyRevisionName
 	if at.LatestReady == "" {
-		return fmt.Errorf("Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", p.Service)
+		return fmt.Errorf("the Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", p.Service)
 	}
 	return nil
 }

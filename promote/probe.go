@@ -64,7 +64,7 @@ func probeURL(service *servingv1.Service, tag string, percent int) (string, erro
 			return t.URL.String(), nil
 		}
 	}
-	return "", fmt.Errorf("Service %s shows no URL for the tag %q", service.Name, tag)
+	return "", fmt.Errorf("the Service %s shows no URL for the tag %q", service.Name, tag)
 }
 
 // ask makes one request. Redirects are answers, not followed.

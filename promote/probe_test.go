@@ -129,7 +129,7 @@ func TestProbeURL(t *testing.T) {
 	if _, err := probeURL(nil, "candidate", 10); err == nil || err.Error() != "the live Service was not seen" {
 		t.Errorf("no Service: %v", err)
 	}
-	if _, err := probeURL(service(t), "canary", 10); err == nil || err.Error() != `Service product-import shows no URL for the tag "canary"` {
+	if _, err := probeURL(service(t), "canary", 10); err == nil || err.Error() != `the Service product-import shows no URL for the tag "canary"` {
 		t.Errorf("no tag: %v", err)
 	}
 }
