@@ -26,7 +26,7 @@ func checkCreate(_, after *State, _ Intent) error {
 		return err
 	}
 	if _, err := admit(ctx, service, nil); err != nil {
-		return fmt.Errorf("Knative would refuse Service %s: %w", after.name, err)
+		return fmt.Errorf("the Service %s is one that Knative refuses: %w", after.name, err)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func checkUpdate(before, after *State, _ Intent) error {
 		old.Spec.Template = after.live.Spec.Template // with the cluster's own defaults
 	}
 	if err := update(ctx, before.service, after.service, old); err != nil {
-		return fmt.Errorf("Knative would refuse this change of Service %s: %w", after.name, err)
+		return fmt.Errorf("this change of Service %s is one that Knative refuses: %w", after.name, err)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func checkNext(_, after *State, _ Intent) error {
 		return err
 	}
 	if err := update(ctx, after.service, after.service, created); err != nil {
-		return fmt.Errorf("Knative would refuse the next commit, which only shifts the traffic of Service %s: is a patch after %s, a replacement or a transformer rewriting lists of the template? List the tool's patches last: %w",
+		return fmt.Errorf("the next commit, which only shifts the traffic of Service %s, is one that Knative refuses: is a patch after %s, a replacement or a transformer rewriting lists of the template? List the tool's patches last: %w",
 			after.name, after.defaultsName(), err)
 	}
 	return nil

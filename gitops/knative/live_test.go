@@ -192,7 +192,7 @@ func TestCheckSameName(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = knative.Check(now, next, knative.Intent{Images: images, Revision: now.Revision(), Traffic: traffic})
-	want := "overlay .: Knative would refuse this change of Service shop: Saw the following changes without a name change"
+	want := "overlay .: this change of Service shop is one that Knative refuses: Saw the following changes without a name change"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v instead of %s…", err, want)
 	}

@@ -57,11 +57,11 @@ func onlyMapping(text string) (*yaml.Node, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the kustomization cannot be read: %w", err)
 	case len(documents) == 0:
-		return nil, errors.New("the kustomization is empty; expected a mapping with resources:")
+		return nil, errors.New("the kustomization is empty; expected a mapping with the key resources")
 	case len(documents) > 1:
 		return nil, errors.New("the kustomization holds more than one YAML document; kustomize reads only the first, remove the others")
 	case documents[0].Kind != yaml.MappingNode:
-		return nil, fmt.Errorf("the kustomization is %s; expected a mapping with resources:", kindName(documents[0]))
+		return nil, fmt.Errorf("the kustomization is %s; expected a mapping with the key resources", kindName(documents[0]))
 	}
 	return documents[0], nil
 }

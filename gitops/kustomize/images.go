@@ -195,7 +195,7 @@ func imageEntries(src []byte, name string) (list, []int, error) {
 	var found []int
 	for i, item := range l.items() {
 		if item.Kind != yaml.MappingNode {
-			return list{}, nil, fmt.Errorf("line %d: an entry of images is %s; write it out as a mapping with name:", item.Line, kindName(item))
+			return list{}, nil, fmt.Errorf("line %d: an entry of images is %s; write it out as a mapping with the key name", item.Line, kindName(item))
 		}
 		_, v, err := field(item, "name")
 		if err != nil {

@@ -84,11 +84,11 @@ func TestEditErrors(t *testing.T) {
 	t.Parallel()
 	const broken = "the edit would change more than the entry (an anchor, or a block without a final newline?); edit the file by hand once"
 	for src, want := range map[string]string{
-		"":                                      "the kustomization is empty; expected a mapping with resources:",
-		"# nothing\n":                           "the kustomization is empty; expected a mapping with resources:",
-		"- a\n":                                 "the kustomization is a list; expected a mapping with resources:",
-		"a\n":                                   "the kustomization is a single value; expected a mapping with resources:",
-		"~\n":                                   "the kustomization is empty; expected a mapping with resources:",
+		"":                                      "the kustomization is empty; expected a mapping with the key resources",
+		"# nothing\n":                           "the kustomization is empty; expected a mapping with the key resources",
+		"- a\n":                                 "the kustomization is a list; expected a mapping with the key resources",
+		"a\n":                                   "the kustomization is a single value; expected a mapping with the key resources",
+		"~\n":                                   "the kustomization is empty; expected a mapping with the key resources",
 		"a: b\n---\nc: d\n":                     "the kustomization holds more than one YAML document; kustomize reads only the first, remove the others",
 		"resources: [\n":                        "the kustomization cannot be read: yaml: line 1: did not find expected node content",
 		"resourcess: []\n":                      `the kustomization is not valid: invalid Kustomization: json: unknown field "resourcess"`,
@@ -106,7 +106,7 @@ func TestEditErrors(t *testing.T) {
 		"images:\n- name: app\n  newTag: |-\n    v1\n":          "newTag: line 3: the value is a block scalar; write the value itself there",
 		"images:\n- name: app\n  newTag:\n    'v\n    1'\n":     "", // replaced whole
 		"images:\n- name: app\n  newTag: v\n    1\n":            "newTag: line 3: the value goes over several lines; write it on one line",
-		"images:\n- &a\n  name: app\n- *a\n":                    "line 4: an entry of images is an alias; write it out as a mapping with name:",
+		"images:\n- &a\n  name: app\n- *a\n":                    "line 4: an entry of images is an alias; write it out as a mapping with the key name",
 		"images:\n- &a {name: app}\n":                           "line 2: the entry carries the anchor &a; write it out",
 		"images:\n- newtag: v1\n  name: app\n":                  `line 2: key "newtag" should be written "newTag"`,
 		"images:\n- {<<: {newTag: v1}, name: app}\n":            "line 2: the merge key << brings in values from elsewhere; write them out",
@@ -133,7 +133,7 @@ func TestEditImageErrors(t *testing.T) {
 		}
 	}
 	if _, err := kustomize.RestoreImages(src, []byte("- a"), "app"); err == nil ||
-		err.Error() != "reading the kustomization to restore from: the kustomization is a list; expected a mapping with resources:" {
+		err.Error() != "reading the kustomization to restore from: the kustomization is a list; expected a mapping with the key resources" {
 		t.Errorf("got %v", err)
 	}
 	listed := "patches: [{path: a.yaml, options: {allowNameChange: true}}]\n"

@@ -153,7 +153,7 @@ func TestRenderInvalidFolder(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"/apps", "../apps", "apps/../..", "/repository/" + overlay} {
 		_, err := kustomize.Render(t.Context(), tree(t, nil), dir)
-		want := "rendering " + dir + ": expected the path of a folder in the repository, without a leading / and without .."
+		want := "rendering " + dir + ": expected the path of a folder in the repository, with no leading slash and no step up"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

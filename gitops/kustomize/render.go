@@ -73,7 +73,7 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 		}
 	}()
 	if !fs.ValidPath(dir) {
-		return nil, errors.New("expected the path of a folder in the repository, without a leading / and without ..")
+		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
 	files := map[string][]byte{} // kustomize gets what was inspected
 	i := &inspector{jail: &jail{ctx: ctx, tree: tree, files: files}}

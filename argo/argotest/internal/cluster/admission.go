@@ -24,7 +24,7 @@ const (
 func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
 	service := &servingv1.Service{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, service); err != nil {
-		return nil, fmt.Errorf("Service.serving.knative.dev %q is invalid: %w", obj.GetName(), err)
+		return nil, fmt.Errorf("%s %q is invalid: %w", "Service.serving.knative.dev", obj.GetName(), err)
 	}
 	service.TypeMeta = metav1.TypeMeta{}
 	return service, nil
