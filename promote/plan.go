@@ -36,6 +36,7 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []Change
 
+	tip    string         // the commit that the plan was made on
 	now    *knative.State // what the first commit starts from
 	images []string       // the containers' images of the new revision
 }
@@ -196,7 +197,7 @@ func change(c Config, plan Plan, split knative.Split, step Step) Change {
 
 // describe notes what the plan starts from and which images it leads to.
 func (p *Plan) describe(at Situation) {
-	p.now, p.images, p.Image = at.Now, at.Next.Images(), headline(at.Now, at.Next)
+	p.tip, p.now, p.images, p.Image = at.Tip.Hash, at.Now, at.Next.Images(), headline(at.Now, at.Next)
 }
 
 // id is the same for the same promotion from the same commit, whoever runs it.

@@ -111,6 +111,7 @@ func (p *Promotion) ask(ctx context.Context, gate Gate, at *Position) error {
 // fail decides what a run that cannot go on leaves behind.
 func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Result, error) {
 	p.abandon(i, cause)
+	plan.Steps = plan.Steps[:i+1] // what comes after them is not this run's to take back
 	switch {
 	case isSuperseded(cause):
 		return p.end(Superseded, cause)

@@ -39,7 +39,8 @@ func (p *Promotion) publish(ctx context.Context, plan Plan, i int) (string, erro
 	var commit string
 	var err error
 	if step.Done {
-		commit, err = p.alreadyIn(ctx)
+		commit = plan.tip
+		p.committedAs(commit, true)
 	} else {
 		commit, err = p.commit(ctx, gitops.Change{
 			Subject:  step.Subject,
@@ -55,34 +56,27 @@ func (p *Promotion) publish(ctx context.Context, plan Plan, i int) (string, erro
 	return commit, err
 }
 
-// commit publishes a change. One that the tip shows already is the tip.
+// commit publishes a change. One that a tip shows already is that tip, and not
+// what the branch has come to since.
 func (p *Promotion) commit(ctx context.Context, change gitops.Change) (string, error) {
-	edit, tries := change.Edit, 0
-	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
-		if tries++; tries > 1 {
-			p.say("the branch has moved to %.10s, making the same edit again", tip.Commit.Hash)
+	edit, tip := change.Edit, gitops.Commit{}
+	change.Edit = func(on gitops.Snapshot) (map[string][]byte, error) {
+		if tip.Hash != "" {
+			p.say("the branch has moved to %.10s, making the same edit again", on.Commit.Hash)
 		}
-		return edit(tip)
+		tip = on.Commit
+		return edit(on)
 	}
 	commit, err := p.Branch.Publish(ctx, change)
 	if errors.Is(err, gitops.ErrUnchanged) {
-		return p.alreadyIn(ctx)
+		p.committedAs(tip.Hash, true)
+		return tip.Hash, nil
 	}
 	if err != nil {
 		return "", err
 	}
 	p.committedAs(commit.Hash, false)
 	return commit.Hash, nil
-}
-
-// alreadyIn takes the tip for the commit of a step that it shows already.
-func (p *Promotion) alreadyIn(ctx context.Context) (string, error) {
-	tip, err := p.Branch.Tip(ctx)
-	if err != nil {
-		return "", err
-	}
-	p.committedAs(tip.Commit.Hash, true)
-	return tip.Commit.Hash, nil
 }
 
 // edit is the i-th step on a tip. It is run again when the branch has moved:

@@ -1,0 +1,36 @@
+package promote
+
+import (
+	"context"
+	"testing"
+
+	"github.com/acme/knative-promote/gitops"
+)
+
+// moving is a Branch that another run moves on as soon as it was read.
+type moving struct{}
+
+func (moving) Tip(context.Context) (gitops.Snapshot, error) {
+	return gitops.Snapshot{Commit: gitops.Commit{Hash: "newer"}}, nil
+}
+
+func (moving) Publish(_ context.Context, change gitops.Change) (gitops.Commit, error) {
+	for _, hash := range []string{"older", "shows it"} {
+		if _, err := change.Edit(gitops.Snapshot{Commit: gitops.Commit{Hash: hash}}); err != nil {
+			return gitops.Commit{}, err
+		}
+	}
+	return gitops.Commit{}, gitops.ErrUnchanged
+}
+
+// A step that the branch shows already is the commit that was looked at. What
+// the branch came to since may be the next step of another run, and waiting
+// for that to show this one would take a good promotion back.
+func TestCommitThatIsThereIsTheOneThatWasLookedAt(t *testing.T) {
+	t.Parallel()
+	p := &Promotion{Branch: moving{}, Reporter: silent{}}
+	got, err := p.commit(t.Context(), gitops.Change{Edit: func(gitops.Snapshot) (map[string][]byte, error) { return nil, nil }})
+	if err != nil || got != "shows it" {
+		t.Errorf("commit %q, %v, want the one that the last edit saw", got, err)
+	}
+}
