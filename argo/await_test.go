@@ -99,7 +99,7 @@ func TestAwaitRefreshesUntilTheCommitIsSeen(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) || took != 20*time.Second {
 			t.Errorf("got %v after %v", err, took)
 		}
-		wantError(t, err, "waiting for 11111111 to be live in application lab-b-production: context deadline exceeded: Argo CD is at f72f57d0 and has not seen 11111111 yet")
+		wantError(t, err, "waiting for 11111111 to be live in application web-b-production: context deadline exceeded: Argo CD is at f72f57d0 and has not seen 11111111 yet")
 		if n := len(p.refreshs); n < 5 || n > 11 {
 			t.Errorf("refreshed %d times in 20 s", n)
 		}

@@ -83,18 +83,18 @@ func TestLiveRefuses(t *testing.T) {
 		is     error
 	}{
 		"no such service": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
-			"reading Service lab-b of application lab-b-production: not found", ErrNotFound},
+			"reading Service web-b of application web-b-production: not found", ErrNotFound},
 		"another source": {func(_ *liveServer, in *Intent) { in.Source.Path = "apps/x" },
-			"application lab-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/lab-b/overlays/production of https://git.example.test/infra.git", nil},
+			"application web-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/web-b/overlays/production of https://git.example.test/infra.git", nil},
 		"another branch": {func(_ *liveServer, in *Intent) { in.Source.Branch = "release" },
-			`application lab-b-production follows "main" and not the branch release, where the commits go: it would never see them`, nil},
-		"another service": {func(s *liveServer, _ *Intent) { s.observed.Service.Name = "lab-a" },
-			`reading Service production/lab-b of application lab-b-production: Argo CD answered with "lab-a" in namespace "production" instead`, nil},
+			`application web-b-production follows "main" and not the branch release, where the commits go: it would never see them`, nil},
+		"another service": {func(s *liveServer, _ *Intent) { s.observed.Service.Name = "web-a" },
+			`reading Service production/web-b of application web-b-production: Argo CD answered with "web-a" in namespace "production" instead`, nil},
 		"two services": {func(s *liveServer, _ *Intent) {
 			second := s.observed.App.Status.Resources[0]
 			second.Namespace = "other"
 			s.observed.App.Status.Resources = append(s.observed.App.Status.Resources, second)
-		}, "application lab-b-production has a Knative Service lab-b in each of the namespaces production, other: expected one", nil},
+		}, "application web-b-production has a Knative Service web-b in each of the namespaces production, other: expected one", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

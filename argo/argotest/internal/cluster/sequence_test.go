@@ -76,7 +76,7 @@ func (w *watcher) settle() {
 
 // look notes what changed since the last look.
 func (w *watcher) look() {
-	k := key{"production", "lab"}
+	k := key{"production", "web"}
 	service := w.cluster.objects.services[k]
 	if service == nil {
 		return
@@ -90,7 +90,7 @@ func (w *watcher) look() {
 	if route := w.cluster.objects.routes[k]; route != nil {
 		w.note("Route", generations(route)+" "+targets(route.Status.Traffic), route.Status.Conditions)
 	}
-	named := cmp.Or(service.Spec.Template.Name, "lab-00001")
+	named := cmp.Or(service.Spec.Template.Name, "web-00001")
 	if revision := w.cluster.objects.revisions[key{"production", named}]; revision != nil {
 		w.note("Revision", generations(revision), revision.Status.Conditions)
 	}
