@@ -34,21 +34,25 @@ func (p *Promotion) answers(ctx context.Context, at *Position) (string, error) {
 	defer stop()
 	client := p.Probe.client()
 	defer client.CloseIdleConnections()
+	want := max(p.Probe.Count, 1)
 	var last error
-	for good := 0; good < max(p.Probe.Count, 1); {
-		if err := p.Probe.ask(ctx, client, url); err != nil {
-			if ctx.Err() != nil && last != nil {
-				return "", fmt.Errorf("%s: %w", url, last)
+	for good := 0; ; {
+		err := p.Probe.ask(ctx, client, url)
+		switch {
+		case err == nil:
+			if good++; good == want {
+				return fmt.Sprintf("%d good answers from %s", want, url), nil
 			}
+		case ctx.Err() == nil || last == nil: // the end of patience is no answer
 			good, last = 0, err
-		} else {
-			good++
 		}
-		if err := sleep(ctx, probePause); err != nil {
-			return "", fmt.Errorf("%s: no %d good answers in a row in %s: %w", url, max(p.Probe.Count, 1), probePatience, errors.Join(last, err))
+		if over := sleep(ctx, probePause); over != nil {
+			if last == nil {
+				last = over
+			}
+			return "", fmt.Errorf("%s: no %d good answers in a row in %s: %w", url, want, probePatience, last)
 		}
 	}
-	return fmt.Sprintf("%d good answers from %s", max(p.Probe.Count, 1), url), nil
 }
 
 // probeURL is where the new revision answers, as Knative itself says.
