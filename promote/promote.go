@@ -53,8 +53,9 @@ type Promotion struct {
 }
 
 // Run promotes the Service: one commit a step, and after each the gates. What
-// is already in Git is not done again. With DryRun it ends after the plan. The error says why a run did not end
-// promoted; the Result is complete in any case.
+// is already in Git is not done again. With DryRun it ends after the plan. The
+// error says why a run did not end promoted; the Result is complete in any
+// case.
 func (p *Promotion) Run(ctx context.Context) (Result, error) {
 	p.begin(commandPromote)
 	at, err := p.look(ctx)

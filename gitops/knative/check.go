@@ -109,20 +109,14 @@ func checkImages(_, after *State, intent Intent) error {
 	if len(intent.Images) == 0 {
 		return nil
 	}
-	_, kustomization, err := after.Kustomization()
+	entries, err := after.entries()
 	if err != nil {
 		return err
 	}
-	entries, err := kustomize.Images(kustomization)
-	if err != nil {
-		return err
-	}
-	running := append(after.Images(), after.images("initContainers")...)
 	for _, want := range intent.Images {
-		i := slices.IndexFunc(entries, func(e kustomize.Image) bool { return e.Name == want.Name })
-		if i < 0 || !slices.ContainsFunc(running, func(image string) bool { return shows(image, entries[i]) }) {
+		if entry, there := entries[want.Name]; !there || !after.runs(entry) {
 			return fmt.Errorf("image %s is set, but no container of Service %s shows it: they run %s; the name before = is the image's name in the base",
-				want.Name, after.name, strings.Join(running, ", "))
+				want.Name, after.name, strings.Join(after.running(), ", "))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -24,8 +25,9 @@ func (s *State) SetImages(ctx context.Context, images []kustomize.Image) (*State
 	return s.with(ctx, map[string][]byte{file: edited})
 }
 
-// RestoreImages is the State with the images: entries that either kustomization
-// has as they are in the other State. Entries that no longer exist there go.
+// RestoreImages is the State with the Service's entries in images: as they are
+// in the other State. Entries that do not exist there go. Entries that no
+// container of the Service shows are somebody else's and stay.
 func (s *State) RestoreImages(ctx context.Context, from *State) (*State, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
@@ -35,7 +37,7 @@ func (s *State) RestoreImages(ctx context.Context, from *State) (*State, error) 
 	if err != nil {
 		return nil, err
 	}
-	names, err := changedImages(kustomization, old)
+	names, err := s.changedImages(from)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -46,33 +48,51 @@ func (s *State) RestoreImages(ctx context.Context, from *State) (*State, error) 
 	return s.with(ctx, map[string][]byte{file: restored})
 }
 
-// changedImages names the entries that differ between two kustomizations.
-func changedImages(a, b []byte) ([]string, error) {
-	was, err := kustomize.Images(b)
+// changedImages names the Service's entries that differ from another State's.
+func (s *State) changedImages(from *State) ([]string, error) {
+	is, err := s.entries()
 	if err != nil {
 		return nil, err
 	}
-	is, err := kustomize.Images(a)
+	was, err := from.entries()
 	if err != nil {
 		return nil, err
-	}
-	before := map[string]kustomize.Image{}
-	for _, image := range was {
-		before[image.Name] = image
 	}
 	var names []string
-	for _, image := range is {
-		if old, ok := before[image.Name]; !ok || old != image {
-			names = append(names, image.Name)
-		}
-		delete(before, image.Name)
-	}
-	for _, image := range was {
-		if _, gone := before[image.Name]; gone {
-			names = append(names, image.Name)
+	for name, entry := range is {
+		if old, there := was[name]; (!there || old != entry) && s.runs(entry) {
+			names = append(names, name)
 		}
 	}
+	for name, entry := range was {
+		if _, there := is[name]; !there && from.runs(entry) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
 	return names, nil
+}
+
+// entries are the kustomization's images: by name.
+func (s *State) entries() (map[string]kustomize.Image, error) {
+	_, kustomization, err := s.Kustomization()
+	if err != nil {
+		return nil, err
+	}
+	images, err := kustomize.Images(kustomization)
+	if err != nil {
+		return nil, err
+	}
+	entries := map[string]kustomize.Image{}
+	for _, image := range images {
+		entries[image.Name] = image
+	}
+	return entries, nil
+}
+
+// runs tells whether a container of the Service shows the entry.
+func (s *State) runs(entry kustomize.Image) bool {
+	return slices.ContainsFunc(s.running(), func(image string) bool { return shows(image, entry) })
 }
 
 // Route is the State with this revision name and traffic, in the tool's own

@@ -187,6 +187,9 @@ func (s *State) Traffic() ([]servingv1.TrafficTarget, error) {
 // Images are the images of the template's containers, in order.
 func (s *State) Images() []string { return s.images("containers") }
 
+// running are the images of all containers, init containers last.
+func (s *State) running() []string { return append(s.Images(), s.images("initContainers")...) }
+
 func (s *State) images(list string) []string {
 	var images []string
 	containers, _ := s.service.at("spec", "template", "spec", list).([]any)
