@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -132,4 +133,14 @@ func mapFS(files map[string]string) fstest.MapFS {
 		out[name] = &fstest.MapFile{Data: []byte(content)}
 	}
 	return out
+}
+
+// counting counts the requests that reach the server.
+func counting(requests *atomic.Int64) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests.Add(1)
+			next.ServeHTTP(w, r)
+		})
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -57,12 +56,7 @@ func TestLog(t *testing.T) {
 func TestLogFetchesAsItGoes(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
-	s := serve(t, gittest.Repository{}, infra(), func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			requests.Add(1)
-			next.ServeHTTP(w, r)
-		})
-	})
+	s := serve(t, gittest.Repository{}, infra(), counting(&requests))
 	s.grow(t, 250)
 	n := 0
 	for _, err := range s.open(t).Log(t.Context()) {
@@ -145,12 +139,7 @@ func (s server) merge(t *testing.T) {
 func TestContainsParentIsQuick(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
-	s := serve(t, gittest.Repository{}, infra(), func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			requests.Add(1)
-			next.ServeHTTP(w, r)
-		})
-	})
+	s := serve(t, gittest.Repository{}, infra(), counting(&requests))
 	s.grow(t, 100)
 	r := s.open(t)
 	before, err := r.Tip(t.Context())

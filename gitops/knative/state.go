@@ -156,10 +156,6 @@ func (s *State) Kustomization() (file string, content []byte, err error) {
 // Service is the name of the Service as rendered.
 func (s *State) Service() string { return s.name }
 
-// Namespace is the Service's namespace as rendered; empty leaves it to the
-// Application.
-func (s *State) Namespace() string { return s.service.text("metadata", "namespace") }
-
 // Revision is the name that the rendered template gives its revision; empty
 // lets Knative generate one.
 func (s *State) Revision() string { return s.service.text("spec", "template", "metadata", "name") }
