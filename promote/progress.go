@@ -82,8 +82,8 @@ func (p *Promotion) enter(i int) {
 	p.report()
 }
 
-func (p *Promotion) leave(i int) {
-	step := &p.result.Steps[i]
+func (p *Promotion) leave() {
+	step := p.current()
 	step.Ended, step.Progress = time.Now(), Passed
 	p.report()
 }

@@ -94,7 +94,7 @@ func (p *Promotion) advance(ctx context.Context, plan Plan, i int) error {
 			return err
 		}
 	}
-	p.leave(i)
+	p.leave()
 	return nil
 }
 

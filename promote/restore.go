@@ -93,36 +93,33 @@ func (p *Promotion) withoutGone(ctx context.Context, traffic []servingv1.Traffic
 
 // goTo commits a destination and says what must become true.
 func (p *Promotion) goTo(ctx context.Context, plan Plan, name string, dest destination, reason string, mayChange func(*knative.State) bool) (*Position, error) {
-	what := "back to " + short(p.Service, dest.revision) + " (" + version(headline(dest.state, dest.state)) + ")"
+	image := headline(dest.state, dest.state)
+	what := "back to " + short(p.Service, dest.revision) + " (" + version(image) + ")"
 	subject := strings.TrimSpace(p.Service+" "+p.Environment) + ": " + what
 	p.result.Steps = append(p.result.Steps, StepResult{Name: name, Title: subject, Progress: Running, Started: time.Now()})
 	p.report()
-	plan.Image = headline(dest.state, dest.state)
-	var shown Position
+	plan.Image = image
+	var after *knative.State
 	commit, err := p.commit(ctx, gitops.Change{
 		Subject:  subject,
 		Trailers: p.trailers(plan, name, plan.To, dest.revision, reason),
-		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			after, err := p.editBack(ctx, dest, tip, mayChange)
-			if err != nil {
+		Edit: func(tip gitops.Snapshot) (_ map[string][]byte, err error) {
+			if after, err = p.editBack(ctx, dest, tip, mayChange); err != nil {
 				return nil, err
 			}
-			traffic, err := after.Traffic()
-			if err != nil {
-				return nil, err
-			}
-			shown.Intent = p.intent("", after.Revision(), after.Images(), traffic)
 			return after.Files()
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.result.Traffic = shown.Intent.Traffic
+	if p.result.Traffic, err = after.Traffic(); err != nil {
+		return nil, err
+	}
 	return &Position{
 		Step:   Change{Name: name, Percent: 100},
 		Commit: commit,
-		Intent: p.intent(commit, shown.Intent.Revision, shown.Intent.Images, shown.Intent.Traffic),
+		Intent: p.intent(commit, after.Revision(), after.Images(), p.result.Traffic),
 	}, nil
 }
 
@@ -187,9 +184,7 @@ func (p *Promotion) confirm(ctx context.Context, at *Position) error {
 		p.current().Progress = Broken
 		return err
 	}
-	step := p.current()
-	step.Ended, step.Progress = time.Now(), Passed
-	p.report()
+	p.leave()
 	return nil
 }
 
