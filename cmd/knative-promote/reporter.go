@@ -50,7 +50,9 @@ func (r *reporter) Report(result promote.Result) {
 		}
 	}
 	if now := fmt.Sprint(steps); now != r.shown && len(steps) > 0 {
-		r.shown = now
+		r.shown, result = now, r.complete(result)
+		// A run that is killed leaves this summary; the end says what is wrong with the last one.
+		_ = r.summarize(result)
 		r.offer(result)
 	}
 }
@@ -58,9 +60,18 @@ func (r *reporter) Report(result promote.Result) {
 // Line prints into the open group.
 func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 
+// complete adds what only the showing needs.
+func (r *reporter) complete(result promote.Result) promote.Result {
+	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
+	return result
+}
+
+func (r *reporter) summarize(result promote.Result) error {
+	return r.runner.Summarize(report.Summary(result))
+}
+
 // offer puts the newest state in the place of one that was not written yet.
 func (r *reporter) offer(result promote.Result) {
-	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
 	select {
 	case <-r.results:
 	default:
@@ -80,7 +91,7 @@ const (
 // end writes the last state of the comment and the summary.
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
-	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
+	result = r.complete(result)
 	if result.Command == cmdDiff && result.Diff != "" {
 		r.runner.Printf("%s", result.Diff)
 	}
@@ -88,7 +99,7 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	if hint := r.after(result, err); hint != "" {
 		r.runner.Printf("%s", hint)
 	}
-	if err := r.runner.Summarize(report.Summary(result)); err != nil {
+	if err := r.summarize(result); err != nil {
 		r.runner.Warning(note{Title: "Summary not written", Text: err.Error()})
 	}
 	r.offer(result)
@@ -106,14 +117,12 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	return result, err
 }
 
-// comment writes every state that is offered to the pull request, and to the
-// summary, so that a run that is killed leaves one.
+// comment writes every state that is offered to the pull request.
 func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 	defer close(r.done)
 	var client *github.Client
 	pull, warned := 0, false
 	for result := range r.results {
-		_ = r.runner.Summarize(report.Summary(result)) // the end of the run says what is wrong with it
 		var err error
 		if client == nil && s.GitHubToken != "" && w.Repository != "" && !warned {
 			client, pull, err = commentPlace(ctx, s, w)
