@@ -1,0 +1,75 @@
+// Package check finds, before a promotion does, what would break it.
+//
+// A Rule looks at Facts for one trouble, such as an ignored /spec/traffic, and
+// says what will happen, what shows it, and how to mend it. Facts are what Git
+// and Argo CD told; gathering them is somebody else's work, so every rule is a
+// pure function. Adding one is one more entry in the list of its file.
+package check
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Severity says how bad a finding is.
+type Severity int
+
+// The severities. Only an error stops a promotion.
+const (
+	Info    Severity = iota // good to know, or a guide's advice explained
+	Warning                 // breaks something at times, or later
+	Error                   // the promotion will fail or do nothing
+)
+
+// String is the severity in lower case, as outputs show it.
+func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
+
+// A Rule looks for one trouble.
+type Rule struct {
+	ID       string   // in kebab case; stable, since people refer to it
+	Severity Severity // of its findings, unless one says otherwise
+	Summary  string   // what it looks for, one line
+	Link     string   // the upstream document that explains it
+	Find     func(Facts) []Finding
+}
+
+// A Finding is one trouble that a rule has found.
+type Finding struct {
+	Rule     string   // the rule's ID
+	Severity Severity // the rule's, unless Find sets a higher one
+	Problem  string   // what is wrong, one line that names the object and the value
+	Effect   string   // what will happen, in one or two sentences
+	Evidence string   // what was read and where, may have several lines
+	Fix      string   // what to do: words, then a patch or a command to paste
+	Link     string   // the rule's, unless Find sets another
+	File     string   // of the infra repository, slash-separated; empty: none
+	Line     int      // in File, from 1; 0: the whole file
+}
+
+// Rules are all rules, in the order of their groups.
+func Rules() []Rule {
+	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), accessRules())
+}
+
+// Run asks every rule and sorts the findings, the worst first.
+func Run(facts Facts) []Finding {
+	var all []Finding
+	for _, rule := range Rules() {
+		for _, f := range rule.Find(facts) {
+			f.Rule = rule.ID
+			f.Severity = max(f.Severity, rule.Severity)
+			f.Link = cmp.Or(f.Link, rule.Link)
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	return all
+}
+
+// Worst is the highest severity among the findings; ok is false when there are none.
+func Worst(findings []Finding) (worst Severity, ok bool) {
+	for _, f := range findings {
+		worst = max(worst, f.Severity)
+	}
+	return worst, len(findings) > 0
+}

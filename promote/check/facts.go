@@ -1,0 +1,46 @@
+package check
+
+import (
+	"io/fs"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// Facts are what a promotion would meet. A zero field was not read, and no
+// rule concludes anything from it.
+type Facts struct {
+	Wish    Wish
+	Commit  string         // the branch's tip
+	Tree    fs.FS          // its files
+	Overlay *knative.State // the overlay as it renders at the tip
+	Next    *knative.State // the same with the images set; Overlay when there are none
+
+	Setup   argo.Setup         // how Argo CD treats the Application
+	Service *servingv1.Service // live
+
+	// Revisions that the rendered traffic names: whether each one exists in the
+	// cluster. One that could not be asked for is absent.
+	Revisions map[string]bool
+
+	// Push is why the Git server would not take a push; nil where it would, or
+	// where it was not asked (PushAsked).
+	Push      error
+	PushAsked bool
+}
+
+// Wish is what the promotion is asked to do, as far as rules need it.
+type Wish struct {
+	Service      string      // as rendered
+	Folder       string      // the overlay's
+	Source       argo.Source // as Argo CD should know it
+	App          argo.App
+	CandidateTag string
+	Shifts       bool // traffic goes through steps below 100 %
+	KeepPrevious bool
+	Worst        time.Duration // the longest that the run and its rollback may take
+	Now          time.Time
+}
