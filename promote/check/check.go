@@ -55,15 +55,22 @@ func Rules() []Rule {
 func Run(facts Facts) []Finding {
 	var all []Finding
 	for _, rule := range Rules() {
-		for _, f := range rule.Find(facts) {
-			f.Rule = rule.ID
-			f.Severity = max(f.Severity, rule.Severity)
-			f.Link = cmp.Or(f.Link, rule.Link)
-			all = append(all, f)
-		}
+		all = append(all, ask(rule, facts)...)
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	return all
+}
+
+// ask runs one rule and completes its findings.
+func ask(rule Rule, facts Facts) []Finding {
+	findings := rule.Find(facts)
+	for i := range findings {
+		f := &findings[i]
+		f.Rule = rule.ID
+		f.Severity = max(f.Severity, rule.Severity)
+		f.Link = cmp.Or(f.Link, rule.Link)
+	}
+	return findings
 }
 
 // Worst is the highest severity among the findings; ok is false when there are none.
