@@ -236,8 +236,12 @@ func TestEveryRuleIsTried(t *testing.T) {
 // TestGood has a setup that no rule may complain about.
 func TestGood(t *testing.T) {
 	t.Parallel()
-	if findings := Run(loadScene(t, "testdata/good.txtar").facts(t)); len(findings) > 0 {
+	facts := loadScene(t, "testdata/good.txtar").facts(t)
+	if findings := Run(facts); len(findings) > 0 {
 		t.Errorf("found in the good setup:\n%s", inFull(findings))
+	}
+	if name, err := facts.Overlay.NextRevision(); err != nil || name != facts.Overlay.Revision() {
+		t.Errorf("the good overlay names its revision %q, but its template asks for %q, %v", facts.Overlay.Revision(), name, err)
 	}
 }
 

@@ -1,0 +1,202 @@
+package check
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// A place is a line of a file of the infra repository, for Finding.
+type place struct {
+	File string
+	Line int // from 1; 0: the whole file
+}
+
+// inService finds the line that gives the rendered Knative Service the field
+// at keys: strings into mappings, numbers into lists.
+func (f Facts) inService(keys ...any) place {
+	return f.where("serving.knative.dev/v1", "Service", f.Wish.Service, keys...)
+}
+
+// where finds the line that gives a rendered object the field at keys. Of
+// several files the one that kustomize reads last wins, patches before
+// resources. Without the field it is where its nearest parent stands, without
+// the object the overlay's kustomization.
+//
+// It is for people to find the place. What a transformer, an inline patch or a
+// JSON patch sets has no line of its own.
+func (f Facts) where(apiVersion, kind, name string, keys ...any) place {
+	var docs []document
+	for _, doc := range f.documents() {
+		if text(doc.root, "apiVersion") == apiVersion && text(doc.root, "kind") == kind && named(name, text(doc.root, "metadata", "name")) {
+			docs = append(docs, doc)
+		}
+	}
+	exact := func(doc document) bool { return text(doc.root, "metadata", "name") == name }
+	if slices.ContainsFunc(docs, exact) {
+		docs = slices.DeleteFunc(docs, func(doc document) bool { return !exact(doc) })
+	}
+	best, depth := f.inKustomization(), -1
+	for _, doc := range docs {
+		if node, found := descend(doc.root, keys); found > depth {
+			best, depth = place{doc.file, node.Line}, found
+		}
+	}
+	return best
+}
+
+// named tells whether kustomize may have made the rendered name from what a
+// file says: with a prefix, a suffix or a hash.
+func named(rendered, name string) bool { return name != "" && strings.Contains(rendered, name) }
+
+// inKustomization finds the line of a field of the overlay's kustomization,
+// such as "images", 0.
+func (f Facts) inKustomization(keys ...any) place {
+	if f.Overlay == nil {
+		return place{}
+	}
+	file, content, err := f.Overlay.Kustomization()
+	docs := decode(file, content)
+	if err != nil || len(docs) == 0 {
+		return place{File: file}
+	}
+	node, found := descend(docs[0].root, keys)
+	if found == 0 {
+		return place{File: file}
+	}
+	return place{file, node.Line}
+}
+
+// descend follows keys as far as they lead. It returns where that is, for a
+// mapping's value its key, and how many keys were found.
+func descend(node *yaml.Node, keys []any) (at *yaml.Node, found int) {
+	at = node
+	for _, key := range keys {
+		switch key := key.(type) {
+		case string:
+			name, value := entry(node, key)
+			if value == nil {
+				return at, found
+			}
+			at, node = name, value
+		case int:
+			if node.Kind != yaml.SequenceNode || key >= len(node.Content) {
+				return at, found
+			}
+			node = node.Content[key]
+			at = node
+		}
+		found++
+	}
+	return at, found
+}
+
+// entry is a mapping's key and value, nil where there is none.
+func entry(mapping *yaml.Node, key string) (name, value *yaml.Node) {
+	if mapping.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i], mapping.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// text is the scalar at keys, empty where there is none.
+func text(node *yaml.Node, keys ...string) string {
+	for _, key := range keys {
+		if _, node = entry(node, key); node == nil {
+			return ""
+		}
+	}
+	return node.Value
+}
+
+// A document is one YAML document of a resource or a patch.
+type document struct {
+	file string
+	root *yaml.Node
+}
+
+// documents are what the overlay is made from, the ones that win first.
+func (f Facts) documents() []document {
+	if f.Overlay == nil || f.Tree == nil {
+		return nil
+	}
+	return folder(f.Tree, f.Overlay.Overlay, 0)
+}
+
+// deepest is more layers of bases than anybody has. Rendering has refused
+// folders that refer to themselves.
+const deepest = 20
+
+func folder(tree fs.FS, dir string, depth int) []document {
+	k, ok := readKustomization(tree, dir)
+	if !ok || depth > deepest {
+		return nil
+	}
+	var all []document
+	for _, patch := range slices.Backward(k.Patches) {
+		all = append(all, file(tree, dir, patch.Path)...)
+	}
+	for _, patch := range slices.Backward(k.PatchesStrategicMerge) {
+		all = append(all, file(tree, dir, string(patch))...)
+	}
+	for _, name := range slices.Concat(k.Components, k.Resources) {
+		at := path.Join(dir, name)
+		if info, err := fs.Stat(tree, at); err == nil && info.IsDir() {
+			all = append(all, folder(tree, at, depth+1)...)
+		} else {
+			all = append(all, file(tree, dir, name)...)
+		}
+	}
+	return all
+}
+
+func readKustomization(tree fs.FS, dir string) (k types.Kustomization, ok bool) {
+	name, err := kustomize.File(tree, dir)
+	if err != nil {
+		return k, false
+	}
+	content, err := fs.ReadFile(tree, path.Join(dir, name))
+	if err != nil || k.Unmarshal(content) != nil {
+		return k, false
+	}
+	k.FixKustomization()
+	return k, true
+}
+
+// file reads an entry of a kustomization. An inline patch is no file's name.
+func file(tree fs.FS, dir, name string) []document {
+	at := path.Join(dir, name)
+	if name == "" || !fs.ValidPath(at) {
+		return nil
+	}
+	content, err := fs.ReadFile(tree, at)
+	if err != nil {
+		return nil
+	}
+	return decode(at, content)
+}
+
+func decode(file string, content []byte) []document {
+	var all []document
+	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
+		var doc yaml.Node
+		if decoder.Decode(&doc) != nil {
+			return all
+		}
+		if len(doc.Content) > 0 {
+			all = append(all, document{file, doc.Content[0]})
+		}
+	}
+}
