@@ -1,12 +1,14 @@
 package knative
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"knative.dev/pkg/apis"
 	"knative.dev/serving/pkg/apis/config"
@@ -93,6 +95,7 @@ func admit(ctx context.Context, service, live *servingv1.Service) (*servingv1.Se
 	} else {
 		ctx = apis.WithinUpdate(ctx, live)
 	}
+	schemaDefaults(service)
 	service.SetDefaults(ctx)
 	service, err := throughJSON(service)
 	if err != nil {
@@ -111,8 +114,23 @@ func stored(ctx context.Context, service object) (*servingv1.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	schemaDefaults(created)
 	created.SetDefaults(apis.WithinCreate(ctx))
 	return throughJSON(created)
+}
+
+// schemaDefaults adds what the API server adds by the schema of Knative's
+// Services, before any webhook and on every write: the protocol of ports.
+// https://github.com/knative/serving/blob/v0.42.2/config/core/300-resources/service.yaml#L492-L497
+func schemaDefaults(service *servingv1.Service) {
+	spec := &service.Spec.Template.Spec
+	for _, containers := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
+		for _, c := range containers {
+			for i := range c.Ports {
+				c.Ports[i].Protocol = cmp.Or(c.Ports[i].Protocol, corev1.ProtocolTCP)
+			}
+		}
+	}
 }
 
 func throughJSON(service *servingv1.Service) (*servingv1.Service, error) {

@@ -1,6 +1,7 @@
 package knative_test
 
 import (
+	gocmp "cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"knative.dev/pkg/apis"
@@ -117,6 +119,11 @@ func (c *cluster) admit(ctx context.Context, request []byte) (*servingv1.Service
 	var asked, stored servingv1.Service
 	if err := json.Unmarshal(request, &asked); err != nil {
 		return nil, err
+	}
+	for _, container := range asked.Spec.Template.Spec.Containers {
+		for i := range container.Ports { // by the schema, whatever the webhooks do
+			container.Ports[i].Protocol = gocmp.Or(container.Ports[i].Protocol, corev1.ProtocolTCP)
+		}
 	}
 	asked.SetDefaults(ctx)
 	raw, err := json.Marshal(asked)
