@@ -27,15 +27,16 @@ type Setup struct {
 	Unread map[string]error // by name of the field
 }
 
-// Setup reads how Argo CD treats the Application. What the token may not see
-// is left out and named in Unread; the error is about the Application itself.
-func (c *Client) Setup(ctx context.Context, app App) (Setup, error) {
-	var (
-		setup = Setup{Unread: map[string]error{}}
-		err   error
-	)
-	if setup.App, err = c.application(ctx, app, false); err != nil {
-		return setup, err
+// Setup reads how Argo CD treats the Application that deploys service. What
+// the token may not see is left out and named in Unread; the error is about
+// the Application itself, which is read unless the caller knows it already.
+func (c *Client) Setup(ctx context.Context, app App, service string, known *v1alpha1.Application) (Setup, error) {
+	setup := Setup{App: known, Unread: map[string]error{}}
+	var err error
+	if known == nil {
+		if setup.App, err = c.application(ctx, app, false); err != nil {
+			return setup, err
+		}
 	}
 	if setup.Version, err = c.Version(ctx); err != nil {
 		setup.Unread["Version"] = err

@@ -148,6 +148,7 @@ func folder(tree fs.FS, dir string, depth int) []document {
 	for _, patch := range slices.Backward(k.Patches) {
 		all = append(all, file(tree, dir, patch.Path)...)
 	}
+	//lint:ignore SA1019 kustomize still reads it
 	for _, patch := range slices.Backward(k.PatchesStrategicMerge) {
 		all = append(all, file(tree, dir, string(patch))...)
 	}
