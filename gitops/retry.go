@@ -14,11 +14,12 @@ import (
 const transientAttempts = 4
 
 // retry runs an exchange that only reads again after errors that may pass.
-func retry[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
+// What it was doing is for the error.
+func retry[T any](ctx context.Context, r *remote, doing string, talk func(context.Context) (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
 		value, err := exchange(ctx, r, talk)
 		if err == nil || !transient(ctx, err) || attempt == transientAttempts || pause(ctx, attempt) != nil {
-			return value, r.explain("reading", err, nil)
+			return value, r.explain(doing, err, nil)
 		}
 	}
 }

@@ -61,7 +61,7 @@ type advertisement struct {
 
 // advertised asks for the references as a reader sees them.
 func (r *remote) advertised(ctx context.Context) (advertisement, error) {
-	return retry(ctx, r, func(ctx context.Context) (advertisement, error) {
+	return retry(ctx, r, "reading", func(ctx context.Context) (advertisement, error) {
 		endpoint := r.at()
 		session, err := r.transport.NewUploadPackSession(endpoint, r.auth)
 		if err != nil {
@@ -93,7 +93,7 @@ type pack struct {
 
 // fetch asks for the objects of a request.
 func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pack, error) {
-	return retry(ctx, r, func(ctx context.Context) (pack, error) {
+	return retry(ctx, r, "reading", func(ctx context.Context) (pack, error) {
 		session, err := r.transport.NewUploadPackSession(r.at(), r.auth)
 		if err != nil {
 			return pack{}, err

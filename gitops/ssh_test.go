@@ -47,8 +47,9 @@ func (k key) knownHost(addr string) []byte {
 	return []byte(knownhosts.Line([]string{knownhosts.Normalize(addr)}, k.signer.PublicKey()))
 }
 
-// serveSSH runs an ssh server for git that lets one user key in.
-func serveSSH(t *testing.T, host, user key) (addr string) {
+// serveSSH runs an ssh server for git that lets one user key in, only to read
+// if there is something to say to writers.
+func serveSSH(t *testing.T, host, user key, refusal ...string) (addr string) {
 	t.Helper()
 	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions, error) {
 		if bytes.Equal(offered.Marshal(), user.signer.PublicKey().Marshal()) {
@@ -68,13 +69,13 @@ func serveSSH(t *testing.T, host, user key) (addr string) {
 			if err != nil {
 				return
 			}
-			go serveConn(conn, config)
+			go serveConn(conn, config, strings.Join(refusal, ""))
 		}
 	}()
 	return listener.Addr().String()
 }
 
-func serveConn(conn net.Conn, config *ssh.ServerConfig) {
+func serveConn(conn net.Conn, config *ssh.ServerConfig, refusal string) {
 	_, channels, requests, err := ssh.NewServerConn(conn, config)
 	if err != nil {
 		return
@@ -92,6 +93,9 @@ func serveConn(conn net.Conn, config *ssh.ServerConfig) {
 				continue
 			}
 			_ = request.Reply(true, nil)
+			if refusal != "" && strings.HasPrefix(command.Line, "git-receive-pack") {
+				command.Line = "echo '" + refusal + "' >&2; exit 1"
+			}
 			go run(channel, command.Line)
 		}
 	}
