@@ -24,6 +24,9 @@ const (
 // String is the severity in lower case, as outputs show it.
 func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
 
+// MarshalText gives JSON the severity as people read it.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // A Rule looks for one trouble.
 type Rule struct {
 	ID       string   // in kebab case; stable, since people refer to it
@@ -35,27 +38,30 @@ type Rule struct {
 
 // A Finding is one trouble that a rule has found.
 type Finding struct {
-	Rule     string   // the rule's ID
-	Severity Severity // the rule's, unless Find sets a higher one
-	Problem  string   // what is wrong, one line that names the object and the value
-	Effect   string   // what will happen, in one or two sentences
-	Evidence string   // what was read and where, may have several lines
-	Fix      string   // what to do: words, then a patch or a command to paste
-	Link     string   // the rule's, unless Find sets another
-	File     string   // of the infra repository, slash-separated; empty: none
-	Line     int      // in File, from 1; 0: the whole file
+	Rule     string   `json:"rule"`               // the rule's ID
+	Severity Severity `json:"severity"`           // the rule's, unless Find sets a higher one
+	Problem  string   `json:"problem"`            // what is wrong, one line that names the object and the value
+	Effect   string   `json:"effect"`             // what will happen, in one or two sentences
+	Evidence string   `json:"evidence,omitempty"` // what was read and where, may have several lines
+	Fix      string   `json:"fix,omitempty"`      // what to do: words, then a patch or a command to paste
+	Link     string   `json:"link,omitempty"`     // the rule's, unless Find sets another
+	File     string   `json:"file,omitempty"`     // of the infra repository, slash-separated; empty: none
+	Line     int      `json:"line,omitempty"`     // in File, from 1; 0: the whole file
 }
 
 // Rules are all rules, in the order of their groups.
 func Rules() []Rule {
-	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), accessRules())
+	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), accessRules(), unreadRules())
 }
 
-// Run asks every rule and sorts the findings, the worst first.
-func Run(facts Facts) []Finding {
+// Run asks every rule but the ones to skip and sorts the findings, the worst
+// first.
+func Run(facts Facts, skip ...string) []Finding {
 	var all []Finding
 	for _, rule := range Rules() {
-		all = append(all, ask(rule, facts)...)
+		if !slices.Contains(skip, rule.ID) {
+			all = append(all, ask(rule, facts)...)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	return all
@@ -73,10 +79,13 @@ func ask(rule Rule, facts Facts) []Finding {
 	return findings
 }
 
-// Worst is the highest severity among the findings; ok is false when there are none.
-func Worst(findings []Finding) (worst Severity, ok bool) {
+// Count counts the findings of a severity.
+func Count(findings []Finding, severity Severity) int {
+	n := 0
 	for _, f := range findings {
-		worst = max(worst, f.Severity)
+		if f.Severity == severity {
+			n++
+		}
 	}
-	return worst, len(findings) > 0
+	return n
 }

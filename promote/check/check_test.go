@@ -114,6 +114,15 @@ func (s scene) facts(t testing.TB) Facts {
 		s.read(t, "service", facts.Service)
 	}
 	s.read(t, "revisions", &facts.Revisions)
+	var unread map[string]string
+	s.read(t, "unread", &unread)
+	facts.Unread = map[string]error{}
+	for name, why := range unread {
+		facts.Unread[name] = failure(why)
+	}
+	if why, failed := s.files["no-application"]; failed {
+		facts.NoApp = failure(strings.TrimSpace(string(why)))
+	}
 	if reason, asked := s.files["push"]; asked {
 		facts.PushAsked = true
 		if text := strings.TrimSpace(string(reason)); text != "" {
@@ -121,6 +130,16 @@ func (s scene) facts(t testing.TB) Facts {
 		}
 	}
 	return facts
+}
+
+// failure is an error with this text, one of argo's where it begins like that.
+func failure(text string) error {
+	for _, kind := range []error{argo.ErrAuth, argo.ErrNotFound} {
+		if rest, found := strings.CutPrefix(text, kind.Error()); found {
+			return fmt.Errorf("%w%s", kind, rest)
+		}
+	}
+	return errors.New(text)
 }
 
 func (s scene) tree() fs.FS {
@@ -165,7 +184,7 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 	setup.Version, setup.Owners, setup.Can, setup.Expires = rest.Version, rest.Owners, rest.Can, rest.Expires
 	setup.Unread = map[string]error{}
 	for name, why := range rest.Unread {
-		setup.Unread[name] = errors.New(why)
+		setup.Unread[name] = failure(why)
 	}
 	if s.files["application"] != nil {
 		setup.App = new(v1alpha1.Application)
@@ -253,6 +272,37 @@ func TestNothingRead(t *testing.T) {
 	}
 }
 
+// TestPartlyRead takes single facts out of every scene. No rule may count on
+// one because another is there.
+func TestPartlyRead(t *testing.T) {
+	t.Parallel()
+	for _, path := range scenes(t) {
+		full := loadScene(t, path).facts(t)
+		for name, drop := range map[string]func(*Facts){
+			"application": func(f *Facts) { f.Setup.App = nil },
+			"project":     func(f *Facts) { f.Setup.Project = nil },
+			"windows":     func(f *Facts) { f.Setup.Windows = nil },
+			"overrides":   func(f *Facts) { f.Setup.Overrides = nil },
+			"rights":      func(f *Facts) { f.Setup.Can = nil },
+			"setup":       func(f *Facts) { f.Setup = argo.Setup{} },
+			"service":     func(f *Facts) { f.Service = nil },
+			"revisions":   func(f *Facts) { f.Revisions = nil },
+			"tree":        func(f *Facts) { f.Tree = nil },
+			"overlay":     func(f *Facts) { f.Overlay, f.Next = nil, nil },
+			"next":        func(f *Facts) { f.Next = nil },
+			"wish":        func(f *Facts) { f.Wish = Wish{} },
+		} {
+			facts := full
+			drop(&facts)
+			for _, finding := range Run(facts) {
+				if finding.Problem == "" || finding.Effect == "" {
+					t.Errorf("%s without %s: an empty finding of %s", path, name, finding.Rule)
+				}
+			}
+		}
+	}
+}
+
 // TestRulesAreWhole checks what people read of the rules.
 func TestRulesAreWhole(t *testing.T) {
 	t.Parallel()
@@ -292,6 +342,9 @@ func inFull(findings []Finding) string {
 		for _, part := range []struct{ name, text string }{
 			{"effect", f.Effect}, {"evidence", f.Evidence}, {"fix", f.Fix}, {"link", f.Link},
 		} {
+			if part.text == "" {
+				continue
+			}
 			fmt.Fprintf(&b, "  %s: %s\n", part.name, strings.ReplaceAll(strings.TrimSpace(part.text), "\n", "\n    "))
 		}
 		if f.File != "" {

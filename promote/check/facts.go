@@ -30,6 +30,13 @@ type Facts struct {
 	// where it was not asked (PushAsked).
 	Push      error
 	PushAsked bool
+
+	// NoApp is why a promotion could not even read the Application: it does not
+	// exist, or not for the token.
+	NoApp error
+
+	// Unread says what else could not be read, by name for people, and why.
+	Unread map[string]error
 }
 
 // Wish is what the promotion is asked to do, as far as rules need it.
