@@ -91,7 +91,7 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 	if dir, err = moduleDir(ctx, dir, argocdImport(p.Versions.argocd())); err != nil {
 		return err
 	}
-	if err := k.Apply(ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}")); err != nil {
+	if err := k.Namespace(ctx, "argocd"); err != nil {
 		return err
 	}
 	var patterns []string
@@ -105,7 +105,7 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 	if err := k.ApplyFiles(ctx, patterns...); err != nil {
 		return err
 	}
-	return k.Apply(ctx, fmt.Appendf(nil, argocdSettings, "http://"+p.Address("git"), GitPassword))
+	return k.By("settings").Apply(ctx, fmt.Appendf(nil, argocdSettings, "http://"+p.Address("git"), GitPassword))
 }
 
 // argocdSettings: two accounts beside the admin, the promoter with the role
@@ -167,7 +167,7 @@ func (p *Plane) makeTokens(ctx context.Context, k *Kube) error {
 	}
 	login := map[string]string{"username": "admin", "password": string(secretValue(initial, "password"))}
 	err := p.until(ctx, "argocd-server", func(ctx context.Context) (err error) {
-		p.Tokens["admin"], err = p.argocd(ctx, http.MethodPost, "session", "", login)
+		p.Tokens["admin"], err = p.argocd(ctx, http.MethodPost, "v1/session", "", login)
 		return err
 	})
 	for _, account := range []string{"ci", "reader"} {
@@ -181,7 +181,7 @@ func (p *Plane) makeTokens(ctx context.Context, k *Kube) error {
 // Token makes a token of an Argo CD account that expires after a while; zero
 // is never.
 func (p *Plane) Token(ctx context.Context, account string, life time.Duration) (string, error) {
-	return p.argocd(ctx, http.MethodPost, "account/"+account+"/token", p.Tokens["admin"], map[string]int64{"expiresIn": int64(life.Seconds())})
+	return p.argocd(ctx, http.MethodPost, "v1/account/"+account+"/token", p.Tokens["admin"], map[string]int64{"expiresIn": int64(life.Seconds())})
 }
 
 // argocd calls Argo CD's REST API and returns the token in its answer, if any.
@@ -190,7 +190,7 @@ func (p *Plane) argocd(ctx context.Context, method, path, token string, body any
 	if err != nil {
 		return "", err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "https://"+p.Address("argocd-server")+"/api/v1/"+path, bytes.NewReader(content))
+	request, err := http.NewRequestWithContext(ctx, method, "https://"+p.Address("argocd-server")+"/api/"+path, bytes.NewReader(content))
 	if err != nil {
 		return "", err
 	}

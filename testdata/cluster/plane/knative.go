@@ -116,7 +116,7 @@ func (p *Plane) installKnative(ctx context.Context, k *Kube) error {
 			return err
 		}
 	}
-	if err := k.Apply(ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: knative-serving}}")); err != nil {
+	if err := k.Namespace(ctx, "knative-serving"); err != nil {
 		return err
 	}
 	patterns := []string{dirs[0] + "/config/core/300-resources/*.yaml"}
@@ -127,7 +127,7 @@ func (p *Plane) installKnative(ctx context.Context, k *Kube) error {
 	if err := k.ApplyFiles(ctx, patterns...); err != nil {
 		return err
 	}
-	return k.Apply(ctx, []byte(knativeSettings))
+	return k.By("settings").Apply(ctx, []byte(knativeSettings))
 }
 
 // knativeSettings: images come from registries that nobody asks, what is not

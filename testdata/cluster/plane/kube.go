@@ -29,6 +29,7 @@ type Kube struct {
 	discovery discovery.DiscoveryInterface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 	namespace string // of objects that name none
+	manager   string // of the fields that are applied
 }
 
 // Kube reaches the control plane's Kubernetes API.
@@ -43,12 +44,19 @@ func newKube(config *rest.Config) (*Kube, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kube{objects, found, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(found)), metav1.NamespaceDefault}, nil
+	return &Kube{objects, found, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(found)), metav1.NamespaceDefault, "release"}, nil
 }
 
 // In is the same Kube for objects that name no namespace of their own.
 func (k *Kube) In(namespace string) *Kube {
-	return &Kube{k.Interface, k.discovery, k.mapper, namespace}
+	return &Kube{k.Interface, k.discovery, k.mapper, namespace, k.manager}
+}
+
+// By is the same Kube under another manager's name: what one manager leaves
+// out of an object that it applied before is taken away, what another has
+// applied stays.
+func (k *Kube) By(manager string) *Kube {
+	return &Kube{k.Interface, k.discovery, k.mapper, k.namespace, manager}
 }
 
 func (k *Kube) ready(ctx context.Context) error {
@@ -73,6 +81,11 @@ func (k *Kube) Apply(ctx context.Context, manifest []byte) error {
 			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
+}
+
+// Namespace makes a namespace.
+func (k *Kube) Namespace(ctx context.Context, name string) error {
+	return k.Apply(ctx, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n"))
 }
 
 // ApplyFiles applies the files that match the patterns.
@@ -108,7 +121,7 @@ func (k *Kube) applyObject(ctx context.Context, object *unstructured.Unstructure
 		return err
 	}
 	force := true
-	_, err = resource.Patch(ctx, object.GetName(), types.ApplyPatchType, content, metav1.PatchOptions{FieldManager: "cluster", Force: &force})
+	_, err = resource.Patch(ctx, object.GetName(), types.ApplyPatchType, content, metav1.PatchOptions{FieldManager: k.manager, Force: &force})
 	return err
 }
 

@@ -109,5 +109,6 @@ func (p *Plane) RESTConfig() *rest.Config {
 		Host: "https://" + p.Address("kubernetes"), BearerToken: adminToken,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 		QPS:             500, Burst: 1000,
+		WarningHandler: rest.NoWarnings{},
 	}
 }

@@ -1,0 +1,172 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A run is the program at work, or what it has left.
+type run struct {
+	s       *site
+	cmd     *exec.Cmd
+	log     *transcript
+	outputs string // file
+	Code    int    // exit code, after wait
+}
+
+// transcript collects what a program prints, while it may be read.
+type transcript struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (l *transcript) Write(p []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	return l.Buffer.Write(p)
+}
+
+func (l *transcript) String() string {
+	l.Lock()
+	defer l.Unlock()
+	return l.Buffer.String()
+}
+
+// inputs are the inputs of a promotion of the site, which a scenario adds to:
+// NAME=VALUE with the input's name, or a whole variable in capitals.
+func (s *site) inputs(more ...string) []string {
+	folder := s.TempDir()
+	app := s.App.GetName()
+	if s.App.GetNamespace() != "argocd" {
+		app = s.App.GetNamespace() + "/" + app
+	}
+	ca, err := os.ReadFile(world.CA())
+	s.must(err)
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "GITHUB_OUTPUT=" + filepath.Join(folder, "output"),
+		"ARGOCD_SERVER=" + world.ArgoCDServer(), "ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"],
+	}
+	all := append([]string{
+		"service=" + s.Service, "repository=" + s.URL, "path=" + s.Overlay, "token=" + gitPassword, "application=" + app,
+		"argocd-ca=" + string(ca), "probe=/healthz", "probe-connect=" + world.Ingress(),
+		"steps=10,50,100", "wait-timeout=90s", "timeout=10m",
+	}, more...)
+	for _, input := range all {
+		name, value, _ := strings.Cut(input, "=")
+		if name != strings.ToUpper(name) {
+			name = "INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		}
+		env = append(env, name+"="+value) // of two of one name the last counts
+	}
+	return env
+}
+
+// begin starts the program. It is killed when the scenario ends.
+func (s *site) begin(command string, inputs ...string) *run {
+	s.Helper()
+	r := &run{s: s, log: &transcript{}}
+	r.cmd = exec.CommandContext(context.WithoutCancel(s.Context()), program, command)
+	r.cmd.Env = s.inputs(inputs...)
+	for _, variable := range r.cmd.Env {
+		if file, ok := strings.CutPrefix(variable, "GITHUB_OUTPUT="); ok {
+			r.outputs = file
+			s.must(os.WriteFile(file, nil, 0o644))
+		}
+	}
+	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
+	s.must(r.cmd.Start())
+	s.Cleanup(func() {
+		if r.cmd.ProcessState == nil {
+			r.cmd.Process.Kill()
+			r.cmd.Wait()
+		}
+		if s.Failed() {
+			s.Logf("%s printed:\n%s", command, r.log)
+		}
+	})
+	return r
+}
+
+// wait waits for the program's end.
+func (r *run) wait() *run {
+	r.cmd.Wait()
+	r.Code = r.cmd.ProcessState.ExitCode()
+	return r
+}
+
+// signal sends the program a signal.
+func (r *run) signal(sig syscall.Signal) {
+	r.s.Helper()
+	r.s.must(r.cmd.Process.Signal(sig))
+}
+
+// promote runs a promotion of an image's tag to its end.
+func (s *site) promote(tag string, inputs ...string) *run {
+	s.Helper()
+	return s.begin("promote", append([]string{"image=" + s.Image + ":" + tag}, inputs...)...).wait()
+}
+
+// exits fails the scenario unless the program ended with this code.
+func (r *run) exits(code int) *run {
+	r.s.Helper()
+	if r.Code != code {
+		r.s.Fatalf("exit code %d, want %d", r.Code, code)
+	}
+	return r
+}
+
+// says fails the scenario unless the program printed each text.
+func (r *run) says(texts ...string) *run {
+	r.s.Helper()
+	for _, text := range texts {
+		if !strings.Contains(r.log.String(), text) {
+			r.s.Fatalf("the program did not print %q", text)
+		}
+	}
+	return r
+}
+
+// until waits until the program has printed the text.
+func (r *run) until(text string) {
+	r.s.Helper()
+	r.s.eventually(fmt.Sprintf("the program prints %q", text), func() bool { return strings.Contains(r.log.String(), text) })
+}
+
+// output is one of the action's outputs.
+func (r *run) output(name string) string {
+	r.s.Helper()
+	content, err := os.ReadFile(r.outputs)
+	r.s.must(err)
+	lines := strings.Split(string(content), "\n")
+	for i, line := range lines {
+		end, ok := strings.CutPrefix(line, name+"<<")
+		for j := i + 1; ok && j < len(lines); j++ {
+			if lines[j] == end {
+				return strings.Join(lines[i+1:j], "\n")
+			}
+		}
+	}
+	r.s.Fatalf("no output %s in:\n%s", name, content)
+	return ""
+}
+
+// eventually waits, for a minute and a half at most, until something is so.
+func (s *site) eventually(what string, so func() bool) {
+	s.Helper()
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if so() {
+			return
+		}
+	}
+	s.Fatalf("waited in vain until %s", what)
+}

@@ -1,0 +1,193 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/testdata/cluster/plane"
+)
+
+// A site is what one scenario has to itself: a Service in a namespace, its
+// infra repository, and the Application that deploys it.
+type site struct {
+	*testing.T
+	Service   string
+	Namespace string
+	Overlay   string // folder in the infra repository
+	Image     string // without tag
+	URL       string // of the infra repository
+	Dir       string // the bare repository
+	Seed      string // commit that the scenario began with
+	App       *unstructured.Unstructured
+}
+
+// A layout is what a scenario may change before its site is made.
+type layout struct {
+	Service string // as in the files
+	Overlay string
+	Files   fstest.MapFS               // the infra repository
+	App     *unstructured.Unstructured // without its source's repoURL
+}
+
+// newSite makes the infra repository from the project's example, as changed,
+// deploys it, and waits until it is live. When the scenario has ended, what
+// every one must leave behind is checked.
+func newSite(t *testing.T, change ...func(*layout)) *site {
+	t.Helper()
+	s := prepare(t, change...)
+	s.must(kube.Deploy(s.Context(), s.App))
+	t.Cleanup(s.checkPromises)
+	return s
+}
+
+// prepare is newSite without an Application in Argo CD.
+func prepare(t *testing.T, change ...func(*layout)) *site {
+	t.Helper()
+	s := &site{T: t, Service: nameOf(t.Name())}
+	l := &layout{Service: s.Service, Overlay: "apps/" + s.Service + "/overlays/production", Files: example(t, s.Service)}
+	l.App = plane.Application(s.Service, "", l.Overlay, s.Service)
+	for _, c := range change {
+		c(l)
+	}
+	url, err := world.Repository(s.Service, l.Files)
+	s.must(err)
+	s.URL, s.Overlay, s.App, s.Service = url, l.Overlay, l.App, l.Service
+	s.Dir = filepath.Join(world.Repositories(), filepath.Base(url))
+	s.Image = "ghcr.io/acme/" + nameOf(t.Name())
+	s.Namespace, _, _ = unstructured.NestedString(s.App.Object, "spec", "destination", "namespace")
+	if one, _, _ := unstructured.NestedString(s.App.Object, "spec", "source", "path"); one != "" {
+		s.must(unstructured.SetNestedField(s.App.Object, url, "spec", "source", "repoURL"))
+	}
+	s.Seed = s.git("rev-parse", "main")
+	t.Cleanup(s.leave)
+	return s
+}
+
+// leave takes the Application and its namespace away, so that the control
+// plane has not to carry the sites of all scenarios at once.
+func (s *site) leave() {
+	if s.Failed() {
+		return // to be looked at
+	}
+	ctx := context.WithoutCancel(s.Context())
+	apps := kube.Resource(applications).Namespace(s.App.GetNamespace())
+	now := metav1.DeletePropagationBackground
+	if err := apps.Delete(ctx, s.App.GetName(), metav1.DeleteOptions{PropagationPolicy: &now}); err != nil {
+		s.Log(err)
+	}
+	if err := kube.Resource(namespaces).Delete(ctx, s.Namespace, metav1.DeleteOptions{}); err != nil {
+		s.Log(err)
+	}
+}
+
+// nameOf makes a Service's name of a test's: short, since Knative adds to it.
+func nameOf(test string) string {
+	name := regexp.MustCompile(`([a-z0-9])([A-Z])`).ReplaceAllString(strings.TrimPrefix(test, "Test"), "$1-$2")
+	name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if len(name) > 28 {
+		sum := sha256.Sum256([]byte(test))
+		name = strings.TrimRight(name[:23], "-") + "-" + hex.EncodeToString(sum[:2])
+	}
+	return name
+}
+
+// example is the project's example infra repository with product-import alone,
+// under another name.
+func example(t *testing.T, service string) fstest.MapFS {
+	t.Helper()
+	folder, err := plane.Example(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	err = fs.WalkDir(os.DirFS(folder), "apps/product-import", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(folder, path))
+		rename := func(text string) string { return strings.ReplaceAll(text, "product-import", service) }
+		files[rename(path)] = &fstest.MapFile{Data: []byte(rename(string(content))), Mode: 0o644}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// set writes a file of the layout, below the overlay where the path begins
+// with a dot.
+func (l *layout) set(path, content string) {
+	if strings.HasPrefix(path, "./") {
+		path = l.Overlay + path[1:]
+	}
+	l.Files[path] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
+}
+
+// base is the file of the Service's base manifest.
+func (l *layout) base() string { return "apps/" + l.Service + "/base/knative-service.yaml" }
+
+// push commits files to the infra repository as somebody else would.
+func (s *site) push(message string, files map[string]string) string {
+	s.Helper()
+	content := fstest.MapFS{}
+	for path, text := range files {
+		if rest, inside := strings.CutPrefix(path, "./"); inside {
+			path = s.Overlay + "/" + rest
+		}
+		content[path] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+	}
+	s.must(gittest.Commit(s.Dir, "main", message, content))
+	return s.git("rev-parse", "main")
+}
+
+// read is a file at the branch's tip, below the overlay where the path begins
+// with a dot.
+func (s *site) read(path string) string {
+	s.Helper()
+	if rest, inside := strings.CutPrefix(path, "./"); inside {
+		path = s.Overlay + "/" + rest
+	}
+	return s.git("show", "main:"+path) + "\n"
+}
+
+// git asks the bare repository.
+func (s *site) git(args ...string) string {
+	s.Helper()
+	out, err := gittest.Git(s.Dir, nil, args...)
+	s.must(err)
+	return out
+}
+
+// tree is the hash of the overlay's folder at a commit.
+func (s *site) tree(commit string) string { return s.git("rev-parse", commit+":"+s.Overlay) }
+
+// commits are the subjects since the scenario began, oldest first.
+func (s *site) commits() []string {
+	out := s.git("log", "--first-parent", "--reverse", "--format=%s", s.Seed+"..main")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\n")
+}
+
+func (s *site) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}

@@ -1,0 +1,169 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/testdata/cluster/plane"
+)
+
+const gitPassword = plane.GitPassword
+
+var (
+	applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
+	namespaces   = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	services     = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "services"}
+	revisions    = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "revisions"}
+)
+
+// live is the Service in Kubernetes.
+func (s *site) live() *servingv1.Service {
+	s.Helper()
+	found, err := kube.Resource(services).Namespace(s.Namespace).Get(s.Context(), s.Service, metav1.GetOptions{})
+	s.must(err)
+	service := &servingv1.Service{}
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, service))
+	return service
+}
+
+// revision is a Revision in Kubernetes.
+func (s *site) revision(name string) *servingv1.Revision {
+	s.Helper()
+	found, err := kube.Resource(revisions).Namespace(s.Namespace).Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	revision := &servingv1.Revision{}
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, revision))
+	return revision
+}
+
+// application is the Application in Kubernetes.
+func (s *site) application() *unstructured.Unstructured {
+	s.Helper()
+	found, err := kube.Resource(applications).Namespace(s.App.GetNamespace()).Get(s.Context(), s.App.GetName(), metav1.GetOptions{})
+	s.must(err)
+	return found
+}
+
+// syncedAndHealthy tells what Argo CD says of the Application.
+func (s *site) syncedAndHealthy() (sync, health string) {
+	app := s.application()
+	sync, _, _ = unstructured.NestedString(app.Object, "status", "sync", "status")
+	health, _, _ = unstructured.NestedString(app.Object, "status", "health", "status")
+	return sync, health
+}
+
+// An answer is what the data path gave for one request.
+type answer struct {
+	Status          int
+	Revision, Image string
+}
+
+// ask sends one request to a host of the data path.
+func (s *site) ask(host string) answer {
+	request, err := http.NewRequestWithContext(context.WithoutCancel(s.Context()), http.MethodGet, "http://"+world.Ingress()+"/", nil)
+	s.must(err)
+	request.Host = host
+	response, err := http.DefaultClient.Do(request)
+	s.must(err)
+	defer response.Body.Close()
+	a := answer{Status: response.StatusCode}
+	json.NewDecoder(response.Body).Decode(&a) // an answer of nobody's has no body of ours
+	a.Status = response.StatusCode
+	return a
+}
+
+// host is the public host of the Service, candidateHost the candidate's.
+func (s *site) host() string          { return s.Service + "." + s.Namespace + ".example.test" }
+func (s *site) candidateHost() string { return "candidate-" + s.host() }
+
+// hits counts the answers of n requests by the revision's image tag, or by the
+// status where nobody answered.
+func (s *site) hits(host string, n int) map[string]int {
+	count := map[string]int{}
+	for range n {
+		a := s.ask(host)
+		name := a.Image[strings.LastIndex(a.Image, ":")+1:]
+		if a.Image == "" {
+			name = http.StatusText(a.Status)
+		}
+		count[name]++
+	}
+	return count
+}
+
+// answersOnly fails the scenario unless all answers come from one image tag.
+func (s *site) answersOnly(tag string) {
+	s.Helper()
+	if hits := s.hits(s.host(), 40); hits[tag] != 40 {
+		s.Fatalf("40 requests were answered by %v, want all by %s", hits, tag)
+	}
+}
+
+// restored fails the scenario unless the overlay is what it was at the commit,
+// and that is live, answered by this tag alone, and Synced and Healthy.
+func (s *site) restored(commit, tag string) {
+	s.Helper()
+	if now, before := s.tree("main"), s.tree(commit); now != before {
+		s.Fatalf("the overlay is not what it was:\n%s", s.git("diff", commit, "main", "--", s.Overlay))
+	}
+	s.settled(tag)
+}
+
+// settled fails the scenario unless the Service is ready at its generation,
+// answered by this tag alone, and the Application is Synced and Healthy.
+func (s *site) settled(tag string) {
+	s.Helper()
+	service := s.live()
+	if !service.IsReady() || service.Status.ObservedGeneration != service.Generation {
+		s.Fatalf("the Service is not ready: %+v", service.Status.Conditions)
+	}
+	s.answersOnly(tag)
+	s.eventually("the Application is Synced and Healthy", func() bool {
+		sync, health := s.syncedAndHealthy()
+		return sync == "Synced" && health == "Healthy"
+	})
+}
+
+// checkPromises holds every scenario to what the project promises: a linear
+// history without force, traffic that sums to 100 in every commit, and a
+// repository without damage.
+func (s *site) checkPromises() {
+	s.git("fsck", "--no-dangling")
+	s.git("merge-base", "--is-ancestor", s.Seed, "main")
+	if merges := s.git("log", "--merges", "--format=%h", s.Seed+"..main"); merges != "" {
+		s.Errorf("merge commits: %s", merges)
+	}
+	for commit := range strings.FieldsSeq(s.git("rev-list", s.Seed+"..main")) {
+		s.checkTraffic(commit)
+	}
+}
+
+func (s *site) checkTraffic(commit string) {
+	files := s.git("ls-tree", "-r", "--name-only", commit, "--", s.Overlay)
+	file := s.Overlay + "/knative-promote-" + s.Service + ".yaml"
+	if !strings.Contains(files, file) {
+		return
+	}
+	var service servingv1.Service
+	s.must(yaml.Unmarshal([]byte(s.git("show", commit+":"+file)), &service))
+	var sum int64
+	for _, target := range service.Spec.Traffic {
+		if target.Percent != nil {
+			sum += *target.Percent
+		}
+	}
+	if len(service.Spec.Traffic) > 0 && sum != 100 {
+		s.Errorf("traffic in commit %s sums to %d", commit, sum)
+	}
+}
