@@ -58,7 +58,11 @@ func (c *carrier) unary(ctx context.Context, method string, req, reply any, _ *g
 	if err != nil {
 		return statusOf(err)
 	}
-	return unmarshal(resp.Msg.data, reply)
+	if err := unmarshal(resp.Msg.data, reply); err != nil {
+		return err
+	}
+	newer(resp.Msg.data, reply)
+	return nil
 }
 
 func (c *carrier) stream(ctx context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, method string, _ grpc.Streamer, _ ...grpc.CallOption) (grpc.ClientStream, error) {

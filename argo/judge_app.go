@@ -222,9 +222,7 @@ func condition(app *v1alpha1.Application, kind v1alpha1.ApplicationConditionType
 	return ""
 }
 
-// automated tells whether Argo CD syncs by itself. Since Argo CD 3.1 the policy can
-// also be there and switched off (https://github.com/argoproj/argo-cd/pull/21999),
-// which these types do not show; Await helps out then, too.
+// automated tells whether Argo CD syncs by itself.
 func automated(app *v1alpha1.Application) bool {
 	return app.Spec.SyncPolicy != nil && app.Spec.SyncPolicy.Automated != nil
 }
