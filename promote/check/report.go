@@ -1,0 +1,57 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// A Report is what was looked at and what was found there.
+type Report struct {
+	Service string `json:"service"`
+	Overlay string `json:"overlay"`
+	Commit  string `json:"commit"`
+
+	// File is the overlay's kustomization: the place of findings that have none.
+	File string `json:"-"`
+
+	Looked   []string  `json:"looked-at"`
+	Findings []Finding `json:"findings"`
+}
+
+// Examine asks every rule but the ones to skip about the facts.
+func Examine(facts Facts, skip ...string) Report {
+	return Report{
+		Service: facts.Wish.Service, Overlay: facts.Wish.Folder, Commit: facts.Commit, File: facts.inKustomization().File,
+		Looked: facts.looked(), Findings: Run(facts, skip...),
+	}
+}
+
+// looked lists what the facts are from.
+func (f Facts) looked() []string {
+	var all []string
+	add := func(is bool, format string, args ...any) {
+		if is {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	add(f.Overlay != nil, "overlay %s at commit %.10s", f.Wish.Folder, f.Commit)
+	if s := f.Setup; s.App != nil {
+		add(true, "Application %s in project %s", f.Wish.App, s.App.Spec.GetProject())
+		add(s.Version != "", "Argo CD %s", s.Version)
+		add(s.Project != nil, "the project's rules")
+		add(s.Windows != nil, "sync windows")
+		add(s.Overrides != nil, "resource customizations")
+		add(s.Can != nil, "the Argo CD token's rights")
+	}
+	add(f.Service != nil, "live Service")
+	add(len(f.Revisions) > 0, "%d revisions in the traffic", len(f.Revisions))
+	add(f.PushAsked, "the right to push")
+	return all
+}
+
+// JSON is the report for programs.
+func (r Report) JSON() ([]byte, error) {
+	r.Looked, r.Findings = append([]string{}, r.Looked...), append([]Finding{}, r.Findings...) // empty lists, not null
+	text, err := json.MarshalIndent(r, "", "  ")
+	return append(text, '\n'), err
+}
