@@ -77,6 +77,8 @@ func (p *Plane) argocdEnv(name string, programs Programs) []string {
 		"ARGOCD_PLUGINSOCKFILEPATH=" + p.File("argocd/plugins"),
 		"ARGOCD_TLS_DATA_PATH=" + p.File("argocd/tls"), "ARGOCD_SSH_DATA_PATH=" + p.File("argocd/ssh"),
 		"KUBECONFIG=" + p.Kubeconfig(),
+		// These are in /tmp for every repo server there.
+		"TMPDIR=" + p.File("argocd/tmp"), "ARGOCD_ASK_PASS_SOCK=" + p.File("askpass.sock"),
 		"PATH=" + programs[p.Versions.argocd()] + string(filepath.ListSeparator) + os.Getenv("PATH"),
 	}
 }

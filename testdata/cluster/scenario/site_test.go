@@ -67,7 +67,7 @@ func prepare(t *testing.T, change ...func(*layout)) *site {
 	s.must(err)
 	s.URL, s.Overlay, s.App, s.Service = url, l.Overlay, l.App, l.Service
 	s.Dir = filepath.Join(world.Repositories(), filepath.Base(url))
-	s.Image = "ghcr.io/acme/" + nameOf(t.Name())
+	s.Image = "ghcr.io/acme/app"
 	s.Namespace, _, _ = unstructured.NestedString(s.App.Object, "spec", "destination", "namespace")
 	if one, _, _ := unstructured.NestedString(s.App.Object, "spec", "source", "path"); one != "" {
 		s.must(unstructured.SetNestedField(s.App.Object, url, "spec", "source", "repoURL"))
@@ -119,7 +119,8 @@ func example(t *testing.T, service string) fstest.MapFS {
 			return err
 		}
 		content, err := os.ReadFile(filepath.Join(folder, path))
-		rename := func(text string) string { return strings.ReplaceAll(text, "product-import", service) }
+		// An image's name says how its pods behave, so a scenario's name must not be in it.
+		rename := strings.NewReplacer("ghcr.io/acme/product-import", "ghcr.io/acme/app", "product-import", service).Replace
 		files[rename(path)] = &fstest.MapFile{Data: []byte(rename(string(content))), Mode: 0o644}
 		return err
 	})
