@@ -31,6 +31,9 @@ type Config struct {
 	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
 	Probe        Probe
 
+	Preflight Preflight
+	Skip      []string // rules of the check that are not asked
+
 	OnFailure Policy
 	OnCancel  Policy
 

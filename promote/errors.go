@@ -3,8 +3,10 @@ package promote
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/check"
 )
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer
@@ -48,6 +50,23 @@ func (e *RestoreError) Unwrap() []error {
 		return []error{e.Err}
 	}
 	return []error{e.Cause, e.Err}
+}
+
+// PreflightStop is a promotion that ended before its first commit, because of
+// something that would have broken it.
+type PreflightStop struct {
+	Findings []check.Finding // of every severity, the errors first
+}
+
+// Error names the problems.
+func (e *PreflightStop) Error() string {
+	var problems []string
+	for _, f := range e.Findings {
+		if f.Severity == check.Error {
+			problems = append(problems, f.Problem+" ["+f.Rule+"]")
+		}
+	}
+	return "the preflight found what would break the promotion, nothing was pushed: " + strings.Join(problems, "; ")
 }
 
 func isSuperseded(err error) bool {

@@ -17,18 +17,8 @@ import (
 
 // look reads the branch's tip, the promotion before and what is live.
 func (p *Promotion) look(ctx context.Context) (Situation, error) {
-	var at Situation
-	tip, err := p.Branch.Tip(ctx)
+	at, err := p.lookInside(ctx)
 	if err != nil {
-		return at, err
-	}
-	at.Tip = tip.Commit
-	if at.Now, err = p.overlay(ctx, tip); err != nil {
-		return at, err
-	}
-	p.Service = at.Now.Service()
-	p.result.Service = p.Service
-	if at.Next, err = p.next(ctx, at.Now); err != nil {
 		return at, err
 	}
 	if err := p.lookBack(ctx, &at); err != nil {
@@ -38,6 +28,24 @@ func (p *Promotion) look(ctx context.Context) (Situation, error) {
 		return at, err
 	}
 	at.NoPrevious, err = p.previousGone(ctx, at.Now)
+	return at, err
+}
+
+// lookInside renders the overlay at the branch's tip, as it is and with the
+// images set.
+func (p *Promotion) lookInside(ctx context.Context) (Situation, error) {
+	var at Situation
+	tip, err := p.Branch.Tip(ctx)
+	if err != nil {
+		return at, err
+	}
+	at.Tip, at.Tree = tip.Commit, tip.Tree
+	if at.Now, err = p.overlay(ctx, tip); err != nil {
+		return at, err
+	}
+	p.Service = at.Now.Service()
+	p.result.Service = p.Service
+	at.Next, err = p.next(ctx, at.Now)
 	return at, err
 }
 

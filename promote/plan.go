@@ -3,8 +3,8 @@ package promote
 import (
 	"crypto/sha256"
 	"encoding/hex"
-
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 // of the promotion before.
 type Situation struct {
 	Tip         gitops.Commit
+	Tree        fs.FS          // the files at the tip
 	Now         *knative.State // the overlay at the tip
 	Next        *knative.State // the same with the images set
 	LatestReady string         // live revision that takes the traffic of `latest`; empty: the Service is not live yet

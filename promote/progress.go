@@ -16,6 +16,7 @@ const (
 	commandPromote  = "promote"
 	commandRollback = "rollback"
 	commandDiff     = "diff"
+	commandCheck    = "check"
 )
 
 // begin opens the Result.
@@ -153,8 +154,11 @@ func (p *Promotion) end(status Status, err error) (Result, error) {
 	return p.result, err
 }
 
-// see keeps what was seen of the live Service.
+// see keeps what was seen of the Application and the live Service.
 func (p *Promotion) see(seen argo.Observed) {
+	if seen.App != nil {
+		p.app = seen.App
+	}
 	if seen.Service == nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
@@ -48,8 +49,13 @@ type Promotion struct {
 	Cluster  Cluster
 	Reporter Reporter
 
+	// What the check of the surroundings asks; nil: it is not asked.
+	Surroundings Surroundings
+	Door         Door
+
 	result Result
-	live   *servingv1.Service // the Service as last seen live
+	app    *v1alpha1.Application // as last seen
+	live   *servingv1.Service    // the Service as last seen live
 }
 
 // Run promotes the Service: one commit a step, and after each the gates. What
@@ -67,6 +73,9 @@ func (p *Promotion) Run(ctx context.Context) (Result, error) {
 		return p.end(Failed, err)
 	}
 	if err := p.prepare(ctx, plan, at); err != nil {
+		return p.end(Failed, err)
+	}
+	if err := p.preflight(ctx, at); err != nil {
 		return p.end(Failed, err)
 	}
 	if p.DryRun {

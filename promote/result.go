@@ -4,6 +4,8 @@ import (
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/promote/check"
 )
 
 // Status is how a run ended.
@@ -23,7 +25,7 @@ const (
 // Result is everything a run did and saw, as far as it has come. It is what
 // the outputs, the pull request comment and the job summary are made from.
 type Result struct {
-	Command          string                    `json:"command"` // promote, rollback, or diff for what was only planned
+	Command          string                    `json:"command"` // promote, rollback, check, or diff for what was only planned
 	Service          string                    `json:"service"`
 	Environment      string                    `json:"environment"`
 	Overlay          string                    `json:"overlay"`
@@ -44,6 +46,7 @@ type Result struct {
 	After            []byte                    `json:"-"` // what it renders with the new revision
 	Diff             string                    `json:"-"` // Before to After as a unified diff, secrets hidden; filled in by whoever shows it
 	Steps            []StepResult              `json:"steps"`
+	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
 	RunURL           string                    `json:"run-url,omitempty"`
 	CommitURL        string                    `json:"-"` // web address of a commit of the infra repository, up to its hash; empty: no links
 	Actor            string                    `json:"actor,omitempty"`

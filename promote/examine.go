@@ -1,0 +1,142 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+)
+
+// Surroundings is how Argo CD is set up around an Application. One that is
+// known is not read again.
+type Surroundings interface {
+	Setup(ctx context.Context, app argo.App, service string, known *v1alpha1.Application) (argo.Setup, error)
+}
+
+// Door tells whether the infra repository takes a push, without one.
+type Door interface {
+	MayPush(context.Context) error
+}
+
+// Examine looks for what would break a promotion, and changes nothing. The
+// error is about the overlay, in the words that a promotion would use; what is
+// wrong with anything else is a finding. Without a Cluster only the overlay is
+// looked at.
+func (p *Promotion) Examine(ctx context.Context) (check.Report, error) {
+	p.begin(commandCheck)
+	at, err := p.lookInside(ctx)
+	if err != nil {
+		return check.Report{}, err
+	}
+	unseen := p.glance(ctx)
+	facts := p.facts(ctx, at)
+	if p.app == nil && (errors.Is(unseen, argo.ErrNotFound) || errors.Is(unseen, argo.ErrAuth)) {
+		facts.NoApp = unseen
+	} else if unseen != nil {
+		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
+	}
+	p.gather(ctx, &facts)
+	return check.Examine(facts, p.Skip...), ctx.Err()
+}
+
+// glance looks at the Application and the live Service. A Service that is not
+// there yet is no error.
+func (p *Promotion) glance(ctx context.Context) error {
+	if p.Cluster == nil {
+		return errors.New("no argocd-server and application are given")
+	}
+	seen, err := p.Cluster.Live(ctx, p.App, p.Source, p.Service)
+	p.see(seen)
+	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
+		return nil
+	}
+	return err
+}
+
+// facts are what is known before anybody is asked.
+func (p *Promotion) facts(ctx context.Context, at Situation) check.Facts {
+	return check.Facts{
+		Wish: check.Wish{
+			Service: p.Service, Folder: p.Overlay, Source: p.Source, App: p.App,
+			CandidateTag: p.CandidateTag, Shifts: p.live != nil, KeepPrevious: p.KeepPrevious,
+			Worst: p.worst(ctx), Now: time.Now(),
+		},
+		Commit: at.Tip.Hash, Tree: at.Tree, Overlay: at.Now, Next: at.Next, Service: p.live,
+		Unread: map[string]error{},
+	}
+}
+
+// worst is the longest that the run may take, and what comes after it when the
+// last gate fails.
+func (p *Promotion) worst(ctx context.Context) time.Duration {
+	each := p.WaitTimeout
+	if p.Probe.Path != "" {
+		each += probePatience
+	}
+	total := each // the candidate
+	for _, step := range p.Steps {
+		total += each + step.Bake
+	}
+	if end, limited := ctx.Deadline(); limited {
+		total = min(total, time.Until(end))
+	}
+	return total + p.WaitTimeout
+}
+
+// gather asks Argo CD and the Git server, all at the same time.
+func (p *Promotion) gather(ctx context.Context, facts *check.Facts) {
+	var group sync.WaitGroup
+	var push, setup, exist error
+	if p.Door != nil {
+		group.Go(func() { push = p.Door.MayPush(ctx) })
+	}
+	if p.app != nil && p.Surroundings != nil {
+		group.Go(func() { facts.Setup, setup = p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })
+	}
+	group.Go(func() { facts.Revisions, exist = p.existing(ctx, facts.Overlay) })
+	group.Wait()
+	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
+		facts.Push, facts.PushAsked, push = push, p.Door != nil, nil
+	}
+	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": setup, "the revisions in the traffic": exist} {
+		if err != nil {
+			facts.Unread[name] = err
+		}
+	}
+}
+
+// existing finds out which revisions of the rendered traffic exist. One that
+// could not be asked for is left out.
+func (p *Promotion) existing(ctx context.Context, overlay *knative.State) (map[string]bool, error) {
+	targets, err := overlay.Traffic()
+	if err != nil || p.Cluster == nil || p.live == nil {
+		return nil, err
+	}
+	exist := map[string]bool{}
+	for _, target := range targets {
+		name := target.RevisionName
+		if _, known := exist[name]; known || name == "" {
+			continue
+		}
+		if name == p.live.Status.LatestReadyRevisionName {
+			exist[name] = true
+			continue
+		}
+		switch _, failed := p.Cluster.Revision(ctx, p.App, p.live.Namespace, name); {
+		case failed == nil:
+			exist[name] = true
+		case errors.Is(failed, argo.ErrNotFound):
+			exist[name] = false
+		default:
+			err = failed
+		}
+	}
+	return exist, err
+}

@@ -1,0 +1,43 @@
+package promote
+
+import (
+	"context"
+	"time"
+
+	"github.com/acme/knative-promote/promote/check"
+)
+
+// Preflight says what a promotion does about an error that it finds before its
+// first commit. The zero value is PreflightError.
+type Preflight string
+
+// The kinds of preflight.
+const (
+	PreflightError Preflight = "error" // the run ends before anything is pushed
+	PreflightWarn  Preflight = "warn"  // the run says so and goes on
+	PreflightOff   Preflight = "off"   // nothing is looked at
+)
+
+// preflightTime is how long a promotion waits for what it can do without.
+const preflightTime = 10 * time.Second
+
+// preflight looks for what would break the promotion, before the first commit.
+// What it cannot read never stops it.
+func (p *Promotion) preflight(ctx context.Context, at Situation) error {
+	if p.Preflight == PreflightOff || p.Cluster == nil || p.Surroundings == nil {
+		return nil
+	}
+	facts := p.facts(ctx, at)
+	asked, stop := context.WithTimeout(ctx, preflightTime)
+	defer stop()
+	p.gather(asked, &facts)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p.result.Findings = check.Run(facts, p.Skip...)
+	p.report()
+	if p.Preflight == PreflightWarn || check.Count(p.result.Findings, check.Error) == 0 {
+		return nil
+	}
+	return &PreflightStop{p.result.Findings}
+}
