@@ -50,12 +50,14 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 	}
 	where := doing + " " + clean(r.address)
 	if refused, ok := errors.AsType[*refusal](err); ok {
-		return &refusal{fmt.Errorf("%s: %s", where, r.redact(refused.Error()+said.because()))}
+		return &refusal{where, r.redact(refused.reason + said.because())}
 	}
 	text, kind := r.redact(err.Error()+said.because()), kindOf(err)
 	switch {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fmt.Errorf("%s: %w: the repository is empty, push a first commit", where, ErrNotFound)
+	case errors.Is(kind, ErrAuth) && r.auth == nil:
+		return fmt.Errorf("%s: %w: no token was given: give one that may read and write the repository (%s)", where, kind, text)
 	case errors.Is(kind, ErrAuth):
 		return fmt.Errorf("%s: %w: check that the token or key is valid and may read and write the repository (%s)", where, kind, text)
 	case errors.Is(kind, ErrNotFound):
@@ -113,14 +115,14 @@ func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]p
 }
 
 // refusal is a push that the server answered with no.
-type refusal struct{ status error }
+type refusal struct{ where, reason string }
 
-func (e *refusal) Error() string { return e.status.Error() }
+func (e *refusal) Error() string { return e.where + ": " + e.reason }
 
 // final tells a decision of the server's hooks or rules, which stays, from a
 // lock or a race, which passes. It saves attempts and decides nothing else.
 func (e *refusal) final() bool {
-	text := strings.ToLower(e.Error())
+	text := strings.ToLower(e.reason)
 	for _, word := range []string{"declined", "denied", "protected", "prohibited", "violation"} {
 		if strings.Contains(text, word) {
 			return true
@@ -149,7 +151,15 @@ func (s *remarks) because() string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text := clean(string(s.text)); text != "" {
+	var lines []string
+	for line := range strings.SplitSeq(string(s.text), "\n") {
+		// Hosts write "error:" before what they say, Gitea before and after it too.
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "error:"))
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if text := clean(strings.Join(lines, " ")); text != "" {
 		return ": " + text
 	}
 	return ""

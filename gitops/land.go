@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -47,7 +48,7 @@ func final(pushed error) bool {
 // refused gives a no of the server its name.
 func refused(pushed error) error {
 	if no, ok := errors.AsType[*refusal](pushed); ok {
-		return fmt.Errorf("%w: %w: let the token's owner push to the branch, or change the rule", no, ErrRefused)
+		return fmt.Errorf("%s: %w: %s: let the token's owner push to the branch, or change the rule", no.where, ErrRefused, strings.TrimSuffix(no.reason, "."))
 	}
 	return pushed
 }

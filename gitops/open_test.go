@@ -73,9 +73,12 @@ func TestAuth(t *testing.T) {
 	if _, err := open(t, gitops.Remote{URL: url, Branch: "main", Token: token}).Publish(t.Context(), write("new", "x")); err != nil {
 		t.Error(err)
 	}
-	for _, wrong := range []string{"", "ghs_0ther"} {
+	for wrong, fix := range map[string]string{
+		"":          "no token was given: give one that may read and write the repository",
+		"ghs_0ther": "check that the token or key is valid and may read and write the repository",
+	} {
 		_, err := open(t, gitops.Remote{URL: url, Branch: "main", Token: wrong}).Tip(t.Context())
-		want := "reading " + url + ": access denied: check that the token or key is valid and may read and write the repository (authentication required: invalid username or token)"
+		want := "reading " + url + ": access denied: " + fix + " (authentication required: invalid username or token)"
 		if !errors.Is(err, gitops.ErrAuth) || err.Error() != want {
 			t.Errorf("token %q: error %v, want %s", wrong, err, want)
 		}

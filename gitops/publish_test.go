@@ -105,7 +105,7 @@ func TestPublishConcurrently(t *testing.T) {
 func TestPublishRefused(t *testing.T) {
 	t.Parallel()
 	var pushes atomic.Int32
-	hook := `printf 'error: GH006: Protected branch update failed for refs/heads/main.\033[31m\n::error::forged\n' >&2; exit 1`
+	hook := `printf 'error:\nerror: GH006: Protected branch update failed for refs/heads/main.\033[31m\n::error::forged\nerror:\n' >&2; exit 1`
 	s := serve(t, gittest.Repository{Hooks: map[string]string{"pre-receive": hook}}, infra(), func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if isPush(r) {
@@ -118,9 +118,8 @@ func TestPublishRefused(t *testing.T) {
 	if !errors.Is(err, gitops.ErrRefused) {
 		t.Fatalf("error %v, want ErrRefused", err)
 	}
-	want := "pushing to " + s.url + ": command error on refs/heads/main: pre-receive hook declined: " +
-		"error: GH006: Protected branch update failed for refs/heads/main. [31m ::error::forged: " +
-		"refused by the server: let the token's owner push to the branch, or change the rule"
+	want := "pushing to " + s.url + ": refused by the server: pre-receive hook declined: " +
+		"GH006: Protected branch update failed for refs/heads/main. [31m ::error::forged: let the token's owner push to the branch, or change the rule"
 	if err.Error() != want {
 		t.Errorf("error\n%s\nwant\n%s", err, want)
 	}
@@ -241,7 +240,7 @@ func TestPublishWithoutWriteAccess(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			})
-			_, err := s.open(t).Publish(t.Context(), write("new", "content"))
+			_, err := open(t, gitops.Remote{URL: s.url, Branch: "main", Token: token}).Publish(t.Context(), write("new", "content"))
 			want := "pushing to " + s.url + ": access denied: check that the token or key is valid and may read and write the repository (authorization failed: Permission to acme/infra denied to bot.)"
 			if !errors.Is(err, gitops.ErrAuth) || err.Error() != want {
 				t.Errorf("error %v, want %s", err, want)

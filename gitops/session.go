@@ -199,7 +199,17 @@ func sendPack(ctx context.Context, session transport.ReceivePackSession, can *ca
 	}
 	report, err := session.ReceivePack(ctx, req)
 	if report != nil && err != nil {
-		return &refusal{status: err}
+		return &refusal{reason: reason(report, err)}
 	}
 	return err
+}
+
+// reason is the server's status without what go-git adds to it.
+func reason(report *packp.ReportStatus, err error) string {
+	for _, command := range report.CommandStatuses {
+		if report.UnpackStatus == "ok" && command.Error() != nil {
+			return command.Status
+		}
+	}
+	return err.Error()
 }

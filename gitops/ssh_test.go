@@ -157,7 +157,7 @@ func TestSSHRefusal(t *testing.T) {
 	url := "ssh://git@" + addr + s.dir
 	_, err := open(t, gitops.Remote{URL: url, Branch: "main", SSHKey: user.private, KnownHosts: host.knownHost(addr)}).
 		Publish(t.Context(), write("new", "x"))
-	want := "pushing to " + url + ": command error on refs/heads/main: pre-receive hook declined: only by pull request: refused by the server: let the token's owner push to the branch, or change the rule"
+	want := "pushing to " + url + ": refused by the server: pre-receive hook declined: only by pull request: let the token's owner push to the branch, or change the rule"
 	if !errors.Is(err, gitops.ErrRefused) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
