@@ -8,6 +8,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -26,6 +27,16 @@ func (s Severity) String() string { return [...]string{"info", "warning", "error
 
 // MarshalText gives JSON the severity as people read it.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for *s = Info; *s <= Error; *s++ {
+		if s.String() == string(text) {
+			return nil
+		}
+	}
+	return fmt.Errorf("severity %q: expected info, warning or error", text)
+}
 
 // A Rule looks for one trouble.
 type Rule struct {

@@ -24,7 +24,7 @@ func (f Finding) Text() string {
 	var b strings.Builder
 	b.WriteString(wrapped(f.Severity.String()+": "+f.Problem+" ["+f.Rule+"]", "", "  "))
 	if f.File != "" {
-		b.WriteString("  at " + f.place() + "\n")
+		b.WriteString("  at " + f.Place() + "\n")
 	}
 	evidence := strings.TrimSpace(f.Evidence)
 	if strings.Contains(evidence, "\n") {
@@ -38,7 +38,8 @@ func (f Finding) Text() string {
 	return b.String()
 }
 
-func (f Finding) place() string {
+// Place is the file and the line, as compilers write them.
+func (f Finding) Place() string {
 	if f.Line == 0 {
 		return f.File
 	}

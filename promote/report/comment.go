@@ -59,7 +59,7 @@ func Summary(r promote.Result) string {
 }
 
 func page(r promote.Result, room int) string {
-	top := headline(r) + explanation(r) + moves(r) + steps(r) + chart(r)
+	top := headline(r) + explanation(r) + preflight(r) + moves(r) + steps(r) + chart(r)
 	bottom := footer(r)
 	diff := r.Diff
 	if diff == "" && len(r.Before)+len(r.After) > 0 {

@@ -70,8 +70,8 @@ func TestComment(t *testing.T) {
 		if !strings.HasPrefix(comment, Marker(r.Service, r.Environment, r.Overlay)+"\n") {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
-		check(t, comment, CommentLimit)
-		check(t, Summary(r), SummaryLimit)
+		checkPage(t, comment, CommentLimit)
+		checkPage(t, Summary(r), SummaryLimit)
 		return comment
 	})
 }

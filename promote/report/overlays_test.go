@@ -18,8 +18,8 @@ func TestDiffComment(t *testing.T) {
 		if !strings.HasPrefix(comment, DiffMarker+"\n") {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
-		check(t, comment, CommentLimit)
-		check(t, DiffSummary(overlays), SummaryLimit)
+		checkPage(t, comment, CommentLimit)
+		checkPage(t, DiffSummary(overlays), SummaryLimit)
 		return comment
 	})
 }
@@ -49,7 +49,7 @@ func TestLadder(t *testing.T) {
 		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
 	} {
 		page := DiffComment([]Overlay{{Path: "apps/a", Diff: long(c.objects, c.width)}})
-		check(t, page, CommentLimit)
+		checkPage(t, page, CommentLimit)
 		if !strings.Contains(page, c.want) || !strings.Contains(page, fmt.Sprintf("%d objects changed, +%[1]d −%[1]d lines", c.objects)) {
 			t.Errorf("%d objects: want %q in\n%.400s", c.objects, c.want, page)
 		}
@@ -60,7 +60,7 @@ func TestLongDiffsYieldFirst(t *testing.T) {
 	t.Parallel()
 	overlays := []Overlay{{Path: "apps/small", Diff: long(3, 10)}, {Path: "apps/huge", Diff: long(2500, 10)}, {Path: "apps/large", Diff: long(500, 60)}}
 	page := DiffComment(overlays)
-	check(t, page, CommentLimit)
+	checkPage(t, page, CommentLimit)
 	for _, want := range []string{
 		"+3 −3 lines</summary>", "+2500 −2500 lines (too long", "+500 −500 lines, too long to show line by line</summary>",
 	} {
@@ -77,7 +77,7 @@ func TestMoreOverlaysThanFit(t *testing.T) {
 		overlays = append(overlays, Overlay{Path: fmt.Sprint("apps/", i), Diff: long(1, 10), Warnings: []string{"w"}})
 	}
 	page := DiffComment(overlays)
-	check(t, page, CommentLimit)
+	checkPage(t, page, CommentLimit)
 	if !strings.Contains(page, "more overlays not shown.") || !strings.HasPrefix(page, DiffMarker+"\n\n## ⚠️ 3000 overlays would change, 3000 with warnings") {
 		t.Errorf("got %.200s … %s", page, page[len(page)-200:])
 	}

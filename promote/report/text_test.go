@@ -39,7 +39,7 @@ func checkCode(t *testing.T, text string) {
 	const limit = 200
 	page := "## x " + code(text, limit) + " y\n\n- **x** " + code(text, limit) + "\n\n" +
 		row("a", "b") + "|---|---|\n" + row(cell(text, limit), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
-	check(t, page, 10*limit+8*len(text)+200+4*len(fenced("diff", text)))
+	checkPage(t, page, 10*limit+8*len(text)+200+4*len(fenced("diff", text)))
 	shown := shorten(visible(text), limit)
 	if shown == "" {
 		return
@@ -110,8 +110,8 @@ func FuzzComment(f *testing.F) {
 		for range min(max(steps, 0), 300) {
 			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
 		}
-		check(t, Comment(r), CommentLimit)
+		checkPage(t, Comment(r), CommentLimit)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Diff: diff, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
-		check(t, DiffComment(overlays), CommentLimit)
+		checkPage(t, DiffComment(overlays), CommentLimit)
 	})
 }

@@ -1,0 +1,98 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
+)
+
+// The most findings that one page shows: in full, and in one line each.
+const (
+	maxFound   = 50
+	maxBrief   = 10
+	maxProblem = 400 // bytes
+	maxFix     = 4000
+)
+
+// CheckSummary is what the job summary says of a check.
+func CheckSummary(r check.Report) string {
+	icon := "✅"
+	if len(r.Findings) > 0 {
+		icon = severity(r.Findings[0].Severity) // the worst comes first
+	}
+	var b strings.Builder
+	b.WriteString("## " + icon + " " + code(r.Service, maxName) + ": " + strings.TrimSuffix(check.Tally(r.Findings), ".") + "\n\n")
+	for _, f := range r.Findings[:min(len(r.Findings), maxFound)] {
+		b.WriteString(finding(f))
+	}
+	if left := len(r.Findings) - maxFound; left > 0 {
+		b.WriteString(plural(left, "more finding") + " in the log.\n\n")
+	}
+	var looked []string
+	for _, what := range r.Looked {
+		looked = append(looked, code(what, maxName))
+	}
+	if len(looked) > 0 {
+		b.WriteString("<sub>Looked at " + strings.Join(looked, ", ") + "</sub>\n")
+	}
+	return b.String()
+}
+
+// finding shows one finding in full.
+func finding(f check.Finding) string {
+	where := ""
+	if f.File != "" {
+		where = " at " + code(f.Place(), maxName)
+	}
+	text := "### " + severity(f.Severity) + " " + reason(f.Problem, maxProblem) + "\n\n" + reason(f.Effect, maxReason) + "\n\n"
+	if f.Evidence != "" {
+		text += "Seen" + where + ":\n\n" + block(f.Evidence) + "\n"
+	} else if where != "" {
+		text += "Seen" + where + ".\n\n"
+	}
+	if f.Fix != "" {
+		text += "To mend it:\n\n" + block(f.Fix) + "\n"
+	}
+	return text + "<sub>Rule " + code(f.Rule, maxName) + " · " + link("documentation", f.Link) + "</sub>\n\n"
+}
+
+// block shows text of several lines, without what looks like a secret.
+func block(text string) string {
+	v := newVault([]byte(text))
+	return fenced("", shorten(v.token.ReplaceAllString(v.redactForms(text), "<hidden>"), maxFix))
+}
+
+// preflight names what a promotion found before its first commit. Notes are
+// left out: they are for the command check.
+func preflight(r promote.Result) string {
+	var b strings.Builder
+	shown, left := 0, 0
+	for _, f := range r.Findings {
+		switch {
+		case f.Severity == check.Info:
+		case shown == maxBrief:
+			left++
+		default:
+			shown++
+			b.WriteString("- " + severity(f.Severity) + " " + reason(f.Problem, maxProblem) + " (" + code(f.Rule, maxName) + ")\n")
+		}
+	}
+	if shown == 0 {
+		return ""
+	}
+	if left > 0 {
+		b.WriteString("- " + plural(left, "more finding") + " in the log\n")
+	}
+	return "**Preflight:**\n\n" + b.String() + "\n"
+}
+
+func severity(s check.Severity) string {
+	switch s {
+	case check.Error:
+		return "❌"
+	case check.Warning:
+		return "⚠️"
+	}
+	return "ℹ️"
+}

@@ -1,0 +1,21 @@
+package report
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/acme/knative-promote/promote/check"
+)
+
+func TestCheckSummary(t *testing.T) {
+	t.Parallel()
+	golden(t, "check", "summary.md", func(t *testing.T, parts map[string][]byte) string {
+		var r check.Report
+		if err := json.Unmarshal(parts["report.json"], &r); err != nil {
+			t.Fatal(err)
+		}
+		page := CheckSummary(r)
+		checkPage(t, page, SummaryLimit)
+		return page
+	})
+}
