@@ -1,12 +1,11 @@
 // Package github writes the comment on a pull request and finds the pull
-// request that a commit came from.
+// request that a commit came from, on GitHub and on forges that speak its API.
 //
 // Nothing here may hold a promotion up: every request has a deadline, waiting
 // for rate limits is bounded, and callers treat every error as a warning.
 package github
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -90,43 +89,4 @@ func apiURL(address string) (*url.URL, error) {
 	}
 	base.RawQuery, base.Fragment = "", ""
 	return base, nil
-}
-
-// PullRequestOf returns the number of the pull request that a commit came
-// from: an open one whose head it is, else one that was merged as it, else any
-// open or merged one that has it; of several the newest. It is 0 where there is none.
-func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) {
-	options := &github.ListOptions{PerPage: 100}
-	pulls, _, err := c.api.PullRequests.ListPullRequestsWithCommit(ctx, c.owner, c.name, url.PathEscape(commit), options)
-	if status(err) == http.StatusNotFound || status(err) == http.StatusUnprocessableEntity {
-		return 0, nil // GitHub does not know the commit
-	}
-	if err != nil {
-		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.explain(err))
-	}
-	best, number := 0, 0
-	for _, pull := range pulls {
-		if rank := c.rank(pull, commit); rank > best || rank == best && rank > 0 && pull.GetNumber() > number {
-			best, number = rank, pull.GetNumber()
-		}
-	}
-	return number, nil
-}
-
-// rank says how well a pull request explains a commit; 0: not at all.
-func (c *Client) rank(pull *github.PullRequest, commit string) int {
-	repository := pull.GetBase().GetRepo().GetFullName()
-	if repository != "" && !strings.EqualFold(repository, c.owner+"/"+c.name) {
-		return 0 // of a fork, which has the commit too
-	}
-	open, merged := pull.GetState() == "open", pull.MergedAt != nil
-	switch {
-	case open && pull.GetHead().GetSHA() == commit:
-		return 3
-	case merged && pull.GetMergeCommitSHA() == commit:
-		return 2
-	case open || merged:
-		return 1
-	}
-	return 0
 }

@@ -198,6 +198,30 @@ func TestPullRequestOf(t *testing.T) {
 	}
 }
 
+// TestPullRequestOfOnGitea has the answers of a Gitea 1.26, which knows the
+// pull request that was merged as a commit and lists the open ones.
+func TestPullRequestOfOnGitea(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/repos/acme/shop/pulls", func(w http.ResponseWriter, r *http.Request) {
+		if state := r.URL.Query().Get("state"); state != "open" {
+			t.Errorf("asked for pull requests in state %q", state)
+		}
+		fmt.Fprint(w, `[{"number": 4, "state": "open", "head": {"sha": "h4"}}, {"number": 3, "state": "open", "head": {"sha": "h3"}}]`)
+	})
+	mux.HandleFunc("GET /api/v1/repos/acme/shop/commits/m2/pull", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"number": 2, "state": "closed", "merged_at": "2026-01-01T00:00:00Z", "merge_commit_sha": "m2"}`)
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { githubtest.Refuse(w, http.StatusNotFound, "not found") })
+	client := serve(t, mux, "/api/v1")
+	for commit, want := range map[string]int{"h3": 3, "h4": 4, "m2": 2, "unknown": 0} {
+		got, err := client.PullRequestOf(t.Context(), commit)
+		if got != want || err != nil {
+			t.Errorf("PullRequestOf(%s) = %d, %v, want %d", commit, got, err, want)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

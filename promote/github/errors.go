@@ -54,6 +54,7 @@ func words(refusal *github.ErrorResponse) string {
 			text += ": " + message.Message
 		}
 	}
+	text = strings.TrimSuffix(text, ".")
 	switch code {
 	case http.StatusUnauthorized:
 		return text + "; the token is wrong or has expired"

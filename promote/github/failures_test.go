@@ -47,6 +47,7 @@ func TestFailuresAreExplained(t *testing.T) {
 	}{
 		{401, "Bad credentials", "GitHub answered 401 Unauthorized: Bad credentials; the token is wrong or has expired"},
 		{403, "Resource not accessible by integration", "GitHub answered 403 Forbidden: Resource not accessible by integration; the token needs the permission pull-requests: write"},
+		{403, "You cannot comment on a locked issue.", "GitHub answered 403 Forbidden: You cannot comment on a locked issue; the token needs the permission pull-requests: write"},
 		{404, "Not Found", "GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"},
 		{410, "This issue was deleted", "GitHub answered 410 Gone: This issue was deleted"},
 		{422, "Unable to create comment because issue is locked", "GitHub answered 422 Unprocessable Entity: Unable to create comment because issue is locked"},

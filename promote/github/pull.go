@@ -1,0 +1,83 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// PullRequestOf returns the number of the pull request that a commit came
+// from: an open one whose head it is, else one that was merged as it, else any
+// open or merged one that has it; of several the newest. It is 0 where there is none.
+func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) {
+	options := &github.ListOptions{PerPage: 100}
+	pulls, _, err := c.api.PullRequests.ListPullRequestsWithCommit(ctx, c.owner, c.name, url.PathEscape(commit), options)
+	switch status(err) {
+	case http.StatusUnprocessableEntity:
+		return 0, nil // GitHub does not know the commit
+	case http.StatusNotFound:
+		pulls, err = c.pullsOfGitea(ctx, commit)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.explain(err))
+	}
+	best, number := 0, 0
+	for _, pull := range pulls {
+		if rank := c.rank(pull, commit); rank > best || rank == best && rank > 0 && pull.GetNumber() > number {
+			best, number = rank, pull.GetNumber()
+		}
+	}
+	return number, nil
+}
+
+// rank says how well a pull request explains a commit; 0: not at all.
+func (c *Client) rank(pull *github.PullRequest, commit string) int {
+	repository := pull.GetBase().GetRepo().GetFullName()
+	if repository != "" && !strings.EqualFold(repository, c.owner+"/"+c.name) {
+		return 0 // of a fork, which has the commit too
+	}
+	open, merged := pull.GetState() == "open", pull.MergedAt != nil
+	switch {
+	case open && pull.GetHead().GetSHA() == commit:
+		return 3
+	case merged && pull.GetMergeCommitSHA() == commit:
+		return 2
+	case open || merged:
+		return 1
+	}
+	return 0
+}
+
+// pullsOfGitea asks Gitea and Forgejo, which speak GitHub's API but have no
+// list of a commit's pull requests: the newest open ones, of which one may
+// have the commit as its head, and the one that was merged as it
+// (https://docs.gitea.com/api/#tag/repository/operation/repoGetCommitPullRequest).
+// GitHub itself gets here for a repository that the token cannot see, and then
+// has nothing of all this either.
+func (c *Client) pullsOfGitea(ctx context.Context, commit string) ([]*github.PullRequest, error) {
+	options := &github.PullRequestListOptions{State: "open", ListOptions: github.ListOptions{PerPage: 100}}
+	open, _, err := c.api.PullRequests.List(ctx, c.owner, c.name, options)
+	if status(err) == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	pulls := slices.DeleteFunc(open, func(p *github.PullRequest) bool { return p.GetHead().GetSHA() != commit })
+	request, err := c.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/commits/%s/pull", c.owner, c.name, url.PathEscape(commit)), nil)
+	if err != nil {
+		return nil, err
+	}
+	merged := &github.PullRequest{}
+	if _, err := c.api.Do(ctx, request, merged); err == nil {
+		pulls = append(pulls, merged)
+	} else if status(err) != http.StatusNotFound {
+		return nil, err
+	}
+	return pulls, nil
+}
