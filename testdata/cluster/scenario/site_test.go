@@ -105,8 +105,8 @@ func nameOf(test string) string {
 	return name
 }
 
-// example is the project's example infra repository with product-import alone,
-// under another name.
+// example is the project's example infra repository with product-import's
+// production alone, under another name and in a namespace of that name.
 func example(t *testing.T, service string) fstest.MapFS {
 	t.Helper()
 	folder, err := plane.Example(t.Context())
@@ -115,12 +115,12 @@ func example(t *testing.T, service string) fstest.MapFS {
 	}
 	files := fstest.MapFS{}
 	err = fs.WalkDir(os.DirFS(folder), "apps/product-import", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || strings.Contains(path, "/staging/") {
 			return err
 		}
 		content, err := os.ReadFile(filepath.Join(folder, path))
 		// An image's name says how its pods behave, so a scenario's name must not be in it.
-		rename := strings.NewReplacer("ghcr.io/acme/product-import", "ghcr.io/acme/app", "product-import", service).Replace
+		rename := strings.NewReplacer("ghcr.io/acme/product-import", "ghcr.io/acme/app", "product-import", service, "namespace: production", "namespace: "+service).Replace
 		files[rename(path)] = &fstest.MapFile{Data: []byte(rename(string(content))), Mode: 0o644}
 		return err
 	})
