@@ -10,11 +10,12 @@ import (
 // User makes an account.
 func (f *Forge) User(ctx context.Context, name string) error {
 	return f.call(ctx, Admin, http.MethodPost, "/admin/users", map[string]any{
-		"username": name, "email": name + "@example.com", "password": f.password(name), "must_change_password": false,
+		"username": name, "email": name + "@example.com", "password": f.Password(name), "must_change_password": false,
 	}, nil)
 }
 
-func (f *Forge) password(user string) string { return f.secret.of("password of " + user) }
+// Password is what an account logs in with.
+func (f *Forge) Password(user string) string { return f.secret.of("password of " + user) }
 
 // Token makes a token of an account. Gitea's scopes are write:repository,
 // read:issue and their like: https://docs.gitea.com/development/oauth2-provider#scopes.

@@ -66,7 +66,7 @@ func (f *Forge) request(ctx context.Context, as, method, path string, in any) (*
 	if err != nil {
 		return nil, err
 	}
-	request.SetBasicAuth(Admin, f.password(Admin))
+	request.SetBasicAuth(Admin, f.Password(Admin))
 	request.Header.Set("Content-Type", "application/json")
 	if as != Admin {
 		request.Header.Set("Sudo", as)

@@ -108,7 +108,7 @@ func (f *Forge) Ready(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startTime)
 	defer stop()
 	for {
-		err := f.healthy(ctx)
+		err := f.Healthy(ctx)
 		if err == nil {
 			return nil
 		}
@@ -122,7 +122,8 @@ func (f *Forge) Ready(ctx context.Context) error {
 	}
 }
 
-func (f *Forge) healthy(ctx context.Context) error {
+// Healthy asks Gitea once whether it is ready.
+func (f *Forge) Healthy(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL+"/api/healthz", nil)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/acme/knative-promote/testdata/cluster/forge"
 )
 
 // portNames are what listens.
@@ -39,6 +41,9 @@ func (p *Plane) start(ctx context.Context, o Options, programs Programs) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.startKnative(ctx, k, programs) })
 	all.Go(func() error { return p.startArgoCD(ctx, k, programs) })
+	if o.Forge {
+		all.Go(func() error { return p.startForge(ctx, k, programs) })
+	}
 	if err := all.Wait(); err != nil {
 		return err
 	}
@@ -70,14 +75,18 @@ func (p *Plane) Ingress() string { return p.Address("ingress") }
 func (p *Plane) EnvFile() string { return p.File("env") }
 
 func (p *Plane) writeEnv(programs Programs) error {
-	return os.WriteFile(p.EnvFile(), fmt.Appendf(nil, `export KUBECONFIG=%s
+	text := fmt.Sprintf(`export KUBECONFIG=%s
 export ARGOCD_SERVER=%s ARGOCD_AUTH_TOKEN=%s ARGOCD_READER_TOKEN=%s ARGOCD_ADMIN_TOKEN=%s
 export ARGOCD_CA=%s ARGOCD_OPTS="--server-crt %s --grpc-web"
 export GIT_URL=%s GIT_PASSWORD=%s
 export INGRESS=%s
 export PATH=%s:$PATH
 `, p.Kubeconfig(), p.ArgoCDServer(), p.Tokens["ci"], p.Tokens["reader"], p.Tokens["admin"],
-		p.CA(), p.CA(), p.GitURL(), GitPassword, p.Ingress(), programs[p.Versions.argocd()]), 0o600)
+		p.CA(), p.CA(), p.GitURL(), GitPassword, p.Ingress(), programs[p.Versions.argocd()])
+	if f, err := p.Forge(); err == nil {
+		text += fmt.Sprintf("export FORGE_URL=%s FORGE_USER=%s FORGE_PASSWORD=%s\n", f.URL, forge.Admin, f.Password(forge.Admin))
+	}
+	return os.WriteFile(p.EnvFile(), []byte(text), 0o600)
 }
 
 // Program is where a program of Argo CD is: argocd or kustomize.
