@@ -35,6 +35,7 @@ func (p *Promotion) preflight(ctx context.Context, at Situation) error {
 		return err
 	}
 	p.result.Findings = check.Run(facts, p.Skip...)
+	p.say("preflight: %s", check.Tally(p.result.Findings))
 	p.report()
 	if p.Preflight == PreflightWarn || check.Count(p.result.Findings, check.Error) == 0 {
 		return nil

@@ -16,7 +16,10 @@ type wish struct{ name, text string }
 // the commands to paste.
 func (s *settings) after(result promote.Result, err error) string {
 	var restore *promote.RestoreError
+	var stopped *promote.PreflightStop
 	switch {
+	case errors.As(err, &stopped):
+		return "To promote all the same:\n  " + s.commandLine(cmdPromote, func(name string) bool { return name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 	case errors.As(err, &restore):
 		return "A person must look: the traffic may still go to the new revision. To take it back by hand:\n  " + s.rollbackCommand()
 	case result.Command == cmdRollback, result.Command == cmdDiff:

@@ -12,7 +12,7 @@ func (s *settings) contradictions(given map[string]string, w workflow) []string 
 	var wrong []string
 	for _, check := range []func(map[string]string, workflow) string{
 		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
-		s.checkTransport, s.checkTLS, s.checkCredentials, s.checkFork,
+		s.checkTransport, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork, s.checkReport,
 	} {
 		if line := check(given, w); line != "" {
 			wrong = append(wrong, line)
@@ -101,10 +101,34 @@ func (s *settings) checkTLS(given map[string]string, _ workflow) string {
 // checkCredentials says early that Argo CD cannot be asked.
 func (s *settings) checkCredentials(given map[string]string, _ workflow) string {
 	_, token := given["argocd-token"]
-	if s.Command != cmdDiff || given["argocd-server"] == "" || token {
+	if s.Command != cmdDiff && s.Command != cmdCheck || given["argocd-server"] == "" || token {
 		return ""
 	}
-	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a diff without the live state", given["argocd-server"])
+	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a %s without the live state", given["argocd-server"], s.Command)
+}
+
+// checkApplication says what the check needs to compare with Argo CD.
+func (s *settings) checkApplication(given map[string]string, _ workflow) string {
+	_, application := given["application"]
+	switch {
+	case s.Command != cmdCheck || given["argocd-server"] == "":
+		return ""
+	case !application:
+		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a check of the overlay alone", given["argocd-server"])
+	case s.Remote.URL == "":
+		return "repository: missing: the Application is compared with it; set repository, for example: acme/infra"
+	}
+	return ""
+}
+
+// checkReport keeps people from waiting for a file that only check writes.
+func (s *settings) checkReport(given map[string]string, _ workflow) string {
+	for _, name := range []string{"format", "output", "fail-on"} {
+		if given[name] != "" && s.Command != cmdCheck {
+			return fmt.Sprintf("%s (%s): only the command check writes its findings; remove it, or set command to check", name, given[name])
+		}
+	}
+	return ""
 }
 
 // checkFork keeps what a stranger proposes from being promoted with the

@@ -11,7 +11,7 @@ import (
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ env, want string }{
-		{"INPUT_COMMAND=promot", `command: "promot" (INPUT_COMMAND): expected promote, rollback, diff or history; did you mean promote?; for example: rollback`},
+		{"INPUT_COMMAND=promot", `command: "promot" (INPUT_COMMAND): expected promote, rollback, check, diff or history; did you mean promote?; for example: rollback`},
 		{"INPUT_SERVICE=Product_Import", `service: "Product_Import" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import`},
 		{"INPUT_ENVIRONMENT=a\nb", `environment: "a\nb" (INPUT_ENVIRONMENT): expected one printable line of 100 bytes at most; for example: production`},
 		{"INPUT_IMAGE=app:v1\napp:v2", `image: "app:v1\napp:v2" (INPUT_IMAGE): expected each image once, but app is there twice; for example: ghcr.io/acme/product-import:v2.0.0`},
@@ -47,6 +47,11 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_PROBE-COUNT=0", `probe-count: "0" (INPUT_PROBE-COUNT): expected a whole number from 1 to 1000; for example: 5`},
 		{"INPUT_PROBE-CONNECT=localhost", `probe-connect: "localhost" (INPUT_PROBE-CONNECT): expected host:port; for example: 127.0.0.1:8080`},
 		{"INPUT_ON-FAILURE=abort", `on-failure: "abort" (INPUT_ON-FAILURE): expected rollback or hold; for example: hold`},
+		{"INPUT_PREFLIGHT=true", `preflight: "true" (INPUT_PREFLIGHT): expected error, warn or off; for example: warn`},
+		{"INPUT_SKIP-CHECKS=not-looked-at, not-looked-up", `skip-checks: "not-looked-at, not-looked-up" (INPUT_SKIP-CHECKS): there is no rule "not-looked-up"; did you mean not-looked-at?; for example: not-looked-at`},
+		{"INPUT_FORMAT=yaml", `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
+		{"INPUT_OUTPUT=folder/", `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
+		{"INPUT_FAIL-ON=info", `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
 		{"INPUT_TIMEOUT=-5m", `timeout: "-5m" (INPUT_TIMEOUT): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 1h`},
 		{"INPUT_PULL-REQUEST=#42", `pull-request: "#42" (INPUT_PULL-REQUEST): expected a whole number from 1 to 2147483647; for example: 42`},
 		{"GITHUB_TOKEN=a b", `github-token: the value (GITHUB_TOKEN): expected one line without blanks; for example: ${{ github.token }}`},
@@ -81,6 +86,10 @@ func TestContradictions(t *testing.T) {
 		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},
 		{"CA and insecure", []string{"INPUT_ARGOCD-INSECURE=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): argocd-insecure accepts every certificate; remove one of them`},
 		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},
+		{"check without token", []string{"INPUT_COMMAND=check", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a check without the live state`},
+		{"check without application", []string{"INPUT_COMMAND=check", "INPUT_APPLICATION="}, `application: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set application too, or neither for a check of the overlay alone`},
+		{"check of no repository", []string{"INPUT_COMMAND=check", "INPUT_REPOSITORY="}, `repository: missing: the Application is compared with it; set repository, for example: acme/infra`},
+		{"report without check", []string{"INPUT_OUTPUT=findings.sarif"}, `output (INPUT_OUTPUT): only the command check writes its findings; remove it, or set command to check`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +124,7 @@ func TestEverythingWrongAtOnce(t *testing.T) {
 service: "X" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import
 steps: "5,5" (INPUT_STEPS): expected percentages that rise, but 5 comes after 5; for example: 10@5m,50@5m,100
 dry-run: "maybe" (INPUT_DRY_RUN): expected true or false; for example: true
-repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff: the repository of the workflow); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
+repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
 path: missing: expected the folder of the kustomize overlay in the infra repository; set the input path, --path or INPUT_PATH; for example: apps/product-import/overlays/production
 application: missing: expected the Argo CD Application that syncs the overlay, as name or namespace/name; set the input application, --application or INPUT_APPLICATION; for example: argocd/product-import-production
 argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com`)

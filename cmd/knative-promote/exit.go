@@ -25,6 +25,8 @@ const (
 	exitNotRestored = 10
 	exitCancelled   = 11
 	exitRefused     = 12
+	exitErrors      = 13
+	exitWarnings    = 14
 )
 
 // An exit is a code and what it means.
@@ -49,6 +51,8 @@ func exits() []exit {
 		{exitNotRestored, "rollback failed", "a gate failed and taking it back failed too; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
+		{exitErrors, "errors found", "the command check, or the preflight of a promotion, found what would break it; nothing was changed"},
+		{exitWarnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
 	}
 }
 
@@ -91,6 +95,12 @@ func exitOfStatus(status promote.Status) int {
 func exitOfError(err error) int {
 	if _, bad := errors.AsType[*badInput](err); bad {
 		return exitInput
+	}
+	if _, stopped := errors.AsType[*promote.PreflightStop](err); stopped {
+		return exitErrors
+	}
+	if found, bad := errors.AsType[*foundError](err); bad {
+		return found.code
 	}
 	for _, kind := range []struct {
 		err  error

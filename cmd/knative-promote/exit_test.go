@@ -47,6 +47,9 @@ func TestExitCode(t *testing.T) {
 		{context.Canceled, promote.Cancelled, 11},
 		{context.Canceled, promote.Failed, 11},
 		{gitops.ErrRefused, promote.Failed, 12},
+		{&promote.PreflightStop{}, promote.Failed, 13},
+		{&foundError{code: 13}, promote.Failed, 13},
+		{&foundError{code: 14}, promote.Failed, 14},
 	} {
 		err := test.err
 		if err != nil {

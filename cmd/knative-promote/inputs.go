@@ -4,6 +4,8 @@ import (
 	"flag"
 	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/promote"
 )
 
 // An input is one setting. Its row is its only declaration: the action's
@@ -34,6 +36,7 @@ func (s *settings) groups() []group {
 		{"The infra repository", s.where()},
 		{"Argo CD", s.argocd()},
 		{"How to promote", s.how()},
+		{"What to look for before", s.before()},
 		{"The report", s.report()},
 	}
 }
@@ -50,8 +53,8 @@ func (s *settings) inputs() []input {
 func (s *settings) what() []input {
 	p := &s.Promote
 	return []input{
-		{Name: "command", Default: cmdPromote, Example: cmdRollback, Value: bind(&s.Command, oneOf(cmdPromote, cmdRollback, cmdDiff, cmdHistory)),
-			Usage: "what to do: `promote`, `rollback`, `diff` (show what would change) or `history`"},
+		{Name: "command", Default: cmdPromote, Example: cmdRollback, Value: bind(&s.Command, oneOf(cmdPromote, cmdRollback, cmdCheck, cmdDiff, cmdHistory)),
+			Usage: "what to do: `promote`, `rollback`, `check` (look for what would break a promotion), `diff` (show what would change) or `history`"},
 		{Name: "service", Example: "product-import", Value: bind(&p.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
 		{Name: "environment", Example: "production", Value: bind(&p.Environment, parseLine),
@@ -70,10 +73,10 @@ func (s *settings) where() []input {
 	r := &s.Remote
 	return []input{
 		{Name: "repository", Example: "acme/infra", Required: []string{cmdPromote, cmdRollback, cmdHistory}, Value: bind(&r.URL, parseRepository),
-			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff: the repository of the workflow)"},
+			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
-		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{cmdPromote, cmdRollback, cmdHistory}, Value: bind(&s.Promote.Overlay, parseFolder),
+		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{cmdPromote, cmdRollback, cmdCheck, cmdHistory}, Value: bind(&s.Promote.Overlay, parseFolder),
 			Usage: "folder of the kustomize overlay in the infra repository"},
 		{Name: "token", Example: "${{ steps.app.outputs.token }}", Secret: true, Value: bind(&r.Token, parseSecret),
 			Usage: "token that may push to the infra repository over https"},
@@ -139,6 +142,23 @@ func (s *settings) how() []input {
 			Usage: "how long the whole run may take, in Go's syntax or in seconds"},
 		{Name: "wait-timeout", Default: "5m", Example: "10m", Value: bind(&p.WaitTimeout, parseDuration),
 			Usage: "how long one commit may take to become live"},
+	}
+}
+
+func (s *settings) before() []input {
+	p, c := &s.Promote, &s.Check
+	return []input{
+		{Name: "preflight", Default: string(promote.PreflightError), Example: string(promote.PreflightWarn),
+			Value: bind(&p.Preflight, oneOf(promote.PreflightError, promote.PreflightWarn, promote.PreflightOff)),
+			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
+		{Name: "skip-checks", Example: "not-looked-at", Value: bind(&p.Skip, parseRules),
+			Usage: "rules that `check` and the preflight leave out, by name, with commas or one per line"},
+		{Name: "format", Default: formatText, Example: formatSARIF, Value: bind(&c.Format, oneOf(formatText, formatJSON, formatSARIF)),
+			Usage: "for check: how the findings are written: `text`, `json` or `sarif`, which code scanning reads"},
+		{Name: "output", Example: "findings.sarif", Value: bind(&c.Output, parsePath),
+			Usage: "for check: file for the findings in that format, beside the text in the log (default: they go to the log)"},
+		{Name: "fail-on", Default: failOnError, Example: failOnWarning, Value: bind(&c.FailOn, oneOf(failOnError, failOnWarning, failOnNever)),
+			Usage: "for check: the least severity that makes the run fail: `error`, `warning`, or `never`"},
 	}
 }
 

@@ -59,13 +59,14 @@ func TestDefaults(t *testing.T) {
 			Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
 			App:    argo.App{Name: "product-import-production"},
 			Steps:  []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
-			Probe: promote.Probe{Count: 3}, OnFailure: promote.Rollback, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
+			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.Rollback, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret", UserAgent: "knative-promote/" + versionOf()},
 		Timeout:   30 * time.Minute,
+		Check:     checkSettings{Format: "text", FailOn: "error"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(settings{}, "Wishes")); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
@@ -75,8 +76,8 @@ func TestDefaults(t *testing.T) {
 func TestEveryInput(t *testing.T) {
 	t.Parallel()
 	got, err := read(t, environment(
-		"INPUT_COMMAND=rollback", "INPUT_SERVICE= product-import ", "INPUT_ENVIRONMENT=prod",
-		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_TO=product-import-8a71e0c4", "INPUT_REASON=too\nmany errors",
+		"INPUT_COMMAND=check", "INPUT_SERVICE= product-import ", "INPUT_ENVIRONMENT=prod",
+		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_REASON=too\nmany errors",
 		"INPUT_REPOSITORY=acme/infra", "INPUT_BRANCH=release/1", "INPUT_PATH=./apps/x/", "INPUT_TOKEN=git-secret",
 		"INPUT_AUTHOR-NAME=Bot", "INPUT_AUTHOR-EMAIL=bot@example.com",
 		"INPUT_APPLICATION=argocd/app", "INPUT_PROJECT=shop", "ARGOCD_SERVER=https://argo.example.com:8443/", "ARGOCD_AUTH_TOKEN=argo-secret",
@@ -84,6 +85,7 @@ func TestEveryInput(t *testing.T) {
 		"INPUT_STEPS=10@5m, 50@90\n100", "INPUT_CANDIDATE-TAG=next", "INPUT_KEEP-PREVIOUS=False",
 		"INPUT_PROBE=/healthz?full=1 expect=204", "INPUT_PROBE-COUNT=7", "INPUT_PROBE-CONNECT=[::1]:8080",
 		"INPUT_ON-FAILURE=hold", "INPUT_ON-CANCEL=rollback", "INPUT_DRY-RUN=true", "INPUT_TIMEOUT=3600", "INPUT_WAIT-TIMEOUT=90s",
+		"INPUT_PREFLIGHT=warn", "INPUT_SKIP-CHECKS=not-looked-at,\napplication-unreadable", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=out/findings.sarif", "INPUT_FAIL-ON=never",
 		"GITHUB_TOKEN=hub-secret", "INPUT_PULL-REQUEST=42",
 		"GITHUB_SERVER_URL=https://ghe.example.com", "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=99", "GITHUB_ACTOR=mona",
 	))
@@ -98,13 +100,14 @@ func TestEveryInput(t *testing.T) {
 	}
 	const remote = "https://ghe.example.com/acme/infra.git"
 	want := settings{
-		Command: "rollback",
+		Command: "check",
 		Promote: promote.Config{
-			Service: "product-import", Environment: "prod", Overlay: "apps/x", Images: images, To: "product-import-8a71e0c4", Reason: "too many errors",
+			Service: "product-import", Environment: "prod", Overlay: "apps/x", Images: images, Reason: "too many errors",
 			Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
 			App:    argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
 			Steps:  []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
 			Probe:     promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7, Connect: "[::1]:8080"},
+			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.Rollback, DryRun: true, WaitTimeout: 90 * time.Second,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",
 		},
@@ -113,7 +116,7 @@ func TestEveryInput(t *testing.T) {
 		Committer: gitops.Person{Name: "Bot", Email: "bot@example.com"},
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}, UserAgent: "knative-promote/" + versionOf()},
-		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour,
+		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: checkSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(settings{}, "Wishes")); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
@@ -156,7 +159,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{"", nil, "promote"},
 		{"INPUT_COMMAND=history", nil, "history"},
-		{"INPUT_COMMAND=history", []string{"rollback"}, "rollback"},
+		{"INPUT_COMMAND=history", []string{"rollback", "--to", "product-import-8a71e0c4"}, "rollback"},
 		{"", []string{"--dry-run", "rollback"}, "rollback"},
 		{"", []string{"--command", "diff"}, "diff"},
 	} {
@@ -180,6 +183,15 @@ func TestDiffOfPullRequestNeedsNothing(t *testing.T) {
 	s, err := read(t, environment("INPUT_COMMAND=diff", "GITHUB_REPOSITORY=acme/infra"))
 	if want := "https://github.com/acme/infra.git"; err != nil || s.Remote.URL != want {
 		t.Errorf("repository %q, error %v; want %q", s.Remote.URL, err, want)
+	}
+}
+
+// TestCheckOfPullRequest needs the overlay's folder, and nothing of Argo CD.
+func TestCheckOfPullRequest(t *testing.T) {
+	t.Parallel()
+	s, err := read(t, environment("INPUT_COMMAND=check", "INPUT_PATH=apps/x", "GITHUB_REPOSITORY=acme/infra"))
+	if want := "https://github.com/acme/infra.git"; err != nil || s.Remote.URL != want || !s.Checkout {
+		t.Errorf("repository %q, checkout %t, error %v; want %q and the checkout", s.Remote.URL, s.Checkout, err, want)
 	}
 }
 

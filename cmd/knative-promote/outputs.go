@@ -38,6 +38,8 @@ func outputTable() []outputRow {
 			func(r promote.Result) string { return r.CandidateURL }},
 		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
 			func(r promote.Result) string { return r.Diff }},
+		{"findings", "what `check`, or the preflight of a promotion, found, in JSON",
+			func(r promote.Result) string { return jsonText(r.Findings) }},
 		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons",
 			func(r promote.Result) string { return jsonText(r) }},
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
 )
@@ -26,13 +27,14 @@ type reporter struct {
 	diff    func([]byte, []byte) string
 	commits string // web address of a commit, up to its hash
 	after   func(promote.Result, error) string
+	found   func([]check.Finding)
 }
 
 // newReporter starts the writer of the comment.
 func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
-		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL), after: s.after,
+		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL), after: s.after, found: once(func(found []check.Finding) { s.showPreflight(r, w, found) }),
 	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
@@ -41,6 +43,9 @@ func newReporter(ctx context.Context, s settings, w workflow, r *runner) *report
 // Report opens the group of the step that has begun, and passes on what the
 // comment should show: a step that begins or ends, not every gate.
 func (r *reporter) Report(result promote.Result) {
+	if len(result.Findings) > 0 {
+		r.found(result.Findings)
+	}
 	var steps []promote.Progress
 	for _, step := range result.Steps {
 		steps = append(steps, step.Progress)
@@ -165,6 +170,12 @@ func inWords(result promote.Result) string {
 		return what + ": nothing was changed"
 	}
 	return what + ": " + string(result.Status)
+}
+
+// once runs show for its first argument only.
+func once[T any](show func(T)) func(T) {
+	var first sync.Once
+	return func(value T) { first.Do(func() { show(value) }) }
 }
 
 // remembered computes a diff once for the same manifests.

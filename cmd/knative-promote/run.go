@@ -17,7 +17,7 @@ import (
 // as complete as the run has come, also beside an error.
 func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Result, error) {
 	show := newReporter(ctx, s, w, r)
-	p, err := connect(s, show)
+	p, err := connect(s, w, show)
 	if err != nil {
 		return promote.Result{Command: s.Command, Status: promote.Failed}, err
 	}
@@ -25,12 +25,16 @@ func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Re
 	switch {
 	case s.Command == cmdHistory:
 		return looked(ctx, s, history(ctx, p, r))
+	case s.Command == cmdCheck:
+		return examine(ctx, s, w, p, r)
 	case s.diffsCheckout():
 		return looked(ctx, s, diffCheckout(ctx, s, w, r))
 	case s.Command == cmdRollback:
 		result, err = p.Rollback(ctx)
 	default:
-		p.DryRun = p.DryRun || s.Command == cmdDiff
+		if s.Command == cmdDiff {
+			p.DryRun, p.Preflight = true, promote.PreflightOff
+		}
 		result, err = p.Run(ctx)
 	}
 	if result.Status == promote.Failed {
@@ -67,14 +71,18 @@ func overtime(ctx context.Context, err error) error {
 
 // connect makes the run's ends: the infra repository and Argo CD, which a
 // plan alone can do without.
-func connect(s settings, show *reporter) (*promote.Promotion, error) {
-	repo, err := gitops.Open(s.Remote)
-	if err != nil {
-		return nil, err
+func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error) {
+	p := &promote.Promotion{Config: s.Promote, Reporter: show}
+	if s.Checkout {
+		p.Branch = checkedOut{w.Workspace}
+	} else {
+		repo, err := gitops.Open(s.Remote)
+		if err != nil {
+			return nil, err
+		}
+		repo.Author, repo.Committer = s.Author, s.Committer
+		p.Branch, p.History, p.Door = masked{repo, show.runner.Redact}, repo, repo
 	}
-	repo.Author, repo.Committer = s.Author, s.Committer
-	branch := masked{repo, show.runner.Redact}
-	p := &promote.Promotion{Config: s.Promote, Branch: branch, History: repo, Reporter: show}
 	if s.Argo.Server == "" {
 		return p, nil
 	}
@@ -82,7 +90,7 @@ func connect(s settings, show *reporter) (*promote.Promotion, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Cluster = cluster
+	p.Cluster, p.Surroundings = cluster, cluster
 	return p, nil
 }
 

@@ -13,14 +13,33 @@ import (
 const (
 	cmdPromote  = "promote"
 	cmdRollback = "rollback"
+	cmdCheck    = "check"
 	cmdDiff     = "diff"
 	cmdHistory  = "history"
 )
 
+// The choices of format and fail-on.
+const (
+	formatText  = "text"
+	formatJSON  = "json"
+	formatSARIF = "sarif"
+
+	failOnError   = "error"
+	failOnWarning = "warning"
+	failOnNever   = "never"
+)
+
+// checkSettings say how the command check reports.
+type checkSettings struct {
+	Format string
+	Output string // file; empty: the log
+	FailOn string
+}
+
 // settings is everything that a user can ask for: what the table of inputs
 // binds to, completed with what the workflow run knows.
 type settings struct {
-	Command     string         // promote, rollback, diff or history
+	Command     string         // promote, rollback, check, diff or history
 	Promote     promote.Config // what to do
 	Remote      gitops.Remote  // the infra repository
 	Author      gitops.Person  // of the commits
@@ -29,14 +48,16 @@ type settings struct {
 	GitHubToken string         // for the pull request comment; empty: no comment
 	PullRequest int            // that shows the report; 0: none known
 	Timeout     time.Duration  // of the whole run
+	Check       checkSettings  // how the command check reports
+	Checkout    bool           // the infra repository is the workflow's, checked out
 	Wishes      []wish         // the inputs that somebody set, without secrets, for the commands to paste
 }
 
 // complete fills what no input said from the workflow run and from other
 // inputs.
 func (s *settings) complete(w workflow) {
-	if s.Remote.URL == "" && s.diffsCheckout() {
-		s.Remote.URL = w.Repository
+	if s.Remote.URL == "" && (s.diffsCheckout() || s.Command == cmdCheck) {
+		s.Remote.URL, s.Checkout = w.Repository, true
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
 	s.Promote.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Promote.Overlay}

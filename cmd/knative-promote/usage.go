@@ -16,6 +16,7 @@ Usage:
 Commands:
   promote    set the image and shift the traffic in steps, one commit each (default)
   rollback   restore an earlier promotion in one commit
+  check      look for what would break a promotion, and change nothing
   diff       show what would change, and change nothing
   history    list the promotions
 

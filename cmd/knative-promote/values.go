@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
 )
 
 const (
@@ -151,6 +153,29 @@ func parseSecret(text string) (string, error) {
 		return "", errors.New("expected one line without blanks")
 	}
 	return text, nil
+}
+
+// parsePath accepts the name of a file.
+func parsePath(text string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.HasSuffix(text, "/") {
+		return "", errors.New("expected the name of a file on one line")
+	}
+	return text, nil
+}
+
+// parseRules accepts names of check's rules.
+func parseRules(text string) ([]string, error) {
+	var known, names []string
+	for _, rule := range check.Rules() {
+		known = append(known, rule.ID)
+	}
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("there is no rule %q%s", name, didYouMean(name, known))
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // parseTo accepts a revision's name or a commit's hash, whole or short.

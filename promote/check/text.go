@@ -98,7 +98,7 @@ func Tally(findings []Finding) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "Nothing found that would break a promotion."
+		return "nothing found that would break a promotion"
 	}
-	return strings.Join(parts, ", ") + " found."
+	return strings.Join(parts, ", ") + " found"
 }

@@ -22,7 +22,7 @@ func CheckSummary(r check.Report) string {
 		icon = severity(r.Findings[0].Severity) // the worst comes first
 	}
 	var b strings.Builder
-	b.WriteString("## " + icon + " " + code(r.Service, maxName) + ": " + strings.TrimSuffix(check.Tally(r.Findings), ".") + "\n\n")
+	b.WriteString("## " + icon + " " + code(r.Service, maxName) + ": " + check.Tally(r.Findings) + "\n\n")
 	for _, f := range r.Findings[:min(len(r.Findings), maxFound)] {
 		b.WriteString(finding(f))
 	}

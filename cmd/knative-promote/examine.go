@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/report"
+)
+
+// examine looks for what would break a promotion and reports it.
+func examine(ctx context.Context, s settings, w workflow, p *promote.Promotion, r *runner) (promote.Result, error) {
+	found, err := p.Examine(ctx)
+	if err == nil {
+		err = s.Check.write(found, r)
+	}
+	if err != nil {
+		return looked(ctx, s, err)
+	}
+	annotate(r, found.Findings, s.local(w), check.Error)
+	if err := r.Summarize(report.CheckSummary(found)); err != nil {
+		r.Warning(note{Title: "Summary not written", Text: err.Error()})
+	}
+	result := promote.Result{
+		Command: s.Command, Service: found.Service, Environment: s.Promote.Environment, Overlay: found.Overlay,
+		Application: s.Promote.App.Name, Findings: append([]check.Finding{}, found.Findings...),
+	}
+	result.Status, err = promote.Unchanged, s.Check.verdict(found.Findings)
+	if err != nil {
+		result.Status = promote.Failed
+	}
+	return result, err
+}
+
+// write writes the findings where people and programs want them: the log
+// shows them as text unless the only output is for a program.
+func (c checkSettings) write(found check.Report, r *runner) error {
+	document, err := []byte(found.Text()), error(nil)
+	switch c.Format {
+	case formatJSON:
+		document, err = found.JSON()
+	case formatSARIF:
+		document, err = found.SARIF(versionOf())
+	}
+	if err != nil {
+		return err
+	}
+	if c.Output == "" {
+		r.Printf("%s", document)
+		return nil
+	}
+	r.Printf("%s", found.Text())
+	if err := os.WriteFile(c.Output, []byte(r.Redact(string(document))), 0o644); err != nil {
+		return fmt.Errorf("output: writing the findings: %w", err)
+	}
+	return nil
+}
+
+// A foundError is a check that ends badly.
+type foundError struct {
+	code int
+	text string
+}
+
+func (e *foundError) Error() string { return e.text }
+
+// verdict is nil unless something is as bad as the run may fail on.
+func (c checkSettings) verdict(findings []check.Finding) error {
+	switch {
+	case c.FailOn == failOnNever:
+		return nil
+	case check.Count(findings, check.Error) > 0:
+		return &foundError{exitErrors, check.Tally(findings)}
+	case check.Count(findings, check.Warning) > 0 && c.FailOn == failOnWarning:
+		return &foundError{exitWarnings, check.Tally(findings)}
+	}
+	return nil
+}
+
+// annotate shows findings on the run's page, and beside the files where they
+// are in the workflow's own repository. No annotation is worse than most.
+func annotate(r *runner, findings []check.Finding, local bool, most check.Severity) {
+	if !r.onActions { // the log has said it all
+		return
+	}
+	for _, f := range findings {
+		n := note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
+		if f.Fix != "" {
+			n.Text += "\nTo mend it: " + f.Fix
+		}
+		if local {
+			n.File, n.Line = f.File, f.Line
+		}
+		switch min(f.Severity, most) {
+		case check.Error:
+			r.Error(n)
+		case check.Warning:
+			r.Warning(n)
+		default:
+			r.Notice(n)
+		}
+	}
+}
+
+// showPreflight shows what a promotion found before its first commit. Notes
+// are for the command check: nothing is wrong there, and promotions are many.
+func (s *settings) showPreflight(r *runner, w workflow, findings []check.Finding) {
+	bad := slices.DeleteFunc(slices.Clone(findings), func(f check.Finding) bool { return f.Severity == check.Info })
+	if len(bad) == 0 {
+		return
+	}
+	r.Group("Preflight: " + check.Tally(bad))
+	for _, f := range bad {
+		r.Printf("%s", f.Text())
+	}
+	r.EndGroup()
+	most := check.Error
+	if s.Promote.Preflight == promote.PreflightWarn {
+		most = check.Warning
+	}
+	annotate(r, bad, s.local(w), most)
+}
+
+// local tells whether the infra repository is the one that the workflow is in.
+func (s *settings) local(w workflow) bool {
+	return s.Checkout || w.Repository != "" && argo.SameRepo(s.Remote.URL, w.ServerURL+"/"+w.Repository)
+}
+
+// checkedOut is the commit that the workflow has checked out.
+type checkedOut struct{ folder string }
+
+func (c checkedOut) Tip(ctx context.Context) (gitops.Snapshot, error) {
+	tip, err := gitops.Checkout(ctx, c.folder)
+	if err != nil {
+		return tip, fmt.Errorf("without repository the checked-out commit is looked at (in a workflow, add actions/checkout before): %w", err)
+	}
+	return tip, nil
+}
+
+func (checkedOut) Publish(context.Context, gitops.Change) (gitops.Commit, error) {
+	return gitops.Commit{}, errors.New("a checked-out commit is only looked at")
+}
