@@ -38,6 +38,7 @@ type Client struct {
 	conn    *grpc.ClientConn
 	apps    applicationpkg.ApplicationServiceClient
 	timeout time.Duration
+	expires time.Time // of the token; zero: never, or not known
 }
 
 // New checks the configuration. It makes no call.
@@ -59,7 +60,7 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Argo CD: %w", err)
 	}
-	return &Client{conn: conn, apps: applicationpkg.NewApplicationServiceClient(conn), timeout: timeout}, nil
+	return &Client{conn: conn, apps: applicationpkg.NewApplicationServiceClient(conn), timeout: timeout, expires: expiry(config.Token)}, nil
 }
 
 // Version asks for Argo CD's version, such as v2.14.21+abcdef0. Argo CD answers it

@@ -69,12 +69,9 @@ func (c *Client) terminate(ctx context.Context, app *v1alpha1.Application) error
 // checkWindows makes sure that Argo CD may sync by itself now. Its own answer CanSync is
 // about a sync by hand, which a window may allow more.
 func (c *Client) checkWindows(ctx context.Context, app *v1alpha1.Application) error {
-	project := app.Spec.GetProject()
-	windows, err := c.apps.GetApplicationSyncWindows(ctx, &applicationpkg.ApplicationSyncWindowsQuery{
-		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project,
-	})
+	windows, err := c.windows(ctx, app)
 	if err != nil {
-		return fmt.Errorf("reading the sync windows of application %s: %w", app.Name, explain(err))
+		return err
 	}
 	if closed(windows) {
 		return errWindow

@@ -2,9 +2,14 @@ package argo
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
-	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	projectpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/project"
+	sessionpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/session"
+	settingspkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/settings"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 )
 
@@ -14,15 +19,21 @@ type Setup struct {
 	Version string // such as v2.14.21+abcdef0
 
 	App       *v1alpha1.Application
-	Project   *v1alpha1.AppProject
-	Windows   *application.ApplicationSyncWindowsResponse
-	Overrides map[string]*v1alpha1.ResourceOverride // by group_Kind, from argocd-cm
+	Project   *v1alpha1.AppProject // with what global projects add to it
+	Windows   *applicationpkg.ApplicationSyncWindowsResponse
+	Overrides map[string]*v1alpha1.ResourceOverride // by group/Kind, from argocd-cm
 
-	// Owners are the other Applications that the token sees and that deploy the same Service.
+	// Owners are the other Applications that the token sees, that come from the
+	// same repository and that deploy the same Service.
 	Owners []App
 
-	Can     map[string]bool // actions on the Application, such as sync
-	Expires time.Time       // of the token; zero: never, or not known
+	// Can says what the token may do: "sync", "update" and "delete" with the
+	// Application, and "update project" with its project.
+	Can map[string]bool
+	// Anonymous means that Argo CD takes the token for nobody and answers
+	// because everybody may read.
+	Anonymous bool
+	Expires   time.Time // of the token; zero: never, or not known
 
 	Unread map[string]error // by name of the field
 }
@@ -30,16 +41,106 @@ type Setup struct {
 // Setup reads how Argo CD treats the Application that deploys service. What
 // the token may not see is left out and named in Unread; the error is about
 // the Application itself, which is read unless the caller knows it already.
+// All questions are asked at the same time.
 func (c *Client) Setup(ctx context.Context, app App, service string, known *v1alpha1.Application) (Setup, error) {
-	setup := Setup{App: known, Unread: map[string]error{}}
-	var err error
+	setup := Setup{App: known, Expires: c.expires, Unread: map[string]error{}}
 	if known == nil {
+		var err error
 		if setup.App, err = c.application(ctx, app, false); err != nil {
 			return setup, err
 		}
 	}
-	if setup.Version, err = c.Version(ctx); err != nil {
-		setup.Unread["Version"] = err
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	ask := func(field string, read func(context.Context, *Setup) error) {
+		group.Go(func() {
+			if err := read(ctx, &setup); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				setup.Unread[field] = err
+			}
+		})
 	}
+	ask("Version", c.readVersion)
+	ask("Project", c.readProject)
+	ask("Windows", c.readWindows)
+	ask("Overrides", c.readOverrides)
+	ask("Anonymous", c.readUser)
+	ask("Can", c.readRights)
+	ask("Owners", func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, service) })
+	group.Wait()
 	return setup, nil
+}
+
+func (c *Client) readVersion(ctx context.Context, s *Setup) (err error) {
+	s.Version, err = c.Version(ctx)
+	return err
+}
+
+// readProject reads the project and the global ones that it inherits from. The
+// API has both in one answer, GetDetailedProject, which also has the project's
+// repositories: up to Argo CD 2.14.15 with their passwords (CVE-2025-55190,
+// https://github.com/argoproj/argo-cd/security/advisories/GHSA-786q-9hcg-v9ff).
+func (c *Client) readProject(ctx context.Context, s *Setup) error {
+	projects, query := projectpkg.NewProjectServiceClient(c.conn), &projectpkg.ProjectQuery{Name: s.App.Spec.GetProject()}
+	project, err := projects.Get(ctx, query)
+	if err != nil {
+		return fmt.Errorf("reading project %s: %w", query.Name, explain(err))
+	}
+	if project.Name != query.Name {
+		return fmt.Errorf("reading project %s: Argo CD answered with %q instead", query.Name, clean(project.Name))
+	}
+	global, err := projects.GetGlobalProjects(ctx, query)
+	if err != nil {
+		return fmt.Errorf("reading the global projects of %s: %w", query.Name, explain(err))
+	}
+	for _, g := range global.Items {
+		inherit(&project.Spec, g.Spec)
+	}
+	s.Project = project
+	return nil
+}
+
+// inherit adds a global project's settings, as Argo CD does
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/util/argo/argo.go#L1090-L1107).
+func inherit(own *v1alpha1.AppProjectSpec, global v1alpha1.AppProjectSpec) {
+	own.ClusterResourceWhitelist = append(own.ClusterResourceWhitelist, global.ClusterResourceWhitelist...)
+	own.ClusterResourceBlacklist = append(own.ClusterResourceBlacklist, global.ClusterResourceBlacklist...)
+	own.NamespaceResourceWhitelist = append(own.NamespaceResourceWhitelist, global.NamespaceResourceWhitelist...)
+	own.NamespaceResourceBlacklist = append(own.NamespaceResourceBlacklist, global.NamespaceResourceBlacklist...)
+	own.SyncWindows = append(own.SyncWindows, global.SyncWindows...)
+	own.SourceRepos = append(own.SourceRepos, global.SourceRepos...)
+	own.Destinations = append(own.Destinations, global.Destinations...)
+}
+
+func (c *Client) readWindows(ctx context.Context, s *Setup) (err error) {
+	s.Windows, err = c.windows(ctx, s.App)
+	return err
+}
+
+// readOverrides reads the resource customizations of argocd-cm. Argo CD's own,
+// which are built in, are not among them.
+func (c *Client) readOverrides(ctx context.Context, s *Setup) error {
+	settings, err := settingspkg.NewSettingsServiceClient(c.conn).Get(ctx, &settingspkg.SettingsQuery{})
+	if err != nil {
+		return fmt.Errorf("reading the settings of Argo CD: %w", explain(err))
+	}
+	// Since 3.3 Argo CD leaves them out without a word for a token it does not take.
+	if settings.ControllerNamespace == "" {
+		return fmt.Errorf("reading the settings of Argo CD: %w: the token is not taken", ErrAuth)
+	}
+	s.Overrides = settings.ResourceOverrides
+	if s.Overrides == nil {
+		s.Overrides = map[string]*v1alpha1.ResourceOverride{}
+	}
+	return nil
+}
+
+func (c *Client) readUser(ctx context.Context, s *Setup) error {
+	user, err := sessionpkg.NewSessionServiceClient(c.conn).GetUserInfo(ctx, &sessionpkg.GetUserInfoRequest{})
+	if err != nil {
+		return fmt.Errorf("asking Argo CD whose token it is: %w", explain(err))
+	}
+	s.Anonymous = !user.LoggedIn
+	return nil
 }

@@ -195,7 +195,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	got, err := settings.NewSettingsServiceClient(dial(t, w.Server)).Get(w.auth(), &settings.SettingsQuery{})
-	if err != nil || got.AppLabelKey != "app.kubernetes.io/instance" || len(got.ResourceOverrides) != 0 {
+	if err != nil || got.AppLabelKey != "app.kubernetes.io/instance" || len(got.ResourceOverrides) != 1 {
 		t.Errorf("settings: %v, %v", got, err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 type applications struct {
 	application.UnimplementedApplicationServiceServer
 	server *Server
+	rights rights
 }
 
 // find looks an Application up with the answers of the real server: without a project it does not

@@ -13,6 +13,9 @@ func (c *controller) autoSync(app *v1alpha1.Application, found comparison) *v1al
 	if policy == nil || app.Operation != nil || found.sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
 		return nil
 	}
+	if c.projects.closed(app, false) {
+		return nil // "Sync prevented by sync window", which only Argo CD's log says
+	}
 	operation := &v1alpha1.Operation{
 		Sync:        &v1alpha1.SyncOperation{Revision: found.sync.Revision, Prune: policy.Prune, SyncOptions: app.Spec.SyncPolicy.SyncOptions},
 		InitiatedBy: v1alpha1.OperationInitiator{Automated: true},

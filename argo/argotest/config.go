@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
 )
 
@@ -34,6 +36,13 @@ type Config struct {
 	Domain string
 	// Apps are the Applications that the server has.
 	Apps []App
+	// Projects are AppProjects. Of their settings only the sync windows have an effect, the rest is
+	// only told. A project that is not here permits everything.
+	Projects []v1alpha1.AppProject
+	// Overrides are the resource customizations of argocd-cm, by group/Kind. They are only told.
+	Overrides map[string]v1alpha1.ResourceOverride
+	// Denied is what the token may not do, as resource/action such as applications/sync.
+	Denied []string
 	// Middleware wraps the API's HTTP handler where a test wants to interfere; nil does not.
 	Middleware func(http.Handler) http.Handler
 }

@@ -29,6 +29,7 @@ type controller struct {
 	clock    cluster.Clock
 	config   Config
 	rendered *renders
+	projects *projects
 
 	mu        sync.Mutex
 	requested level
@@ -36,8 +37,8 @@ type controller struct {
 	delayed   <-chan time.Time // only refresh's goroutine uses it
 }
 
-func newController(app *stored, config Config, model *cluster.Cluster, clock cluster.Clock) *controller {
-	return &controller{app: app, cluster: model, clock: clock, config: config, rendered: &renders{}, wake: make(chan struct{}, 1)}
+func newController(app *stored, projects *projects, config Config, model *cluster.Cluster, clock cluster.Clock) *controller {
+	return &controller{app: app, projects: projects, cluster: model, clock: clock, config: config, rendered: &renders{}, wake: make(chan struct{}, 1)}
 }
 
 // request asks for a comparison; of several the most thorough one is done.

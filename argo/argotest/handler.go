@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apiclient/account"
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	"github.com/argoproj/argo-cd/v2/pkg/apiclient/project"
+	"github.com/argoproj/argo-cd/v2/pkg/apiclient/session"
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/settings"
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/version"
 	"github.com/improbable-eng/grpc-web/go/grpcweb"
@@ -23,9 +26,13 @@ func (s *Server) handler(config Config) http.Handler {
 		grpc.UnaryInterceptor(guard.unary), grpc.StreamInterceptor(guard.stream),
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
 	)
-	application.RegisterApplicationServiceServer(server, &applications{server: s})
+	denied := rights(config.Denied)
+	application.RegisterApplicationServiceServer(server, &applications{server: s, rights: denied})
 	version.RegisterVersionServiceServer(server, versionService{})
-	settings.RegisterSettingsServiceServer(server, &settingsService{})
+	settings.RegisterSettingsServiceServer(server, &settingsService{overrides: config.Overrides, guard: guard})
+	session.RegisterSessionServiceServer(server, &sessionService{guard: guard})
+	account.RegisterAccountServiceServer(server, &accountService{rights: denied})
+	project.RegisterProjectServiceServer(server, &projectService{projects: s.projects, rights: denied})
 	web := grpcweb.WrapServer(server)
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {

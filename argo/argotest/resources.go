@@ -131,12 +131,3 @@ func node(live *unstructured.Unstructured) v1alpha1.ResourceNode {
 	}
 	return node
 }
-
-// GetApplicationSyncWindows says that there are none.
-func (a *applications) GetApplicationSyncWindows(_ context.Context, query *application.ApplicationSyncWindowsQuery) (*application.ApplicationSyncWindowsResponse, error) {
-	if _, err := a.find(query.GetProject(), query.GetAppNamespace(), query.GetName()); err != nil {
-		return nil, err
-	}
-	open := true
-	return &application.ApplicationSyncWindowsResponse{CanSync: &open}, nil
-}

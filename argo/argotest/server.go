@@ -9,9 +9,9 @@
 // while, it retries a refused commit while later ones wait, and it refuses a traffic change
 // whose template leaves defaults out.
 //
-// Not modelled: garbage collection of revisions, scaling to zero, gradual rollouts, sync windows,
-// hooks and waves, server-side apply, several sources, RBAC beyond one token, and the races that a
-// busy cluster adds. Kinds other than Knative's Service are stored as they are applied.
+// Not modelled: garbage collection of revisions, scaling to zero, gradual rollouts, hooks and waves,
+// server-side apply, several sources, ignored differences, RBAC beyond one token and what it is
+// denied, and the races that a busy cluster adds. Kinds other than Knative's Service are stored as they are applied.
 //
 // Time is the server's own and can run faster than the wall clock's. Its timestamps may only be
 // compared with one another, as with a real server whose clock is not ours.
@@ -32,17 +32,18 @@ import (
 
 // Server is a running API server with its controllers, its cluster and the cluster's data path.
 type Server struct {
-	ca      []byte
-	api     net.Listener
-	data    net.Listener
-	servers []*http.Server
-	cluster *cluster.Cluster
-	clock   cluster.Clock
-	apps    []*stored
-	faults  *faults
-	stop    context.CancelFunc
-	done    sync.WaitGroup
-	calls   sync.RWMutex // read-locked by every request
+	ca       []byte
+	api      net.Listener
+	data     net.Listener
+	servers  []*http.Server
+	cluster  *cluster.Cluster
+	clock    cluster.Clock
+	apps     []*stored
+	faults   *faults
+	projects *projects
+	stop     context.CancelFunc
+	done     sync.WaitGroup
+	calls    sync.RWMutex // read-locked by every request
 }
 
 // Start starts a server. The Applications with AutoSync begin to sync at once. Close stops it.
@@ -52,7 +53,7 @@ func Start(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a certificate: %w", err)
 	}
-	s := &Server{ca: ca, clock: cluster.NewClock(config.Speed), faults: &faults{}}
+	s := &Server{ca: ca, clock: cluster.NewClock(config.Speed), faults: &faults{}, projects: newProjects(config)}
 	s.cluster = cluster.New(config.cluster(s.clock))
 	if s.api, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, fmt.Errorf("listening for the API: %w", err)
@@ -67,7 +68,7 @@ func Start(config Config) (*Server, error) {
 	for _, app := range config.Apps {
 		a := newStored(app, versions, s.clock)
 		s.apps = append(s.apps, a)
-		c := newController(a, config, s.cluster, s.clock)
+		c := newController(a, s.projects, config, s.cluster, s.clock)
 		s.goRun(func() { c.refresh(ctx) })
 		s.goRun(func() { c.operate(ctx) })
 	}

@@ -18,6 +18,12 @@ func (a *applications) Sync(ctx context.Context, request *application.Applicatio
 		return nil, err
 	}
 	current := app.get()
+	if a.server.projects.closed(current, true) {
+		return nil, status.Error(codes.PermissionDenied, "cannot sync: blocked by sync window")
+	}
+	if err := a.rights.check("applications", "sync", current.Spec.GetProject()+"/"+current.Name); err != nil {
+		return nil, err
+	}
 	branch := current.Spec.GetSource().TargetRevision
 	automated := current.Spec.SyncPolicy.Automated != nil
 	if automated && !request.GetDryRun() && request.GetRevision() != "" && request.GetRevision() != branch {

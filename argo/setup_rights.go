@@ -1,0 +1,137 @@
+package argo
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	accountpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/account"
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+)
+
+// readRights asks what the token may do, by Argo CD's own can-i.
+func (c *Client) readRights(ctx context.Context, s *Setup) error {
+	// https://argo-cd.readthedocs.io/en/release-2.14/operator-manual/rbac/#application-specific-policy
+	object := s.App.RBACName(cmp.Or(s.App.Status.ControllerNamespace, s.App.Namespace))
+	questions := map[string]accountpkg.CanIRequest{
+		"sync":           {Resource: "applications", Action: "sync", Subresource: object},
+		"update":         {Resource: "applications", Action: "update", Subresource: object},
+		"delete":         {Resource: "applications", Action: "delete", Subresource: object},
+		"update project": {Resource: "projects", Action: "update", Subresource: s.App.Spec.GetProject()},
+	}
+	var (
+		accounts = accountpkg.NewAccountServiceClient(c.conn)
+		group    sync.WaitGroup
+		mu       sync.Mutex
+		can      = map[string]bool{}
+		failed   error
+	)
+	for name, question := range questions {
+		group.Go(func() {
+			answer, err := accounts.CanI(ctx, &question)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = fmt.Errorf("asking Argo CD whether the token may %s: %w", name, explain(err))
+				return
+			}
+			can[name] = answer.Value == "yes"
+		})
+	}
+	group.Wait()
+	if len(can) > 0 {
+		s.Can = can
+	}
+	return failed
+}
+
+// ownersTimeout bounds the only question whose answer grows with the number of
+// Applications.
+const ownersTimeout = 5 * time.Second
+
+// readOwners looks for other Applications with the same Service. Those that
+// come from other repositories show as a warning of Argo CD, in the conditions
+// of this or of the other one.
+func (c *Client) readOwners(ctx context.Context, s *Setup, service string) error {
+	ctx, stop := context.WithTimeout(ctx, ownersTimeout)
+	defer stop()
+	repository := s.App.Spec.GetSource().RepoURL
+	list, err := c.apps.List(ctx, &applicationpkg.ApplicationQuery{Repo: &repository})
+	if err != nil {
+		return fmt.Errorf("listing the applications of %s: %w", withoutUser(repository), explain(err))
+	}
+	namespace, err := serviceNamespace(s.App, service)
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		other := &list.Items[i]
+		if other.UID != s.App.UID && sameCluster(s.App.Spec.Destination, other.Spec.Destination) && deploys(other, namespace, service) {
+			s.Owners = append(s.Owners, App{Name: other.Name, Namespace: other.Namespace, Project: other.Spec.GetProject()})
+		}
+	}
+	return nil
+}
+
+func sameCluster(a, b v1alpha1.ApplicationDestination) bool {
+	return a.Server == b.Server && a.Name == b.Name
+}
+
+func deploys(app *v1alpha1.Application, namespace, service string) bool {
+	for _, r := range app.Status.Resources {
+		if r.Group == servingGroup && r.Kind == "Service" && r.Namespace == namespace && r.Name == service && !r.RequiresPruning {
+			return true
+		}
+	}
+	return false
+}
+
+// windows asks which sync windows the Application has and which are active.
+func (c *Client) windows(ctx context.Context, app *v1alpha1.Application) (*applicationpkg.ApplicationSyncWindowsResponse, error) {
+	project := app.Spec.GetProject()
+	windows, err := c.apps.GetApplicationSyncWindows(ctx, &applicationpkg.ApplicationSyncWindowsQuery{
+		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the sync windows of application %s: %w", app.Name, explain(err))
+	}
+	return windows, nil
+}
+
+// expiry is when a token ends, as it says itself; zero for one that says
+// nothing, or that only its issuer can read. Nothing is trusted for it, so the
+// signature does not matter.
+func expiry(token string) time.Time {
+	var claims struct {
+		Expires *json.Number `json:"exp"`
+	}
+	if err := decodeClaims(token, &claims); err != nil || claims.Expires == nil {
+		return time.Time{}
+	}
+	seconds, err := claims.Expires.Float64()
+	if err != nil || seconds <= 0 || seconds > 1<<40 {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0).UTC()
+}
+
+// decodeClaims reads the middle part of a JSON Web Token
+// (https://www.rfc-editor.org/rfc/rfc7519#section-3).
+func decodeClaims(token string, into any) error {
+	parts := strings.Split(strings.TrimSpace(token), ".")
+	if len(parts) != 3 {
+		return errors.New("not a JSON Web Token")
+	}
+	claims, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(claims, into)
+}
