@@ -122,20 +122,6 @@ func checkImages(_, after *State, intent Intent) error {
 	return nil
 }
 
-// shows tells whether a container's image is what the entry makes of it.
-func shows(image string, entry kustomize.Image) bool {
-	name, digest, _ := strings.Cut(image, "@")
-	tag := ""
-	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
-		name, tag = name[:i], name[i+1:]
-	}
-	wantName := entry.NewName
-	if wantName == "" {
-		wantName = entry.Name
-	}
-	return name == wantName && (entry.NewTag == "" || tag == entry.NewTag) && (entry.Digest == "" || digest == entry.Digest)
-}
-
 // checkRoute wants the revision's name and the traffic.
 func checkRoute(before, after *State, intent Intent) error {
 	if after.Revision() != intent.Revision {

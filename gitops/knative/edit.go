@@ -92,7 +92,7 @@ func (s *State) entries() (map[string]kustomize.Image, error) {
 
 // runs tells whether a container of the Service shows the entry.
 func (s *State) runs(entry kustomize.Image) bool {
-	return slices.ContainsFunc(s.running(), func(image string) bool { return shows(image, entry) })
+	return slices.ContainsFunc(s.running(), entry.Shows)
 }
 
 // Route is the State with this revision name and traffic, in the tool's own

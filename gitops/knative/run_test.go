@@ -218,6 +218,9 @@ func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Int
 	if err := r.sync(t, again); err != nil {
 		return "", fmt.Errorf("the cluster: %w", err)
 	}
+	if changed, err := again.Changed(r.cluster.known()); err != nil || len(changed) > 0 {
+		t.Errorf("what was just applied is said to have changed: %q, %v", changed, err)
+	}
 	return knative.Describe(intent.Traffic), nil
 }
 

@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -38,6 +39,16 @@ func (i Image) String() string {
 		s += "@" + i.Digest
 	}
 	return s
+}
+
+// Shows tells whether an image of a render can be what the entry made of it.
+func (i Image) Shows(image string) bool {
+	name, digest, _ := strings.Cut(image, "@")
+	tag := ""
+	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
+		name, tag = name[:colon], name[colon+1:]
+	}
+	return name == cmp.Or(i.NewName, i.Name) && (i.NewTag == "" || tag == i.NewTag) && (i.Digest == "" || digest == i.Digest)
 }
 
 const imageSyntax = "expected name:tag, name@digest, name:tag@digest or name=newname with any of these; * keeps what the kustomization has"

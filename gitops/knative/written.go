@@ -1,0 +1,192 @@
+package knative
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// Refusal is why Knative would not take the Service as the overlay renders it
+// now; nil when it would.
+func (s *State) Refusal() error { return checkCreate(nil, s, Intent{}) }
+
+// PinnedByHand is the revision's name that the template has without the
+// tool's patches: somebody wrote it. Empty: nobody did.
+func (s *State) PinnedByHand() string { return s.plain.text("spec", "template", "metadata", "name") }
+
+// MissingDefaults is the JSON6902 patch that a promotion would add, so that
+// the template says itself what Knative would add to it; nil when it says
+// everything. Live is as for Route.
+func (s *State) MissingDefaults(live *servingv1.Service) ([]byte, error) {
+	ops, err := missingDefaults(s.service, s.Revision(), live)
+	if err != nil || len(ops) == 0 {
+		return nil, err
+	}
+	return yaml.Marshal(ops)
+}
+
+// PatchTarget selects the Service for a patch of the overlay.
+func (s *State) PatchTarget() (kustomize.Target, error) {
+	_, kustomization, err := s.Kustomization()
+	if err != nil {
+		return kustomize.Target{}, err
+	}
+	name, err := s.nameBefore(kustomization)
+	return kustomize.Target{Group: "serving.knative.dev", Version: "v1", Kind: "Service", Name: name}, err
+}
+
+// Changed lists the template's fields that differ from those of a live Service
+// whose revision has the same name. What Knative's defaulting explains is no
+// difference.
+func (s *State) Changed(live *servingv1.Service) ([]string, error) {
+	if live == nil || s.Revision() == "" || s.Revision() != live.Spec.Template.Name {
+		return nil, nil
+	}
+	written, err := typed(s.service)
+	if err != nil {
+		return nil, err
+	}
+	schemaDefaults(written)
+	is, err := data(written.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	was, err := data(live.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	was["spec"] = withoutDefaults(templateSpec, is["spec"], was["spec"])
+	return differences("/spec/template", was, is), nil
+}
+
+// withoutDefaults is the live value without the fields that Knative may have
+// given a default, where the written value does not have them or has them
+// empty.
+func withoutDefaults(at string, written, live any) any {
+	switch live := live.(type) {
+	case map[string]any:
+		written, _ := written.(map[string]any)
+		kept := map[string]any{}
+		for key, value := range live {
+			below := at + "/" + pointer.Replace(key)
+			if _, isDefault := known(below, value); isDefault && empty(written[key]) {
+				value = written[key]
+			} else {
+				value = withoutDefaults(below, written[key], value)
+			}
+			if _, there := written[key]; there || value != nil && !empty(value) {
+				kept[key] = value
+			}
+		}
+		return kept
+	case []any:
+		written, _ := written.([]any)
+		if len(written) != len(live) {
+			return live
+		}
+		kept := make([]any, len(live))
+		for i := range live {
+			kept[i] = withoutDefaults(at+"/"+strconv.Itoa(i), written[i], live[i])
+		}
+		return kept
+	}
+	return live
+}
+
+// empty tells whether Go's types leave a value out, or write it as nothing.
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return value == ""
+	case bool:
+		return !value
+	case float64:
+		return value == 0
+	case []any:
+		return len(value) == 0
+	case map[string]any:
+		return len(value) == 0
+	}
+	return false
+}
+
+// data is a value as JSON shows it.
+func data(value any) (map[string]any, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var m map[string]any
+	return m, json.Unmarshal(raw, &m)
+}
+
+// A Respelling is a field of the Service that never looks in the cluster as
+// the overlay writes it.
+type Respelling struct {
+	Path   string // JSON pointer
+	Git    any    // as written; what Knative's types do not have is not shown
+	Stored any    // as the cluster gives it back; nil: not at all
+	Empty  bool   // the field is written without a value, so that nothing is lost
+}
+
+// Respellings are the fields that Knative stores otherwise than the overlay
+// writes them, such as 1 for 1000m, or not at all. Its webhook reads every
+// Service that is written into its own types and writes it anew, even where it
+// has nothing to add, so that Argo CD sees the difference after every sync.
+// https://github.com/knative/pkg/blob/4355f0c7360827829af8d2b14a1866b88ed70d22/webhook/resourcesemantics/defaulting/defaulting.go#L281-L291
+func (s *State) Respellings() ([]Respelling, error) {
+	written, err := typed(s.service)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := data(written)
+	if err != nil {
+		return nil, err
+	}
+	return respellings("/spec", s.service.at("spec"), stored["spec"]), nil
+}
+
+func respellings(at string, git, stored any) []Respelling {
+	switch git := git.(type) {
+	case map[string]any:
+		stored, ok := stored.(map[string]any)
+		if !ok {
+			break
+		}
+		var found []Respelling
+		for _, key := range slices.Sorted(maps.Keys(git)) {
+			below := at + "/" + pointer.Replace(key)
+			value, there := stored[key]
+			switch {
+			case there:
+				found = append(found, respellings(below, git[key], value)...)
+			case key == "creationTimestamp" && git[key] == nil: // Argo CD overlooks it
+			case empty(git[key]):
+				found = append(found, Respelling{Path: below, Git: git[key], Empty: true})
+			default:
+				found = append(found, Respelling{Path: below})
+			}
+		}
+		return found
+	case []any:
+		if stored, ok := stored.([]any); ok && len(stored) == len(git) {
+			var found []Respelling
+			for i := range git {
+				found = append(found, respellings(at+"/"+strconv.Itoa(i), git[i], stored[i])...)
+			}
+			return found
+		}
+	}
+	if equal(git, stored) {
+		return nil
+	}
+	return []Respelling{{Path: at, Git: git, Stored: stored}}
+}
