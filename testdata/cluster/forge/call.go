@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +19,12 @@ type Refusal struct {
 
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %d %s: %s", r.Asked, r.Status, http.StatusText(r.Status), r.Message)
+}
+
+// isNotFound tells a refusal because there is no such thing.
+func isNotFound(err error) bool {
+	refusal, ok := errors.AsType[*Refusal](err)
+	return ok && refusal.Status == http.StatusNotFound
 }
 
 // call makes one request of the API (https://docs.gitea.com/api/) as an

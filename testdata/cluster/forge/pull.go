@@ -38,15 +38,20 @@ func (r *Repository) Pull(ctx context.Context, number int) (Pull, error) {
 	return pull, err
 }
 
+// mergeTime is how long Gitea may look for conflicts before it merges.
+const mergeTime = 30 * time.Second
+
 // Merge merges a pull request in one of the ways merge, squash and rebase.
 func (r *Repository) Merge(ctx context.Context, as string, number int, way string) (Pull, error) {
+	ctx, stop := context.WithTimeout(ctx, mergeTime)
+	defer stop()
 	for {
 		err := r.forge.call(ctx, as, http.MethodPost, r.path("/pulls/%d/merge", number), map[string]string{"Do": way}, nil)
 		if err == nil {
 			return r.Pull(ctx, number)
 		}
 		// Gitea looks for conflicts in the background first, and says so.
-		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Status != http.StatusMethodNotAllowed || ctx.Err() != nil {
+		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Status != http.StatusMethodNotAllowed {
 			return Pull{}, err
 		}
 		select {

@@ -104,30 +104,50 @@ func (r *Repository) Collaborator(ctx context.Context, user, permission string) 
 
 // Protection is a rule for a branch.
 type Protection struct {
-	Push   bool   // whoever may write may push
-	Signed bool   // commits must be signed
-	Files  string // patterns of files that nobody may change, joined by semicolons
+	Push  bool   // whoever may write may push
+	Files string // patterns of files that nobody may change, joined by semicolons
 }
 
-// Protect protects a branch.
+// Protect protects a branch. A rule that there is already is replaced.
 func (r *Repository) Protect(ctx context.Context, branch string, p Protection) error {
+	if err := r.Unprotect(ctx, branch); err != nil && !isNotFound(err) {
+		return err
+	}
 	return r.forge.call(ctx, Admin, http.MethodPost, r.path("/branch_protections"), map[string]any{
-		"rule_name": branch, "enable_push": p.Push, "require_signed_commits": p.Signed, "protected_file_patterns": p.Files,
+		"rule_name": branch, "enable_push": p.Push, "protected_file_patterns": p.Files,
 	}, nil)
 }
 
-// Edit changes settings of the repository, such as archived or name:
-// https://docs.gitea.com/api/#tag/repository/operation/repoEdit.
-func (r *Repository) Edit(ctx context.Context, settings map[string]any) error {
-	return r.forge.call(ctx, Admin, http.MethodPatch, r.path(""), settings, nil)
+// Unprotect takes a branch's rule away.
+func (r *Repository) Unprotect(ctx context.Context, branch string) error {
+	return r.forge.call(ctx, Admin, http.MethodDelete, r.path("/branch_protections/%s", url.PathEscape(branch)), nil, nil)
 }
 
-// Hook adds a script to one of the repository's hooks, such as pre-receive. It
-// runs beside Gitea's own; what it prints is what git shows after "remote:".
-func (r *Repository) Hook(hook, name, script string) error {
-	file := filepath.Join(r.Folder(), "hooks", hook+".d", name)
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		return fmt.Errorf("adding a hook to %s: %w", r.FullName(), err)
+// Archive makes the repository read-only, or takes that back.
+func (r *Repository) Archive(ctx context.Context, archived bool) error {
+	return r.forge.call(ctx, Admin, http.MethodPatch, r.path(""), map[string]bool{"archived": archived}, nil)
+}
+
+// Rename gives the repository another name. Gitea redirects from the old one.
+func (r *Repository) Rename(ctx context.Context, name string) error {
+	err := r.forge.call(ctx, Admin, http.MethodPatch, r.path(""), map[string]string{"name": name}, nil)
+	if err == nil {
+		r.Name = name
+	}
+	return err
+}
+
+// Hook sets a script that runs in one of the repository's hooks, such as
+// pre-receive, beside Gitea's own; an empty one takes it away. What it prints
+// is what git shows after "remote:", and $GITEA_PUSHER_NAME is who pushes.
+func (r *Repository) Hook(hook, script string) error {
+	file := filepath.Join(r.Folder(), "hooks", hook+".d", "ours")
+	err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o755)
+	if script == "" {
+		err = os.Remove(file)
+	}
+	if err != nil {
+		return fmt.Errorf("setting a hook of %s: %w", r.FullName(), err)
 	}
 	return nil
 }

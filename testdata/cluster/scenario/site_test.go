@@ -41,6 +41,9 @@ type layout struct {
 	Overlay string
 	Files   fstest.MapFS               // the infra repository
 	App     *unstructured.Unstructured // without its source's repoURL
+
+	// Host makes the infra repository and returns its folder too.
+	Host func(name string, files fstest.MapFS) (url, dir string, err error)
 }
 
 // newSite makes the infra repository from the project's example, as changed,
@@ -60,13 +63,14 @@ func prepare(t *testing.T, change ...func(*layout)) *site {
 	s := &site{T: t, Service: nameOf(t.Name())}
 	l := &layout{Service: s.Service, Overlay: "apps/" + s.Service + "/overlays/production", Files: example(t, s.Service)}
 	l.App = plane.Application(s.Service, "", l.Overlay, s.Service)
+	l.Host = onGitServer
 	for _, c := range change {
 		c(l)
 	}
-	url, err := world.Repository(s.Service, l.Files)
+	url, dir, err := l.Host(s.Service, l.Files)
 	s.must(err)
 	s.URL, s.Overlay, s.App, s.Service = url, l.Overlay, l.App, l.Service
-	s.Dir = filepath.Join(world.Repositories(), filepath.Base(url))
+	s.Dir = dir
 	s.Image = "ghcr.io/acme/app"
 	s.Namespace, _, _ = unstructured.NestedString(s.App.Object, "spec", "destination", "namespace")
 	if one, _, _ := unstructured.NestedString(s.App.Object, "spec", "source", "path"); one != "" {
@@ -75,6 +79,12 @@ func prepare(t *testing.T, change ...func(*layout)) *site {
 	s.Seed = s.git("rev-parse", "main")
 	t.Cleanup(s.leave)
 	return s
+}
+
+// onGitServer makes an infra repository on the control plane's Git server.
+func onGitServer(name string, files fstest.MapFS) (url, dir string, err error) {
+	url, err = world.Repository(name, files)
+	return url, filepath.Join(world.Repositories(), name+".git"), err
 }
 
 // leave takes the Application and its namespace away, so that the control
