@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -184,6 +185,22 @@ func (p *Plane) makeTokens(ctx context.Context, k *Kube) error {
 // is never.
 func (p *Plane) Token(ctx context.Context, account string, life time.Duration) (string, error) {
 	return p.argocd(ctx, http.MethodPost, "v1/account/"+account+"/token", p.Tokens["admin"], map[string]int64{"expiresIn": int64(life.Seconds())})
+}
+
+// Revoke ends a token of an Argo CD account.
+func (p *Plane) Revoke(ctx context.Context, account, token string) error {
+	var claims struct{ JTI string }
+	_, rest, _ := strings.Cut(token, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	content, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil {
+		return fmt.Errorf("reading a token of Argo CD: %w", err)
+	}
+	if err := json.Unmarshal(content, &claims); err != nil {
+		return fmt.Errorf("reading a token of Argo CD: %w", err)
+	}
+	_, err = p.argocd(ctx, http.MethodDelete, "v1/account/"+account+"/token/"+claims.JTI, p.Tokens["admin"], nil)
+	return err
 }
 
 // argocd calls Argo CD's REST API and returns the token in its answer, if any.

@@ -5,6 +5,7 @@ package scenario
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,8 @@ type run struct {
 	cmd     *exec.Cmd
 	log     *transcript
 	outputs string // file
-	Code    int    // exit code, after wait
+	done    chan struct{}
+	Code    int // exit code, after wait
 }
 
 // transcript collects what a program prints, while it may be read.
@@ -74,7 +76,7 @@ func (s *site) inputs(more ...string) []string {
 // begin starts the program. It is killed when the scenario ends.
 func (s *site) begin(command string, inputs ...string) *run {
 	s.Helper()
-	r := &run{s: s, log: &transcript{}}
+	r := &run{s: s, log: &transcript{}, done: make(chan struct{})}
 	r.cmd = exec.CommandContext(context.WithoutCancel(s.Context()), program, command)
 	r.cmd.Env = s.inputs(inputs...)
 	for _, variable := range r.cmd.Env {
@@ -85,11 +87,13 @@ func (s *site) begin(command string, inputs ...string) *run {
 	}
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	s.must(r.cmd.Start())
+	go func() {
+		r.cmd.Wait()
+		close(r.done)
+	}()
 	s.Cleanup(func() {
-		if r.cmd.ProcessState == nil {
-			r.cmd.Process.Kill()
-			r.cmd.Wait()
-		}
+		r.cmd.Process.Kill()
+		<-r.done
 		if s.Failed() {
 			s.Logf("%s printed:\n%s", command, r.log)
 		}
@@ -99,15 +103,27 @@ func (s *site) begin(command string, inputs ...string) *run {
 
 // wait waits for the program's end.
 func (r *run) wait() *run {
-	r.cmd.Wait()
+	<-r.done
 	r.Code = r.cmd.ProcessState.ExitCode()
 	return r
+}
+
+// ended tells whether the program has ended by itself.
+func (r *run) ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // signal sends the program a signal.
 func (r *run) signal(sig syscall.Signal) {
 	r.s.Helper()
-	r.s.must(r.cmd.Process.Signal(sig))
+	if err := r.cmd.Process.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
+		r.s.must(err)
+	}
 }
 
 // promote runs a promotion of an image's tag to its end.

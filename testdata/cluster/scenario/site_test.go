@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,9 +74,7 @@ func prepare(t *testing.T, change ...func(*layout)) *site {
 	s.Dir = dir
 	s.Image = "ghcr.io/acme/app"
 	s.Namespace, _, _ = unstructured.NestedString(s.App.Object, "spec", "destination", "namespace")
-	if one, _, _ := unstructured.NestedString(s.App.Object, "spec", "source", "path"); one != "" {
-		s.must(unstructured.SetNestedField(s.App.Object, url, "spec", "source", "repoURL"))
-	}
+	s.must(setRepository(s.App, url))
 	s.Seed = s.git("rev-parse", "main")
 	t.Cleanup(s.leave)
 	return s
@@ -85,6 +84,33 @@ func prepare(t *testing.T, change ...func(*layout)) *site {
 func onGitServer(name string, files fstest.MapFS) (url, dir string, err error) {
 	url, err = world.Repository(name, files)
 	return url, filepath.Join(world.Repositories(), name+".git"), err
+}
+
+// setRepository sets the repository of every source of an Application.
+func setRepository(app *unstructured.Unstructured, url string) error {
+	sources, several, _ := unstructured.NestedSlice(app.Object, "spec", "sources")
+	if !several {
+		return unstructured.SetNestedField(app.Object, url, "spec", "source", "repoURL")
+	}
+	for _, source := range sources {
+		source.(map[string]any)["repoURL"] = url
+	}
+	return unstructured.SetNestedSlice(app.Object, sources, "spec", "sources")
+}
+
+// neighbour is another Service in the same infra repository, with an
+// Application of its own.
+func (s *site) neighbour(n int) *site {
+	s.Helper()
+	other := *s
+	other.Service = fmt.Sprintf("%s-%d", s.Service, n)
+	other.Namespace, other.Overlay = other.Service, "apps/"+other.Service+"/overlays/production"
+	other.App = plane.Application(other.Service, s.URL, other.Overlay, other.Namespace)
+	s.must(gittest.Commit(s.Dir, "main", "Add "+other.Service, example(s.T, other.Service)))
+	s.Seed = s.git("rev-parse", "main")
+	s.must(kube.Deploy(s.Context(), other.App))
+	s.Cleanup(other.leave)
+	return &other
 }
 
 // leave takes the Application and its namespace away, so that the control

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
+	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -166,4 +168,38 @@ func (s *site) checkTraffic(commit string) {
 	if len(service.Spec.Traffic) > 0 && sum != 100 {
 		s.Errorf("traffic in commit %s sums to %d", commit, sum)
 	}
+}
+
+// isCandidateAt finds the candidate's target at a share of the traffic.
+func isCandidateAt(percent int64) func(servingv1.TrafficTarget) bool {
+	return func(t servingv1.TrafficTarget) bool {
+		return t.Tag == "candidate" && t.Percent != nil && *t.Percent == percent
+	}
+}
+
+// ours counts the commits of promotions since the scenario began.
+func (s *site) ours() int {
+	return strings.Count(s.git("log", "--format=%(trailers:key=Promotion-Step)", s.Seed+"..main"), "Promotion-Step:")
+}
+
+// atTraffic is the traffic that a commit's overlay sets.
+func (s *site) atTraffic(commit string) []servingv1.TrafficTarget {
+	s.Helper()
+	var service servingv1.Service
+	s.must(yaml.Unmarshal([]byte(s.git("show", commit+":"+s.Overlay+"/knative-promote-"+s.Service+".yaml")), &service))
+	return service.Spec.Traffic
+}
+
+// replaced is a text with one of its parts replaced, which must be there.
+func replaced(t *testing.T, text, old, with string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("no %q in:\n%s", old, text)
+	}
+	return strings.Replace(text, old, with, 1)
+}
+
+// liveAt tells whether the candidate has this share of the traffic.
+func (s *site) liveAt(percent int64) bool {
+	return slices.ContainsFunc(s.live().Status.Traffic, isCandidateAt(percent))
 }

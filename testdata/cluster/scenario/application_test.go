@@ -1,0 +1,165 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// However an Application is set up, a good image is promoted and a broken one
+// is taken back.
+func TestApplications(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*layout){
+		"self-heal off":  func(l *layout) { l.policy("automated", map[string]any{"prune": true}) },
+		"prune off":      func(l *layout) { l.policy("automated", map[string]any{"selfHeal": true}) },
+		"generate paths": func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", ".;../../base") },
+		"server-side apply and diff": func(l *layout) {
+			l.option("ServerSideApply=true")
+			l.annotate("argocd.argoproj.io/compare-options", "ServerSideDiff=true")
+		},
+		"replace nothing out of sync": func(l *layout) { l.option("ApplyOutOfSyncOnly=true") },
+		"two sources":                 twoSources,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, change)
+			s.promote("v2.0.0", "steps=50,100").exits(0)
+			s.settled("v2.0.0")
+			good := s.git("rev-parse", "main")
+			s.promote("v3.0.0-http500", "steps=50,100").exits(8)
+			s.restored(good, "v2.0.0")
+		})
+	}
+}
+
+// twoSources adds a second source with a ConfigMap to the Application.
+func twoSources(l *layout) {
+	l.set("extra/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n")
+	first, _, _ := unstructured.NestedMap(l.App.Object, "spec", "source")
+	second := map[string]any{"targetRevision": "main", "path": "extra"}
+	unstructured.RemoveNestedField(l.App.Object, "spec", "source")
+	unstructured.SetNestedSlice(l.App.Object, []any{first, second}, "spec", "sources")
+}
+
+// Where nobody syncs by itself, the promotion does.
+func TestAutoSyncOff(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, func(l *layout) {})
+	s.must(kube.Deploy(s.Context(), s.App))
+	t.Cleanup(s.checkPromises)
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.settled("v2.0.0")
+
+	s.promote("v3.0.0", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).exits(13).says("sync")
+	s.settled("v2.0.0")
+}
+
+func TestReaderTokenSuffices(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=50,100", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).exits(0)
+	s.settled("v2.0.0")
+}
+
+func TestApplicationInAnotherNamespace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(l *layout) {
+		l.App.SetNamespace("team-" + l.Service)
+		if err := kube.Namespace(t.Context(), "team-"+l.Service); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.settled("v2.0.0")
+}
+
+// A closed sync window is said before anything is pushed, with the time when
+// it opens.
+func TestSyncWindowClosed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.must(kube.In("argocd").Apply(s.Context(), fmt.Appendf(nil, `
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: %[1]s}
+spec:
+  sourceRepos: ["*"]
+  destinations: [{namespace: "*", server: "*"}]
+  clusterResourceWhitelist: [{group: "*", kind: "*"}]
+  syncWindows: [{kind: deny, schedule: "0 0 * * *", duration: 23h59m, applications: ["*"], manualSync: false}]
+`, s.Service)))
+	s.patchApplication(fmt.Sprintf(`[{"op": "replace", "path": "/spec/project", "value": %q}]`, s.Service))
+	s.promote("v2.0.0").exits(13).says("sync window")
+	if n := len(s.commits()); n != 0 {
+		t.Errorf("%d commits were pushed: %q", n, s.commits())
+	}
+	s.settled("v1.0.0")
+}
+
+// A sync that takes its time, here for a hook, is waited for.
+func TestOperationRunning(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(l *layout) {
+		l.set("./hook.yaml", `apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: before-
+  annotations: {argocd.argoproj.io/hook: PreSync}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: migrate, image: ghcr.io/acme/migrate:v1}]}}}
+`)
+		kustomization := l.Overlay + "/kustomization.yaml"
+		l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - hook.yaml"))
+		go finishJobs(t.Context(), l.Service)
+	})
+	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.settled("v2.0.0")
+}
+
+// finishJobs stands in for the controller of Jobs: each one is done after two
+// seconds.
+func finishJobs(ctx context.Context, namespace string) {
+	jobs := kube.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}).Namespace(namespace)
+	for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		list, err := jobs.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue
+		}
+		for _, job := range list.Items {
+			if time.Since(job.GetCreationTimestamp().Time) < 2*time.Second {
+				continue
+			}
+			now := time.Now().UTC().Format(time.RFC3339)
+			done := fmt.Sprintf(`{"status": {"succeeded": 1, "startTime": %[1]q, "completionTime": %[1]q, "conditions": [
+				{"type": "SuccessCriteriaMet", "status": "True", "lastTransitionTime": %[1]q},
+				{"type": "Complete", "status": "True", "lastTransitionTime": %[1]q}]}}`, now)
+			jobs.Patch(ctx, job.GetName(), types.MergePatchType, []byte(done), metav1.PatchOptions{}, "status")
+		}
+	}
+}
+
+// Argo CD retries a commit that Knative's webhook refuses. The promotion that
+// follows does not wait behind it.
+func TestStuckOperation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	s.push("Use less memory", map[string]string{file: replaced(t, s.read(file), "memory: 512Mi", "memory: 128Mi")})
+	s.refresh()
+	s.eventually("the sync is refused and retried", func() bool {
+		count, _, _ := unstructured.NestedInt64(s.application().Object, "status", "operationState", "retryCount")
+		return count > 0
+	})
+	s.promote("v3.0.0", "steps=50,100").exits(0)
+	s.settled("v3.0.0")
+}

@@ -1,0 +1,64 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"testing"
+	"time"
+)
+
+// Argo CD's API server, its application controller and the Git server are each
+// away for 20 seconds, one after the other, while three promotions are at
+// different steps: what was asked is asked again, and all three end promoted.
+// It runs alone, since every scenario needs these parts.
+func TestOutages(t *testing.T) {
+	sites := []*site{newSite(t)}
+	for n := range 2 {
+		sites = append(sites, sites[0].neighbour(n+1))
+	}
+	var runs []*run
+	for i, steps := range []string{"10@15s,50@15s,100", "5@5s,20@20s,60@20s,100", "1@1s,2@1s,50@50s,100"} {
+		s := sites[i]
+		before := s.ours()
+		runs = append(runs, s.begin("promote", "image="+s.Image+":v2.0.0", "steps="+steps, "wait-timeout=3m"))
+		s.eventually("it has begun", func() bool { return s.ours() > before })
+	}
+	for _, part := range []string{"argocd-server", "argocd-application-controller", "git"} {
+		away(t, part, 20*time.Second)
+	}
+	for i, s := range sites {
+		runs[i].wait().exits(0)
+		s.settled("v2.0.0")
+	}
+}
+
+// away stops a part of the control plane for a while.
+func away(t *testing.T, part string, duration time.Duration) {
+	t.Helper()
+	if err := world.Stop(part); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(duration)
+	if err := world.Start(part); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A token that is revoked in the middle ends the run, which says so and leaves
+// the traffic as it is; with a good one it goes on.
+func TestTokenRevoked(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	token, err := world.Token(s.Context(), "ci", 0)
+	s.must(err)
+	r := s.begin("promote", "image="+s.Image+":v3.0.0", "steps=10@60s,100", "ARGOCD_AUTH_TOKEN="+token)
+	s.eventually("10 % are live", func() bool { return s.liveAt(10) })
+	s.must(world.Revoke(s.Context(), "ci", token))
+	r.wait().exits(4)
+	if !s.liveAt(10) {
+		t.Errorf("the traffic did not stay: %+v", s.live().Status.Traffic)
+	}
+	s.promote("v3.0.0", "steps=10,100").exits(0)
+	s.settled("v3.0.0")
+}

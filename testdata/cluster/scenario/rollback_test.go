@@ -1,0 +1,101 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestRollbackAfterSuccess(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	second := s.git("rev-parse", "main")
+	s.promote("v3.0.0", "steps=100").exits(0)
+	third := s.git("rev-parse", "main")
+
+	s.begin("rollback", "reason=errors at the checkout").wait().exits(0)
+	s.settled("v2.0.0")
+	if one := s.git("rev-list", "--count", third+"..main"); one != "1" {
+		t.Errorf("%s commits, want one", one)
+	}
+
+	// A second rollback has nowhere further to go: going back is not undone by it.
+	s.begin("rollback", "to="+second).wait().exits(0)
+	s.settled("v2.0.0")
+}
+
+func TestRollbackInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	before := s.git("rev-parse", "main")
+	r := s.begin("promote", "image="+s.Image+":v3.0.0", "steps=10@60s,100")
+	s.eventually("10 % are committed", func() bool { return len(s.commits()) == 4 })
+	s.eventually("the candidate answers", func() bool { return s.ask(s.candidateHost()).Image == s.Image+":v3.0.0" })
+
+	s.begin("rollback").wait().exits(0)
+	s.restored(before, "v2.0.0")
+	r.wait().exits(6)
+	s.restored(before, "v2.0.0")
+}
+
+func TestRollbackToRevision(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	first := s.live().Spec.Template.Name
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.promote("v4.0.0", "steps=100").exits(0)
+	s.begin("rollback", "to="+first).wait().exits(0)
+	s.settled("v2.0.0")
+}
+
+func TestRollbackToDeletedRevision(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	first := s.live().Spec.Template.Name
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.promote("v4.0.0", "steps=100").exits(0)
+	s.must(kube.Resource(revisions).Namespace(s.Namespace).Delete(s.Context(), first, metav1.DeleteOptions{}))
+	s.begin("rollback", "to="+first).wait().exits(0)
+	s.settled("v2.0.0")
+}
+
+// What a person has changed in the base since stays; the image, the revision
+// and the traffic go back.
+func TestRollbackWithChangedBase(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v3.0.0", "steps=100").exits(0)
+	file := "apps/" + s.Service + "/base/kustomization.yaml"
+	changed := s.read(file) + "labels:\n  - pairs: {team: checkout}\n"
+	s.push("Label the Service", map[string]string{file: changed})
+	s.eventually("the label is live", func() bool { return s.live().Labels["team"] == "checkout" })
+
+	s.begin("rollback").wait().exits(0)
+	s.settled("v2.0.0")
+	if s.read(file) != changed || s.live().Labels["team"] != "checkout" {
+		t.Error("the rollback took the change of the base back")
+	}
+}
+
+func TestRollbackWithChangedTemplate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	changed := replaced(t, s.read(file), "memory: 512Mi", "memory: 256Mi")
+	s.push("Use less memory", map[string]string{file: changed})
+	s.promote("v3.0.0", "steps=100").exits(0)
+
+	s.begin("rollback").wait().exits(0)
+	s.settled("v2.0.0")
+	if s.read(file) != changed {
+		t.Error("the rollback took the change of the base back")
+	}
+}
