@@ -1,0 +1,208 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"knative.dev/pkg/apis"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/promote"
+)
+
+var updateStates = flag.Bool("update-states", false, "add the states that the real Argo CD passes through to "+statesFile)
+
+// statesFile are the states of an Application and its Service that a real Argo
+// CD was seen to pass through. A run sees most of them, not all.
+const statesFile = "testdata/states.txt"
+
+// TestModel plays one script of promotions and faults against the real
+// control plane and against the embedded one that the other tests and the
+// sandbox use: each run must end the same way, by the same verdicts of the same
+// gates, and what the embedded one shows on the way must be something that the
+// real one was seen to show.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	real := &stage{site: newSite(t)}
+	real.inputs = []string{"argocd-insecure=true"}
+	model := modelled(t, real.site)
+	var verdicts [2][]string
+	var states [2]map[string]bool
+	var both sync.WaitGroup
+	for i, st := range []*stage{real, model} {
+		both.Go(func() {
+			states[i] = st.watched(func() { verdicts[i] = st.play() })
+		})
+	}
+	both.Wait()
+	if diff := cmp.Diff(verdicts[0], verdicts[1]); diff != "" {
+		t.Errorf("verdicts (-real +model):\n%s", diff)
+	}
+	known := knownStates(t, states[0])
+	for state := range states[1] {
+		if !known[state] {
+			t.Errorf("the model shows a state that the real one was never seen in: %s", state)
+		}
+	}
+	t.Logf("%d states of the real one, %d of the model", len(known), len(states[1]))
+}
+
+// A stage is where the script is played.
+type stage struct {
+	*site
+	inputs []string // beside the site's own
+}
+
+// modelled is a stage with a copy of the site's repository, deployed by the
+// embedded Argo CD.
+func modelled(t *testing.T, s *site) *stage {
+	t.Helper()
+	root := t.TempDir()
+	_, err := gittest.Git(root, nil, "clone", "--quiet", "--bare", s.Dir, "infra.git")
+	s.must(err)
+	copied := *s
+	copied.Dir = root + "/infra.git"
+	for _, setting := range []string{"uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"} {
+		copied.git("config", setting, "true")
+	}
+	url, stop, err := (&gittest.Server{Root: root, Token: gitPassword}).Serve()
+	s.must(err)
+	t.Cleanup(stop)
+	copied.URL = url + "/infra.git"
+	server, err := argotest.Start(argotest.Config{Token: "token", ProgressDeadline: 20 * time.Second, Apps: []argotest.App{{
+		Name: s.App.GetName(), RepoURL: copied.URL, GitDir: copied.Dir, Path: s.Overlay,
+		DestinationNamespace: s.Namespace, AutoSync: true, SelfHeal: true,
+	}}})
+	s.must(err)
+	t.Cleanup(server.Close)
+	copied.eventually("the model has deployed the Service", func() bool {
+		live := server.Service(s.Namespace, s.Service)
+		return live != nil && live.IsReady()
+	})
+	return &stage{&copied, []string{
+		"ARGOCD_SERVER=" + server.Addr(), "ARGOCD_AUTH_TOKEN=token", "argocd-insecure=true", "probe-connect=" + server.Ingress(),
+	}}
+}
+
+// play runs the script and notes each verdict.
+func (st *stage) play() []string {
+	var seen []string
+	act := func(command string, inputs ...string) {
+		seen = append(seen, st.verdicts(command, append(inputs, st.inputs...))...)
+	}
+	image := func(tag string) string { return "image=" + st.Image + ":" + tag }
+	act("promote", image("v2.0.0"), "steps=50,100")
+	act("promote", image("v3.0.0-broken"), "steps=50,100")
+	act("promote", image("v3.0.0-http500"), "steps=50,100")
+	file := "apps/" + st.Service + "/base/knative-service.yaml"
+	st.push("Use less memory under the same name", map[string]string{file: replaced(st.T, st.read(file), "memory: 512Mi", "memory: 128Mi")})
+	act("promote", image("v4.0.0"), "steps=20,100")
+	act("promote", image("v4.0.0"), "steps=20,100")
+	act("rollback")
+	return seen
+}
+
+// verdicts runs the program and tells how each gate of each step ended.
+func (st *stage) verdicts(command string, inputs []string) []string {
+	r := st.begin(command, inputs...).wait()
+	var result promote.Result
+	if err := json.Unmarshal([]byte(r.output("report")), &result); err != nil {
+		st.Errorf("reading the report: %v", err)
+	}
+	lines := []string{fmt.Sprintf("%s: exit code %d, %s", command, r.Code, result.Status)}
+	for _, step := range result.Steps {
+		line := fmt.Sprintf("  %s %s:", step.Name, step.Progress)
+		for _, gate := range step.Gates {
+			line += fmt.Sprintf(" %s %s", gate.Name, gate.Progress)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// watched notes every state that Argo CD shows while something is done.
+func (st *stage) watched(do func()) map[string]bool {
+	config := argo.Config{Server: world.ArgoCDServer(), Token: world.Tokens["ci"], Insecure: true}
+	for _, input := range st.inputs {
+		if address, ok := strings.CutPrefix(input, "ARGOCD_SERVER="); ok {
+			config.Server, config.Token = address, "token"
+		}
+	}
+	client, err := argo.New(config)
+	st.must(err)
+	states := map[string]bool{}
+	ctx, stop := context.WithCancel(st.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		source := argo.Source{RepoURL: st.URL, Branch: "main", Path: st.Overlay}
+		for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+			seen, err := client.Live(ctx, argo.App{Name: st.App.GetName()}, source, st.Service)
+			if err != nil && !errors.Is(err, context.Canceled) {
+				st.Errorf("watching: %v", err)
+				return
+			}
+			if err == nil {
+				states[stateOf(seen)] = true
+			}
+		}
+	})
+	do()
+	stop()
+	watching.Wait()
+	return states
+}
+
+// stateOf is what matters of a state: nothing that is a time, a hash or a name.
+func stateOf(seen argo.Observed) string {
+	phase := "-"
+	if seen.App.Status.OperationState != nil {
+		phase = string(seen.App.Status.OperationState.Phase)
+	}
+	current := "current"
+	if seen.Service.Status.ObservedGeneration != seen.Service.Generation {
+		current = "behind"
+	}
+	ready, latest := "-", "latest is ready"
+	if condition := seen.Service.Status.GetCondition(apis.ConditionReady); condition != nil {
+		ready = strings.TrimSpace(string(condition.Status) + " " + condition.Reason)
+	}
+	if seen.Service.Status.LatestCreatedRevisionName != seen.Service.Status.LatestReadyRevisionName {
+		latest = "latest is not ready"
+	}
+	return strings.Join([]string{string(seen.App.Status.Sync.Status), string(seen.App.Status.Health.Status), phase, current, ready, latest}, ", ")
+}
+
+// knownStates are the recorded states and those of this run.
+func knownStates(t *testing.T, now map[string]bool) map[string]bool {
+	t.Helper()
+	content, err := os.ReadFile(statesFile)
+	if err != nil && !*updateStates {
+		t.Fatal(err)
+	}
+	known := maps.Clone(now)
+	for line := range strings.Lines(string(content)) {
+		known[strings.TrimSpace(line)] = true
+	}
+	if *updateStates {
+		text := strings.Join(slices.Sorted(maps.Keys(known)), "\n") + "\n"
+		if err := os.WriteFile(statesFile, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return known
+}
