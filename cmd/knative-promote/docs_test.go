@@ -11,6 +11,8 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/acme/knative-promote/promote/check"
 )
 
 var update = flag.Bool("update", false, "rewrite what is written from the tables of inputs, outputs and exit codes")
@@ -26,6 +28,7 @@ func TestReference(t *testing.T) {
 		{root + "/README.md", "<!-- inputs -->\n|<!-- /inputs -->\n", readmeInputs(s.groups())},
 		{root + "/README.md", "<!-- outputs -->\n|<!-- /outputs -->\n", readmeOutputs()},
 		{root + "/README.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", readmeExits()},
+		{root + "/README.md", "<!-- rules -->\n|<!-- /rules -->\n", readmeRules()},
 		{"testdata/usage.txt", "|", usageText(s.groups())},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
@@ -110,6 +113,15 @@ func readmeExits() string {
 	b.WriteString("\n| Code | | |\n| --- | --- | --- |\n")
 	for _, e := range exits() {
 		fmt.Fprintf(&b, "| %d | %s | %s. |\n", e.Code, e.Name, capital(e.Meaning))
+	}
+	return b.String() + "\n"
+}
+
+func readmeRules() string {
+	var b strings.Builder
+	b.WriteString("\n| Rule | Severity | Looks for |\n| --- | --- | --- |\n")
+	for _, rule := range check.Rules() {
+		fmt.Fprintf(&b, "| `%s` | %s | [%s](%s) |\n", rule.ID, rule.Severity, capital(rule.Summary), rule.Link)
 	}
 	return b.String() + "\n"
 }

@@ -12,7 +12,7 @@ func (r Report) Text() string {
 		b.WriteString(f.Text() + "\n")
 	}
 	if len(r.Looked) > 0 {
-		b.WriteString(wrapped("Looked at: "+strings.Join(r.Looked, ", ")+".", "", "  "))
+		b.WriteString("Looked at:\n  " + strings.Join(r.Looked, "\n  ") + "\n\n")
 	}
 	b.WriteString(Tally(r.Findings) + "\n")
 	return b.String()
