@@ -245,7 +245,7 @@ func TestForgeCommentRefused(t *testing.T) {
 	locked, hidden := s.ask("locked"), "hidden-"+s.Service
 	s.must(s.repository.Lock(ctx, locked.Number))
 	for _, user := range []string{"reader-" + s.Service, hidden} {
-		s.must(s.forge.User(ctx, user))
+		s.must(s.account(ctx, user))
 	}
 	s.must(s.repository.Collaborator(ctx, "reader-"+s.Service, "read"))
 	full := []string{"write:issue", "read:repository", "read:user"}

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,11 +29,22 @@ func newForgeSite(t *testing.T, change ...func(*layout)) *forgeSite {
 	s := &forgeSite{}
 	s.site = newSite(t, append(change, func(l *layout) {
 		l.Host = func(name string, files fstest.MapFS) (url, dir string, err error) {
-			err = s.found(t, name, files)
-			return s.infra.URL(), s.infra.Folder(), err
+			if err := s.found(t, name, files); err != nil {
+				return "", "", err
+			}
+			return s.infra.URL(), s.infra.Folder(), nil
 		}
 	})...)
 	return s
+}
+
+// account makes an account, also where an earlier run on the same control plane
+// has left it.
+func (s *forgeSite) account(ctx context.Context, name string) error {
+	if err := s.forge.Remove(ctx, name); err != nil {
+		return err
+	}
+	return s.forge.User(ctx, name)
 }
 
 // found makes the accounts and the infra repository. Argo CD may read it.
@@ -42,7 +54,7 @@ func (s *forgeSite) found(t *testing.T, name string, files fstest.MapFS) (err er
 	}
 	s.owner, s.ci = "acme-"+name, "ci-"+name
 	for _, user := range []string{s.owner, s.ci} {
-		if err := s.forge.User(t.Context(), user); err != nil {
+		if err := s.account(t.Context(), user); err != nil {
 			return err
 		}
 	}
