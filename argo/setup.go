@@ -50,26 +50,41 @@ func (c *Client) Setup(ctx context.Context, app App, service string, known *v1al
 			return setup, err
 		}
 	}
+	setup.read(ctx, map[string]reader{
+		"Version": c.readVersion, "Project": c.readProject, "Windows": c.readWindows, "Overrides": c.readOverrides,
+		"Anonymous": c.readUser, "Can": c.readRights,
+		"Owners": func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, service) },
+	})
+	return setup, nil
+}
+
+// Essentials is the part of Setup that can stop a promotion of an Application
+// that was read already. It takes five requests, and none of them is large.
+func (c *Client) Essentials(ctx context.Context, app *v1alpha1.Application) Setup {
+	setup := Setup{App: app, Expires: c.expires, Unread: map[string]error{}}
+	setup.read(ctx, map[string]reader{
+		"Project": c.readProject, "Windows": c.readWindows, "Overrides": c.readOverrides, "Can": c.readRightToSync,
+	})
+	return setup
+}
+
+// A reader asks Argo CD for one field.
+type reader func(context.Context, *Setup) error
+
+// read asks for the fields at the same time.
+func (s *Setup) read(ctx context.Context, fields map[string]reader) {
 	var group sync.WaitGroup
 	var mu sync.Mutex
-	ask := func(field string, read func(context.Context, *Setup) error) {
+	for field, read := range fields {
 		group.Go(func() {
-			if err := read(ctx, &setup); err != nil {
+			if err := read(ctx, s); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				setup.Unread[field] = err
+				s.Unread[field] = err
 			}
 		})
 	}
-	ask("Version", c.readVersion)
-	ask("Project", c.readProject)
-	ask("Windows", c.readWindows)
-	ask("Overrides", c.readOverrides)
-	ask("Anonymous", c.readUser)
-	ask("Can", c.readRights)
-	ask("Owners", func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, service) })
 	group.Wait()
-	return setup, nil
 }
 
 func (c *Client) readVersion(ctx context.Context, s *Setup) (err error) {

@@ -16,16 +16,18 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 )
 
-// readRights asks what the token may do, by Argo CD's own can-i.
+// readRights asks what the token may do.
 func (c *Client) readRights(ctx context.Context, s *Setup) error {
-	// https://argo-cd.readthedocs.io/en/release-2.14/operator-manual/rbac/#application-specific-policy
-	object := s.App.RBACName(cmp.Or(s.App.Status.ControllerNamespace, s.App.Namespace))
-	questions := map[string]accountpkg.CanIRequest{
-		"sync":           {Resource: "applications", Action: "sync", Subresource: object},
-		"update":         {Resource: "applications", Action: "update", Subresource: object},
-		"delete":         {Resource: "applications", Action: "delete", Subresource: object},
-		"update project": {Resource: "projects", Action: "update", Subresource: s.App.Spec.GetProject()},
-	}
+	return c.canI(ctx, s, "sync", "update", "delete", "update project")
+}
+
+// readRightToSync asks only for what a promotion may have to do.
+func (c *Client) readRightToSync(ctx context.Context, s *Setup) error {
+	return c.canI(ctx, s, "sync")
+}
+
+// canI asks for rights by Argo CD's own can-i.
+func (c *Client) canI(ctx context.Context, s *Setup, rights ...string) error {
 	var (
 		accounts = accountpkg.NewAccountServiceClient(c.conn)
 		group    sync.WaitGroup
@@ -33,9 +35,9 @@ func (c *Client) readRights(ctx context.Context, s *Setup) error {
 		can      = map[string]bool{}
 		failed   error
 	)
-	for name, question := range questions {
+	for _, name := range rights {
 		group.Go(func() {
-			answer, err := accounts.CanI(ctx, &question)
+			answer, err := accounts.CanI(ctx, s.question(name))
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -50,6 +52,17 @@ func (c *Client) readRights(ctx context.Context, s *Setup) error {
 		s.Can = can
 	}
 	return failed
+}
+
+// question asks for one right. One that ends in project is about the project,
+// the others are about the Application.
+func (s *Setup) question(right string) *accountpkg.CanIRequest {
+	if action, project := strings.CutSuffix(right, " project"); project {
+		return &accountpkg.CanIRequest{Resource: "projects", Action: action, Subresource: s.App.Spec.GetProject()}
+	}
+	// https://argo-cd.readthedocs.io/en/release-2.14/operator-manual/rbac/#application-specific-policy
+	object := s.App.RBACName(cmp.Or(s.App.Status.ControllerNamespace, s.App.Namespace))
+	return &accountpkg.CanIRequest{Resource: "applications", Action: right, Subresource: object}
 }
 
 // ownersTimeout bounds the only question whose answer grows with the number of

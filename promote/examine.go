@@ -14,10 +14,11 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 )
 
-// Surroundings is how Argo CD is set up around an Application. One that is
-// known is not read again.
+// Surroundings is how Argo CD is set up around an Application: all of it, or
+// in a few requests what can stop a promotion.
 type Surroundings interface {
 	Setup(ctx context.Context, app argo.App, service string, known *v1alpha1.Application) (argo.Setup, error)
+	Essentials(ctx context.Context, known *v1alpha1.Application) argo.Setup
 }
 
 // Door tells whether the infra repository takes a push, without one.
@@ -42,7 +43,7 @@ func (p *Promotion) Examine(ctx context.Context) (check.Report, error) {
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
 	}
-	p.gather(ctx, &facts)
+	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })
 	return check.Examine(facts, p.Skip...), ctx.Err()
 }
 
@@ -90,22 +91,22 @@ func (p *Promotion) worst(ctx context.Context) time.Duration {
 	return total + p.WaitTimeout
 }
 
-// gather asks Argo CD and the Git server, all at the same time.
-func (p *Promotion) gather(ctx context.Context, facts *check.Facts) {
+// gather asks Argo CD, by setup, and the Git server, all at the same time.
+func (p *Promotion) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
-	var push, setup, exist error
+	var push, blind, exist error
 	if p.Door != nil {
 		group.Go(func() { push = p.Door.MayPush(ctx) })
 	}
 	if p.app != nil && p.Surroundings != nil {
-		group.Go(func() { facts.Setup, setup = p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })
+		group.Go(func() { facts.Setup, blind = setup() })
 	}
 	group.Go(func() { facts.Revisions, exist = p.existing(ctx, facts.Overlay) })
 	group.Wait()
 	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
 		facts.Push, facts.PushAsked, push = push, p.Door != nil, nil
 	}
-	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": setup, "the revisions in the traffic": exist} {
+	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist} {
 		if err != nil {
 			facts.Unread[name] = err
 		}

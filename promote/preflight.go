@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/check"
 )
 
@@ -30,7 +31,7 @@ func (p *Promotion) preflight(ctx context.Context, at Situation) error {
 	facts := p.facts(ctx, at)
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()
-	p.gather(asked, &facts)
+	p.gather(asked, &facts, func() (argo.Setup, error) { return p.Surroundings.Essentials(asked, p.app), nil })
 	if err := ctx.Err(); err != nil {
 		return err
 	}

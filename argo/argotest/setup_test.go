@@ -1,7 +1,9 @@
 package argotest_test
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
@@ -121,5 +123,33 @@ func wantCode(t *testing.T, err error, code codes.Code, text string) {
 	t.Helper()
 	if got := status.Convert(err); got.Code() != code || !strings.HasPrefix(got.Message(), text) {
 		t.Errorf("got %v, want %s: %s", err, code, text)
+	}
+}
+
+// TestEssentials counts what a promotion asks for.
+func TestEssentials(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	w := start(t, func(c *argotest.Config) {
+		c.Denied = []string{"applications/sync"}
+		c.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				next.ServeHTTP(out, r)
+			})
+		}
+	})
+	known := w.settledApplication()
+	client := w.newClient(token)
+	asked.Store(0)
+	got := client.Essentials(t.Context(), known)
+	if n := asked.Load(); n != 5 {
+		t.Errorf("it took %d requests", n)
+	}
+	if diff := cmp.Diff(map[string]bool{"sync": false}, got.Can); diff != "" {
+		t.Errorf("can (-want +got):\n%s", diff)
+	}
+	if got.App != known || got.Project == nil || got.Windows == nil || got.Overrides == nil || len(got.Unread) > 0 {
+		t.Errorf("got %+v", got)
 	}
 }
