@@ -88,7 +88,7 @@ func (c *Client) Live(ctx context.Context, app App, source Source, service strin
 		return Observed{}, err
 	}
 	observed := Observed{App: application}
-	if _, err := sourceIndex(application, source); err != nil {
+	if _, err := SourceIndex(application, source); err != nil {
 		return observed, err
 	}
 	if observed.Service, err = c.service(ctx, app, application, service); err != nil {

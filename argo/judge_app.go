@@ -21,7 +21,7 @@ func judgeIdentity(in Intent, ob Observed) *Verdict {
 	case app.DeletionTimestamp != nil:
 		return failed("application %s is being deleted", in.App)
 	}
-	index, err := sourceIndex(app, in.Source)
+	index, err := SourceIndex(app, in.Source)
 	if err != nil {
 		return failed("%s", err)
 	}
@@ -79,7 +79,7 @@ func revisionOf(in Intent, app *v1alpha1.Application, single string, multiple []
 	if !app.Spec.HasMultipleSources() {
 		return single
 	}
-	index, err := sourceIndex(app, in.Source)
+	index, err := SourceIndex(app, in.Source)
 	if err != nil || index >= len(multiple) {
 		return ""
 	}

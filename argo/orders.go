@@ -73,15 +73,15 @@ func (c *Client) checkWindows(ctx context.Context, app *v1alpha1.Application) er
 	if err != nil {
 		return err
 	}
-	if closed(windows) {
+	if Closed(windows) {
 		return errWindow
 	}
 	return nil
 }
 
-// closed follows Argo CD: an active deny window closes, and so does an allow window
-// that is assigned while none is active.
-func closed(windows *applicationpkg.ApplicationSyncWindowsResponse) bool {
+// Closed tells whether Argo CD may not sync by itself now: an active deny window closes,
+// and so does an allow window that is assigned while none is active.
+func Closed(windows *applicationpkg.ApplicationSyncWindowsResponse) bool {
 	allowed, allows := false, false
 	for _, w := range windows.ActiveWindows {
 		if w.GetKind() == "deny" {

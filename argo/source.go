@@ -17,8 +17,9 @@ type Source struct {
 	Path    string // of the overlay, below the repository's root
 }
 
-// sourceIndex finds the one source of an Application that deploys want.
-func sourceIndex(app *v1alpha1.Application, want Source) (int, error) {
+// SourceIndex finds the one source of an Application that deploys want. The error says
+// why there is none.
+func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	if app.Spec.SourceHydrator != nil {
 		return 0, fmt.Errorf("application %s uses a source hydrator, which is not supported: its revisions are not the repository's commits", app.Name)
 	}

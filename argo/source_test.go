@@ -74,7 +74,7 @@ func TestClosedWindows(t *testing.T) {
 		"allow has passed":   {nil, windows{window("allow"), window("deny")}, true},
 		"deny beats allow":   {windows{window("allow"), window("deny")}, windows{window("allow"), window("deny")}, true},
 	} {
-		got := closed(&applicationpkg.ApplicationSyncWindowsResponse{ActiveWindows: test.active, AssignedWindows: test.assigned})
+		got := Closed(&applicationpkg.ApplicationSyncWindowsResponse{ActiveWindows: test.active, AssignedWindows: test.assigned})
 		if got != test.want {
 			t.Errorf("%s: closed is %v", name, got)
 		}
