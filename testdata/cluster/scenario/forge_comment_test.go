@@ -258,7 +258,7 @@ func TestForgeCommentRefused(t *testing.T) {
 		{strings.Repeat("0", 40), s.pull.Number, on + "1 of OWNER/shop: GitHub answered 401 Unauthorized: invalid username, password or token; the token is wrong or has expired"},
 		{s.tokenOf(s.ci, "read:user", "read:issue"), s.pull.Number, on + "1 of OWNER/shop: GitHub answered 403 Forbidden: token does not have at least one of required scope(s), " +
 			"required=[write:issue], token scope=read:issue,read:user; the token needs the permission pull-requests: write"},
-		{s.tokenOf(hidden, full...), s.pull.Number, on + "1 of OWNER/shop: GitHub answered 404 Not Found: The target couldn't be found; it does not exist, or the token cannot see it"},
+		{s.tokenOf(hidden, full...), s.pull.Number, on + "1 of OWNER/shop: GitHub answered 404 Not Found: not found; it does not exist, or the token cannot see it"},
 		{s.tokenOf("reader-"+s.Service, full...), locked.Number, on + "2 of OWNER/shop: GitHub answered 403 Forbidden: You cannot comment on a locked issue; the token needs the permission pull-requests: write"},
 		{s.tokenOf(s.ci, full...), 999, on + "999 of OWNER/shop: GitHub answered 500 Internal Server Error"},
 	} {
