@@ -27,7 +27,10 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	if err != nil {
 		return p.end(Failed, err)
 	}
-	plan := p.backPlan(at, dest)
+	plan, err := p.backPlan(ctx, at, dest)
+	if err != nil {
+		return p.end(endOf(ctx, err), err)
+	}
 	if p.DryRun {
 		return p.end(Unchanged, nil)
 	}
@@ -70,20 +73,25 @@ func endOf(ctx context.Context, err error) Status {
 	return Failed
 }
 
-// backPlan notes what a rollback moves in the Result.
-func (p *Promotion) backPlan(at Situation, dest destination) Plan {
+// backPlan notes what a rollback moves in the Result. The overlay that it
+// leads to is not the earlier one: the target previous goes, for one.
+func (p *Promotion) backPlan(ctx context.Context, at Situation, dest destination) (Plan, error) {
+	after, err := p.editBack(ctx, dest, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree}, func(*knative.State) bool { return true })
+	if err != nil {
+		return Plan{}, err
+	}
 	plan := Plan{Base: at.Tip.Hash, From: dest.revision, To: at.Now.Revision(), now: at.Now}
 	plan.ID = id(p.Config, Plan{Base: plan.Base, To: dest.revision})
 	r := &p.result
 	r.Promotion, r.Revision, r.PreviousRevision = plan.ID, dest.revision, plan.To
 	r.Image, r.PreviousImage = headline(dest.state, dest.state), headline(at.Now, at.Now)
-	r.Before, r.After, r.Traffic = at.Now.Manifest, dest.state.Manifest, dest.traffic
+	r.Before, r.After, r.Traffic = at.Now.Manifest, after.Manifest, dest.traffic
 	if dest.gone {
 		gone := fmt.Sprintf("revision %s no longer exists, it is created again from Git", dest.revision)
 		r.Reason = strings.TrimPrefix(r.Reason+"; "+gone, "; ")
 		p.say("%s", gone)
 	}
-	return plan
+	return plan, nil
 }
 
 // target finds what to go back to.
