@@ -107,6 +107,7 @@ func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
 	}
 	seen, err := p.Cluster.Live(ctx, p.App, p.Source, p.Service)
 	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
+		p.see(seen)
 		return nil
 	}
 	if err != nil {
