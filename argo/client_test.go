@@ -85,7 +85,7 @@ func TestLiveRefuses(t *testing.T) {
 		"no such service": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
 			"reading Service web-b of application web-b-production: not found", ErrNotFound},
 		"another source": {func(_ *liveServer, in *Intent) { in.Source.Path = "apps/x" },
-			"application web-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/web-b/overlays/production of https://git.example.test/infra.git", nil},
+			"application web-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/web-b/overlays/production of https://git.example.test/infra.git: set application, repository and path to what belongs together", nil},
 		"another branch": {func(_ *liveServer, in *Intent) { in.Source.Branch = "release" },
 			`application web-b-production follows "main" and not the branch release, where the commits go: it would never see them`, nil},
 		"another service": {func(s *liveServer, _ *Intent) { s.observed.Service.Name = "web-a" },

@@ -35,7 +35,7 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return 0, fmt.Errorf("application %s does not deploy %s of %s, it deploys %s", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL), describe(sources))
+		return 0, fmt.Errorf("application %s does not deploy %s of %s, it deploys %s: set application, repository and path to what belongs together", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL), describe(sources))
 	case len(found) > 1:
 		return 0, fmt.Errorf("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL))
 	case !follows(sources[found[0]].TargetRevision, want.Branch):
