@@ -120,6 +120,9 @@ func (s scene) facts(t testing.TB) Facts {
 	for name, why := range unread {
 		facts.Unread[name] = failure(why)
 	}
+	if why, refused := s.files["refused"]; refused {
+		facts.Refused = errors.New(strings.TrimSpace(string(why)))
+	}
 	if why, failed := s.files["no-application"]; failed {
 		facts.NoApp = failure(strings.TrimSpace(string(why)))
 	}
@@ -174,14 +177,16 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 func (s scene) setup(t testing.TB, setup *argo.Setup) {
 	t.Helper()
 	var rest struct {
-		Version string
-		Owners  []argo.App
-		Can     map[string]bool
-		Expires time.Time
-		Unread  map[string]string
+		Version   string
+		Owners    []argo.App
+		Can       map[string]bool
+		Anonymous bool
+		Expires   time.Time
+		Unread    map[string]string
 	}
 	s.read(t, "setup", &rest)
 	setup.Version, setup.Owners, setup.Can, setup.Expires = rest.Version, rest.Owners, rest.Can, rest.Expires
+	setup.Anonymous = rest.Anonymous
 	setup.Unread = map[string]error{}
 	for name, why := range rest.Unread {
 		setup.Unread[name] = failure(why)

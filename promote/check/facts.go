@@ -31,6 +31,10 @@ type Facts struct {
 	Push      error
 	PushAsked bool
 
+	// Refused is why a promotion would end before its first commit, in its own
+	// words. Nil: it would not, or this was not found out.
+	Refused error
+
 	// NoApp is why a promotion could not even read the Application: it does not
 	// exist, or not for the token.
 	NoApp error
@@ -48,6 +52,7 @@ type Wish struct {
 	CandidateTag string
 	Shifts       bool // traffic goes through steps below 100 %
 	KeepPrevious bool
+	Probed       bool          // the candidate must answer requests before it gets traffic
 	Worst        time.Duration // the longest that the run and its rollback may take
 	Now          time.Time
 }

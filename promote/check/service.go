@@ -1,4 +1,191 @@
 package check
 
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
 // serviceRules are about the Knative Service that the overlay renders.
-func serviceRules() []Rule { return nil }
+func serviceRules() []Rule {
+	return append([]Rule{
+		{
+			ID: "promotion-refused", Severity: Error, Find: findRefused,
+			Summary: "a promotion would end before its first commit",
+			Link:    "https://knative.dev/docs/serving/services/",
+		},
+		{
+			ID: "service-refused", Severity: Warning, Find: findInvalid,
+			Summary: "Knative refuses the Service as the overlay renders it now",
+			Link:    "https://github.com/knative/specs/blob/main/specs/serving/knative-api-specification-1.0.md",
+		},
+		{
+			ID: "service-not-normal", Severity: Warning, Find: findNotNormal,
+			Summary: "fields that Knative stores otherwise than Git writes them, so that Argo CD is never in sync",
+			Link: "https://argo-cd.readthedocs.io/en/stable/faq/#why-is-my-argocd-application-out-of-sync-when-there-are-no-actual-changes" +
+				"-to-the-resource-limits-or-other-fields-with-unit-values",
+		},
+	}, append(templateRules(), trafficRules()...)...)
+}
+
+// findRefused passes on what the promotion itself says: it would end with the
+// same words.
+func findRefused(f Facts) []Finding {
+	if f.Refused == nil {
+		return nil
+	}
+	at := f.inKustomization()
+	if _, target := f.foreignCandidate(); target >= 0 {
+		at = f.inService("spec", "traffic", target, "tag")
+	}
+	return []Finding{{
+		Problem:  fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
+		Effect:   "Nothing is pushed, and the run fails.",
+		Evidence: f.Refused.Error(),
+		Fix:      "What it says is to be mended in the infra repository, or in the inputs that it names.",
+		File:     at.File, Line: at.Line,
+	}}
+}
+
+func findInvalid(f Facts) []Finding {
+	if f.Overlay == nil {
+		return nil
+	}
+	refusal := f.Overlay.Refusal()
+	if refusal == nil {
+		return nil
+	}
+	at := f.inService(namedField(refusal.Error())...)
+	return []Finding{{
+		Problem: fmt.Sprintf("Knative refuses Service %s as overlay %s renders it", f.Overlay.Service(), f.Overlay.Overlay),
+		Effect: "Argo CD cannot sync what is in Git now. A promotion may mend it, as far as it writes the revision's name and the traffic itself, " +
+			"but one that fails cannot be taken back: what was there before is refused too.",
+		Evidence: refusal.Error(),
+		Fix:      "Mend the field that it names.",
+		File:     at.File, Line: at.Line,
+	}}
+}
+
+var fieldPath = regexp.MustCompile(`\bspec(?:\.[A-Za-z]+(?:\[\d+\])*)+`)
+
+// namedField is the last field that a message of Knative's validation names,
+// such as spec.traffic[0].tag.
+func namedField(message string) []any {
+	all := fieldPath.FindAllString(message, -1)
+	if len(all) == 0 {
+		return []any{"spec"}
+	}
+	return keys("/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(all[len(all)-1]))
+}
+
+// findNotNormal is certain only where Argo CD says that the Service differs at
+// this very commit. It finds nothing where Argo CD is content: server-side
+// diff, for one, compares what both would become.
+// https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff
+func findNotNormal(f Facts) []Finding {
+	if f.Overlay == nil {
+		return nil
+	}
+	all, err := f.Overlay.Respellings()
+	status := f.syncStatus()
+	if err != nil || status == v1alpha1.SyncStatusCodeSynced {
+		return nil
+	}
+	var fields []string
+	var changes []change
+	certain := false
+	for _, r := range all {
+		unknown := r.Stored == nil && !r.Empty
+		if r.Path == selector || f.serverSideDiff() && !unknown {
+			continue
+		}
+		fields = append(fields, f.evidence(r))
+		changes = append(changes, mended(r))
+		certain = certain || !unknown
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	at := f.inService(keys(changes[0].Path)...)
+	finding := Finding{
+		Problem: fmt.Sprintf("Service %s never gets in sync, because of %s", f.Overlay.Service(), readable(keys(changes[0].Path))),
+		Effect: "The Application is out of sync after every sync, and self-heal syncs it again and again. A promotion never sees its commit " +
+			"live: it fails, and cannot see what it takes back live either.",
+		Evidence: strings.Join(fields, "\n"),
+		Fix: "Write what the cluster has, leave out what is empty, or add this to the overlay. " +
+			"(The customization knownTypeFields, which Argo CD's FAQ has for this, puts every Service out of sync whose containers have no name.)\n" +
+			f.patch(changes...),
+		File: at.File, Line: at.Line,
+	}
+	if len(fields) > 1 {
+		finding.Problem += " and " + count(len(fields)-1, "more field")
+	}
+	switch {
+	case !certain:
+		finding.Effect = "A newer Knative may have the field. Where it does not, t" + strings.TrimPrefix(finding.Effect, "T")
+	case status == v1alpha1.SyncStatusCodeOutOfSync:
+		finding.Severity = Error
+	}
+	return []Finding{finding}
+}
+
+// mended is the change that writes a field as Knative stores it.
+func mended(r knative.Respelling) change {
+	if r.Stored == nil {
+		return change{Op: "remove", Path: r.Path}
+	}
+	return change{Op: "replace", Path: r.Path, Value: r.Stored}
+}
+
+// evidence shows a field, but no value that could be a secret.
+func (f Facts) evidence(r knative.Respelling) string {
+	steps := keys(r.Path)
+	where := readable(steps)
+	if at := f.inService(steps...); at.Line > 0 {
+		where = fmt.Sprintf("%s:%d: %s", at.File, at.Line, where)
+	}
+	switch {
+	case r.Empty:
+		return where + " is empty in Git and left out in the cluster"
+	case r.Stored == nil:
+		return where + " is no field of a Knative Service, as far as is known here"
+	}
+	return fmt.Sprintf("%s is %s in Git and %s in the cluster", where, quoted(r.Git), quoted(r.Stored))
+}
+
+func quoted(value any) string {
+	if text, ok := value.(string); ok {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprint(value)
+}
+
+// syncStatus is what Argo CD says of the Service at the commit that was looked
+// at; empty when it has not compared that one.
+func (f Facts) syncStatus() v1alpha1.SyncStatusCode {
+	app := f.Setup.App
+	if app == nil || f.Commit == "" {
+		return ""
+	}
+	compared := app.Status.Sync.Revision == f.Commit
+	for _, revision := range app.Status.Sync.Revisions {
+		compared = compared || revision == f.Commit
+	}
+	for _, r := range app.Status.Resources {
+		if compared && r.Group == "serving.knative.dev" && r.Kind == "Service" && r.Name == f.Overlay.Service() {
+			return r.Status
+		}
+	}
+	return ""
+}
+
+// serverSideDiff tells whether the Application itself asks for it. Argo CD can
+// also have it for all Applications, which the sync status shows.
+func (f Facts) serverSideDiff() bool {
+	return f.Setup.App != nil && strings.Contains(f.Setup.App.Annotations["argocd.argoproj.io/compare-options"], "ServerSideDiff=true")
+}

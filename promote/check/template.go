@@ -1,0 +1,232 @@
+package check
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"knative.dev/serving/pkg/apis/autoscaling"
+	"sigs.k8s.io/yaml"
+)
+
+// templateRules are about the template that revisions are made from.
+func templateRules() []Rule {
+	return []Rule{
+		{
+			ID: "template-changed", Severity: Warning, Find: findChanged,
+			Summary: "the template has changed, but its revision's name has not",
+			Link:    "https://github.com/knative/client/issues/994",
+		},
+		{
+			ID: "template-pinned", Severity: Info, Find: findPinned,
+			Summary: "somebody has written a revision name into the template",
+			Link:    "https://github.com/knative/client/issues/994",
+		},
+		{
+			ID: "template-not-explicit", Severity: Info, Find: findNotExplicit,
+			Summary: "the template leaves out what Knative adds to it; a promotion writes it into the overlay",
+			Link:    "https://github.com/knative/serving/blob/main/pkg/apis/serving/v1/revision_defaults.go",
+		},
+		{
+			ID: "startup-probe-without-port", Severity: Error, Find: findStartupProbe,
+			Summary: "a startup probe has no port, so that no revision ever becomes ready",
+			Link:    "https://knative.dev/docs/serving/services/configure-probing/",
+		},
+		{
+			ID: "initial-scale-zero", Severity: Warning, Find: findInitialScale,
+			Summary: "revisions become ready before any container has started",
+			Link:    "https://knative.dev/docs/serving/autoscaling/scale-bounds/",
+		},
+		{
+			ID: "previous-keeps-running", Severity: Info, Find: findMinScale,
+			Summary: "the old revision that is kept has a min-scale, so its pods keep running",
+			Link:    "https://knative.dev/docs/serving/autoscaling/scale-bounds/",
+		},
+	}
+}
+
+func findChanged(f Facts) []Finding {
+	if f.Overlay == nil {
+		return nil
+	}
+	fields, err := f.Overlay.Changed(f.Service)
+	if err != nil || len(fields) == 0 {
+		return nil
+	}
+	lines := make([]string, len(fields))
+	for i, field := range fields {
+		lines[i] = readable(keys(field)) + " differs from the live Service's, whose revision has that name"
+	}
+	at := f.inService(keys(fields[0])...)
+	return []Finding{{
+		Problem: fmt.Sprintf("the template of Service %s has changed under the revision name %s", f.Overlay.Service(), f.Overlay.Revision()),
+		Effect: "Knative refuses the change, so Argo CD's syncs fail until a promotion gives the template a new name. If that promotion fails, it " +
+			"cannot be taken back: the old name with the new template is RevisionNameTaken. The traffic then stays with the old revision.",
+		Evidence: strings.Join(lines, "\n"),
+		Fix: "Promote the change by itself, without a new image, before anything else:\n" +
+			fmt.Sprintf("knative-promote promote --service %s --path %s   # and the other inputs as usual, without image", f.Overlay.Service(), f.Overlay.Overlay),
+		File: at.File, Line: at.Line,
+	}}
+}
+
+// findPinned does not mind the name that the tool itself has written.
+func findPinned(f Facts) []Finding {
+	if f.Overlay == nil || f.Overlay.PinnedByHand() == "" {
+		return nil
+	}
+	steps := []any{"spec", "template", "metadata", "name"}
+	name, at := f.Overlay.PinnedByHand(), f.handWritten(steps...)
+	finding := Finding{
+		Severity: Warning,
+		Problem:  fmt.Sprintf("the revision name %s is written into the template of Service %s by hand", name, f.Overlay.Service()),
+		Effect: "Knative refuses every change of the template that does not change this name too, for example of the image or in the base. " +
+			"Promotions work: they put their own name over it.",
+		Evidence: "spec.template.metadata.name is " + name + " without knative-promote's patches",
+		Fix: "Take the line out. The next sync then makes one more revision from the same template, under a generated name.\n" +
+			f.patch(change{Op: "remove", Path: pointer(steps...)}),
+		File: at.File, Line: at.Line,
+	}
+	if f.Overlay.Owned() {
+		finding.Severity = Info
+		finding.Effect = "None: knative-promote's own name stands over it. It comes back into force with a rollback to what was there before the first promotion."
+	}
+	return []Finding{finding}
+}
+
+// handWritten is inService without the files that the tool has written.
+func (f Facts) handWritten(steps ...any) place {
+	for _, doc := range f.documents() {
+		if strings.HasPrefix(path.Base(doc.file), "knative-promote-") || text(doc.root, "apiVersion") != "serving.knative.dev/v1" || text(doc.root, "kind") != "Service" {
+			continue
+		}
+		if node, found := descend(doc.root, steps); found == len(steps) {
+			return place{doc.file, node.Line}
+		}
+	}
+	return f.inKustomization()
+}
+
+func findNotExplicit(f Facts) []Finding {
+	if f.Overlay == nil {
+		return nil
+	}
+	patch, err := f.Overlay.MissingDefaults(f.Service)
+	if err != nil || patch == nil {
+		return nil
+	}
+	var operations []change
+	if err := yaml.Unmarshal(patch, &operations); err != nil {
+		return nil
+	}
+	lines := make([]string, len(operations))
+	for i, operation := range operations {
+		lines[i] = readable(keys(operation.Path)) + " is not written"
+	}
+	at := f.inService("spec", "template", "spec", "containers")
+	return []Finding{{
+		Problem: fmt.Sprintf("the template of Service %s leaves out what Knative adds to it", f.Overlay.Service()),
+		Effect: "Knative takes the missing fields for a change of the template when only the traffic is shifted, and refuses that. " +
+			"A promotion therefore writes them into the overlay with its first commit.",
+		Evidence: strings.Join(lines, "\n"),
+		Fix:      "Nothing is to be done. To have them in the overlay already:\n" + f.patchEntry(patch),
+		File:     at.File, Line: at.Line,
+	}}
+}
+
+// findStartupProbe knows that Knative fills in the port of readiness and
+// liveness probes, and not of startup probes: Kubernetes then refuses the
+// Deployment, and the revision waits for it without an end.
+// https://github.com/knative/serving/blob/v0.42.2/pkg/reconciler/revision/resources/deploy.go#L286-L297
+func findStartupProbe(f Facts) []Finding {
+	service := rendered(f.Next)
+	if service == nil {
+		return nil
+	}
+	var found []Finding
+	for i, c := range service.Spec.Template.Spec.Containers {
+		kind := portless(c.StartupProbe)
+		if kind == "" {
+			continue
+		}
+		steps := []any{"spec", "template", "spec", "containers", i, "startupProbe", kind}
+		at := f.inService(steps...)
+		found = append(found, Finding{
+			Problem: fmt.Sprintf("the startup probe of Service %s has no port", f.Next.Service()),
+			Effect: "Kubernetes refuses the Deployment of every new revision, and Knative says only that it is being deployed: " +
+				"a promotion waits until its wait-timeout and takes it back.",
+			Evidence: readable(steps) + " has no port; Knative fills one in for readiness and liveness probes only",
+			Fix:      "Name the port.\n" + f.patch(change{Op: "add", Path: pointer(append(steps, "port")...), Value: port(c)}),
+			File:     at.File, Line: at.Line,
+		})
+	}
+	return found
+}
+
+// portless is the kind of a probe that has no port.
+func portless(probe *corev1.Probe) string {
+	none := intstr.IntOrString{}
+	switch {
+	case probe == nil:
+	case probe.HTTPGet != nil && probe.HTTPGet.Port == none:
+		return "httpGet"
+	case probe.TCPSocket != nil && probe.TCPSocket.Port == none:
+		return "tcpSocket"
+	case probe.GRPC != nil && probe.GRPC.Port == 0:
+		return "grpc"
+	}
+	return ""
+}
+
+// port is where Knative sends a container's requests.
+func port(c corev1.Container) int32 {
+	if len(c.Ports) > 0 {
+		return c.Ports[0].ContainerPort
+	}
+	return 8080
+}
+
+func findInitialScale(f Facts) []Finding {
+	service := rendered(f.Next)
+	if service == nil || f.Wish.Probed {
+		return nil
+	}
+	key, value, _ := autoscaling.InitialScaleAnnotation.Get(service.Spec.Template.Annotations)
+	if scale, err := strconv.Atoi(value); err != nil || scale != 0 {
+		return nil
+	}
+	steps := []any{"spec", "template", "metadata", "annotations", key}
+	at := f.inService(steps...)
+	return []Finding{{
+		Problem: fmt.Sprintf("Service %s has %s: %q", f.Next.Service(), key, value),
+		Effect: "A new revision is Ready before any of its containers has started. A broken image passes for live and gets all the traffic, " +
+			"unless the input probe lets requests start it before.",
+		Evidence: readable(steps) + " is " + strconv.Quote(value),
+		Fix: "Set the input probe, or take the annotation out, so that one pod must become ready.\n" +
+			f.patch(change{Op: "remove", Path: pointer(steps...)}),
+		File: at.File, Line: at.Line,
+	}}
+}
+
+func findMinScale(f Facts) []Finding {
+	service := rendered(f.Next)
+	if service == nil || !f.Wish.KeepPrevious {
+		return nil
+	}
+	key, value, _ := autoscaling.MinScaleAnnotation.Get(service.Spec.Template.Annotations)
+	scale, err := strconv.Atoi(value)
+	if err != nil || scale == 0 {
+		return nil
+	}
+	at := f.inService("spec", "template", "metadata", "annotations", key)
+	return []Finding{{
+		Problem: fmt.Sprintf("Service %s has min-scale %d, and its old revision is kept", f.Next.Service(), scale),
+		Effect: fmt.Sprintf("After every promotion %s of the old revision keep running under the tag `previous`, until the next one. "+
+			"A rollback then needs no cold start.", count(scale, "pod")),
+		Evidence: fmt.Sprintf("%s: %q in the template; the input keep-previous is true", key, value),
+		Fix:      "Where that is too much, set the input keep-previous to false. Knative's garbage collection may then delete the old revision.",
+		File:     at.File, Line: at.Line,
+	}}
+}
