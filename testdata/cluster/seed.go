@@ -42,5 +42,19 @@ func seed(ctx context.Context, p *plane.Plane) error {
 		}
 		fmt.Printf("%s is Synced and Healthy\n", name)
 	}
+	fmt.Printf(next, p.EnvFile(), url)
 	return nil
 }
+
+// next is what to do now: a format of the file with the variables and the
+// infra repository's URL.
+const next = `
+Promote, in a shell that has read the addresses and tokens:
+
+  source %s
+  go run ./cmd/knative-promote promote --repository %s \
+    --path apps/product-import/overlays/production --application product-import-production \
+    --image ghcr.io/acme/product-import:v2.0.0 --steps 10@5s,50@5s,100 --probe /healthz
+
+An image with broken, slow5, crash5 or http500 in its tag behaves so: see testdata/cluster/below.
+`

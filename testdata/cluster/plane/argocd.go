@@ -6,7 +6,9 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,12 +43,12 @@ func (p *Plane) startArgoCD(ctx context.Context, k *Kube, programs Programs) err
 	}
 	module, redis := p.Versions.argocd(), p.Address("redis")
 	argocd := programs.path(module, "argocd")
-	repoServer := []string{"--repo-server", p.Address("argocd-repo-server"), "--repo-server-plaintext"}
+	repoServer := []string{"--repo-server", p.Address("argocd-repo-server")}
 	if err := p.run("redis", nil, programs.path(self, self), "redis", redis); err != nil {
 		return err
 	}
 	for name, args := range map[string][]string{
-		"argocd-repo-server": {"--port", p.port("argocd-repo-server"), "--address", "127.0.0.1", "--disable-tls"},
+		"argocd-repo-server": {"--port", p.port("argocd-repo-server"), "--address", "127.0.0.1"},
 		"argocd-application-controller": append(repoServer, "--kubeconfig", p.Kubeconfig(),
 			"--application-namespaces", teamNamespaces),
 		"argocd-server": append(repoServer, "--port", p.port("argocd-server"), "--address", "127.0.0.1",
@@ -80,7 +82,7 @@ func (p *Plane) argocdEnv(name string, programs Programs) []string {
 		"KUBECONFIG=" + p.Kubeconfig(),
 		// These are in /tmp for every repo server there.
 		"TMPDIR=" + p.File("argocd/tmp"), "ARGOCD_ASK_PASS_SOCK=" + p.File("askpass.sock"),
-		"PATH=" + programs[p.Versions.argocd()] + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"PATH=" + strings.Join([]string{programs[p.Versions.argocd()], p.File("argocd/bin"), os.Getenv("PATH")}, string(filepath.ListSeparator)),
 	}
 }
 
@@ -92,6 +94,9 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 		return err
 	}
 	if dir, err = moduleDir(ctx, dir, argocdImport(p.Versions.argocd())); err != nil {
+		return err
+	}
+	if err := p.copyVerifier(dir); err != nil {
 		return err
 	}
 	if err := k.Namespace(ctx, "argocd"); err != nil {
@@ -109,6 +114,21 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 		return err
 	}
 	return k.By("settings").Apply(ctx, fmt.Appendf(nil, argocdSettings, "http://"+p.Address("git"), GitPassword))
+}
+
+// copyVerifier puts the script on the repo server's path that Argo CD 3.5 asks
+// about every commit, also where no signatures are wanted
+// (https://github.com/argoproj/argo-cd/issues/27695). Earlier ones do without.
+func (p *Plane) copyVerifier(source string) error {
+	const script = "git-verify-wrapper.sh"
+	content, err := os.ReadFile(filepath.Join(source, "hack", script))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(p.File("argocd/bin", script), content, 0o755)
 }
 
 // argocdSettings: two accounts beside the admin, the promoter with the role

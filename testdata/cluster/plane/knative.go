@@ -78,7 +78,8 @@ func (p *Plane) startKnative(ctx context.Context, k *Kube, programs Programs) er
 		return fmt.Errorf("registering Knative's webhooks: %w", err)
 	}
 	for _, name := range []string{"knative-controller", "knative-autoscaler"} {
-		if err := p.run(name, p.knativeEnv(name), programs.path(module, name), "--kubeconfig="+p.Kubeconfig()); err != nil {
+		if err := p.run(name, p.knativeEnv(name), programs.path(module, name), "--kubeconfig="+p.Kubeconfig(),
+			"--kube-api-qps=500", "--kube-api-burst=1000"); err != nil {
 			return err
 		}
 	}

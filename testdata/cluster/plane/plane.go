@@ -136,7 +136,7 @@ func prepare(o Options) (*Plane, error) {
 	if err := os.RemoveAll(p.Dir); err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{"log", "git", "certs", "argocd/tls", "argocd/ssh", "argocd/gpg/source", "argocd/plugins", "argocd/tmp"} {
+	for _, folder := range []string{"log", "git", "certs", "argocd/tls", "argocd/ssh", "argocd/gpg/source", "argocd/plugins", "argocd/tmp", "argocd/bin"} {
 		if err := os.MkdirAll(filepath.Join(p.Dir, folder), 0o755); err != nil {
 			return nil, err
 		}

@@ -80,6 +80,7 @@ export ARGOCD_SERVER=%s ARGOCD_AUTH_TOKEN=%s ARGOCD_READER_TOKEN=%s ARGOCD_ADMIN
 export ARGOCD_CA=%s ARGOCD_OPTS="--server-crt %s --grpc-web"
 export GIT_URL=%s GIT_PASSWORD=%s
 export INGRESS=%s
+export INPUT_TOKEN=$GIT_PASSWORD INPUT_ARGOCD_CA="$(cat $ARGOCD_CA)" INPUT_PROBE_CONNECT=$INGRESS
 export PATH=%s:$PATH
 `, p.Kubeconfig(), p.ArgoCDServer(), p.Tokens["ci"], p.Tokens["reader"], p.Tokens["admin"],
 		p.CA(), p.CA(), p.GitURL(), GitPassword, p.Ingress(), programs[p.Versions.argocd()])

@@ -75,6 +75,7 @@ func TestRollbackWithChangedBase(t *testing.T) {
 	file := "apps/" + s.Service + "/base/kustomization.yaml"
 	changed := s.read(file) + "labels:\n  - pairs: {team: checkout}\n"
 	s.push("Label the Service", map[string]string{file: changed})
+	s.refresh()
 	s.eventually("the label is live", func() bool { return s.live().Labels["team"] == "checkout" })
 
 	s.begin("rollback").wait().exits(0)

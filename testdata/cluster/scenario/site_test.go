@@ -130,15 +130,13 @@ func (s *site) leave() {
 	}
 }
 
-// nameOf makes a Service's name of a test's: short, since Knative adds to it.
+// nameOf makes a Service's name of a test's: short, since Knative adds to it,
+// and another one in every run, since a control plane may outlive it.
 func nameOf(test string) string {
 	name := regexp.MustCompile(`([a-z0-9])([A-Z])`).ReplaceAllString(strings.TrimPrefix(test, "Test"), "$1-$2")
 	name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if len(name) > 28 {
-		sum := sha256.Sum256([]byte(test))
-		name = strings.TrimRight(name[:23], "-") + "-" + hex.EncodeToString(sum[:2])
-	}
-	return name
+	sum := sha256.Sum256(fmt.Append(nil, test, os.Getpid()))
+	return strings.TrimRight(name[:min(23, len(name))], "-") + "-" + hex.EncodeToString(sum[:2])
 }
 
 // example is the project's example infra repository with product-import's
