@@ -136,7 +136,10 @@ func (p *Promotion) editBack(ctx context.Context, dest destination, tip gitops.S
 		return nil, err
 	}
 	revision, traffic := dest.revision, dest.traffic
-	same := next.SameTemplate(dest.state)
+	same, err := sameRevision(next, dest)
+	if err != nil {
+		return nil, err
+	}
 	if !same {
 		if revision, err = next.NextRevision(); err != nil {
 			return nil, err
@@ -156,6 +159,16 @@ func (p *Promotion) editBack(ctx context.Context, dest destination, tip gitops.S
 		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
 	}
 	return after, knative.Check(now, after, knative.Intent{Revision: revision, Traffic: traffic})
+}
+
+// sameRevision tells whether the template is the one that the destination's
+// revision was made of. In the earlier overlay somebody may have changed it
+// already under the revision's name, which Knative had refused.
+func sameRevision(next *knative.State, dest destination) (bool, error) {
+	if !next.SameTemplate(dest.state) {
+		return false, nil
+	}
+	return next.Made(dest.revision)
 }
 
 // routeBack takes the old files where they say just what is wanted, so that

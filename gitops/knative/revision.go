@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
+	"strings"
 )
 
 // The length of a revision's name: a DNS label. Knative wants it to begin with
@@ -44,4 +46,13 @@ func revisionName(service object) (string, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	return name + "-" + hex.EncodeToString(sum[:])[:length], nil
+}
+
+// sameForm tells whether a revision's name has the form of one that the tool
+// has given: as long, and with a hash at its end. Names that Knative generates
+// end with a number of five digits.
+func sameForm(revision, ours string) bool {
+	dash := strings.LastIndex(ours, "-")
+	return len(revision) == len(ours) && revision[:dash] == ours[:dash] &&
+		regexp.MustCompile(`^-[0-9a-f]+$`).MatchString(revision[dash:]) && !regexp.MustCompile(`^-[0-9]{5}$`).MatchString(revision[dash:])
 }

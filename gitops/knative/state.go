@@ -170,6 +170,14 @@ func (s *State) Owned() bool {
 	return err == nil && content != nil
 }
 
+// Made tells whether the revision can have been made of the template as it
+// stands without the tool's patches. A name that the tool has given holds a
+// hash of its template; any other name says nothing of it.
+func (s *State) Made(revision string) (bool, error) {
+	next, err := s.NextRevision()
+	return err == nil && (revision == next || !sameForm(revision, next)), err
+}
+
 // Traffic is the rendered traffic; empty stands for Knative's default, all to
 // the latest ready revision.
 func (s *State) Traffic() ([]servingv1.TrafficTarget, error) {
