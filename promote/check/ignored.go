@@ -1,0 +1,176 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/argo-cd/v2/util/glob"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const servingGroup = "serving.knative.dev"
+
+// An ignoring is one difference of the Knative Service that Argo CD is told to
+// ignore.
+type ignoring struct {
+	where  string // for people
+	text   string // as it is written there
+	remove string // the command that takes it away
+	path   []string
+	// An unclear one is an expression that only jq itself can tell the path of.
+	unclear bool
+	// A manager's fields are ignored as long as it owns them.
+	manager string
+}
+
+// covers tells whether the ignored field is at, above or below a path.
+func (i ignoring) covers(path ...string) bool {
+	if i.path == nil {
+		return false
+	}
+	n := min(len(i.path), len(path))
+	for k := range n {
+		if i.path[k] != path[k] && i.path[k] != "*" && path[k] != "*" {
+			return false
+		}
+	}
+	return true
+}
+
+// ignored are the differences of the Service that the Application and
+// argocd-cm tell Argo CD to ignore.
+func (f Facts) ignored() []ignoring {
+	var all []ignoring
+	if f.Setup.App == nil {
+		return nil
+	}
+	for i, entry := range f.Setup.App.Spec.IgnoreDifferences {
+		if !f.isService(entry.Group, entry.Kind) || entry.Name != "" && entry.Name != f.Wish.Service ||
+			entry.Namespace != "" && entry.Namespace != f.namespace() {
+			continue
+		}
+		at := fmt.Sprintf("spec.ignoreDifferences[%d]", i)
+		remove := f.patchApplication(fmt.Sprintf(`[{"op": "remove", "path": "/spec/ignoreDifferences/%d"}]`, i))
+		all = append(all, ignorings(at+" of application "+f.application(), remove, entry.JSONPointers, entry.JQPathExpressions, entry.ManagedFieldsManagers)...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Setup.Overrides)) {
+		group, kind, found := strings.Cut(key, "/")
+		if !found || !f.isService(group, kind) {
+			continue
+		}
+		ignore := f.Setup.Overrides[key].IgnoreDifferences
+		at := "resource.customizations.ignoreDifferences." + customization(key)
+		remove := "kubectl -n " + f.argocd() + " edit configmap argocd-cm   # " + at
+		all = append(all, ignorings(at+" in argocd-cm", remove, ignore.JSONPointers, ignore.JQPathExpressions, ignore.ManagedFieldsManagers)...)
+	}
+	return all
+}
+
+// customization is a group/Kind as the keys of argocd-cm spell it.
+func customization(key string) string {
+	if key == "*/*" {
+		return "all"
+	}
+	return strings.Replace(key, "/", "_", 1)
+}
+
+// isService matches as Argo CD does
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/util/argo/normalizers/diff_normalizer.go#L163-L170).
+func (f Facts) isService(group, kind string) bool {
+	return glob.Match(group, servingGroup) && glob.Match(kind, "Service")
+}
+
+func ignorings(where, remove string, pointers, expressions, managers []string) []ignoring {
+	var all []ignoring
+	for _, pointer := range pointers {
+		all = append(all, ignoring{where: where, text: pointer, remove: remove, path: pointerPath(pointer)})
+	}
+	for _, expression := range expressions {
+		path, ok := jqPath(expression)
+		all = append(all, ignoring{where: where, text: expression, remove: remove, path: path, unclear: !ok})
+	}
+	for _, manager := range managers {
+		all = append(all, ignoring{where: where, text: "fields of manager " + manager, remove: remove, manager: manager})
+	}
+	return all
+}
+
+// pointerPath is a JSON pointer (https://www.rfc-editor.org/rfc/rfc6901).
+func pointerPath(pointer string) []string {
+	if !strings.HasPrefix(pointer, "/") {
+		return nil
+	}
+	parts := strings.Split(pointer[1:], "/")
+	for i, part := range parts {
+		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+	}
+	return parts
+}
+
+var jqSegment = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\["([^"\\]*)"\]|\."([^"\\]*)"|\.?\[(\d*)\])\??`)
+
+// jqPath is the path of a jq expression that is nothing but one, such as
+// .spec.template.spec.containers[].image; ok is false for any other.
+func jqPath(expression string) (path []string, ok bool) {
+	rest := strings.TrimSpace(expression)
+	for rest != "" {
+		m := jqSegment.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, false
+		}
+		switch name := m[1] + m[2] + m[3]; {
+		case name != "":
+			path = append(path, name)
+		case m[4] != "":
+			path = append(path, m[4])
+		default:
+			path = append(path, "*")
+		}
+		rest = rest[len(m[0]):]
+	}
+	return path, path != nil
+}
+
+// owns tells whether a field manager owns a field of the live object, or
+// something below it.
+func owns(fields []metav1.ManagedFieldsEntry, manager string, path ...string) bool {
+	for _, entry := range fields {
+		if entry.Manager == manager && ownedBy(entry, path...) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownedBy looks a path up in an entry of managedFields
+// (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management).
+func ownedBy(entry metav1.ManagedFieldsEntry, path ...string) bool {
+	var at any
+	if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &at) != nil {
+		return false
+	}
+	for _, name := range path {
+		fields, _ := at.(map[string]any)
+		if name != "." {
+			name = "f:" + name
+		}
+		var found bool
+		if at, found = fields[name]; !found {
+			return false
+		}
+	}
+	return true
+}
+
+// respects tells whether a sync leaves ignored fields as they are in the
+// cluster.
+func respects(app *v1alpha1.Application) bool { return hasOption(app, "RespectIgnoreDifferences=true") }
+
+func hasOption(app *v1alpha1.Application, option string) bool {
+	return app.Spec.SyncPolicy != nil && app.Spec.SyncPolicy.SyncOptions.HasOption(option)
+}

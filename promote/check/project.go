@@ -1,0 +1,226 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/argo-cd/v2/util/glob"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8s "k8s.io/apimachinery/pkg/runtime/schema"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// projectRules are about what the Application's project demands and permits,
+// and about what a sync deletes.
+func projectRules() []Rule {
+	const projects = "https://argo-cd.readthedocs.io/en/stable/user-guide/projects/"
+	return []Rule{
+		{
+			ID: "signature-required", Severity: Error, Find: findSignature,
+			Summary: "the project wants signed commits",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/gpg-verification/",
+		},
+		{
+			ID: "project-denies", Severity: Error, Find: findDenied, Link: projects,
+			Summary: "the project does not permit the source, the destination or Knative Services",
+		},
+		{
+			ID: "prune-config", Severity: Warning, Find: findPrunedConfig,
+			Summary: "a sync deletes the ConfigMap or Secret that the old revision reads",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources",
+		},
+		{
+			ID: "prune-off", Severity: Info, Find: findUnpruned,
+			Summary: "objects that are no longer in Git are left in the cluster",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/#automatic-pruning",
+		},
+	}
+}
+
+func findSignature(f Facts) []Finding {
+	if f.Setup.Project == nil || len(f.Setup.Project.Spec.SignatureKeys) == 0 {
+		return nil
+	}
+	var keys []string
+	for _, key := range f.Setup.Project.Spec.SignatureKeys {
+		keys = append(keys, key.KeyID)
+	}
+	name := f.Setup.Project.Name
+	return []Finding{{
+		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", name),
+		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that takes it back: the Application stays at the commit before them, with a ComparisonError.",
+		Evidence: "spec.signatureKeys of the project: " + strings.Join(keys, ", "),
+		Fix: "Put the Application into a project without signature keys, and protect the branch on the forge instead. Or, for all of this project:\n" +
+			fmt.Sprintf(`kubectl -n %s patch appproject %s --type json -p '[{"op": "remove", "path": "/spec/signatureKeys"}]'`, f.argocd(), name),
+	}}
+}
+
+// denies tells whether the project does not permit what the Application is.
+func denies(f Facts) bool { return len(findDenied(f)) > 0 }
+
+func findDenied(f Facts) []Finding {
+	source, _ := f.source()
+	project := f.Setup.Project
+	if source == nil || project == nil {
+		return nil
+	}
+	var found []Finding
+	deny := func(what, evidence, fix string) {
+		found = append(found, Finding{
+			Problem:  fmt.Sprintf("Project %s does not permit %s", project.Name, what),
+			Effect:   "Argo CD does not sync the Application.",
+			Evidence: evidence, Fix: fix,
+		})
+	}
+	if !project.IsSourcePermitted(*source) {
+		deny("the repository "+source.RepoURL, "spec.sourceRepos: "+strings.Join(project.Spec.SourceRepos, ", "),
+			fmt.Sprintf("argocd proj add-source %s %s", project.Name, source.RepoURL))
+	}
+	destination := f.Setup.App.Spec.Destination
+	if !f.destinationPermitted() {
+		deny(fmt.Sprintf("the namespace %s of %s%s", f.namespace(), destination.Server, destination.Name), fmt.Sprintf("spec.destinations: %v", project.Spec.Destinations),
+			fmt.Sprintf("argocd proj add-destination %s %s %s", project.Name, destination.Server, f.namespace()))
+	}
+	if !project.IsGroupKindPermitted(k8s.GroupKind{Group: servingGroup, Kind: "Service"}, true) {
+		deny("the kind "+servingGroup+"/Service", fmt.Sprintf("spec.namespaceResourceWhitelist: %v\nspec.namespaceResourceBlacklist: %v",
+			project.Spec.NamespaceResourceWhitelist, project.Spec.NamespaceResourceBlacklist),
+			fmt.Sprintf("argocd proj allow-namespace-resource %s %s Service", project.Name, servingGroup))
+	}
+	return found
+}
+
+// destinationPermitted leaves out what only Argo CD can tell: a cluster that
+// one side names and the other gives the address of.
+func (f Facts) destinationPermitted() bool {
+	to := f.Setup.App.Spec.Destination
+	permitted := false
+	for _, d := range f.Setup.Project.Spec.Destinations {
+		namespace, negated := strings.CutPrefix(d.Namespace, "!")
+		server, negatedServer := strings.CutPrefix(d.Server, "!")
+		cluster := to.Server == "" || d.Server == "" || glob.Match(server, to.Server)
+		name := to.Name == "" || d.Name == "" || glob.Match(d.Name, to.Name)
+		switch {
+		case !cluster || !name || !glob.Match(namespace, f.namespace()):
+		case negated || negatedServer:
+			return false
+		default:
+			permitted = true
+		}
+	}
+	return permitted
+}
+
+// hashed is the end of a name that kustomize gives a generated object
+// (https://github.com/kubernetes-sigs/kustomize/blob/master/api/hasher/hasher.go).
+var hashed = regexp.MustCompile(`-[2456789bcdfghkmt]{10}$`)
+
+// findPrunedConfig looks for generated objects that a revision reads. Each
+// content has its own name, so the old revision needs the old object as long
+// as it has traffic, and a sync prunes what is no longer in Git.
+func findPrunedConfig(f Facts) []Finding {
+	if f.Setup.App == nil || !f.Wish.Shifts || !f.automated() || !f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+		return nil
+	}
+	used := references(rendered(f.Next))
+	var found []Finding
+	for _, o := range objects(f.Next) {
+		name := o.GetKind() + " " + o.GetName()
+		if !slices.Contains(used, name) || !hashed.MatchString(o.GetName()) || o.GetAPIVersion() != "v1" || kept(o) {
+			continue
+		}
+		generator := map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}[o.GetKind()]
+		at := f.inKustomization(generator)
+		found = append(found, Finding{
+			Problem: fmt.Sprintf("%s is generated, and Argo CD deletes the one before it while the old revision still uses it", name),
+			Effect: "When a commit changes its content, the sync that brings the new object prunes the old one. From then on no new pod of the old revision starts, " +
+				"at whatever share of the traffic, until the promotion has moved on or was taken back.",
+			Evidence: fmt.Sprintf("the template of Service %s reads it, spec.syncPolicy.automated.prune is on", f.Wish.Service),
+			Fix: "Keep generated objects, in the kustomization:\ngeneratorOptions:\n  annotations:\n    " + syncOptions + ": Prune=false\n" +
+				"Old ones then stay, and the Application is OutOfSync because of them, unless they also get:\n    " + compareOptions + ": IgnoreExtraneous",
+			File: at.File, Line: at.Line,
+		})
+	}
+	return found
+}
+
+func kept(o unstructured.Unstructured) bool {
+	return annotated(&o, syncOptions, "Prune=false")
+}
+
+// references are the ConfigMaps and Secrets that a Service's template reads, as
+// kind and name.
+func references(service *servingv1.Service) []string {
+	if service == nil {
+		return nil
+	}
+	var names []string
+	add := func(kind, name string) { names = append(names, kind+" "+name) }
+	spec := service.Spec.Template.Spec
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		for _, e := range c.EnvFrom {
+			if e.ConfigMapRef != nil {
+				add("ConfigMap", e.ConfigMapRef.Name)
+			}
+			if e.SecretRef != nil {
+				add("Secret", e.SecretRef.Name)
+			}
+		}
+		for _, e := range c.Env {
+			if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
+				add("ConfigMap", e.ValueFrom.ConfigMapKeyRef.Name)
+			}
+			if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+				add("Secret", e.ValueFrom.SecretKeyRef.Name)
+			}
+		}
+	}
+	for _, v := range spec.Volumes {
+		volume(v, add)
+	}
+	return names
+}
+
+func volume(v corev1.Volume, add func(kind, name string)) {
+	if v.ConfigMap != nil {
+		add("ConfigMap", v.ConfigMap.Name)
+	}
+	if v.Secret != nil {
+		add("Secret", v.Secret.SecretName)
+	}
+	if v.Projected == nil {
+		return
+	}
+	for _, s := range v.Projected.Sources {
+		if s.ConfigMap != nil {
+			add("ConfigMap", s.ConfigMap.Name)
+		}
+		if s.Secret != nil {
+			add("Secret", s.Secret.Name)
+		}
+	}
+}
+
+func findUnpruned(f Facts) []Finding {
+	if f.Setup.App == nil || f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+		return nil
+	}
+	var names []string
+	for _, r := range f.Setup.App.Status.Resources {
+		if r.RequiresPruning && r.Status != v1alpha1.SyncStatusCodeSynced {
+			names = append(names, r.Kind+" "+r.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []Finding{{
+		Problem:  fmt.Sprintf("Application %s has objects that are no longer in Git: %s", f.application(), strings.Join(names, ", ")),
+		Effect:   "None for promotions, which do not mind them. The Application is OutOfSync because of them, whatever is promoted.",
+		Evidence: "status.resources with requiresPruning, and spec.syncPolicy.automated.prune is off",
+		Fix:      "Look at them, and if nothing needs them:\nargocd app sync " + f.application() + " --prune",
+	}}
+}

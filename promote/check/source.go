@@ -1,0 +1,152 @@
+package check
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// sourceRules are about what Argo CD makes of the infra repository.
+func sourceRules() []Rule {
+	const kustomize = "https://argo-cd.readthedocs.io/en/stable/user-guide/kustomize/"
+	return []Rule{
+		{
+			ID: "source", Severity: Error, Find: findSource,
+			Summary: "the Application does not deploy the overlay from the branch",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/tracking_strategies/",
+		},
+		{
+			ID: "not-kustomize", Severity: Error, Find: findNotKustomize,
+			Summary: "Argo CD does not render the overlay with kustomize",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/tool_detection/",
+		},
+		{
+			ID: "image-overridden", Severity: Error, Find: findImageOverridden, Link: kustomize,
+			Summary: "the Application sets an image that a promotion sets in Git",
+		},
+		{
+			ID: "render-overridden", Severity: Warning, Find: findRenderOverridden, Link: kustomize,
+			Summary: "the Application changes what the overlay renders",
+		},
+		{
+			ID: "generate-paths", Severity: Error, Find: findGeneratePaths,
+			Summary: "manifest-generate-paths leaves the overlay out",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/high_availability/#manifest-paths-annotation",
+		},
+	}
+}
+
+func findSource(f Facts) []Finding {
+	if f.Setup.App == nil || f.Wish.Source.RepoURL == "" {
+		return nil
+	}
+	_, err := argo.SourceIndex(f.Setup.App, f.Wish.Source)
+	if err == nil {
+		return nil
+	}
+	finding := Finding{
+		Problem:  upper(err.Error()),
+		Effect:   "Argo CD never sees the promotion's commits. A promotion ends before its first one.",
+		Evidence: describeSources(f.Setup.App),
+		Fix:      "Check the inputs repository, branch, path and application. Or let the Application follow the branch:\n" + f.mergeApplication(fmt.Sprintf(`{"spec": {"source": {"targetRevision": %q}}}`, f.Wish.Source.Branch)),
+	}
+	switch {
+	case f.Setup.App.Spec.SourceHydrator != nil:
+		finding.Effect = "Argo CD deploys commits that its hydrator makes of the repository's, and a promotion could not recognise its own. It ends before its first one."
+		finding.Fix = "Deploy the overlay with spec.source in place of spec.sourceHydrator."
+	case !strings.Contains(err.Error(), " follows "):
+		finding.Fix = "Check the inputs repository, path and application: the Application's source has to be the overlay of the infra repository."
+	}
+	return []Finding{finding}
+}
+
+func describeSources(app *v1alpha1.Application) string {
+	var lines []string
+	for _, s := range app.Spec.GetSources() {
+		lines = append(lines, fmt.Sprintf("source: repoURL %s, path %q, targetRevision %q", s.RepoURL, s.Path, s.TargetRevision))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// source is the Application's source that deploys the overlay, nil where there
+// is none; index is its place among several.
+func (f Facts) source() (source *v1alpha1.ApplicationSource, index int) {
+	if f.Setup.App == nil || f.Wish.Source.RepoURL == "" {
+		return nil, 0
+	}
+	index, err := argo.SourceIndex(f.Setup.App, f.Wish.Source)
+	if err != nil {
+		return nil, 0
+	}
+	found := f.Setup.App.Spec.GetSources()[index]
+	return &found, index
+}
+
+func findNotKustomize(f Facts) []Finding {
+	source, index := f.source()
+	if source == nil {
+		return nil
+	}
+	kind := f.Setup.App.Status.SourceType
+	if kinds := f.Setup.App.Status.SourceTypes; f.Setup.App.Spec.HasMultipleSources() {
+		if kind = ""; index < len(kinds) {
+			kind = kinds[index]
+		}
+	}
+	if kind == "" || kind == v1alpha1.ApplicationSourceTypeKustomize {
+		return nil
+	}
+	return []Finding{{
+		Problem:  fmt.Sprintf("Argo CD renders the overlay of Application %s as %s and not with kustomize", f.application(), kind),
+		Effect:   "What a promotion writes into the kustomization has no effect, or another one than it expects.",
+		Evidence: "status.sourceType of the Application",
+		Fix:      "Take spec.source.directory, helm or plugin out of the Application, so that Argo CD finds the kustomization itself.",
+	}}
+}
+
+// findGeneratePaths knows that Argo CD takes a commit that touches none of the
+// paths for one that changes nothing, and calls it Synced.
+func findGeneratePaths(f Facts) []Finding {
+	source, _ := f.source()
+	if source == nil {
+		return nil
+	}
+	value, set := f.Setup.App.Annotations[v1alpha1.AnnotationKeyManifestGeneratePaths]
+	if !set || value == "" {
+		return nil
+	}
+	overlay := strings.Trim(path.Clean("/"+source.Path), "/")
+	for part := range strings.SplitSeq(value, ";") {
+		if covered(strings.TrimSpace(part), overlay) {
+			return nil
+		}
+	}
+	return []Finding{{
+		Problem:  fmt.Sprintf("%s of Application %s leaves out the overlay", v1alpha1.AnnotationKeyManifestGeneratePaths, f.application()),
+		Effect:   "Argo CD takes a commit that touches none of these paths for one that changes nothing: it calls the promotion's commits Synced without applying them.",
+		Evidence: fmt.Sprintf("%q does not cover %s", value, overlay),
+		Fix:      fmt.Sprintf("Name the overlay and its bases:\nkubectl -n %s annotate --overwrite application %s '%s=.;../../base'", f.appNamespace(), f.application(), v1alpha1.AnnotationKeyManifestGeneratePaths),
+	}}
+}
+
+// covered tells whether a path of the annotation, absolute or relative to the
+// overlay, contains the overlay. A pattern may.
+func covered(part, overlay string) bool {
+	if part == "" {
+		return false
+	}
+	if strings.ContainsAny(part, "*?[") {
+		return true
+	}
+	at := path.Join("/", overlay, part)
+	if path.IsAbs(part) {
+		at = path.Clean(part)
+	}
+	return at == "/" || "/"+overlay == at || strings.HasPrefix("/"+overlay, at+"/")
+}

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What commands to paste need to know.
+
+// application is the Application's name as kubectl takes it.
+func (f Facts) application() string {
+	if f.Setup.App == nil {
+		return f.Wish.App.Name
+	}
+	return f.Setup.App.Name
+}
+
+// argocd is the namespace of Argo CD itself.
+func (f Facts) argocd() string {
+	if f.Setup.App == nil {
+		return "argocd"
+	}
+	return cmp.Or(f.Setup.App.Status.ControllerNamespace, f.Setup.App.Namespace, "argocd")
+}
+
+// appNamespace is the namespace of the Application.
+func (f Facts) appNamespace() string { return cmp.Or(f.Setup.App.Namespace, "argocd") }
+
+// namespace is that of the Service.
+func (f Facts) namespace() string {
+	if f.Service != nil {
+		return f.Service.Namespace
+	}
+	if service := rendered(f.Overlay); service != nil && service.Namespace != "" {
+		return service.Namespace
+	}
+	if f.Setup.App != nil {
+		return f.Setup.App.Spec.Destination.Namespace
+	}
+	return ""
+}
+
+// patchApplication is a command that applies a JSON patch to the Application.
+func (f Facts) patchApplication(patch string) string {
+	return fmt.Sprintf("kubectl -n %s patch application %s --type json -p '%s'", f.appNamespace(), f.application(), patch)
+}
+
+// mergeApplication is a command that applies a JSON merge patch to it.
+func (f Facts) mergeApplication(patch string) string {
+	return fmt.Sprintf("kubectl -n %s patch application %s --type merge -p '%s'", f.appNamespace(), f.application(), patch)
+}
+
+// span is a time as people say it, to the minute.
+func span(d time.Duration) string {
+	if days := d / (24 * time.Hour); days >= 2 {
+		return fmt.Sprintf("%d days", days)
+	}
+	text := strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return cmp.Or(text, "less than a minute")
+}
