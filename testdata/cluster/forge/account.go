@@ -14,16 +14,6 @@ func (f *Forge) User(ctx context.Context, name string) error {
 	}, nil)
 }
 
-// Remove takes an account away with everything that it owns. It may be gone
-// already.
-func (f *Forge) Remove(ctx context.Context, user string) error {
-	err := f.call(ctx, Admin, http.MethodDelete, "/admin/users/"+url.PathEscape(user)+"?purge=true", nil, nil)
-	if isNotFound(err) {
-		return nil
-	}
-	return err
-}
-
 // Password is what an account logs in with.
 func (f *Forge) Password(user string) string { return f.secret.of("password of " + user) }
 

@@ -140,7 +140,7 @@ func (f *Forge) Healthy(ctx context.Context) error {
 }
 
 // Stop ends Gitea and waits until it has ended. The folder stays, so that
-// Start continues with it.
+// Start continues with it, at the same address where that is in the options.
 func (f *Forge) Stop() {
 	if f.command == nil {
 		return

@@ -71,7 +71,7 @@ func (o Options) check() (host, port string, err error) {
 		return "", "", fmt.Errorf("preparing Gitea: Dir %q and Static %q: expected absolute paths", o.Dir, o.Static)
 	}
 	if _, err := os.Stat(filepath.Join(o.Static, "templates")); err != nil {
-		return "", "", fmt.Errorf("preparing Gitea: Static %q: expected the folder of Gitea's source: %w", o.Static, err)
+		return "", "", fmt.Errorf("preparing Gitea: Static %q: expected the folder of Gitea's source: it has no templates", o.Static)
 	}
 	return host, port, nil
 }

@@ -3,6 +3,8 @@ package plane
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/acme/knative-promote/testdata/cluster/forge"
 )
@@ -31,17 +33,36 @@ func (p *Plane) forge() forge.Options {
 	return forge.Options{Dir: p.File("forge"), Addr: p.Address("forge")}
 }
 
-// startForge runs Gitea, and gives Argo CD an account on it.
-func (p *Plane) startForge(ctx context.Context, k *Kube, programs Programs) error {
-	o := p.forge()
-	o.Binary = programs.path(giteaModule, "gitea")
-	dir, err := p.moduleSource(ctx, giteaModule)
-	if err == nil {
-		o.Static, err = moduleDir(ctx, dir, gitea)
+// Gitea builds Gitea, where it is not built yet, and tells how to run one: the
+// folder and the address are up to the caller.
+func Gitea(ctx context.Context, o Options) (forge.Options, error) {
+	o, err := o.complete()
+	if err != nil {
+		return forge.Options{}, err
 	}
+	root, err := Root(ctx)
+	if err != nil {
+		return forge.Options{}, err
+	}
+	dir, err := source(root, giteaModule)
+	if err != nil {
+		return forge.Options{}, err
+	}
+	programs, err := o.buildModule(ctx, giteaModule, dir)
+	if err != nil {
+		return forge.Options{}, err
+	}
+	static, err := moduleDir(ctx, dir, gitea)
+	return forge.Options{Binary: filepath.Join(programs, "gitea"), Static: static}, err
+}
+
+// startForge runs Gitea, and gives Argo CD an account on it.
+func (p *Plane) startForge(ctx context.Context, k *Kube, home Options) error {
+	o, err := Gitea(ctx, home)
 	if err != nil {
 		return err
 	}
+	o.Dir, o.Addr = p.forge().Dir, p.forge().Addr
 	if err := forge.Prepare(ctx, o); err != nil {
 		return err
 	}
@@ -56,10 +77,11 @@ func (p *Plane) startForge(ctx context.Context, k *Kube, programs Programs) erro
 	if err := p.until(ctx, "forge", f.Healthy); err != nil {
 		return err
 	}
-	return admitArgoCD(ctx, k, f)
+	return AdmitArgoCD(ctx, k, f)
 }
 
-func admitArgoCD(ctx context.Context, k *Kube, f *forge.Forge) error {
+// AdmitArgoCD gives Argo CD an account on a forge.
+func AdmitArgoCD(ctx context.Context, k *Kube, f *forge.Forge) error {
 	if err := f.User(ctx, ForgeReader); err != nil {
 		return err
 	}
@@ -70,13 +92,13 @@ func admitArgoCD(ctx context.Context, k *Kube, f *forge.Forge) error {
 	if err := k.Namespace(ctx, "argocd"); err != nil { // it may not be there yet
 		return err
 	}
-	return k.In("argocd").By("forge").Apply(ctx, fmt.Appendf(nil, forgeCredentials, f.URL, ForgeReader, token))
+	return k.In("argocd").By("forge").Apply(ctx, fmt.Appendf(nil, forgeCredentials, f.URL[strings.LastIndex(f.URL, ":")+1:], f.URL, ForgeReader, token))
 }
 
 // forgeCredentials are what Argo CD reads all repositories of the forge with.
 const forgeCredentials = `
 apiVersion: v1
 kind: Secret
-metadata: {name: forge, labels: {argocd.argoproj.io/secret-type: repo-creds}}
+metadata: {name: "forge-%s", labels: {argocd.argoproj.io/secret-type: repo-creds}}
 stringData: {type: git, url: "%s/", username: "%s", password: "%s"}
 `

@@ -42,7 +42,7 @@ func (p *Plane) start(ctx context.Context, o Options, programs Programs) error {
 	all.Go(func() error { return p.startKnative(ctx, k, programs) })
 	all.Go(func() error { return p.startArgoCD(ctx, k, programs) })
 	if o.Forge {
-		all.Go(func() error { return p.startForge(ctx, k, programs) })
+		all.Go(func() error { return p.startForge(ctx, k, o) })
 	}
 	if err := all.Wait(); err != nil {
 		return err

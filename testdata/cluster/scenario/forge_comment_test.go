@@ -53,8 +53,8 @@ func (s *shop) workflow(commit, token string, more ...string) []string {
 	return append([]string{"GITHUB_REPOSITORY=" + s.repository.FullName(), "GITHUB_SHA=" + commit, "github-token=" + token}, more...)
 }
 
-// ours are our comments on a pull request.
-func (s *shop) ours(number int) []forge.Comment {
+// ourComments are the ones that we wrote on a pull request.
+func (s *shop) ourComments(number int) []forge.Comment {
 	s.Helper()
 	comments, err := s.repository.Comments(context.WithoutCancel(s.Context()), number)
 	s.must(err)
@@ -84,14 +84,14 @@ func (s *shop) others() []forge.Comment {
 	s.Helper()
 	comments, err := s.repository.Comments(s.Context(), s.pull.Number)
 	s.must(err)
-	ours := s.ours(s.pull.Number)
+	ours := s.ourComments(s.pull.Number)
 	return slices.DeleteFunc(comments, func(c forge.Comment) bool { return slices.Contains(ours, c) })
 }
 
 // one fails the scenario unless there is one comment of ours, which says this.
 func (s *shop) one(texts ...string) forge.Comment {
 	s.Helper()
-	ours := s.ours(s.pull.Number)
+	ours := s.ourComments(s.pull.Number)
 	if len(ours) != 1 {
 		s.Fatalf("%d comments of ours, want one: %+v", len(ours), ours)
 	}
@@ -113,7 +113,7 @@ func (s *shop) versions(r *run) []forge.Comment {
 	}()
 	var seen []forge.Comment
 	for {
-		for _, c := range s.ours(s.pull.Number) {
+		for _, c := range s.ourComments(s.pull.Number) {
 			if len(seen) == 0 || seen[len(seen)-1].Body != c.Body || seen[len(seen)-1].ID != c.ID {
 				seen = append(seen, c)
 			}
@@ -179,7 +179,7 @@ func TestForgeCommentDeleted(t *testing.T) {
 	r := s.begins("promote", s.workflow(s.pull.Head.SHA, token, "image="+s.Image+":v2.0.0")...)
 	var deleted int64
 	s.eventually("the comment is there", func() bool {
-		ours := s.ours(s.pull.Number)
+		ours := s.ourComments(s.pull.Number)
 		if len(ours) == 1 {
 			deleted = ours[0].ID
 		}
@@ -226,7 +226,7 @@ func TestForgeCommentFindsPullRequest(t *testing.T) {
 	}
 	for number, commit := range commits {
 		r := s.runs("diff", s.workflow(commit, token, "image="+s.Image+":v2.0.0")...).exits(0)
-		if ours := s.ours(number); len(ours) != 1 || !strings.Contains(ours[0].Body, "v2.0.0") {
+		if ours := s.ourComments(number); len(ours) != 1 || !strings.Contains(ours[0].Body, "v2.0.0") {
 			t.Errorf("pull request %d of commit %s has the comments %+v; it warned %q", number, commit, ours, s.told(r, "warning"))
 		}
 	}
@@ -245,7 +245,7 @@ func TestForgeCommentRefused(t *testing.T) {
 	locked, hidden := s.ask("locked"), "hidden-"+s.Service
 	s.must(s.repository.Lock(ctx, locked.Number))
 	for _, user := range []string{"reader-" + s.Service, hidden} {
-		s.must(s.account(ctx, user))
+		s.must(s.forge.User(ctx, user))
 	}
 	s.must(s.repository.Collaborator(ctx, "reader-"+s.Service, "read"))
 	full := []string{"write:issue", "read:repository", "read:user"}

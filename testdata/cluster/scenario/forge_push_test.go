@@ -60,7 +60,7 @@ func nothing() func() { return func() {} }
 
 func (s *forgeSite) refusedTokens() []refusal {
 	ctx := s.Context()
-	s.must(s.account(ctx, "stranger-"+s.Service))
+	s.must(s.forge.User(ctx, "stranger-"+s.Service))
 	const check = "access denied: check that the token or key is valid and may read and write the repository"
 	const hidden = "not found: check the address, and that the token or key may see it"
 	return []refusal{

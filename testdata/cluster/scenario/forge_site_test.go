@@ -3,7 +3,6 @@
 package scenario
 
 import (
-	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,37 +23,37 @@ type forgeSite struct {
 	infra *forge.Repository
 }
 
-func newForgeSite(t *testing.T, change ...func(*layout)) *forgeSite {
+// newForgeSite makes a site on the control plane's forge.
+func newForgeSite(t *testing.T) *forgeSite {
 	t.Helper()
-	s := &forgeSite{}
-	s.site = newSite(t, append(change, func(l *layout) {
+	return newSiteOn(t, nil)
+}
+
+// newSiteOn makes a site on a forge; nil is the control plane's.
+func newSiteOn(t *testing.T, f *forge.Forge) *forgeSite {
+	t.Helper()
+	s := &forgeSite{forge: f}
+	s.site = newSite(t, func(l *layout) {
 		l.Host = func(name string, files fstest.MapFS) (url, dir string, err error) {
 			if err := s.found(t, name, files); err != nil {
 				return "", "", err
 			}
 			return s.infra.URL(), s.infra.Folder(), nil
 		}
-	})...)
+	})
 	return s
-}
-
-// account makes an account, also where an earlier run on the same control plane
-// has left it.
-func (s *forgeSite) account(ctx context.Context, name string) error {
-	if err := s.forge.Remove(ctx, name); err != nil {
-		return err
-	}
-	return s.forge.User(ctx, name)
 }
 
 // found makes the accounts and the infra repository. Argo CD may read it.
 func (s *forgeSite) found(t *testing.T, name string, files fstest.MapFS) (err error) {
-	if s.forge, err = world.Forge(); err != nil {
-		return err
+	if s.forge == nil {
+		if s.forge, err = world.Forge(); err != nil {
+			return err
+		}
 	}
 	s.owner, s.ci = "acme-"+name, "ci-"+name
 	for _, user := range []string{s.owner, s.ci} {
-		if err := s.account(t.Context(), user); err != nil {
+		if err := s.forge.User(t.Context(), user); err != nil {
 			return err
 		}
 	}
