@@ -31,10 +31,19 @@ type Door interface {
 // wrong with anything else is a finding. Without a Cluster only the overlay is
 // looked at.
 func (p *Promotion) Examine(ctx context.Context) (check.Report, error) {
+	facts, err := p.examined(ctx)
+	if err != nil {
+		return check.Report{}, err
+	}
+	return check.Examine(facts, p.Skip...), ctx.Err()
+}
+
+// examined are all facts that there are.
+func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 	p.begin(commandCheck)
 	at, err := p.lookInside(ctx)
 	if err != nil {
-		return check.Report{}, err
+		return check.Facts{}, err
 	}
 	unseen := p.glance(ctx)
 	facts := p.facts(ctx, at)
@@ -44,7 +53,7 @@ func (p *Promotion) Examine(ctx context.Context) (check.Report, error) {
 		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
 	}
 	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })
-	return check.Examine(facts, p.Skip...), ctx.Err()
+	return facts, nil
 }
 
 // glance looks at the Application and the live Service. A Service that is not

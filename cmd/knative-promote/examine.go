@@ -84,12 +84,16 @@ func (c checkSettings) verdict(findings []check.Finding) error {
 }
 
 // annotate shows findings on the run's page, and beside the files where they
-// are in the workflow's own repository. No annotation is worse than most.
+// are in the workflow's own repository. No annotation is worse than most, and
+// notes have none: Actions shows ten of a kind, and nothing is wrong there.
 func annotate(r *runner, findings []check.Finding, local bool, most check.Severity) {
 	if !r.onActions { // the log has said it all
 		return
 	}
 	for _, f := range findings {
+		if f.Severity == check.Info {
+			continue
+		}
 		n := note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
 		if f.Fix != "" {
 			n.Text += "\nTo mend it: " + f.Fix
@@ -97,13 +101,10 @@ func annotate(r *runner, findings []check.Finding, local bool, most check.Severi
 		if local {
 			n.File, n.Line = f.File, f.Line
 		}
-		switch min(f.Severity, most) {
-		case check.Error:
+		if min(f.Severity, most) == check.Error {
 			r.Error(n)
-		case check.Warning:
+		} else {
 			r.Warning(n)
-		default:
-			r.Notice(n)
 		}
 	}
 }

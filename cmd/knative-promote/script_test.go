@@ -11,7 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/rogpeppe/go-internal/testscript"
+	"sigs.k8s.io/yaml"
 )
 
 var updateScripts = flag.Bool("update-scripts", false, "rewrite what the scripts expect")
@@ -31,7 +33,9 @@ func TestMain(m *testing.M) {
 //
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
-// `auto-sync off` or `service NAME`.
+// `auto-sync off`, `service NAME`, `read-only` for a git token that may not
+// push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this, or
+// `customized FILE` for the resource customizations of argocd-cm.
 func TestScripts(t *testing.T) {
 	var checked atomic.Int32
 	t.Cleanup(func() {
@@ -75,6 +79,9 @@ const (
 type setting struct {
 	service, path string
 	autoSync      bool
+	readOnly      bool
+	denied        []string
+	overrides     map[string]v1alpha1.ResourceOverride
 }
 
 func readSetting(workDir string) (setting, error) {
@@ -90,6 +97,15 @@ func readSetting(workDir string) (setting, error) {
 			s.service = value
 		case "auto-sync":
 			s.autoSync = value != "off"
+		case "read-only":
+			s.readOnly = true
+		case "denied":
+			s.denied = append(s.denied, value)
+		case "customized":
+			text, err := os.ReadFile(filepath.Join(workDir, value))
+			if err := errors.Join(err, yaml.Unmarshal(text, &s.overrides)); err != nil {
+				return s, err
+			}
 		default:
 			return s, fmt.Errorf("world: unknown line %q", line)
 		}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"google.golang.org/grpc/codes"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/gittest"
@@ -283,49 +282,6 @@ func comment(ts *testscript.TestScript, w *world, args []string) {
 	for _, c := range comments {
 		fmt.Fprintf(ts.Stdout(), "%s (%d versions)\n", c.Body(), len(c.Bodies))
 	}
-}
-
-// argocd is what happens to Argo CD and the cluster:
-//
-//	argo login-page            every call is answered with HTML
-//	argo fail N                the next N calls fail as unavailable
-//	argo pause DURATION        calls are not answered for so long
-//	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
-//	argo collect VERSION       garbage-collect that revision
-func argocd(ts *testscript.TestScript, w *world, args []string) {
-	switch args[0] {
-	case "login-page":
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.login = true
-	case "fail":
-		n, err := strconv.Atoi(args[1])
-		ts.Check(err)
-		w.argo.Fail(codes.Unavailable, n)
-	case "pause":
-		d, err := time.ParseDuration(args[1])
-		ts.Check(err)
-		w.argo.Pause(d)
-	case "revision":
-		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
-	case "collect":
-		if !w.argo.DeleteRevision(namespace, w.revisionOf(ts, args[1])) {
-			ts.Fatalf("revision of %s is not there", args[1])
-		}
-	default:
-		ts.Fatalf("argo: unknown word %q", args[0])
-	}
-}
-
-// revisionOf is the revision in the present traffic whose image has the tag.
-func (w *world) revisionOf(ts *testscript.TestScript, version string) string {
-	for _, target := range w.argo.Traffic(namespace, w.service) {
-		if w.versionOf(target) == version {
-			return target.RevisionName
-		}
-	}
-	ts.Fatalf("no revision in the traffic has the version %s: %v", version, w.split())
-	return ""
 }
 
 func hub(ts *testscript.TestScript, w *world, args []string) {

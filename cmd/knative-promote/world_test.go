@@ -135,6 +135,10 @@ func noForce() map[string]string {
 // which revisions were ready when a commit came.
 func (w *world) aroundGit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if w.readOnly && r.URL.Query().Get("service") == "git-receive-pack" {
+			http.Error(out, "Write access to repository not granted.", http.StatusForbidden)
+			return
+		}
 		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			next.ServeHTTP(out, r)
 			return
@@ -190,8 +194,9 @@ func (w *world) commit(message string, files map[string]string) error {
 func (w *world) startArgo(url string) error {
 	server, err := argotest.Start(argotest.Config{
 		// Twenty times as fast as a real cluster: a broken image is given up after a second.
-		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second,
-		Middleware: w.aroundArgo,
+		// It does not find commits by itself, since real ones take minutes for that.
+		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second, Poll: 24 * time.Hour,
+		Middleware: w.aroundArgo, Denied: w.denied, Overrides: w.overrides,
 		Apps: []argotest.App{{
 			Name: "the-app", RepoURL: url, GitDir: w.bare, Path: w.path,
 			DestinationNamespace: namespace, AutoSync: w.autoSync, SelfHeal: w.autoSync,

@@ -18,11 +18,11 @@ func (r Report) Text() string {
 	return b.String()
 }
 
-// Text is the finding for people: what is wrong first, then what comes of it,
+// Text is the finding for people: what is wrong first, then its effect,
 // what shows it, and what to do.
 func (f Finding) Text() string {
 	var b strings.Builder
-	b.WriteString(wrapped(f.Severity.String()+": "+f.Problem+" ["+f.Rule+"]", "", "  "))
+	b.WriteString(wrapped(f.Severity.String()+"["+f.Rule+"]: "+f.Problem, "", "  "))
 	if f.File != "" {
 		b.WriteString("  at " + f.Place() + "\n")
 	}
@@ -31,9 +31,12 @@ func (f Finding) Text() string {
 		evidence = "\n" + evidence
 	}
 	for _, part := range []struct{ title, text string }{
-		{"What happens", strings.TrimSpace(f.Effect)}, {"Seen", evidence}, {"To mend it", strings.TrimSpace(f.Fix)}, {"See", f.Link},
+		{"Effect", strings.TrimSpace(f.Effect)}, {"Seen", evidence}, {"To mend it", strings.TrimSpace(f.Fix)},
 	} {
 		b.WriteString(paragraph(part.title, part.text))
+	}
+	if f.Link != "" {
+		b.WriteString("  See " + f.Link + "\n")
 	}
 	return b.String()
 }

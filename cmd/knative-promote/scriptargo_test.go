@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/grpc/codes"
+	"sigs.k8s.io/yaml"
+)
+
+// argocd is what happens to Argo CD and the cluster:
+//
+//	argo login-page            every call is answered with HTML
+//	argo fail N                the next N calls fail as unavailable
+//	argo pause DURATION        calls are not answered for so long
+//	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
+//	argo collect VERSION       garbage-collect that revision
+//	argo edit FILE             merge the file into the Application
+func argocd(ts *testscript.TestScript, w *world, args []string) {
+	switch args[0] {
+	case "login-page":
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.login = true
+	case "fail":
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		w.argo.Fail(codes.Unavailable, n)
+	case "pause":
+		d, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		w.argo.Pause(d)
+	case "revision":
+		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
+	case "collect":
+		if !w.argo.DeleteRevision(namespace, w.revisionOf(ts, args[1])) {
+			ts.Fatalf("revision of %s is not there", args[1])
+		}
+	case "edit":
+		patch, err := yaml.YAMLToJSON([]byte(ts.ReadFile(args[1])))
+		ts.Check(err)
+		w.argo.EditApplication("the-app", func(app *v1alpha1.Application) { err = json.Unmarshal(patch, app) })
+		ts.Check(err)
+	default:
+		ts.Fatalf("argo: unknown word %q", args[0])
+	}
+}
+
+// revisionOf is the revision in the present traffic whose image has the tag.
+func (w *world) revisionOf(ts *testscript.TestScript, version string) string {
+	for _, target := range w.argo.Traffic(namespace, w.service) {
+		if w.versionOf(target) == version {
+			return target.RevisionName
+		}
+	}
+	ts.Fatalf("no revision in the traffic has the version %s: %v", version, w.split())
+	return ""
+}
