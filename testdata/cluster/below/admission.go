@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"os"
@@ -29,7 +30,7 @@ import (
 // startAdmission serves Knative's own webhook over TLS with a certificate of its own. The CA is written last, so that
 // whoever waits for the file can register the webhook at once.
 func startAdmission(ctx context.Context, group *errgroup.Group, config *rest.Config, o options) error {
-	certificate, ca, err := selfSigned()
+	pair, err := certificate(o.cert)
 	if err != nil {
 		return err
 	}
@@ -37,10 +38,11 @@ func startAdmission(ctx context.Context, group *errgroup.Group, config *rest.Con
 	if err != nil {
 		return err
 	}
-	if err := serve(ctx, group, endpoint{name: "admission", address: o.admission, handler: handler, tls: certificate}); err != nil {
+	security := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	if err := serve(ctx, group, endpoint{name: "admission", address: o.admission, handler: handler, tls: security}); err != nil {
 		return err
 	}
-	return writeCA(o.cert, ca)
+	return writeCA(o.cert, pair)
 }
 
 // newAdmission is what knative.dev/serving/cmd/webhook puts together, but for the parts that need an in-cluster Service:

@@ -4,8 +4,8 @@
 //
 //	below -cert FILE [-kubeconfig FILE] [-namespace knative-serving] [-admission ADDR] [-ingress ADDR]
 //
-// It writes the CA of its admission endpoints, /mutate and /validate, to -cert once it serves, and logs the addresses it
-// serves on to stderr. SIGTERM and SIGINT end it.
+// It writes the CA of its admission endpoints, /mutate and /validate, to -cert once it serves, and their key beside it; it
+// uses both again when it is started again. It logs the addresses it serves on to stderr. SIGTERM and SIGINT end it.
 //
 // # Rules
 //
