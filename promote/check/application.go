@@ -156,12 +156,20 @@ func findConditions(f Facts) []Finding {
 		default:
 			continue
 		}
-		explained := strings.Contains(c.Message, noProtocol) && len(findPortsWithoutProtocol(f)) > 0 || denies(f) && strings.Contains(c.Message, "not permitted in project")
-		if !explained {
+		if !f.explained(c.Message) {
 			found = append(found, finding)
 		}
 	}
 	return found
+}
+
+// explained tells whether another rule finds what a condition reports.
+func (f Facts) explained(message string) bool {
+	if strings.Contains(message, noProtocol) {
+		return len(findPortsWithoutProtocol(f)) > 0
+	}
+	denied := strings.Contains(message, "not permitted in project") || strings.Contains(message, "allowed destinations in project")
+	return denied && len(findDenied(f)) > 0
 }
 
 // findOperation tells a sync that will be over in a moment from one that keeps

@@ -59,9 +59,6 @@ func findSignature(f Facts) []Finding {
 	}}
 }
 
-// denies tells whether the project does not permit what the Application is.
-func denies(f Facts) bool { return len(findDenied(f)) > 0 }
-
 func findDenied(f Facts) []Finding {
 	source, _ := f.source()
 	project := f.Setup.Project
