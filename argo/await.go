@@ -182,7 +182,10 @@ func reconciledEarly(app *v1alpha1.Application) bool {
 		(app.Status.ReconciledAt == nil || app.Status.ReconciledAt.Before(state.FinishedAt))
 }
 
-// help gives the order that the observation asks for, each once for one revision.
+// help gives the order that the observation asks for, each once for one revision; to
+// terminate, once for every attempt: an attempt that is under way when it is terminated
+// fails, and Argo CD writes its next retry over the termination
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L1452-L1481).
 func (w *waiter) help(ctx context.Context, ob Observed) error {
 	if ob.App == nil {
 		return nil
@@ -190,6 +193,9 @@ func (w *waiter) help(ctx context.Context, ob Observed) error {
 	w.stand(ob)
 	o := remedy(w.in, ob, time.Since(w.stillSince))
 	key := string(o) + " " + compared(w.in, ob) + " " + syncRevision(w.in, ob.App)
+	if o == terminate {
+		key = fmt.Sprint(key, " ", ob.App.Status.OperationState.RetryCount)
+	}
 	if o == nothing || w.given[key] || time.Now().Before(w.notBefore) {
 		return nil
 	}

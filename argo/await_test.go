@@ -246,6 +246,24 @@ func TestAwaitHelps(t *testing.T) {
 	}
 }
 
+func TestAwaitTerminatesEveryAttempt(t *testing.T) {
+	in, blocked := scene(t, "recorded-waits-behind-refused")
+	synctest.Test(t, func(t *testing.T) {
+		p := &play{scene: func(at time.Duration, _ *play) (Observed, error) {
+			now := blocked
+			now.App = blocked.App.DeepCopy()
+			if at >= 5*time.Second { // the attempt that ran when it was terminated has failed
+				now.App.Status.OperationState.RetryCount++
+			}
+			return now, nil
+		}}
+		_, _, err := await(in, p, 24*time.Second, nil)
+		if diff := cmp.Diff([]order{terminate, terminate}, p.orders); diff != "" {
+			t.Errorf("orders until %v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
 func TestAwaitStopsWithItsContext(t *testing.T) {
 	in, waiting := scene(t, "recorded-candidate-ingress")
 	synctest.Test(t, func(t *testing.T) {
