@@ -73,16 +73,35 @@ type answer struct {
 
 // ask sends one request to a host of the data path.
 func (s *site) ask(host string) answer {
-	request, err := http.NewRequestWithContext(context.WithoutCancel(s.Context()), http.MethodGet, "http://"+world.Ingress()+"/", nil)
+	a, err := request(context.WithoutCancel(s.Context()), host)
 	s.must(err)
+	return a
+}
+
+// request sends one request to a host of the data path.
+func request(ctx context.Context, host string) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+world.Ingress()+"/", nil)
+	if err != nil {
+		return answer{}, err
+	}
 	request.Host = host
 	response, err := http.DefaultClient.Do(request)
-	s.must(err)
+	if err != nil {
+		return answer{}, err
+	}
 	defer response.Body.Close()
-	a := answer{Status: response.StatusCode}
+	a := answer{}
 	json.NewDecoder(response.Body).Decode(&a) // an answer of nobody's has no body of ours
 	a.Status = response.StatusCode
-	return a
+	return a, nil
+}
+
+// tag is the tag of the image that answered, or the status where none did.
+func (a answer) tag() string {
+	if a.Image == "" {
+		return http.StatusText(a.Status)
+	}
+	return a.Image[strings.LastIndex(a.Image, ":")+1:]
 }
 
 // host is the public host of the Service, candidateHost the candidate's.
@@ -94,12 +113,7 @@ func (s *site) candidateHost() string { return "candidate-" + s.host() }
 func (s *site) hits(host string, n int) map[string]int {
 	count := map[string]int{}
 	for range n {
-		a := s.ask(host)
-		name := a.Image[strings.LastIndex(a.Image, ":")+1:]
-		if a.Image == "" {
-			name = http.StatusText(a.Status)
-		}
-		count[name]++
+		count[s.ask(host).tag()]++
 	}
 	return count
 }
