@@ -52,7 +52,13 @@ type layout struct {
 // every one must leave behind is checked.
 func newSite(t *testing.T, change ...func(*layout)) *site {
 	t.Helper()
-	s := prepare(t, change...)
+	return newSiteNamed(t, nameOf(t.Name()), change...)
+}
+
+// newSiteNamed is newSite for a scenario that has more than one.
+func newSiteNamed(t *testing.T, name string, change ...func(*layout)) *site {
+	t.Helper()
+	s := prepareNamed(t, name, change...)
 	s.must(kube.Deploy(s.Context(), s.App))
 	t.Cleanup(s.checkPromises)
 	return s
@@ -61,7 +67,12 @@ func newSite(t *testing.T, change ...func(*layout)) *site {
 // prepare is newSite without an Application in Argo CD.
 func prepare(t *testing.T, change ...func(*layout)) *site {
 	t.Helper()
-	s := &site{T: t, Service: nameOf(t.Name())}
+	return prepareNamed(t, nameOf(t.Name()), change...)
+}
+
+func prepareNamed(t *testing.T, name string, change ...func(*layout)) *site {
+	t.Helper()
+	s := &site{T: t, Service: name}
 	l := &layout{Service: s.Service, Overlay: "apps/" + s.Service + "/overlays/production", Files: example(t, s.Service)}
 	l.App = plane.Application(s.Service, "", l.Overlay, s.Service)
 	l.Host = onGitServer
