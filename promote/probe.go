@@ -30,23 +30,26 @@ func (p *Promotion) answers(ctx context.Context, at *Position) (string, error) {
 		return "", err
 	}
 	url = strings.TrimSuffix(url, "/") + p.Probe.Path
-	ctx, stop := context.WithTimeout(ctx, probePatience)
+	patience, stop := context.WithTimeout(ctx, probePatience)
 	defer stop()
 	client := p.Probe.client()
 	defer client.CloseIdleConnections()
 	want := max(p.Probe.Count, 1)
 	var last error
 	for good := 0; ; {
-		err := p.Probe.ask(ctx, client, url)
+		err := p.Probe.ask(patience, client, url)
 		switch {
 		case err == nil:
 			if good++; good == want {
 				return fmt.Sprintf("%d good answers from %s", want, url), nil
 			}
-		case ctx.Err() == nil || last == nil: // the end of patience is no answer
+		case patience.Err() == nil || last == nil: // the end of patience is no answer
 			good, last = 0, err
 		}
-		if over := sleep(ctx, probePause); over != nil {
+		if over := sleep(patience, probePause); over != nil {
+			if ctx.Err() != nil { // the run ends, which says nothing of the candidate
+				return "", fmt.Errorf("asking %s: %w", url, context.Cause(ctx))
+			}
 			if last == nil {
 				last = over
 			}

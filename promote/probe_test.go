@@ -1,6 +1,8 @@
 package promote
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -131,5 +133,16 @@ func TestProbeURL(t *testing.T) {
 	}
 	if _, err := probeURL(service(t), "canary", 10); err == nil || err.Error() != `the Service product-import shows no URL for the tag "canary"` {
 		t.Errorf("no tag: %v", err)
+	}
+}
+
+func TestProbeOfARunThatIsCancelled(t *testing.T) {
+	t.Parallel()
+	p, _ := prober(t, Probe{Path: "/healthz", Count: 2}, http.StatusServiceUnavailable)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	_, err := p.answers(ctx, &Position{Observed: argo.Observed{Service: service(t)}, Step: Change{Percent: 10}})
+	if want := "asking http://candidate-product-import.example.test/healthz: interrupt signal received"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
