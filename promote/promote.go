@@ -149,7 +149,10 @@ func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result,
 	if p.OnCancel == Rollback && plan.Restorable() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer stop()
-		_, err := p.takeBack(ctx, plan, cause)
+		back, err := p.takeBack(ctx, plan, cause)
+		if err == nil {
+			p.announce(ctx, back)
+		}
 		nothing := isSuperseded(err) && !p.committed(plan) // the cut came before the first commit
 		if err != nil && !nothing {
 			return p.end(Cancelled, &RestoreError{Cause: cause, Err: err})
@@ -158,5 +161,19 @@ func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result,
 	return p.end(Cancelled, cause)
 }
 
-// cancelTime is what is left for one commit after a cancel.
-const cancelTime = 5 * time.Second
+// announce makes Argo CD look at a commit, and sync it where nobody else does,
+// but does not wait until it is live. Without that it would be seen when Argo
+// CD polls, which is minutes later.
+func (p *Promotion) announce(ctx context.Context, at *Position) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
+	defer stop()
+	if _, err := p.Cluster.Await(ctx, at.Intent, p.sayVerdict()); err != nil {
+		p.say("not waiting until that is live")
+	}
+}
+
+// What is left after a cancel for one commit, and for telling Argo CD of it.
+const (
+	cancelTime   = 5 * time.Second
+	announceTime = 2 * time.Second
+)

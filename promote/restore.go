@@ -33,10 +33,11 @@ func (p *Promotion) restore(ctx context.Context, plan Plan, cause error) error {
 	if err != nil {
 		return err
 	}
-	// The commit is made. A run that is cancelled has no time to see it live.
+	// The commit is made. A run that is cancelled has no time to see it live,
+	// but Argo CD must look at it.
 	defer context.AfterFunc(ctx, func() {
 		if cancelled(ctx) {
-			stop()
+			time.AfterFunc(announceTime, stop)
 		}
 	})()
 	return p.confirm(own, at)
