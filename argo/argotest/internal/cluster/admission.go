@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,13 +22,18 @@ const (
 )
 
 // decode reads a Service as the API server does by its schema: fields that the schema does not have
-// are dropped without a word.
+// are dropped without a word, and ports get their protocol.
 func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
 	service := &servingv1.Service{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, service); err != nil {
 		return nil, fmt.Errorf("%s %q is invalid: %w", "Service.serving.knative.dev", obj.GetName(), err)
 	}
 	service.TypeMeta = metav1.TypeMeta{}
+	for _, container := range service.Spec.Template.Spec.Containers {
+		for i := range container.Ports {
+			container.Ports[i].Protocol = cmp.Or(container.Ports[i].Protocol, corev1.ProtocolTCP)
+		}
+	}
 	return service, nil
 }
 
