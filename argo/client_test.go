@@ -118,11 +118,17 @@ func TestCheck(t *testing.T) {
 		"recorded-broken-deadline":   Failed,
 		"service-missing":            Wait,
 		"revision-not-read":          Wait,
+		"branch-for-revision":        Wait,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, in := newLiveServer(t, name)
-			in.Carries = func(context.Context, string) (bool, error) { return true, nil } // some were recorded with a commit on top
+			in.Carries = func(_ context.Context, revision string) (bool, error) { // some were recorded with a commit on top
+				if len(revision) != len(in.Commit) {
+					t.Errorf("asked about %q", revision)
+				}
+				return true, nil
+			}
 			verdict, _, err := dial(t, s.handler(), nil).Check(t.Context(), in)
 			if err != nil || verdict.State != want {
 				t.Errorf("got %v, %v", verdict, err)

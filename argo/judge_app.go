@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -70,8 +71,14 @@ func judgeRelation(in Intent, ob Observed) *Verdict {
 
 // compared is the revision of the intent's source that Argo CD compared last. The
 // operation's revision is not used for this: a commit that changes nothing has none.
+// After a comparison that failed there is none, for which Argo CD 3 shows the branch
+// (https://github.com/argoproj/argo-cd/blob/v3.5.7/controller/state.go#L655).
 func compared(in Intent, ob Observed) string {
-	return revisionOf(in, ob.App, ob.App.Status.Sync.Revision, ob.App.Status.Sync.Revisions)
+	revision := revisionOf(in, ob.App, ob.App.Status.Sync.Revision, ob.App.Status.Sync.Revisions)
+	if _, err := hex.DecodeString(revision); err != nil || len(revision) != len(in.Commit) {
+		return ""
+	}
+	return revision
 }
 
 // revisionOf picks the revision of the intent's source.
