@@ -22,10 +22,18 @@ func (r retry) unary(ctx context.Context, method string, req, reply any, conn *g
 	all, cancel := context.WithTimeout(ctx, 2*r.timeout)
 	defer cancel()
 	pause := 200 * time.Millisecond
+	var said error // by an earlier try, which tells more than that a later one had no time
 	for try := 1; ; try++ {
 		err := r.once(all, method, req, reply, conn, next, opts...)
+		late := status.Code(err) == codes.DeadlineExceeded && ctx.Err() == nil
+		if late && said != nil {
+			err = said
+		}
 		if err == nil || try == maxTries || writes(method) || !heals(err) || !sleep(all, jitter(pause)) {
 			return err
+		}
+		if !late {
+			said = err
 		}
 		pause *= 2
 	}
