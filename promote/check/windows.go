@@ -61,7 +61,8 @@ func (f Facts) windows() (all []window, ok bool) {
 	return all, true
 }
 
-// active tells whether the window is on.
+// active tells whether the window is on. One that never begins is, as Argo CD
+// has it.
 func (w window) active(at time.Time) bool {
 	return !w.start(at.Add(-w.length)).After(at)
 }
@@ -99,7 +100,7 @@ func open(all []window, at time.Time, byHand bool) bool {
 
 // changes bounds the search for the next change: a window that begins every
 // minute has half a million beginnings in a year.
-const changes = 5000
+const changes = 1000
 
 // next is when open becomes want, from a time on; ok is false when it does not,
 // as far as one looked.
