@@ -168,6 +168,9 @@ func (f Facts) explained(message string) bool {
 	if strings.Contains(message, noProtocol) {
 		return len(findPortsWithoutProtocol(f)) > 0
 	}
+	if strings.Contains(message, unsigned) {
+		return len(findSignature(f)) > 0
+	}
 	denied := strings.Contains(message, "not permitted in project") || strings.Contains(message, "allowed destinations in project")
 	return denied && len(findDenied(f)) > 0
 }

@@ -41,6 +41,11 @@ func projectRules() []Rule {
 	}
 }
 
+// unsigned is what Argo CD says of a commit.
+const unsigned = "signature is required"
+
+// findSignature cannot see whether the repo server verifies signatures at all,
+// which is the default.
 func findSignature(f Facts) []Finding {
 	if f.Setup.Project == nil || len(f.Setup.Project.Spec.SignatureKeys) == 0 {
 		return nil
@@ -49,11 +54,16 @@ func findSignature(f Facts) []Finding {
 	for _, key := range f.Setup.Project.Spec.SignatureKeys {
 		keys = append(keys, key.KeyID)
 	}
-	name := f.Setup.Project.Name
+	name, evidence := f.Setup.Project.Name, "spec.signatureKeys of the project: "+strings.Join(keys, ", ")
+	if f.Setup.App != nil {
+		if condition := conditionWith(f.Setup.App, unsigned); condition != nil {
+			evidence += "\n" + string(condition.Type) + ": " + condition.Message
+		}
+	}
 	return []Finding{{
 		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", name),
-		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that takes it back: the Application stays at the commit before them, with a ComparisonError.",
-		Evidence: "spec.signatureKeys of the project: " + strings.Join(keys, ", "),
+		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that takes it back: what is live stays as it was, with a ComparisonError.",
+		Evidence: evidence,
 		Fix: "Put the Application into a project without signature keys, and protect the branch on the forge instead. Or, for all of this project:\n" +
 			fmt.Sprintf(`kubectl -n %s patch appproject %s --type json -p '[{"op": "remove", "path": "/spec/signatureKeys"}]'`, f.argocd(), name),
 	}}
