@@ -52,8 +52,32 @@ func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
 	}
+	facts.Refused = p.refusal(ctx, at, unseen == nil)
 	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })
 	return facts, nil
+}
+
+// refusal is why a promotion would end before its first commit, in its own
+// words. Where the history cannot be read it is not found out: a promotion may
+// be under way.
+func (p *Promotion) refusal(ctx context.Context, at Situation, seen bool) (err error) {
+	if p.History == nil && at.Now.Owned() || p.History != nil && p.lookBack(ctx, &at) != nil {
+		return nil
+	}
+	switch {
+	case !seen:
+		at.LatestReady = p.Service + "-current"
+	case p.live != nil:
+		if at.LatestReady, err = p.ready(); err != nil {
+			return err
+		}
+	}
+	plan, err := NewPlan(p.Config, at)
+	if err != nil {
+		return err
+	}
+	_, err = p.rehearse(ctx, plan, at)
+	return err
 }
 
 // glance looks at the Application and the live Service. A Service that is not
@@ -75,7 +99,7 @@ func (p *Promotion) facts(ctx context.Context, at Situation) check.Facts {
 	return check.Facts{
 		Wish: check.Wish{
 			Service: p.Service, Folder: p.Overlay, Source: p.Source, App: p.App,
-			CandidateTag: p.CandidateTag, Shifts: p.live != nil, KeepPrevious: p.KeepPrevious,
+			CandidateTag: p.CandidateTag, Shifts: p.live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
 			Worst: p.worst(ctx), Now: time.Now(),
 		},
 		Commit: at.Tip.Hash, Tree: at.Tree, Overlay: at.Now, Next: at.Next, Service: p.live,

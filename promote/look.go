@@ -114,11 +114,17 @@ func (p *Promotion) lookLive(ctx context.Context, at *Situation) error {
 		return err
 	}
 	p.see(seen)
-	at.LatestReady = seen.Service.Status.LatestReadyRevisionName
-	if at.LatestReady == "" {
-		return fmt.Errorf("the Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", p.Service)
+	at.LatestReady, err = p.ready()
+	return err
+}
+
+// ready names the latest ready revision of the Service that was seen live.
+func (p *Promotion) ready() (string, error) {
+	name := p.live.Status.LatestReadyRevisionName
+	if name == "" {
+		return "", fmt.Errorf("the Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", p.Service)
 	}
-	return nil
+	return name, nil
 }
 
 // emergencyLook is how long a rollback waits for what it can do without.

@@ -44,11 +44,10 @@ func findRefused(f Facts) []Finding {
 		at = f.inService("spec", "traffic", target, "tag")
 	}
 	return []Finding{{
-		Problem:  fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
-		Effect:   "Nothing is pushed, and the run fails.",
-		Evidence: f.Refused.Error(),
-		Fix:      "What it says is to be mended in the infra repository, or in the inputs that it names.",
-		File:     at.File, Line: at.Line,
+		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
+		Effect:  "Nothing is pushed, and the run fails: " + f.Refused.Error(),
+		Fix:     "Mend what it says in the infra repository, or in the input that it names.",
+		File:    at.File, Line: at.Line,
 	}}
 }
 
