@@ -176,7 +176,10 @@ func (p *Plane) registerWebhooks(ctx context.Context, k *Kube, certificate strin
 	if err != nil {
 		return err
 	}
-	kinds := []string{"services", "configurations", "revisions", "routes", "podautoscalers", "ingresses", "serverlessservices"}
+	kinds := []string{
+		"services", "configurations", "revisions", "routes", "domainmappings",
+		"podautoscalers", "metrics", "ingresses", "certificates", "serverlessservices",
+	}
 	for _, kind := range kinds {
 		kinds = append(kinds, kind+"/status")
 	}
@@ -192,10 +195,10 @@ webhooks:
     rules:
       - apiGroups: [serving.knative.dev, autoscaling.internal.knative.dev, networking.internal.knative.dev]
         apiVersions: ["*"]
-        operations: [CREATE, UPDATE]
+        operations: [%[7]s]
         resources: [%[6]s]
 ---`
 	encoded, list := base64.StdEncoding.EncodeToString(ca), strings.Join(kinds, ", ")
-	return k.Apply(ctx, []byte(fmt.Sprintf(webhook, "MutatingWebhookConfiguration", "webhook.serving.knative.dev", p.Address("admission"), "mutate", encoded, list)+
-		fmt.Sprintf(webhook, "ValidatingWebhookConfiguration", "validation.webhook.serving.knative.dev", p.Address("admission"), "validate", encoded, list)))
+	return k.Apply(ctx, []byte(fmt.Sprintf(webhook, "MutatingWebhookConfiguration", "webhook.serving.knative.dev", p.Address("admission"), "mutate", encoded, list, "CREATE, UPDATE")+
+		fmt.Sprintf(webhook, "ValidatingWebhookConfiguration", "validation.webhook.serving.knative.dev", p.Address("admission"), "validate", encoded, list, "CREATE, UPDATE, DELETE")))
 }

@@ -62,6 +62,7 @@ func (p *Plane) startKubernetes(ctx context.Context, programs Programs) error {
 	}
 	return p.run("kube-controller-manager", nil, programs.path(kubernetesModule, "kube-controller-manager"),
 		"--kubeconfig=kubeconfig", "--service-account-private-key-file=certs/sa.key", "--leader-elect=false", "--secure-port=0",
+		"--kube-api-qps=500", "--kube-api-burst=1000",
 		"--controllers=deployment-controller,replicaset-controller,endpoints-controller,endpointslice-controller,"+
 			"namespace-controller,serviceaccount-controller,garbage-collector-controller")
 }
