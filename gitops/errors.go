@@ -67,6 +67,9 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, kind.Error()), ": ")
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(where+": "+text, ": "), kind)
 	}
+	if isAway(err) {
+		return away{fmt.Errorf("%s: %s", where, text)}
+	}
 	return fmt.Errorf("%s: %s", where, text)
 }
 

@@ -15,7 +15,7 @@ const readBackTimeout = 3 * time.Second
 // Whatever a push says, the branch decides: an answer may be lost, go-git takes
 // an empty answer for success, and a lost race has no error of its own.
 func (r *Repo) land(ctx context.Context, d draft) error {
-	for attempt := 1; ; attempt++ {
+	for t := r.remote.tries(); ; {
 		sent, pushed := r.remote.push(ctx, r.branch, d)
 		seen := absent
 		if sent {
@@ -31,7 +31,7 @@ func (r *Repo) land(ctx context.Context, d draft) error {
 			return refused(pushed)
 		case seen == passed || errors.Is(pushed, errRaced):
 			return errRaced
-		case attempt == transientAttempts || pause(ctx, attempt) != nil:
+		case !t.again(ctx, isAway(pushed)):
 			return r.notTaken(refused(pushed))
 		}
 	}

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 )
 
@@ -142,7 +144,7 @@ func TestPublishUnknownOutcome(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	_, err := s.open(t).Publish(t.Context(), write("new", "content"))
+	_, err := open(t, gitops.Remote{URL: s.url, Branch: "main", Patience: time.Second}).Publish(t.Context(), write("new", "content"))
 	want := "commit " + s.git(t, "rev-parse", "main") + " was sent, but whether the branch has it is not known: reading " + s.url
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)

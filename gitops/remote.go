@@ -1,10 +1,12 @@
 package gitops
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
@@ -24,6 +26,8 @@ type remote struct {
 	auth      transport.AuthMethod
 	token     string
 	timeout   time.Duration
+	patience  time.Duration // with a server that was there before
+	answered  atomic.Bool
 
 	mu       sync.Mutex
 	endpoint transport.Endpoint // moves along with a redirect
@@ -34,10 +38,7 @@ func newRemote(r Remote) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	remote := &remote{address: r.URL, token: r.Token, timeout: r.Timeout, endpoint: *endpoint}
-	if remote.timeout == 0 {
-		remote.timeout = time.Minute
-	}
+	remote := &remote{address: r.URL, token: r.Token, timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute), endpoint: *endpoint}
 	switch endpoint.Protocol {
 	case "http", "https":
 		remote.transport = githttp.NewClient(&http.Client{

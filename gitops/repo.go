@@ -46,6 +46,9 @@ type Remote struct {
 	KnownHosts []byte
 	// Timeout bounds one exchange with the server; zero: one minute.
 	Timeout time.Duration
+	// Patience is how long a server that has answered before is waited for when
+	// it is away, as while it is restarted; zero: two minutes.
+	Patience time.Duration
 }
 
 // Person is the author or the committer of a commit.

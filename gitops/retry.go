@@ -4,25 +4,80 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// transientAttempts bounds how often a failed exchange is tried.
+// transientAttempts bounds how often a failed exchange is tried where patience
+// is out of place: with a server that answers, but not well, and with one that
+// has never answered, as then its address may be wrong.
 const transientAttempts = 4
 
 // retry runs an exchange that only reads again after errors that may pass.
 // What it was doing is for the error.
 func retry[T any](ctx context.Context, r *remote, doing string, talk func(context.Context) (T, error)) (T, error) {
-	for attempt := 1; ; attempt++ {
+	for t := r.tries(); ; {
 		value, err := exchange(ctx, r, talk)
-		if err == nil || !transient(ctx, err) || attempt == transientAttempts || pause(ctx, attempt) != nil {
+		if err == nil {
+			r.answered.Store(true)
+		}
+		if err == nil || !transient(ctx, err) || !t.again(ctx, isAway(err)) {
 			return value, r.explain(doing, err, nil)
 		}
 	}
 }
+
+// tries counts the tries of one exchange.
+type tries struct {
+	count int
+	until time.Time // a server that is away is waited for; zero: not
+}
+
+func (r *remote) tries() *tries {
+	t := &tries{}
+	if r.answered.Load() {
+		t.until = time.Now().Add(r.patience)
+	}
+	return t
+}
+
+// again waits for the next try, where there should be one.
+func (t *tries) again(ctx context.Context, away bool) bool {
+	t.count++
+	enough := t.count >= transientAttempts
+	if away {
+		enough = enough && time.Now().After(t.until)
+	}
+	return !enough && pause(ctx, t.count) == nil
+}
+
+// isAway tells the errors of a server that is down, restarted or not reached
+// for a while from those of one that answers.
+func isAway(err error) bool {
+	if _, marked := errors.AsType[away](err); marked {
+		return true
+	}
+	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
+		err = unexpected.Err // it has no Unwrap
+	}
+	if answer, ok := errors.AsType[*githttp.Err](err); ok {
+		return slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, answer.StatusCode())
+	}
+	_, unanswered := errors.AsType[*url.Error](err)
+	_, broken := errors.AsType[*net.OpError](err)
+	return unanswered || broken
+}
+
+// away marks such an error after it was put into our words.
+type away struct{ error }
 
 // transient tells errors that a repetition may heal from those that it cannot.
 func transient(ctx context.Context, err error) bool {
