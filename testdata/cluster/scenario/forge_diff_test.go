@@ -55,7 +55,7 @@ func (s *forgeSite) diff(pull forge.Pull) {
 	token := s.tokenOf(s.ci, "read:repository", "write:issue", "read:user")
 	r := s.runs("diff", "GITHUB_REPOSITORY="+s.infra.FullName(), "GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH="+event,
 		"GITHUB_WORKSPACE="+filepath.Join(folder, "checkout"), "token="+token, "github-token="+token,
-		"service=", "path=", "application=", "steps=", "probe=").exits(0)
+		"service=", "path=", "application=", "steps=", "probe=", "probe-connect=").exits(0)
 	if warnings := s.told(r, "warning"); len(warnings) > 0 {
 		s.Errorf("it warned: %q", warnings)
 	}
