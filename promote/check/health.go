@@ -5,18 +5,11 @@ package check
 // is one whose route does not know a new revision yet, which Knative calls
 // False for a moment (https://github.com/knative/serving/issues/4173).
 const serviceHealth = `  resource.customizations.health.serving.knative.dev_Service: |
-    local health = {status = "Progressing", message = "Knative has not seen this generation yet"}
-    if obj.status == nil or obj.status.observedGeneration ~= obj.metadata.generation then
-      return health
-    end
-    health.message = "Waiting for conditions"
-    for _, condition in ipairs(obj.status.conditions or {}) do
-      if condition.type == "Ready" then
-        health.message = condition.message or ""
-        if condition.status == "True" then
-          health.status = "Healthy"
-        elseif condition.status == "False" and condition.reason ~= "RevisionMissing" then
-          health.status = "Degraded"
+    local health = {status = "Progressing", message = "Waiting for Knative"}
+    if obj.status ~= nil and obj.status.observedGeneration == obj.metadata.generation then
+      for _, c in ipairs(obj.status.conditions or {}) do
+        if c.type == "Ready" and c.status ~= "Unknown" and c.reason ~= "RevisionMissing" then
+          health = {status = c.status == "True" and "Healthy" or "Degraded", message = c.message}
         end
       end
     end
@@ -26,17 +19,11 @@ const serviceHealth = `  resource.customizations.health.serving.knative.dev_Serv
 // childHealth is the same for a KIND that Knative makes of a Service. An old
 // Revision has no traffic and is Ready all the same.
 const childHealth = `  resource.customizations.health.serving.knative.dev_KIND: |
-    local health = {status = "Progressing", message = "Waiting for conditions"}
-    if obj.status == nil or obj.status.observedGeneration ~= obj.metadata.generation then
-      return health
-    end
-    for _, condition in ipairs(obj.status.conditions or {}) do
-      if condition.type == "Ready" then
-        health.message = condition.message or ""
-        if condition.status == "True" then
-          health.status = "Healthy"
-        elseif condition.status == "False" then
-          health.status = "Degraded"
+    local health = {status = "Progressing", message = "Waiting for Knative"}
+    if obj.status ~= nil and obj.status.observedGeneration == obj.metadata.generation then
+      for _, c in ipairs(obj.status.conditions or {}) do
+        if c.type == "Ready" and c.status ~= "Unknown" then
+          health = {status = c.status == "True" and "Healthy" or "Degraded", message = c.message}
         end
       end
     end
