@@ -64,6 +64,7 @@ var unreadable = map[string]struct{ name, right string }{
 	"Overrides": {"the resource customizations of argocd-cm", ""},
 	"Owners":    {"the other Applications", ""},
 	"Can":       {"what the token may do", ""},
+	"Anonymous": {"whose token it is", ""},
 	"Expires":   {"when the token expires", ""},
 }
 
