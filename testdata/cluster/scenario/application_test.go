@@ -113,8 +113,8 @@ func TestOperationRunning(t *testing.T) {
 		l.set("./hook.yaml", `apiVersion: batch/v1
 kind: Job
 metadata:
-  generateName: before-
-  annotations: {argocd.argoproj.io/hook: PreSync}
+  name: before
+  annotations: {argocd.argoproj.io/hook: PreSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: migrate, image: ghcr.io/acme/migrate:v1}]}}}
 `)
 		kustomization := l.Overlay + "/kustomization.yaml"

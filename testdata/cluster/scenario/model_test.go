@@ -5,7 +5,6 @@ package scenario
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -39,7 +38,6 @@ const statesFile = "testdata/states.txt"
 func TestModel(t *testing.T) {
 	t.Parallel()
 	real := &stage{site: newSite(t)}
-	real.inputs = []string{"argocd-insecure=true"}
 	model := modelled(t, real.site)
 	var verdicts [2][]string
 	var states [2]map[string]bool
@@ -95,7 +93,7 @@ func modelled(t *testing.T, s *site) *stage {
 		return live != nil && live.IsReady()
 	})
 	return &stage{&copied, []string{
-		"ARGOCD_SERVER=" + server.Addr(), "ARGOCD_AUTH_TOKEN=token", "argocd-insecure=true", "probe-connect=" + server.Ingress(),
+		"ARGOCD_SERVER=" + server.Addr(), "ARGOCD_AUTH_TOKEN=token", "argocd-ca=" + string(server.CA()), "probe-connect=" + server.Ingress(),
 	}}
 }
 
@@ -152,7 +150,7 @@ func (st *stage) watched(do func()) map[string]bool {
 		source := argo.Source{RepoURL: st.URL, Branch: "main", Path: st.Overlay}
 		for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 			seen, err := client.Live(ctx, argo.App{Name: st.App.GetName()}, source, st.Service)
-			if err != nil && !errors.Is(err, context.Canceled) {
+			if err != nil && ctx.Err() == nil {
 				st.Errorf("watching: %v", err)
 				return
 			}
