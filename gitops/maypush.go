@@ -10,7 +10,9 @@ import (
 
 // MayPush asks the server whether the credentials may push to the repository,
 // and pushes nothing. A no is ErrAuth or ErrNotFound. A yes is not about the
-// branch: what its rules say comes with a push only.
+// branch: what its rules say comes with a push only. Gitea says yes to whoever
+// may read too, and no to their push, since anybody may open a pull request by
+// one (https://docs.gitea.com/usage/agit).
 func (r *Repo) MayPush(ctx context.Context) error {
 	_, err := retry(ctx, r.remote, "asking to push to", func(ctx context.Context) (struct{}, error) {
 		session, err := r.remote.transport.NewReceivePackSession(r.remote.at(), r.remote.auth)
