@@ -44,7 +44,7 @@ func overlayRules() []Rule {
 const selector = "/spec/selector"
 
 func findSelector(f Facts) []Finding {
-	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced {
+	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced || f.overlooks(selector) {
 		return nil
 	}
 	all, err := f.Overlay.Respellings()
@@ -64,7 +64,7 @@ func findSelector(f Facts) []Finding {
 			Fix:      "Write them as labels:, without includeSelectors, in place of what is there:" + f.plainLabels(),
 			File:     at.File, Line: at.Line,
 		}
-		if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync {
+		if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() {
 			finding.Severity = Error
 		}
 		return []Finding{finding}

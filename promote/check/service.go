@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,15 +98,15 @@ func findNotNormal(f Facts) []Finding {
 	}
 	var fields []string
 	var changes []change
-	certain := false
+	known := false
 	for _, r := range all {
 		unknown := r.Stored == nil && !r.Empty
-		if r.Path == selector || f.serverSideDiff() && !unknown {
+		if r.Path == selector || f.serverSideDiff() && !unknown || f.overlooks(r.Path) {
 			continue
 		}
 		fields = append(fields, f.evidence(r))
 		changes = append(changes, mended(r))
-		certain = certain || !unknown
+		known = known || !unknown
 	}
 	if len(fields) == 0 {
 		return nil
@@ -125,9 +126,9 @@ func findNotNormal(f Facts) []Finding {
 		finding.Problem += " and " + count(len(fields)-1, "more field")
 	}
 	switch {
-	case !certain:
+	case !known:
 		finding.Effect = "A newer Knative may have the field. Where it does not, t" + strings.TrimPrefix(finding.Effect, "T")
-	case status == v1alpha1.SyncStatusCodeOutOfSync:
+	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll():
 		finding.Severity = Error
 	}
 	return []Finding{finding}
@@ -183,8 +184,25 @@ func (f Facts) syncStatus() v1alpha1.SyncStatusCode {
 	return ""
 }
 
+// overlooks tells whether Argo CD is told to ignore a field.
+func (f Facts) overlooks(field string) bool {
+	return slices.ContainsFunc(f.ignored(), func(i ignoring) bool { return i.covers(pointerPath(field)...) })
+}
+
+// comparesAll tells whether Argo CD certainly compares every other field, and
+// as it is written.
+func (f Facts) comparesAll() bool {
+	for key, override := range f.Setup.Overrides {
+		group, kind, _ := strings.Cut(key, "/")
+		if f.isService(group, kind) && len(override.KnownTypeFields) > 0 {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.ignored(), func(i ignoring) bool { return i.unclear || i.manager != "" })
+}
+
 // serverSideDiff tells whether the Application itself asks for it. Argo CD can
 // also have it for all Applications, which the sync status shows.
 func (f Facts) serverSideDiff() bool {
-	return f.Setup.App != nil && strings.Contains(f.Setup.App.Annotations["argocd.argoproj.io/compare-options"], "ServerSideDiff=true")
+	return f.Setup.App != nil && annotated(f.Setup.App, compareOptions, "ServerSideDiff=true")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,8 +51,9 @@ func (f Facts) traffic() []servingv1.TrafficTarget {
 	return traffic
 }
 
-// findMissing does not mind the revision that the template is about to make,
-// and only warns of one that a promotion takes out of the traffic.
+// findMissing does not mind the revision that the template is about to make.
+// It only warns of one that a promotion takes out of the traffic, and of one
+// that Knative does not miss: Argo CD can be told not to look at revisions.
 func findMissing(f Facts) []Finding {
 	var found []Finding
 	for i, t := range f.traffic() {
@@ -61,13 +63,18 @@ func findMissing(f Facts) []Finding {
 		}
 		at := f.inService("spec", "traffic", i, "revisionName")
 		finding := Finding{
-			Severity: Error,
-			Problem:  fmt.Sprintf("the traffic of Service %s names revision %s, which does not exist", f.Overlay.Service(), t.RevisionName),
-			Effect: "Knative changes nothing of the Service's routes while one target is missing, also at 0 %: the Service is RevisionMissing, " +
-				"and a promotion fails at its first step and cannot be taken back.",
+			Problem: fmt.Sprintf("the traffic of Service %s names revision %s, which does not exist", f.Overlay.Service(), t.RevisionName),
+			Effect: "Where it is truly gone, Knative changes nothing of the Service's routes, also if the target is at 0 %: the Service is " +
+				"RevisionMissing, and a promotion fails at its first step and cannot be taken back.",
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s; Argo CD has no such revision in the Application", i, knative.Describe([]servingv1.TrafficTarget{t})),
 			Fix:      "Take the target out of the traffic.\n" + f.patch(change{Op: "remove", Path: pointer("spec", "traffic", i)}),
 			File:     at.File, Line: at.Line,
+		}
+		if missed := f.missed(t.RevisionName); missed != "" {
+			finding.Severity = Error
+			finding.Effect = "Knative changes nothing of the Service's routes while one target is missing, also at 0 %. A promotion fails at its first " +
+				"step, and cannot be taken back."
+			finding.Evidence += "\nthe live Service says: " + missed
 		}
 		if f.Overlay.Owned() {
 			finding.Fix = fmt.Sprintf("Take the item at line %d out of the traffic in %s.", at.Line, at.File)
@@ -79,6 +86,19 @@ func findMissing(f Facts) []Finding {
 		found = append(found, finding)
 	}
 	return found
+}
+
+// missed is what the live Service says of a revision that its routes miss.
+func (f Facts) missed(revision string) string {
+	if f.Service == nil {
+		return ""
+	}
+	for _, c := range f.Service.Status.Conditions {
+		if c.Reason == "RevisionMissing" && strings.Contains(c.Message, strconv.Quote(revision)) && c.IsFalse() {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 // foreignCandidate is the target that has the candidate's tag, but not from a
