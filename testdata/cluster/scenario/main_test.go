@@ -76,15 +76,16 @@ func failed(err error) int {
 	return 1
 }
 
-// buildProgram builds the program that users run.
+// buildProgram builds the program that users run, with the Dockerfile's flags:
+// what is compiled here needs not be compiled again for the image.
 func buildProgram(ctx context.Context, folder string) (string, error) {
 	root, err := plane.Root(ctx)
 	if err != nil {
 		return "", err
 	}
 	file := filepath.Join(folder, "knative-promote")
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, "./cmd/knative-promote")
-	build.Dir = root
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, "./cmd/knative-promote")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building knative-promote: %w\n%s", err, out)
 	}
