@@ -119,7 +119,7 @@ func readmeExits() string {
 
 func readmeRules() string {
 	var b strings.Builder
-	b.WriteString("\n| Rule | Severity | Looks for |\n| --- | --- | --- |\n")
+	b.WriteString("\n| Rule | At least | Looks for |\n| --- | --- | --- |\n")
 	for _, rule := range check.Rules() {
 		fmt.Fprintf(&b, "| `%s` | %s | [%s](%s) |\n", rule.ID, rule.Severity, capital(rule.Summary), rule.Link)
 	}
