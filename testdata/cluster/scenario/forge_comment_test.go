@@ -112,18 +112,19 @@ func (s *shop) versions(r *run) []forge.Comment {
 		r.wait()
 	}()
 	var seen []forge.Comment
-	for {
+	for running := true; running; {
+		select {
+		case <-ended:
+			running = false // once more, for the last state
+		case <-time.After(100 * time.Millisecond):
+		}
 		for _, c := range s.ourComments(s.pull.Number) {
 			if len(seen) == 0 || seen[len(seen)-1].Body != c.Body || seen[len(seen)-1].ID != c.ID {
 				seen = append(seen, c)
 			}
 		}
-		select {
-		case <-ended:
-			return seen
-		case <-time.After(100 * time.Millisecond):
-		}
 	}
+	return seen
 }
 
 // TestForgeComment follows the comment over a whole promotion, between the
