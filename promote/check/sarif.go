@@ -87,32 +87,36 @@ type (
 
 // SARIF is the report for code scanning. The version is the tool's.
 func (r Report) SARIF(version string) ([]byte, error) {
+	rules := Rules()
 	run := sarifRun{
-		Tool: sarifTool{sarifDriver{Name: "knative-promote", Version: version, InformationURI: homepage}},
+		Tool: sarifTool{sarifDriver{Name: "knative-promote", Version: version, InformationURI: homepage, Rules: described(rules)}},
 		// The category: without it the report of one overlay replaces that of another.
 		AutomationDetails: sarifAutomationDetails{"knative-promote/" + path.Join(r.Overlay, r.Service) + "/"},
 		Results:           []sarifResult{},
-	}
-	index := map[string]int{}
-	for i, rule := range Rules() {
-		index[rule.ID] = i
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: rule.ID, ShortDescription: sarifMessage{rule.Summary}, HelpURI: rule.Link, Default: sarifConfiguration{level(rule.Severity)},
-			Help: sarifMarkdown{rule.Summary + ". See " + rule.Link, rule.Summary + ". [Upstream documentation](" + rule.Link + ")"},
-		})
 	}
 	seen := map[string]int{}
 	for _, f := range r.Findings {
 		print := r.fingerprint(f)
 		seen[print]++
 		run.Results = append(run.Results, sarifResult{
-			RuleID: f.Rule, RuleIndex: index[f.Rule], Level: level(f.Severity), Message: sarifMessage{f.message()},
-			Locations:    []sarifLocation{{r.location(f)}},
+			RuleID: f.Rule, RuleIndex: slices.IndexFunc(rules, func(rule Rule) bool { return rule.ID == f.Rule }),
+			Level: level(f.Severity), Message: sarifMessage{f.message()}, Locations: []sarifLocation{{r.location(f)}},
 			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", print, seen[print])},
 		})
 	}
 	text, err := json.MarshalIndent(sarifLog{sarifText, "2.1.0", []sarifRun{run}}, "", "  ")
 	return append(text, '\n'), err
+}
+
+func described(rules []Rule) []sarifRule {
+	var all []sarifRule
+	for _, rule := range rules {
+		all = append(all, sarifRule{
+			ID: rule.ID, ShortDescription: sarifMessage{rule.Summary}, HelpURI: rule.Link, Default: sarifConfiguration{level(rule.Severity)},
+			Help: sarifMarkdown{rule.Summary + ". See " + rule.Link, rule.Summary + ". [Upstream documentation](" + rule.Link + ")"},
+		})
+	}
+	return all
 }
 
 func level(s Severity) string { return [...]string{"note", "warning", "error"}[s] }
