@@ -66,7 +66,10 @@ func TestCancel(t *testing.T) {
 			r.wait().exits(11)
 			if policy == "rollback" {
 				s.eventually("the overlay is what it was", func() bool { return s.tree("main") == s.tree(good) })
-				s.eventually("the old revision has all traffic", func() bool { return len(s.live().Status.Traffic) == len(s.atTraffic(good)) })
+				s.eventually("the old traffic is live", func() bool {
+					now := s.live()
+					return len(now.Status.Traffic) == len(s.atTraffic(good)) && now.IsReady() && now.Status.ObservedGeneration == now.Generation
+				})
 				s.restored(good, "v2.0.0")
 				return
 			}
