@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -95,6 +96,9 @@ func annotate(r *runner, findings []check.Finding, local bool, most check.Severi
 			continue
 		}
 		n := note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
+		if f.Evidence != "" && !strings.Contains(f.Evidence, "\n") { // more than a line is for the log
+			n.Text += "\nSeen: " + f.Evidence
+		}
 		if f.Fix != "" {
 			n.Text += "\nTo mend it: " + f.Fix
 		}

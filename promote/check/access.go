@@ -120,7 +120,11 @@ func findPush(f Facts) []Finding {
 		return nil
 	}
 	fix := "Check the input token: it needs write access to the contents of the infra repository."
-	if words := strings.ToLower(f.Push.Error()); slices.ContainsFunc([]string{"protected", "hook", "rule"}, func(w string) bool { return strings.Contains(words, w) }) {
+	words := strings.ToLower(f.Push.Error())
+	if strings.Contains(words, "archived") {
+		fix = "Take the repository out of the archive, or set repository to the one that took its place."
+	}
+	if slices.ContainsFunc([]string{"protected", "hook", "rule"}, func(w string) bool { return strings.Contains(words, w) }) {
 		fix = "Let the token's owner bypass the rule, or promote to a branch that is not protected and open a pull request from there."
 	}
 	return []Finding{{
