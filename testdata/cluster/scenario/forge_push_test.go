@@ -70,7 +70,9 @@ func (s *forgeSite) refusedTokens() []refusal {
 			"Not allowed: reading FORGE/OWNER/infra.git: " + check + " (authentication required: Failed to authenticate user)"},
 		{"token without any scope for repositories", nothing, []string{"token=" + s.tokenOf(s.ci, "write:issue")}, 4,
 			"Not allowed: reading FORGE/OWNER/infra.git: " + check + " (authorization failed: Forbidden)"},
-		{"token without the scope to write", nothing, []string{"token=" + s.tokenOf(s.ci, "read:repository")}, 4,
+		{"token without the scope to write", nothing, []string{"token=" + s.tokenOf(s.ci, "read:repository")}, 13,
+			foreseen(check+" (authorization failed: Forbidden)", "Check the input token: it needs write access to the contents of the infra repository.")},
+		{"the same without a preflight", nothing, []string{"token=" + s.tokenOf(s.ci, "read:repository"), "preflight=off"}, 4,
 			"Not allowed: candidate: pushing to FORGE/OWNER/infra.git: " + check + " (authorization failed: Forbidden)"},
 		{"stranger", nothing, []string{"token=" + s.tokenOf("stranger-"+s.Service, "write:repository")}, 3,
 			"Bad input: reading FORGE/OWNER/infra.git: " + hidden},
@@ -107,10 +109,18 @@ func (s *forgeSite) refusedPushes() []refusal {
 		{"policy of a hook", hook(`printf 'Deployments are frozen until Monday.\n::error::forged\n' >&2; exit 1`), nil, 12,
 			pushing + ": Deployments are frozen until Monday. ::error::forged" + fix},
 		{"hook without words", hook("exit 1"), nil, 12, pushing + fix},
-		{"archived repository", s.with(archive(true), archive(false)), nil, 4,
-			"Not allowed: candidate: pushing to FORGE/OWNER/infra.git: access denied: check that the token or key is valid and may read and write the repository " +
-				"(authorization failed: This repo is archived. You can view files and clone it, but cannot push or open issues/pull-requests.)"},
+		{"archived repository", s.with(archive(true), archive(false)), nil, 13,
+			foreseen("access denied: check that the token or key is valid and may read and write the repository "+
+				"(authorization failed: This repo is archived. You can view files and clone it, but cannot push or open issues/pull-requests.)",
+				"Take the repository out of the archive, or set repository to the one that took its place.")},
 	}
+}
+
+// foreseen is what the preflight says of a forge that takes no push.
+func foreseen(seen, fix string) string {
+	return "push-refused: The Git server does not take a push to branch main\nA promotion ends before its first commit has arrived.\n" +
+		"Seen: asking to push to FORGE/OWNER/infra.git: " + seen + "\nTo mend it: " + fix + "\n" +
+		"Errors found: the preflight found what would break the promotion, nothing was pushed: The Git server does not take a push to branch main [push-refused]"
 }
 
 // TestForgeRefusesInTheMiddle protects the branch while the candidate has a
