@@ -117,7 +117,7 @@ func (st *stage) play() []string {
 
 // verdicts runs the program and tells how each gate of each step ended.
 func (st *stage) verdicts(command string, inputs []string) []string {
-	r := st.begin(command, inputs...).wait()
+	r := st.begin(command, append(inputs, "GITHUB_ACTIONS=true")...).wait() // outputs are for workflows
 	var result promote.Result
 	if err := json.Unmarshal([]byte(r.output("report")), &result); err != nil {
 		st.Errorf("reading the report: %v", err)

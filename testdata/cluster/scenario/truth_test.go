@@ -39,16 +39,6 @@ func (s *site) live() *servingv1.Service {
 	return service
 }
 
-// revision is a Revision in Kubernetes.
-func (s *site) revision(name string) *servingv1.Revision {
-	s.Helper()
-	found, err := kube.Resource(revisions).Namespace(s.Namespace).Get(s.Context(), name, metav1.GetOptions{})
-	s.must(err)
-	revision := &servingv1.Revision{}
-	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, revision))
-	return revision
-}
-
 // application is the Application in Kubernetes.
 func (s *site) application() *unstructured.Unstructured {
 	s.Helper()
