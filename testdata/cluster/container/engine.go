@@ -2,9 +2,9 @@
 // and runs it as GitHub does: in workflows, by act, and with the signals that
 // the runner sends when somebody cancels a run.
 //
-// It needs podman, buildah and a container runtime, see [Packages], but no
-// registry: the image that the Dockerfile begins with is made of this
-// machine's own Go and shell.
+// It needs podman, buildah and a container runtime, see [Packages], but neither
+// root nor a registry: the image that the Dockerfile begins with is made of
+// this machine's own Go and shell.
 package container
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Packages is the command that installs what the package needs, on Debian and
 // Ubuntu.
-const Packages = "apt-get install --yes podman buildah runc git ca-certificates"
+const Packages = "apt-get install --yes podman buildah runc uidmap git ca-certificates"
 
 // An Engine is a podman with images, containers and a Docker socket of its
 // own, so that it neither sees nor disturbs what else runs on the machine.
@@ -96,6 +96,9 @@ func runtimeName() string {
 // configure writes the files that keep the engine to its own folder. The
 // limits are low because raising them needs CAP_SYS_RESOURCE.
 func (e *Engine) configure() error {
+	if err := os.Mkdir(e.file("xdg"), 0o700); err != nil {
+		return err
+	}
 	for name, content := range map[string]string{
 		"containers.conf": "[containers]\ndefault_ulimits = [\"nofile=10000:10000\", \"nproc=10000:10000\"]\n" +
 			"[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\nruntime = \"" + runtimeName() + "\"\n",
@@ -114,9 +117,11 @@ func (e *Engine) file(elem ...string) string {
 
 func (e *Engine) socket() string { return "unix://" + e.file("docker.sock") }
 
-// environment is what podman, buildah and act are started with.
+// environment is what podman and buildah are started with. Without root they
+// need a folder that a user has who is logged in.
 func (e *Engine) environment() []string {
-	return append(os.Environ(), "CONTAINERS_CONF="+e.file("containers.conf"), "CONTAINERS_STORAGE_CONF="+e.file("storage.conf"))
+	return append(os.Environ(), "XDG_RUNTIME_DIR="+e.file("xdg"),
+		"CONTAINERS_CONF="+e.file("containers.conf"), "CONTAINERS_STORAGE_CONF="+e.file("storage.conf"))
 }
 
 // command runs a program of the engine to its end and returns what it prints.
