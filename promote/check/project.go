@@ -54,7 +54,7 @@ func findSignature(f Facts) []Finding {
 	for _, key := range f.Setup.Project.Spec.SignatureKeys {
 		keys = append(keys, key.KeyID)
 	}
-	name, evidence := f.Setup.Project.Name, "spec.signatureKeys of the project: "+strings.Join(keys, ", ")
+	name, evidence := f.Setup.Project.Name, "keys of the project: "+strings.Join(keys, ", ")
 	if f.Setup.App != nil {
 		if condition := conditionWith(f.Setup.App, unsigned); condition != nil {
 			evidence += "\n" + string(condition.Type) + ": " + condition.Message
@@ -64,8 +64,8 @@ func findSignature(f Facts) []Finding {
 		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", name),
 		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that takes it back: what is live stays as it was, with a ComparisonError.",
 		Evidence: evidence,
-		Fix: "Put the Application into a project without signature keys, and protect the branch on the forge instead. Or, for all of this project:\n" +
-			fmt.Sprintf(`kubectl -n %s patch appproject %s --type json -p '[{"op": "remove", "path": "/spec/signatureKeys"}]'`, f.argocd(), name),
+		Fix: "Put the Application into a project without them, and protect the branch on the forge instead. Or take signatureKeys, or sourceIntegrity, out of this one:\n" +
+			fmt.Sprintf("kubectl -n %s edit appproject %s", f.argocd(), name),
 	}}
 }
 
