@@ -116,6 +116,12 @@ func (c *Client) Revision(ctx context.Context, app App, namespace, name string) 
 // application reads the Application, after a new comparison with Git if refresh is set.
 // A refresh ends when the application controller has answered it; when that takes
 // longer than one call may, the Application is read as it is.
+//
+// Argo CD loses a refresh now and then: the controller writes what it has patched back
+// over a newer copy in its cache, and with it the annotation that asks
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L1577-L1586,
+// explained in https://github.com/argoproj/argo-rollouts/issues/4073). Asking the same
+// again changes nothing then, so nobody would hear it. Asking for a hard refresh does.
 func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alpha1.Application, error) {
 	query := &applicationpkg.ApplicationQuery{Name: &app.Name}
 	if app.Namespace != "" {
@@ -124,8 +130,11 @@ func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alp
 	if app.Project != "" {
 		query.Project = []string{app.Project}
 	}
-	if refresh {
-		if answer, err := c.refresh(ctx, *query); err == nil {
+	for _, kind := range []v1alpha1.RefreshType{v1alpha1.RefreshTypeNormal, v1alpha1.RefreshTypeHard} {
+		if !refresh {
+			break
+		}
+		if answer, err := c.refresh(ctx, *query, kind); err == nil {
 			return answer, checkApplication(app, answer)
 		} else if !isTimeout(err) || ctx.Err() != nil {
 			return nil, fmt.Errorf("refreshing application %s: %w", app, explain(err))
@@ -138,11 +147,12 @@ func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alp
 	return answer, checkApplication(app, answer)
 }
 
-func (c *Client) refresh(ctx context.Context, query applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+// refresh asks for one of the two kinds, which share the time of one call.
+func (c *Client) refresh(ctx context.Context, query applicationpkg.ApplicationQuery, kind v1alpha1.RefreshType) (*v1alpha1.Application, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout/2)
 	defer cancel()
-	normal := string(v1alpha1.RefreshTypeNormal)
-	query.Refresh = &normal
+	name := string(kind)
+	query.Refresh = &name
 	return c.apps.Get(ctx, &query)
 }
 

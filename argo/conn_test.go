@@ -239,6 +239,23 @@ func TestRefreshNobodyAnswers(t *testing.T) {
 	}
 }
 
+// TestRefreshLost has a controller that has lost a refresh: it hears of the next one only
+// if that is of another kind.
+func TestRefreshLost(t *testing.T) {
+	t.Parallel()
+	server := &apiServer{get: func(q *applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) {
+		if q.GetRefresh() != string(v1alpha1.RefreshTypeHard) {
+			return nil, errors.New("application refresh deadline exceeded")
+		}
+		app := shopApplication()
+		app.Status.Sync.Revision = "new"
+		return app, nil
+	}}
+	if app, err := dial(t, server.handler(), nil).application(t.Context(), shop, true); err != nil || app.Status.Sync.Revision != "new" {
+		t.Errorf("got %v, %v: expected the application after the refresh", app, err)
+	}
+}
+
 func TestWatchWakes(t *testing.T) {
 	t.Parallel()
 	server := &apiServer{watch: func(stream applicationpkg.ApplicationService_WatchServer) error {
