@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/acme/knative-promote/gitops/gittest"
@@ -50,6 +51,8 @@ func (s *site) shell(ctx context.Context, script, tag string) error {
 		"ARGOCD_SERVER=" + world.ArgoCDServer(), "ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"], "ARGOCD_OPTS=--grpc-web --server-crt " + world.CA(),
 		"REPOSITORY=" + address.String(), "OVERLAY=" + s.Overlay, "IMAGE=" + s.Image + ":" + tag, "APPLICATION=" + s.App.GetName(),
 	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it has started ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("the pipeline: %w\n%s", err, out)
 	}
