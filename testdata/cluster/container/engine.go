@@ -12,12 +12,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -137,9 +137,12 @@ func (e *Engine) command(ctx context.Context, name string, args ...string) (stri
 	return strings.TrimSpace(string(out)), nil
 }
 
-// serve starts what act takes for Docker.
+// serve starts what act takes for Docker. It ends by itself half an hour after
+// a test that could not end it. Without root it is several processes, so it
+// has a group.
 func (e *Engine) serve(ctx context.Context) error {
-	e.service = exec.Command("podman", "system", "service", "--time=0", e.socket())
+	e.service = exec.Command("podman", "system", "service", "--time=1800", e.socket())
+	e.service.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	e.service.Env, e.service.Stdout, e.service.Stderr = e.environment(), &e.log, &e.log
 	if err := e.service.Start(); err != nil {
 		return fmt.Errorf("starting podman: %w", err)
@@ -169,14 +172,16 @@ func (e *Engine) Close() error {
 	defer stop()
 	if e.service != nil && e.service.Process != nil {
 		_, _ = e.command(ctx, "podman", "rm", "--all", "--force", "--time=0")
-		_ = e.service.Process.Signal(os.Interrupt)
+		_ = syscall.Kill(-e.service.Process.Pid, syscall.SIGTERM)
 		<-e.ended
 	}
-	err := os.RemoveAll(e.dir)
-	if errors.Is(err, fs.ErrPermission) { // without root, files in images belong to other users
-		_, err = e.command(ctx, "podman", "unshare", "rm", "-rf", e.dir)
+	if os.Geteuid() != 0 {
+		// Files in images belong to other users then, and a process of podman's
+		// stays to hold on to these users.
+		_, _ = e.command(ctx, "podman", "unshare", "rm", "-rf", e.file("images"))
+		_, _ = e.command(ctx, "podman", "system", "migrate")
 	}
-	return err
+	return os.RemoveAll(e.dir)
 }
 
 // Podman runs podman and returns what it prints.
