@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
 // `auto-sync off`, `service NAME`, `read-only` for a git token that may not
-// push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this, or
+// push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
+// `polls` for an Argo CD that finds commits by itself within seconds, or
 // `customized FILE` for the resource customizations of argocd-cm.
 func TestScripts(t *testing.T) {
 	var checked atomic.Int32
@@ -80,6 +81,7 @@ type setting struct {
 	service, path string
 	autoSync      bool
 	readOnly      bool
+	polls         bool
 	denied        []string
 	overrides     map[string]v1alpha1.ResourceOverride
 }
@@ -99,6 +101,8 @@ func readSetting(workDir string) (setting, error) {
 			s.autoSync = value != "off"
 		case "read-only":
 			s.readOnly = true
+		case "polls":
+			s.polls = true
 		case "denied":
 			s.denied = append(s.denied, value)
 		case "customized":

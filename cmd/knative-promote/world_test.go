@@ -191,11 +191,20 @@ func (w *world) commit(message string, files map[string]string) error {
 	return err
 }
 
+// poll is how often, by its clock, Argo CD looks for commits by itself. Usually
+// it does not in a script's time: real ones take minutes for that, and a run
+// must not rest on it.
+func (w *world) poll() time.Duration {
+	if w.polls {
+		return 3 * time.Minute
+	}
+	return 24 * time.Hour
+}
+
 func (w *world) startArgo(url string) error {
 	server, err := argotest.Start(argotest.Config{
 		// Twenty times as fast as a real cluster: a broken image is given up after a second.
-		// It does not find commits by itself, since real ones take minutes for that.
-		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second, Poll: 24 * time.Hour,
+		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second, Poll: w.poll(),
 		Middleware: w.aroundArgo, Denied: w.denied, Overrides: w.overrides,
 		Apps: []argotest.App{{
 			Name: "the-app", RepoURL: url, GitDir: w.bare, Path: w.path,
