@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -54,10 +55,12 @@ func ship(t *testing.T) *shipped {
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	engine, err := container.Start(ctx, root)
 	if err != nil {
 		t.Fatal(err)
 	}
+	started := time.Now()
 	t.Cleanup(func() {
 		if err := engine.Close(); err != nil {
 			t.Error(err)
@@ -67,6 +70,7 @@ func ship(t *testing.T) *shipped {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("the engine was ready in %s, the image in %s", started.Sub(began).Round(time.Second), time.Since(started).Round(time.Second))
 	folder, err := engine.Release(ctx, image, version)
 	if err != nil {
 		t.Fatal(err)
