@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"path"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -51,7 +53,7 @@ func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unst
 	if !fsys.Exists(path.Join("/", s.path)) {
 		return nil, fmt.Errorf("%s: app path does not exist", s.path)
 	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, path.Join("/", s.path))
+	resources, err := build(fsys, path.Join("/", s.path))
 	if err != nil {
 		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)
 	}
@@ -68,6 +70,16 @@ func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unst
 		manifests = append(manifests, s.own(manifest))
 	}
 	return manifests, nil
+}
+
+// building is held by the build that runs: kustomize reads its schema into global variables, and some of it reads them
+// without a lock.
+var building sync.Mutex
+
+func build(fsys filesys.FileSystem, dir string) (resmap.ResMap, error) {
+	building.Lock()
+	defer building.Unlock()
+	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, dir)
 }
 
 // own marks a manifest as the Application's.
