@@ -1,21 +1,21 @@
 package argotest
 
 import (
-	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
 	"path"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // instanceLabel is how Argo CD by default marks what belongs to an Application.
@@ -42,44 +42,35 @@ func (s source) resolve(ctx context.Context, revision string) (string, error) {
 
 // render builds the overlay at a commit.
 func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unstructured, error) {
-	archive, err := s.git(ctx, "archive", "--format=tar", commit)
+	archive, err := s.git(ctx, "archive", "--format=zip", commit)
 	if err != nil {
 		return nil, err
 	}
-	fsys, err := unpack(archive)
+	tree, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading the archive of %s: %w", commit, err)
 	}
-	if !fsys.Exists(path.Join("/", s.path)) {
+	if _, err := fs.Stat(tree, path.Clean(s.path)); err != nil {
 		return nil, fmt.Errorf("%s: app path does not exist", s.path)
 	}
-	resources, err := build(fsys, path.Join("/", s.path))
+	rendered, err := kustomize.Render(ctx, tree, s.path)
 	if err != nil {
 		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)
 	}
+	return s.manifests(rendered)
+}
+
+func (s source) manifests(rendered []byte) ([]*unstructured.Unstructured, error) {
 	var manifests []*unstructured.Unstructured
-	for _, resource := range resources.Resources() {
-		data, err := resource.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
+	for documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(rendered), 4096); ; {
 		manifest := &unstructured.Unstructured{}
-		if err := manifest.UnmarshalJSON(data); err != nil {
+		if err := documents.Decode(manifest); errors.Is(err, io.EOF) {
+			return manifests, nil
+		} else if err != nil {
 			return nil, err
 		}
 		manifests = append(manifests, s.own(manifest))
 	}
-	return manifests, nil
-}
-
-// building is held by the build that runs: kustomize reads its schema into global variables, and some of it reads them
-// without a lock.
-var building sync.Mutex
-
-func build(fsys filesys.FileSystem, dir string) (resmap.ResMap, error) {
-	building.Lock()
-	defer building.Unlock()
-	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, dir)
 }
 
 // own marks a manifest as the Application's.
@@ -102,27 +93,4 @@ func (s source) git(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("git %s: %s", args[0], bytes.TrimSpace(exit.Stderr))
 	}
 	return out, err
-}
-
-func unpack(archive []byte) (filesys.FileSystem, error) {
-	fsys := filesys.MakeFsInMemory()
-	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return fsys, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue
-		}
-		data, err := io.ReadAll(reader)
-		if err != nil {
-			return nil, err
-		}
-		if err := fsys.WriteFile("/"+header.Name, data); err != nil {
-			return nil, err
-		}
-	}
 }
