@@ -147,9 +147,8 @@ func findSwitched(f Facts) []Finding {
 		Effect: "From the second server-side sync on Knative refuses every one (\"annotation value is immutable: metadata.annotations." + creator +
 			"\"): a promotion stops in the middle and cannot be taken back.",
 		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations as a whole, nobody owns " + creator,
-		Fix: "Forget who owns what, once, while no promotion is under way:\n" +
-			fmt.Sprintf(`kubectl -n %s patch ksvc %s --type json -p '[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]'`, f.namespace(), f.Wish.Service) +
-			"\nOr give the Service an annotation of your own in Git.",
+		Fix: "Give the Service an annotation of your own in Git, so that there is always one to apply:\n" +
+			f.patch(change{Op: "add", Path: "/metadata/annotations", Value: map[string]string{"app.kubernetes.io/managed-by": "argocd"}}),
 	}}
 }
 
