@@ -224,7 +224,7 @@ func findOwners(f Facts) []Finding {
 	return []Finding{{
 		Problem: fmt.Sprintf("Application %s is not the only one that deploys Service %s", f.application(), f.Wish.Service),
 		Effect: "Each of them marks the Service as its own and sees the other's mark as a difference, so they sync it in turns. " +
-			"A promotion sees its commits undone or never in peace, and fails.",
+			"A promotion may see its commits undone or never in peace, and fail.",
 		Evidence: strings.Join(evidence, "\n"),
 		Fix:      "Leave the Service to one of them. To delete an Application and keep what it deployed:\nargocd app delete OTHER --cascade=false",
 	}}

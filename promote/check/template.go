@@ -63,8 +63,8 @@ func findChanged(f Facts) []Finding {
 	at := f.inService(keys(fields[0])...)
 	return []Finding{{
 		Problem: fmt.Sprintf("the template of Service %s has changed under the revision name %s", f.Overlay.Service(), f.Overlay.Revision()),
-		Effect: "Knative refuses the change, so Argo CD's syncs fail until a promotion gives the template a new name. If that promotion fails, it " +
-			"cannot be taken back: the old name with the new template is RevisionNameTaken. The traffic then stays with the old revision.",
+		Effect: "Knative refuses the change, so Argo CD's syncs fail until a promotion gives the template a new name. If that promotion fails, all " +
+			"traffic goes back to the old revision, and the changed template gets a revision of its own that no traffic goes to.",
 		Evidence: strings.Join(lines, "\n"),
 		Fix: "Promote the change by itself, without a new image, before anything else:\n" +
 			fmt.Sprintf("knative-promote promote --service %s --path %s   # and the other inputs as usual, without image", f.Overlay.Service(), f.Overlay.Overlay),
@@ -197,15 +197,19 @@ func findInitialScale(f Facts) []Finding {
 	if scale, err := strconv.Atoi(value); err != nil || scale != 0 {
 		return nil
 	}
-	steps := []any{"spec", "template", "metadata", "annotations", key}
-	at := f.inService(steps...)
+	annotations := []any{"spec", "template", "metadata", "annotations"}
+	steps := append(annotations, key)
+	at, gone := f.inService(steps...), steps
+	if len(service.Spec.Template.Annotations) == 1 {
+		gone = annotations // an empty map would be out of sync for ever
+	}
 	return []Finding{{
 		Problem: fmt.Sprintf("Service %s has %s: %q", f.Next.Service(), key, value),
 		Effect: "A new revision is Ready before any of its containers has started. A broken image passes for live and gets all the traffic, " +
 			"unless the input probe lets requests start it before.",
 		Evidence: readable(steps) + " is " + strconv.Quote(value),
 		Fix: "Set the input probe, or take the annotation out, so that one pod must become ready.\n" +
-			f.patch(change{Op: "remove", Path: pointer(steps...)}),
+			f.patch(change{Op: "remove", Path: pointer(gone...)}),
 		File: at.File, Line: at.Line,
 	}}
 }
