@@ -133,7 +133,8 @@ func (p *Plane) installKnative(ctx context.Context, k *Kube) error {
 
 // knativeSettings: images come from registries that nobody asks, what is not
 // ready after 20 s is given up (600 s is Knative's default, too long for tests),
-// and the activator, which does not run, has an address.
+// a Service may ask to begin without pods, and the activator, which does not
+// run, has an address.
 const knativeSettings = `
 apiVersion: v1
 kind: ConfigMap
@@ -142,6 +143,11 @@ data:
   queue-sidecar-image: ko.local/queue:1
   registries-skipping-tag-resolving: ghcr.io,ko.local,registry.test
   progress-deadline: 20s
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: config-autoscaler, namespace: knative-serving}
+data: {allow-zero-initial-scale: "true"}
 ---
 apiVersion: v1
 kind: ConfigMap

@@ -26,6 +26,7 @@ func kubernetesPrograms() []program {
 		{Name: "etcd", Package: "go.etcd.io/etcd/server/v3"},
 		{Name: "kube-apiserver", Package: "k8s.io/kubernetes/cmd/kube-apiserver", LDFlags: stamp},
 		{Name: "kube-controller-manager", Package: "k8s.io/kubernetes/cmd/kube-controller-manager", LDFlags: stamp},
+		{Name: "kubectl", Package: "k8s.io/kubernetes/cmd/kubectl", LDFlags: stamp},
 	}
 }
 

@@ -83,7 +83,7 @@ export INGRESS=%s
 export INPUT_TOKEN=$GIT_PASSWORD INPUT_ARGOCD_CA="$(cat $ARGOCD_CA)" INPUT_PROBE_CONNECT=$INGRESS
 export PATH=%s:$PATH
 `, p.Kubeconfig(), p.ArgoCDServer(), p.Tokens["ci"], p.Tokens["reader"], p.Tokens["admin"],
-		p.CA(), p.CA(), p.GitURL(), GitPassword, p.Ingress(), programs[p.Versions.argocd()])
+		p.CA(), p.CA(), p.GitURL(), GitPassword, p.Ingress(), programs[p.Versions.argocd()]+":"+programs[kubernetesModule])
 	if f, err := p.Forge(); err == nil {
 		text += fmt.Sprintf("export FORGE_URL=%s FORGE_USER=%s FORGE_PASSWORD=%s\n", f.URL, forge.Admin, f.Password(forge.Admin))
 	}
