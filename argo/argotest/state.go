@@ -18,6 +18,16 @@ func (s *Server) CA() []byte { return append([]byte(nil), s.ca...) }
 // Ingress returns host:port of the data path, which routes by the Host header.
 func (s *Server) Ingress() string { return s.data.Addr().String() }
 
+// Application returns the Application as it is stored, or nil.
+func (s *Server) Application(name string) *v1alpha1.Application {
+	for _, a := range s.apps {
+		if app := a.get(); app.Name == name {
+			return app
+		}
+	}
+	return nil
+}
+
 // Service returns a copy of the live Service, or nil when there is none.
 func (s *Server) Service(namespace, name string) *servingv1.Service {
 	return s.cluster.Service(namespace, name)

@@ -15,10 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"knative.dev/pkg/apis"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/argo/argotest"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote"
@@ -38,6 +43,7 @@ const statesFile = "testdata/states.txt"
 func TestModel(t *testing.T) {
 	t.Parallel()
 	real := &stage{site: newSite(t)}
+	real.states = real.site.states
 	model := modelled(t, real.site)
 	var verdicts [2][]string
 	var states [2]map[string]bool
@@ -63,7 +69,8 @@ func TestModel(t *testing.T) {
 // A stage is where the script is played.
 type stage struct {
 	*site
-	inputs []string // beside the site's own
+	inputs []string                                                               // beside the site's own
+	states func(context.Context, func(*v1alpha1.Application, *servingv1.Service)) // tells what is there until the context ends
 }
 
 // modelled is a stage with a copy of the site's repository, deployed by the
@@ -92,9 +99,62 @@ func modelled(t *testing.T, s *site) *stage {
 		live := server.Service(s.Namespace, s.Service)
 		return live != nil && live.IsReady()
 	})
-	return &stage{&copied, []string{
+	inputs := []string{
 		"ARGOCD_SERVER=" + server.Addr(), "ARGOCD_AUTH_TOKEN=token", "argocd-ca=" + string(server.CA()), "probe-connect=" + server.Ingress(),
+	}
+	return &stage{&copied, inputs, func(ctx context.Context, see func(*v1alpha1.Application, *servingv1.Service)) {
+		for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
+			see(server.Application(s.App.GetName()), server.Service(s.Namespace, s.Service))
+		}
 	}}
+}
+
+// states tells every state of the Application and the Service that Kubernetes
+// tells of.
+func (s *site) states(ctx context.Context, see func(*v1alpha1.Application, *servingv1.Service)) {
+	one := func(resource schema.GroupVersionResource, namespace, name string) <-chan watch.Event {
+		stream, err := kube.Resource(resource).Namespace(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+		if err != nil {
+			s.Errorf("watching %s: %v", name, err)
+			return nil
+		}
+		return stream.ResultChan()
+	}
+	apps, live := one(applications, s.App.GetNamespace(), s.App.GetName()), one(services, s.Namespace, s.Service)
+	app, service := &v1alpha1.Application{}, &servingv1.Service{}
+	for {
+		var err error
+		select {
+		case event := <-apps:
+			app = &v1alpha1.Application{}
+			err = into(event, app)
+		case event := <-live:
+			service = &servingv1.Service{}
+			err = into(event, service)
+		case <-ctx.Done():
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Errorf("watching: %v", err)
+			return
+		}
+		if app.Name != "" && service.Name != "" {
+			see(app, service)
+		}
+	}
+}
+
+// into reads the object of a watch's event.
+func into(event watch.Event, object any) error {
+	found, ok := event.Object.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("event %q: %v", event.Type, event.Object)
+	}
+	text, err := found.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, object)
 }
 
 // play runs the script and notes each verdict.
@@ -133,31 +193,17 @@ func (st *stage) verdicts(command string, inputs []string) []string {
 	return lines
 }
 
-// watched notes every state that Argo CD shows while something is done.
+// watched notes every state that is shown while something is done.
 func (st *stage) watched(do func()) map[string]bool {
-	config := argo.Config{Server: world.ArgoCDServer(), Token: world.Tokens["ci"], Insecure: true}
-	for _, input := range st.inputs {
-		if address, ok := strings.CutPrefix(input, "ARGOCD_SERVER="); ok {
-			config.Server, config.Token = address, "token"
-		}
-	}
-	client, err := argo.New(config)
-	st.must(err)
 	states := map[string]bool{}
 	ctx, stop := context.WithCancel(st.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		source := argo.Source{RepoURL: st.URL, Branch: "main", Path: st.Overlay}
-		for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
-			seen, err := client.Live(ctx, argo.App{Name: st.App.GetName()}, source, st.Service)
-			if err != nil && ctx.Err() == nil {
-				st.Errorf("watching: %v", err)
-				return
+		st.states(ctx, func(app *v1alpha1.Application, service *servingv1.Service) {
+			for _, state := range statesOf(app, service) {
+				states[state] = true
 			}
-			if err == nil {
-				states[stateOf(seen)] = true
-			}
-		}
+		})
 	})
 	do()
 	stop()
@@ -165,24 +211,33 @@ func (st *stage) watched(do func()) map[string]bool {
 	return states
 }
 
-// stateOf is what matters of a state: nothing that is a time, a hash or a name.
-func stateOf(seen argo.Observed) string {
-	phase := "-"
-	if seen.App.Status.OperationState != nil {
-		phase = string(seen.App.Status.OperationState.Phase)
+// statesOf are the states that an Application and its Service are in, each by
+// itself and as far as the one goes by the other, without times, hashes and
+// names. The two move side by side, so that every pair of their states is
+// possible for a moment.
+func statesOf(app *v1alpha1.Application, service *servingv1.Service) []string {
+	phase := "no operation"
+	if app.Status.OperationState != nil {
+		phase = string(app.Status.OperationState.Phase)
 	}
 	current := "current"
-	if seen.Service.Status.ObservedGeneration != seen.Service.Generation {
+	if service.Status.ObservedGeneration != service.Generation {
 		current = "behind"
 	}
-	ready, latest := "-", "latest is ready"
-	if condition := seen.Service.Status.GetCondition(apis.ConditionReady); condition != nil {
-		ready = strings.TrimSpace(string(condition.Status) + " " + condition.Reason)
+	ready, reason := "not known", ""
+	if condition := service.Status.GetCondition(apis.ConditionReady); condition != nil {
+		ready, reason = string(condition.Status), condition.Reason
 	}
-	if seen.Service.Status.LatestCreatedRevisionName != seen.Service.Status.LatestReadyRevisionName {
-		latest = "latest is not ready"
+	latest := "its latest revision is ready"
+	if service.Status.LatestCreatedRevisionName != service.Status.LatestReadyRevisionName {
+		latest = "its latest revision is not ready"
 	}
-	return strings.Join([]string{string(seen.App.Status.Sync.Status), string(seen.App.Status.Health.Status), phase, current, ready, latest}, ", ")
+	sync, health := app.Status.Sync.Status, app.Status.Health.Status
+	return []string{
+		fmt.Sprintf("Application: %s, %s, %s", sync, health, phase),
+		fmt.Sprintf("Service: %s, Ready is %s, %s", current, strings.TrimSpace(ready+" "+reason), latest),
+		fmt.Sprintf("Both: %s, the Service's Ready is %s", health, ready),
+	}
 }
 
 // knownStates are the recorded states and those of this run.
