@@ -59,7 +59,10 @@ func TestTokenRevoked(t *testing.T) {
 	s.must(world.Revoke(s.Context(), "ci", token))
 	r.wait().exits(10).says("Argo CD")
 	s.refresh()
-	s.eventually("the candidate is gone", func() bool { return !s.liveAt(10) })
+	s.eventually("the candidate is gone", func() bool {
+		live := s.live()
+		return !s.liveAt(10) && live.IsReady() && live.Status.ObservedGeneration == live.Generation
+	})
 	s.restored(good, "v2.0.0")
 	s.promote("v3.0.0", "steps=10,100").exits(0)
 	s.settled("v3.0.0")

@@ -179,7 +179,7 @@ func (r *run) output(name string) string {
 // eventually waits, for a minute and a half at most, until something is so.
 func (s *site) eventually(what string, so func() bool) {
 	s.Helper()
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if so() {
 			return
 		}
