@@ -19,13 +19,10 @@ import (
 func TestApplications(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*layout){
-		"self-heal off":  func(l *layout) { l.policy("automated", map[string]any{"prune": true}) },
-		"prune off":      func(l *layout) { l.policy("automated", map[string]any{"selfHeal": true}) },
-		"generate paths": func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", ".;../../base") },
-		"server-side apply and diff": func(l *layout) {
-			l.option("ServerSideApply=true")
-			l.annotate("argocd.argoproj.io/compare-options", "ServerSideDiff=true")
-		},
+		"self-heal off":               func(l *layout) { l.policy("automated", map[string]any{"prune": true}) },
+		"prune off":                   func(l *layout) { l.policy("automated", map[string]any{"selfHeal": true}) },
+		"generate paths":              func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", ".;../../base") },
+		"server-side apply and diff":  serverSide,
 		"replace nothing out of sync": func(l *layout) { l.option("ApplyOutOfSyncOnly=true") },
 		"two sources":                 twoSources,
 	} {
@@ -39,6 +36,12 @@ func TestApplications(t *testing.T) {
 			s.restored(good, "v2.0.0")
 		})
 	}
+}
+
+// serverSide has Argo CD apply and compare on the server.
+func serverSide(l *layout) {
+	l.option("ServerSideApply=true")
+	l.annotate("argocd.argoproj.io/compare-options", "ServerSideDiff=true")
 }
 
 // twoSources adds a second source with a ConfigMap to the Application.

@@ -1,0 +1,200 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// TestCheckDifferences: what Argo CD is told to leave alone is not promoted,
+// though it calls itself Synced.
+func TestCheckDifferences(t *testing.T) {
+	creator := []string{"/metadata/annotations/serving.knative.dev~1creator", "/metadata/annotations/serving.knative.dev~1lastModifier"}
+	troubles(t, map[string]trouble{
+		"traffic-ignored": {layout: func(l *layout) { l.ignore("/spec/traffic") }},
+		"traffic-ignored and respected": {layout: func(l *layout) {
+			l.ignore("/spec/traffic")
+			l.option("RespectIgnoreDifferences=true")
+		}},
+		"template-ignored": {layout: func(l *layout) {
+			l.ignore("/spec/template")
+			l.option("RespectIgnoreDifferences=true")
+		}},
+		"last-applied-annotations": {
+			layout: func(l *layout) {
+				l.ignore(creator...)
+				l.option("RespectIgnoreDifferences=true")
+			},
+			set: func(s *site) {
+				s.promote("v1.1.0", "steps=100").exits(0)
+				s.patchApplication(`[{"op": "remove", "path": "/spec/ignoreDifferences"}]`)
+			},
+		},
+	})
+}
+
+// TestCheckApply: not every way to apply a Service suits Knative.
+func TestCheckApply(t *testing.T) {
+	all := map[string]trouble{
+		"replace": {
+			layout: func(l *layout) { l.option("Replace=true") },
+			mend:   func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/syncOptions/1"}]`) },
+		},
+		"server-side-apply-diff": {
+			layout: onServer("containerPort: 8080, protocol: TCP"),
+			set:    (*site).compareOnClient,
+			seen:   func(s *site) { s.becomes("OutOfSync", "Healthy") },
+			gone:   func(s *site) { s.becomes("Synced", "Healthy") },
+		},
+	}
+	if strings.HasPrefix(world.Versions.Knative, "0.42.") { // later the ports are no list by keys
+		all["server-side-apply-ports"] = trouble{layout: onServer("containerPort: 8080"), set: (*site).compareOnClient}
+	}
+	if strings.HasPrefix(world.Versions.ArgoCD, "2.") { // 3 tracks by an annotation, so that there always is one to apply
+		all["server-side-apply-switched"] = trouble{set: func(s *site) {
+			s.patchApplication(`[{"op": "add", "path": "/spec/syncPolicy/syncOptions/-", "value": "ServerSideApply=true"}]`)
+		}}
+	}
+	troubles(t, all)
+}
+
+// onServer is a Service with a port that is applied and compared on the server.
+func onServer(port string) func(*layout) {
+	return func(l *layout) {
+		odd("        ports: [{" + port + "}]\n")(l)
+		serverSide(l)
+	}
+}
+
+// compareOnClient takes the Application's ServerSideDiff away.
+func (s *site) compareOnClient() {
+	s.Helper()
+	s.patchApplication(`[{"op": "remove", "path": "/metadata/annotations"}]`)
+}
+
+// TestCheckSource: Argo CD deploys something else than the overlay at the tip.
+func TestCheckSource(t *testing.T) {
+	kustomize := func(field string, value any) func(*site) {
+		return func(s *site) {
+			patch, err := yaml.YAMLToJSON(fmt.Appendf(nil, "[{op: add, path: /spec/source/kustomize, value: {%s: %v}}]", field, value))
+			s.must(err)
+			s.patchApplication(string(patch))
+		}
+	}
+	troubles(t, map[string]trouble{
+		"source": {ends: 1, set: func(s *site) {
+			s.patchApplication(fmt.Sprintf(`[{"op": "replace", "path": "/spec/source/targetRevision", "value": %q}]`, s.Seed))
+		}},
+		"generate-paths":    {layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") }},
+		"image-overridden":  {set: kustomize("images", "['ghcr.io/acme/app:v1.0.0']")},
+		"render-overridden": {set: kustomize("commonLabels", "{team: shop}")},
+		"not-kustomize": {
+			set: func(s *site) {
+				s.patchApplication(`[{"op": "add", "path": "/spec/source/directory", "value": {"recurse": true}}]`)
+			},
+			mend: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/source/directory"}]`) },
+		},
+	})
+}
+
+// TestCheckSync: Argo CD does not sync what is pushed, or somebody else does.
+func TestCheckSync(t *testing.T) {
+	troubles(t, map[string]trouble{
+		"auto-sync-off": {
+			inputs: []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["reader"]},
+			set:    func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`) },
+		},
+		"self-heal-off": {
+			layout: func(l *layout) { l.policy("automated", map[string]any{"prune": true}) },
+			seen: func(s *site) {
+				s.promote("v1.1.0", "steps=100").exits(0)
+				s.patchService(`{"spec": {"traffic": [{"latestRevision": true, "percent": 100}]}}`)
+				s.becomes("OutOfSync", "Healthy")
+			},
+			gone: func(s *site) { s.becomes("Synced", "Healthy") },
+		},
+		"skip-reconcile": {set: func(s *site) {
+			s.patchApplication(`[{"op": "add", "path": "/metadata/annotations", "value": {"argocd.argoproj.io/skip-reconcile": "true"}}]`)
+		}},
+		"owners": {seen: (*site).changesHands, set: (*site).copyApplication, mend: func(s *site) {
+			s.paste("argocd app delete " + s.Service + "-copy --cascade=false --yes")
+		}},
+		"sync-window-closed": {
+			set: func(s *site) {
+				s.project(`sourceRepos: ["*"], syncWindows: [{kind: deny, schedule: "0 0 * * *", duration: 23h59m, applications: ["*"]}]`)
+			},
+			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
+		},
+		"project-denies": {ends: 9, set: func(s *site) { s.project(`sourceRepos: ["https://git.example.com/other.git"]`) }},
+	})
+}
+
+// ignore has Argo CD ignore fields of Knative Services.
+func (l *layout) ignore(pointers ...string) {
+	entry := map[string]any{"group": "serving.knative.dev", "kind": "Service", "jsonPointers": []any{}}
+	for _, p := range pointers {
+		entry["jsonPointers"] = append(entry["jsonPointers"].([]any), p)
+	}
+	unstructured.SetNestedSlice(l.App.Object, []any{entry}, "spec", "ignoreDifferences")
+}
+
+// becomes waits until Argo CD says so of the Application.
+func (s *site) becomes(sync, health string) {
+	s.Helper()
+	s.refresh()
+	s.eventually("the Application is "+sync+" and "+health, func() bool {
+		nowSync, nowHealth := s.syncedAndHealthy()
+		return nowSync == sync && nowHealth == health
+	})
+}
+
+// project puts the Application into a project of its own, which permits every
+// destination, and what more says.
+func (s *site) project(more string) {
+	s.Helper()
+	s.must(kube.In("argocd").Apply(s.Context(), fmt.Appendf(nil, `
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: %s}
+spec: {destinations: [{namespace: "*", server: "*"}], clusterResourceWhitelist: [{group: "*", kind: "*"}], %s}
+`, s.Service, more)))
+	s.patchApplication(fmt.Sprintf(`[{"op": "replace", "path": "/spec/project", "value": %q}]`, s.Service))
+	s.refresh()
+}
+
+// copyApplication makes another Application of the same source.
+func (s *site) copyApplication() {
+	s.Helper()
+	other := s.App.DeepCopy()
+	other.SetName(s.App.GetName() + "-copy")
+	text, err := yaml.Marshal(other.Object)
+	s.must(err)
+	s.must(kube.In("argocd").Apply(s.Context(), text))
+}
+
+// patchService changes the live Service by a merge patch, as somebody would by
+// hand.
+func (s *site) patchService(patch string) {
+	s.Helper()
+	_, err := kube.Resource(services).Namespace(s.Namespace).Patch(s.Context(), s.Service, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+// changesHands fails the scenario unless the Service is marked as one
+// Application's and then as another's.
+func (s *site) changesHands() {
+	s.Helper()
+	first := s.live().Labels[instanceLabel]
+	for _, other := range []bool{true, false} {
+		s.eventually("the Service changes hands", func() bool { return (s.live().Labels[instanceLabel] != first) == other })
+	}
+}
+
+const instanceLabel = "app.kubernetes.io/instance"
