@@ -163,6 +163,7 @@ func TestStuckOperation(t *testing.T) {
 		count, _, _ := unstructured.NestedInt64(s.application().Object, "status", "operationState", "retryCount")
 		return count > 0
 	})
+	s.finds("operation")
 	s.promote("v3.0.0", "steps=50,100").exits(0)
 	s.settled("v3.0.0")
 }

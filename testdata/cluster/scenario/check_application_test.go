@@ -95,6 +95,17 @@ func TestCheckSource(t *testing.T) {
 		"generate-paths":    {layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") }},
 		"image-overridden":  {set: kustomize("images", "['ghcr.io/acme/app:v1.0.0']")},
 		"render-overridden": {set: kustomize("commonLabels", "{team: shop}")},
+		"condition": {
+			layout: twoSources,
+			set: func(s *site) {
+				s.patchApplication(`[{"op": "replace", "path": "/spec/sources/1/path", "value": "missing"}]`)
+				s.becomes("Unknown", "Healthy")
+			},
+			mend: func(s *site) {
+				s.patchApplication(`[{"op": "replace", "path": "/spec/sources/1/path", "value": "extra"}]`)
+				s.becomes("Synced", "Healthy")
+			},
+		},
 		"not-kustomize": {
 			set: func(s *site) {
 				s.patchApplication(`[{"op": "add", "path": "/spec/source/directory", "value": {"recurse": true}}]`)

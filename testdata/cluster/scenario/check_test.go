@@ -38,8 +38,7 @@ func troubles(t *testing.T, all map[string]trouble) {
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rule, _, _ := strings.Cut(name, " ")
-			c.show(c.site(t, t.Name()), rule)
+			c.show(t, name)
 		})
 	}
 }
@@ -60,8 +59,10 @@ func (c trouble) site(t *testing.T, name string) *site {
 
 // show fails unless `check` finds the rule, the trouble is real, and both are
 // gone with the fix.
-func (c trouble) show(s *site, rule string) {
-	s.Helper()
+func (c trouble) show(t *testing.T, name string) {
+	t.Helper()
+	s := c.site(t, t.Name())
+	rule, _, _ := strings.Cut(name, " ")
 	found := s.finds(rule, c.inputs...)
 	switch {
 	case c.seen != nil:

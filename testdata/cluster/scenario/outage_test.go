@@ -67,3 +67,17 @@ func TestTokenRevoked(t *testing.T) {
 	s.promote("v3.0.0", "steps=10,100").exits(0)
 	s.settled("v3.0.0")
 }
+
+// A token that ends before the promotion does is as good as a revoked one then.
+func TestTokenExpires(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	token, err := world.Token(s.Context(), "ci", time.Minute)
+	s.must(err)
+	inputs := []string{"steps=50@60s,100", "ARGOCD_AUTH_TOKEN=" + token}
+	s.finds("token-expires", inputs...)
+	s.promote("v2.0.0", append(inputs, "preflight=off")...).exits(10).says("expired")
+	s.findsNot("token-expires", "steps=50@60s,100")
+	s.promote("v3.0.0", "steps=50,100").exits(0)
+	s.settled("v3.0.0")
+}

@@ -171,6 +171,7 @@ func TestTemplateChange(t *testing.T) {
 		message, _, _ := unstructured.NestedString(s.application().Object, "status", "operationState", "message")
 		return strings.Contains(message, "without a name change")
 	})
+	s.finds("template-changed")
 	s.promote("v3.0.0-http500", "steps=50,100").exits(8)
 	s.settled("v2.0.0")
 	if a := s.ask(s.host()); a.Revision != before {
@@ -178,6 +179,7 @@ func TestTemplateChange(t *testing.T) {
 	}
 	s.begin("promote", "steps=50,100").wait().exits(0)
 	s.settled("v2.0.0")
+	s.findsNot("template-changed")
 	live := s.live()
 	if cpu := live.Spec.Template.Spec.Containers[0].Resources.Requests.Cpu(); cpu.String() != "300m" {
 		t.Errorf("the Service asks for %s of CPU", cpu)

@@ -1,0 +1,120 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// TestCheckSettings is about settings of Argo CD and Knative as a whole, so it
+// runs alone.
+func TestCheckSettings(t *testing.T) {
+	for name, c := range map[string]trouble{
+		"health-check-ignored": {
+			set:  setting("argocd", "argocd-cm", healthKey, `return {status = "Healthy"}`),
+			seen: func(s *site) { s.runs("v2.0.0-exit1"); s.becomes("Synced", "Healthy") },
+			mend: func(s *site) { s.pasteSetting(s.finds("health-check-ignored").Fix) },
+			gone: func(s *site) { s.becomes("Synced", "Degraded") },
+		},
+		"health-generation-blind": {
+			seen: func(*site) {}, // in TestFiftyBrokenImages: often, not always
+			mend: func(s *site) { s.pasteSetting(s.finds("health-generation-blind").Fix) },
+			gone: (*site).seesBrokenImages,
+		},
+		"known-type-fields": {
+			layout: service(plain),
+			set: setting("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service",
+				"- field: spec.template.spec\n  type: core/v1/PodSpec\n"),
+			seen: func(s *site) { s.becomes("OutOfSync", "Healthy") },
+			mend: unset("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service"),
+			gone: func(s *site) { s.becomes("Synced", "Healthy") },
+		},
+		"host-too-long": {
+			set:  setting("knative-serving", "config-network", "domain-template", "{{.Name}}-{{.Namespace}}.{{.Domain}}"),
+			with: []string{"candidate-tag=cand", "keep-previous=false"},
+			gone: func(s *site) {
+				s.promote("v3.0.0", "steps=50,100", "candidate-tag=cand", "keep-previous=false").exits(0)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { c.show(t, name) })
+	}
+}
+
+const healthKey = "resource.customizations.health.serving.knative.dev_Service"
+
+// setting sets a key of a ConfigMap until the scenario ends.
+func setting(namespace, name, key, value string) func(*site) {
+	return func(s *site) {
+		s.Helper()
+		s.Cleanup(func() { unset(namespace, name, key)(s) })
+		s.patchConfig(namespace, name, map[string]any{key: value})
+	}
+}
+
+// unset takes a key of a ConfigMap away.
+func unset(namespace, name, key string) func(*site) {
+	return func(s *site) {
+		s.Helper()
+		s.patchConfig(namespace, name, map[string]any{key: nil})
+	}
+}
+
+func (s *site) patchConfig(namespace, name string, data map[string]any) {
+	s.Helper()
+	patch, err := json.Marshal(map[string]any{"data": data})
+	s.must(err)
+	_, err = kube.Resource(configMaps).Namespace(namespace).Patch(context.WithoutCancel(s.Context()), name, types.MergePatchType, patch, metav1.PatchOptions{})
+	s.must(err)
+}
+
+// pasteSetting puts what a finding says into argocd-cm until the scenario ends.
+func (s *site) pasteSetting(fix string) {
+	s.Helper()
+	_, text, _ := strings.Cut(fix, "\n")
+	var data map[string]string
+	s.must(yaml.Unmarshal([]byte(text), &data))
+	if len(data) == 0 {
+		s.Fatalf("no setting in:\n%s", fix)
+	}
+	for key, value := range data {
+		setting("argocd", "argocd-cm", key, value)(s)
+	}
+}
+
+// runs deploys an image as somebody without promotions does, and waits until
+// Knative has given up on it.
+func (s *site) runs(tag string) {
+	s.Helper()
+	s.push("Deploy by hand", map[string]string{"./kustomization.yaml": replaced(s.T, s.read("./kustomization.yaml"), "v1.0.0", tag)})
+	s.refresh()
+	s.eventually("the Service has failed", func() bool { return s.live().IsFailed() })
+}
+
+// seesBrokenImages fails the scenario if `argocd app wait` says of a broken
+// image that it is healthy, or cannot say so of a good one.
+func (s *site) seesBrokenImages() {
+	s.Helper()
+	s.must(s.shell(s.Context(), pipeline, "v1.1.0"))
+	var all sync.WaitGroup
+	for i, tag := range []string{"broken", "exit1", "unready"} {
+		other := s.neighbour(i + 1)
+		all.Go(func() {
+			ctx, stop := context.WithTimeout(s.Context(), 15*time.Second)
+			defer stop()
+			if err := other.shell(ctx, pipeline, "v2.0.0-"+tag); err == nil {
+				s.Errorf("argocd app wait said that %s is healthy", tag)
+			}
+		})
+	}
+	all.Wait()
+}
