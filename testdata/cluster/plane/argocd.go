@@ -164,7 +164,7 @@ spec:
 apiVersion: v1
 kind: Secret
 metadata: {name: git, labels: {argocd.argoproj.io/secret-type: repo-creds}}
-stringData: {type: git, url: "%s", username: git, password: "%s"}
+stringData: {type: git, url: "%s", username: git, password: "%s", forceHttpBasicAuth: "true"}
 `
 
 func (p *Plane) argocdAnswers(ctx context.Context) error {

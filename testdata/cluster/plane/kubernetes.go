@@ -34,6 +34,13 @@ func kubernetesPrograms() []program {
 // The API server listens on loopback alone and holds nothing of value.
 const adminToken = "admin"
 
+// servedAPIs are what Knative and Argo CD work with. Argo CD watches every kind
+// there is, and reads all their schemas with each sync.
+const servedAPIs = "api/all=false,v1=true,apps/v1=true,batch/v1=true,discovery.k8s.io/v1=true,networking.k8s.io/v1=true," +
+	"admissionregistration.k8s.io/v1=true,apiextensions.k8s.io/v1=true,apiregistration.k8s.io/v1=true," +
+	"authentication.k8s.io/v1=true,authorization.k8s.io/v1=true,rbac.authorization.k8s.io/v1=true," +
+	"coordination.k8s.io/v1=true,autoscaling/v2=true"
+
 // startKubernetes starts etcd, the API server and the controllers that Knative
 // and Argo CD rest on. There are no nodes and no scheduler.
 func (p *Plane) startKubernetes(ctx context.Context, programs Programs) error {
@@ -49,8 +56,10 @@ func (p *Plane) startKubernetes(ctx context.Context, programs Programs) error {
 		"--cert-dir=certs", "--service-account-key-file=certs/sa.key", "--service-account-signing-key-file=certs/sa.key",
 		"--service-account-issuer=https://kubernetes.default.svc", "--token-auth-file=certs/tokens.csv",
 		"--authorization-mode=RBAC", "--service-cluster-ip-range=10.96.0.0/16",
-		// Pods would wait for a service account token that nobody mounts.
-		"--disable-admission-plugins=ServiceAccount",
+		"--enable-priority-and-fairness=false", // everybody is the administrator
+		"--runtime-config="+servedAPIs,
+		// Pods would wait for a service account token that nobody mounts; the others ask for kinds that are not served.
+		"--disable-admission-plugins=ServiceAccount,Priority,RuntimeClass,DefaultStorageClass,PersistentVolumeClaimResize,StorageObjectInUseProtection",
 	); err != nil {
 		return err
 	}
