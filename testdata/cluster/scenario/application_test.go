@@ -29,10 +29,10 @@ func TestApplications(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, change)
-			s.promote("v2.0.0", "steps=50,100").exits(0)
+			s.promote("v2.0.0", "steps=100").exits(0)
 			s.settled("v2.0.0")
 			good := s.git("rev-parse", "main")
-			s.promote("v3.0.0-http500", "steps=50,100").exits(8)
+			s.promote("v3.0.0-http500", "steps=100").exits(8)
 			s.restored(good, "v2.0.0")
 		})
 	}
@@ -60,7 +60,7 @@ func TestAutoSyncOff(t *testing.T) {
 	s.must(kube.Deploy(s.Context(), s.App))
 	t.Cleanup(s.checkPromises)
 	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
-	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
 
 	s.promote("v3.0.0", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).exits(13).says("sync")
@@ -70,7 +70,7 @@ func TestAutoSyncOff(t *testing.T) {
 func TestReaderTokenSuffices(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.promote("v2.0.0", "steps=50,100", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).exits(0)
+	s.promote("v2.0.0", "steps=100", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).exits(0)
 	s.settled("v2.0.0")
 }
 
@@ -82,7 +82,7 @@ func TestApplicationInAnotherNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
 }
 
@@ -124,7 +124,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: migrate, imag
 		l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - hook.yaml"))
 		go finishJobs(t.Context(), l.Service)
 	})
-	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
 }
 
@@ -164,6 +164,6 @@ func TestStuckOperation(t *testing.T) {
 		return count > 0
 	})
 	s.finds("operation")
-	s.promote("v3.0.0", "steps=50,100").exits(0)
+	s.promote("v3.0.0", "steps=100").exits(0)
 	s.settled("v3.0.0")
 }

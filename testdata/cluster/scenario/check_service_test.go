@@ -134,7 +134,7 @@ func TestCheckPrune(t *testing.T) {
 				s.promote("v2.0.0", "steps=100").exits(0)
 				old := s.settings()
 				change(s, "blue")
-				s.promote("v3.0.0", "steps=50,100").exits(0)
+				s.promote("v3.0.0", "steps=100").exits(0)
 				s.settled("v3.0.0")
 				if s.settings() == old || !s.has(old) {
 					s.Errorf("the ConfigMap %s of the old revision was deleted", old)

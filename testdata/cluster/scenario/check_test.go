@@ -84,14 +84,14 @@ func (c trouble) show(t *testing.T, name string) {
 		c.gone(s)
 		return
 	}
-	s.promote("v3.0.0", append([]string{"steps=50,100"}, inputs...)...).exits(0)
+	s.promote("v3.0.0", append([]string{"steps=100"}, inputs...)...).exits(0)
 	s.settled("v3.0.0")
 }
 
 // fails fails the scenario unless a promotion that is made all the same fails.
 func (c trouble) fails(s *site) {
 	s.Helper()
-	r := s.promote("v2.0.0", append([]string{"steps=50,100", "preflight=off", "wait-timeout=40s"}, c.inputs...)...)
+	r := s.promote("v2.0.0", append([]string{"steps=100", "preflight=off", "wait-timeout=40s"}, c.inputs...)...)
 	if c.ends == 0 && r.Code == 10 { // what is in its way is in the way back's, too
 		return
 	}
@@ -118,12 +118,12 @@ func (s *site) findsNot(rule string, inputs ...string) {
 	}, inputs)
 }
 
-// check waits, for a minute at most, until the findings of `check` are so.
+// check waits, for three minutes at most, until the findings of `check` are so.
 func (s *site) check(what string, so func([]check.Finding) bool, inputs []string) {
 	s.Helper()
 	file := filepath.Join(s.TempDir(), "findings.json")
 	var report check.Report
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		s.begin("check", append([]string{"image=" + s.Image + ":v2.0.0", "format=json", "output=" + file, "fail-on=never"}, inputs...)...).wait().exits(0)
 		text, err := os.ReadFile(file)
 		s.must(err)

@@ -61,7 +61,7 @@ func (s *site) inputs(more ...string) []string {
 	all := append([]string{
 		"service=" + s.Service, "repository=" + s.URL, "path=" + s.Overlay, "token=" + gitPassword, "application=" + app,
 		"argocd-ca=" + string(ca), "probe=/healthz", "probe-connect=" + world.Ingress(),
-		"steps=10,50,100", "wait-timeout=90s", "timeout=10m",
+		"steps=10,50,100", "wait-timeout=3m", "timeout=15m",
 	}, more...)
 	for _, input := range all {
 		name, value, _ := strings.Cut(input, "=")
@@ -176,10 +176,10 @@ func (r *run) output(name string) string {
 	return ""
 }
 
-// eventually waits, for a minute and a half at most, until something is so.
+// eventually waits, for three minutes at most, until something is so.
 func (s *site) eventually(what string, so func() bool) {
 	s.Helper()
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if so() {
 			return
 		}

@@ -96,7 +96,7 @@ func TestServices(t *testing.T) {
 			s := newSite(t, change)
 			before := s.template()
 			for _, tag := range []string{"v2.0.0", "v3.0.0"} {
-				s.promote(tag, "steps=50,100").exits(0)
+				s.promote(tag, "steps=100").exits(0)
 				s.settled(tag)
 				if diff := cmp.Diff(before, s.template()); diff != "" {
 					t.Errorf("the promotion changed the template of the Service (-before +after):\n%s", diff)
@@ -129,12 +129,12 @@ func TestFirstPromotion(t *testing.T) {
 	if generated != s.Service+"-00001" {
 		t.Fatalf("the Service begins with revision %s", generated)
 	}
-	s.promote("v2.0.0-broken", "steps=50,100").exits(8)
+	s.promote("v2.0.0-broken", "steps=100").exits(8)
 	s.settled("v1.0.0")
 	if live := s.live(); live.Spec.Template.Name != generated || share(live.Spec.Traffic, generated) != 100 || len(live.Spec.Traffic) != 1 {
 		t.Errorf("after the failed promotion: template %q, traffic %+v", live.Spec.Template.Name, live.Spec.Traffic)
 	}
-	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
 	if hits := s.hits("previous-"+s.host(), 10); hits["v1.0.0"] != 10 {
 		t.Errorf("the revision before is answered by %v", hits)
@@ -146,7 +146,7 @@ func TestFirstPromotion(t *testing.T) {
 func TestSecondContainer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, service(twoContainers))
-	s.promote("v2.0.0\nghcr.io/acme/proxy:v6", "steps=50,100").exits(0)
+	s.promote("v2.0.0\nghcr.io/acme/proxy:v6", "steps=100").exits(0)
 	s.settled("v2.0.0")
 	good := s.git("rev-parse", "main")
 	s.promote("v3.0.0\nghcr.io/acme/proxy:v7-exit3", "steps=100").exits(8)
@@ -172,12 +172,12 @@ func TestTemplateChange(t *testing.T) {
 		return strings.Contains(message, "without a name change")
 	})
 	s.finds("template-changed")
-	s.promote("v3.0.0-http500", "steps=50,100").exits(8)
+	s.promote("v3.0.0-http500", "steps=100").exits(8)
 	s.settled("v2.0.0")
 	if a := s.ask(s.host()); a.Revision != before {
 		t.Errorf("revision %s answers, want %s", a.Revision, before)
 	}
-	s.begin("promote", "steps=50,100").wait().exits(0)
+	s.begin("promote", "steps=100").wait().exits(0)
 	s.settled("v2.0.0")
 	s.findsNot("template-changed")
 	live := s.live()
@@ -196,6 +196,6 @@ func TestTrafficByHand(t *testing.T) {
 	s := newSite(t, service(plain))
 	file := "apps/" + s.Service + "/base/knative-service.yaml"
 	s.push("Pin", map[string]string{file: s.read(file) + "  traffic:\n  - revisionName: " + s.Service + "-00001\n    percent: 100\n"})
-	s.promote("v2.0.0", "steps=50,100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
 }

@@ -57,8 +57,8 @@ func TestUnreadyDuringPromotion(t *testing.T) {
 		says              string
 	}{
 		{"deadline", "slow120", "100", 8, "did not become ready in time: ProgressDeadlineExceeded"},
-		{"crash-while-baking", "crash8", "50@15s,100", 8, "ExitCode1"},
-		{"crash-at-100", "crash8", "100@15s", 8, "ExitCode1"},
+		{"crash-while-baking", "crash8", "50@15s,100", 8, "Gate failed, rolled back: "},
+		{"crash-at-100", "crash8", "100@15s", 8, "Gate failed, rolled back: "},
 		{"flap-while-baking", "flap30", "50@40s,100", 0, "stayed good for 40s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
