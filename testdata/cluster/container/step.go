@@ -1,7 +1,6 @@
 package container
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -25,20 +23,8 @@ const runnerID = 1001
 type Step struct {
 	dir   string // what the runner shares with the container
 	cmd   *exec.Cmd
-	log   transcript
+	log   Transcript
 	ended chan struct{}
-}
-
-// transcript collects what a program prints, while it may be read.
-type transcript struct {
-	sync.Mutex
-	bytes.Buffer
-}
-
-func (l *transcript) Write(p []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	return l.Buffer.Write(p)
 }
 
 // shared are the folders that the runner shares with the container, each below
@@ -121,11 +107,7 @@ func (s *Step) variables(more map[string]string) map[string]string {
 }
 
 // Log is what the step has printed so far.
-func (s *Step) Log() string {
-	s.log.Lock()
-	defer s.log.Unlock()
-	return s.log.Buffer.String()
-}
+func (s *Step) Log() string { return s.log.String() }
 
 // Wait waits for the step's end and returns its exit code.
 func (s *Step) Wait() int {
@@ -163,20 +145,13 @@ func (s *Step) read(name string) (string, error) {
 	return string(text), err
 }
 
-// Outputs are the step's outputs, as the runner reads them.
+// Outputs are the step's outputs.
 func (s *Step) Outputs() (map[string]string, error) {
 	text, err := s.read(outputFile)
-	outputs := map[string]string{}
-	for text != "" {
-		first, rest, _ := strings.Cut(text, "\n")
-		name, mark, found := strings.Cut(first, "<<")
-		value, after, ended := strings.Cut(rest, "\n"+mark+"\n")
-		if !found || !ended {
-			return nil, fmt.Errorf("the step's outputs are not in the runner's form: %q", first)
-		}
-		outputs[name], text = value, after
+	if err != nil {
+		return nil, err
 	}
-	return outputs, err
+	return ParseOutputs(text)
 }
 
 // Left are the files in the shared folders, and foreign those of them that do

@@ -3,7 +3,6 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,37 +10,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/acme/knative-promote/testdata/cluster/container"
 )
 
 // A run is the program at work, or what it has left.
 type run struct {
 	s       *site
 	cmd     *exec.Cmd
-	log     *transcript
+	log     *container.Transcript
 	outputs string // file
 	done    chan struct{}
 	Code    int // exit code, after wait
-}
-
-// transcript collects what a program prints, while it may be read.
-type transcript struct {
-	sync.Mutex
-	bytes.Buffer
-}
-
-func (l *transcript) Write(p []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	return l.Buffer.Write(p)
-}
-
-func (l *transcript) String() string {
-	l.Lock()
-	defer l.Unlock()
-	return l.Buffer.String()
 }
 
 // inputs are the inputs of a promotion of the site, which a scenario adds to:
@@ -76,7 +58,7 @@ func (s *site) inputs(more ...string) []string {
 // begin starts the program. It is killed when the scenario ends.
 func (s *site) begin(command string, inputs ...string) *run {
 	s.Helper()
-	r := &run{s: s, log: &transcript{}, done: make(chan struct{})}
+	r := &run{s: s, log: &container.Transcript{}, done: make(chan struct{})}
 	r.cmd = exec.CommandContext(context.WithoutCancel(s.Context()), program, command)
 	r.cmd.Env = s.inputs(inputs...)
 	for _, variable := range r.cmd.Env {
@@ -163,14 +145,10 @@ func (r *run) output(name string) string {
 	r.s.Helper()
 	content, err := os.ReadFile(r.outputs)
 	r.s.must(err)
-	lines := strings.Split(string(content), "\n")
-	for i, line := range lines {
-		end, ok := strings.CutPrefix(line, name+"<<")
-		for j := i + 1; ok && j < len(lines); j++ {
-			if lines[j] == end {
-				return strings.Join(lines[i+1:j], "\n")
-			}
-		}
+	outputs, err := container.ParseOutputs(string(content))
+	r.s.must(err)
+	if value, ok := outputs[name]; ok {
+		return value
 	}
 	r.s.Fatalf("no output %s in:\n%s", name, content)
 	return ""
