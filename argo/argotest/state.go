@@ -20,10 +20,8 @@ func (s *Server) Ingress() string { return s.data.Addr().String() }
 
 // Application returns the Application as it is stored, or nil.
 func (s *Server) Application(name string) *v1alpha1.Application {
-	for _, a := range s.apps {
-		if app := a.get(); app.Name == name {
-			return app
-		}
+	if app := s.app(name); app != nil {
+		return app.get()
 	}
 	return nil
 }
@@ -52,18 +50,26 @@ func (s *Server) Edit(ctx context.Context, namespace, name string, change func(*
 // EditApplication changes an Application as a human with kubectl does, and reports whether it is
 // there.
 func (s *Server) EditApplication(name string, change func(*v1alpha1.Application)) bool {
-	for _, app := range s.apps {
-		if app.get().Name != name {
-			continue
-		}
-		// The change cannot fail.
-		_, _ = app.update(func(app *v1alpha1.Application) error {
-			change(app)
-			return nil
-		})
-		return true
+	app := s.app(name)
+	if app == nil {
+		return false
 	}
-	return false
+	// The change cannot fail.
+	_, _ = app.update(func(app *v1alpha1.Application) error {
+		change(app)
+		return nil
+	})
+	return true
+}
+
+// app is the Application of that name, or nil.
+func (s *Server) app(name string) *stored {
+	for _, app := range s.apps {
+		if app.get().Name == name {
+			return app
+		}
+	}
+	return nil
 }
 
 // DeleteRevision removes a Revision as Knative's garbage collection does, and reports whether it
