@@ -35,6 +35,11 @@ type controller struct {
 	requested level
 	wake      chan struct{}
 	delayed   <-chan time.Time // only refresh's goroutine uses it
+
+	// storing is held from the beginning of an automated operation until the status of the comparison
+	// that began it is stored: Argo CD hands an operation over through a rate-limited queue, which
+	// takes longer.
+	storing sync.Mutex
 }
 
 func newController(app *stored, projects *projects, config Config, model *cluster.Cluster, clock cluster.Clock) *controller {
@@ -105,6 +110,8 @@ func (c *controller) reconcile(ctx context.Context) {
 	if wanted > withRecent && c.clock.Sleep(ctx, c.config.Compare) != nil {
 		return
 	}
+	c.storing.Lock()
+	defer c.storing.Unlock()
 	conditions := found.conditions
 	if failed := c.autoSync(before, found); failed != nil {
 		conditions = append(conditions, *failed)

@@ -2,7 +2,6 @@ package argotest
 
 import (
 	"context"
-
 	"fmt"
 	"time"
 
@@ -30,7 +29,9 @@ func (c *controller) operate(ctx context.Context) {
 		case <-events:
 		case <-retry:
 		}
+		c.storing.Lock()
 		app := c.app.get()
+		c.storing.Unlock()
 		if app.Operation == nil {
 			continue
 		}
