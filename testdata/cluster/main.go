@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -67,6 +68,9 @@ func do(ctx context.Context, command string, o plane.Options, args []string) err
 		fmt.Printf("source %s\n", p.EnvFile())
 		return nil
 	}
+	if !slices.Contains([]string{"seed", "env", "status", "stop", "start", "down"}, command) {
+		return fmt.Errorf("command %q: expected %s", command, commands)
+	}
 	p, err := plane.Open(o)
 	if err != nil {
 		return err
@@ -82,11 +86,10 @@ func do(ctx context.Context, command string, o plane.Options, args []string) err
 		return status(p)
 	case "stop", "start":
 		return turn(p, command, args)
-	case "down":
+	default: // down
 		p.Down()
 		return nil
 	}
-	return fmt.Errorf("command %q: expected %s", command, commands)
 }
 
 // turn stops or starts parts.
