@@ -45,13 +45,15 @@ func TestBrokenImage(t *testing.T) {
 // TestFiftyBrokenImages promotes five bad images in a row to each of ten
 // Services. None may be promoted, and each must leave what was there before.
 // Beside that it asks `argocd app wait` about the same commits.
+//
+// It mostly waits, and longest of all, so its Services do not wait for
+// t.Parallel, which lets subtests begin after all tests.
 func TestFiftyBrokenImages(t *testing.T) {
 	t.Parallel()
 	images, all := badImages(), &tally{count: map[string][4]int{}}
 	t.Cleanup(func() { report(t, "broken-images", all.table(images)) })
-	for n := range 10 {
+	service := func(n int) {
 		t.Run(fmt.Sprintf("service-%d", n), func(t *testing.T) {
-			t.Parallel()
 			s := newSite(t)
 			s.promote("v1.1.0", "steps=100").exits(0)
 			for round := range 5 {
@@ -61,6 +63,14 @@ func TestFiftyBrokenImages(t *testing.T) {
 			s.must(s.shell(s.Context(), waitForApp, ""))
 		})
 	}
+	var halves sync.WaitGroup
+	for n := range 5 {
+		halves.Go(func() {
+			service(n)
+			service(5 + n)
+		})
+	}
+	halves.Wait()
 }
 
 // refuses promotes a bad image.

@@ -39,10 +39,7 @@ func TestContainer(t *testing.T) {
 		"take-back":   cancelRollsBack,
 		"unreachable": cancelRollsBackInVain,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			scenario(t, a)
-		})
+		t.Run(name, func(t *testing.T) { scenario(t, a) })
 	}
 }
 
