@@ -100,7 +100,7 @@ func (p *Promotion) facts(ctx context.Context, at Situation) check.Facts {
 		Wish: check.Wish{
 			Service: p.Service, Folder: p.Overlay, Source: p.Source, App: p.App,
 			CandidateTag: p.CandidateTag, Shifts: p.live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
-			Worst: p.worst(ctx), Now: time.Now(),
+			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},
 		Commit: at.Tip.Hash, Tree: at.Tree, Overlay: at.Now, Next: at.Next, Service: p.live,
 		Unread: map[string]error{},

@@ -97,16 +97,20 @@ func (s scene) facts(t testing.TB) Facts {
 	t.Helper()
 	var wish struct {
 		Wish
-		Images []string
-		Worst  string
+		Images      []string
+		Wait, Worst string
 	}
 	s.read(t, "wish", &wish)
+	wait, err := time.ParseDuration(wish.Wait)
+	if err != nil {
+		t.Fatalf("wish: wait: %v", err)
+	}
 	worst, err := time.ParseDuration(wish.Worst)
 	if err != nil {
 		t.Fatalf("wish: worst: %v", err)
 	}
 	facts := Facts{Wish: wish.Wish, Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899", Tree: s.tree()}
-	facts.Wish.Worst = worst
+	facts.Wish.Wait, facts.Wish.Worst = wait, worst
 	s.overlay(t, &facts, wish.Images)
 	s.setup(t, &facts.Setup)
 	if s.files["service"] != nil {

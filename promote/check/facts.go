@@ -53,6 +53,7 @@ type Wish struct {
 	Shifts       bool // traffic goes through steps below 100 %
 	KeepPrevious bool
 	Probed       bool          // the candidate must answer requests before it gets traffic
+	Wait         time.Duration // how long the first gate waits for the first commit
 	Worst        time.Duration // the longest that the run and its rollback may take
 	Now          time.Time
 }

@@ -157,8 +157,9 @@ func findClosed(f Facts) []Finding {
 		opens, found = next(all, f.Wish.Now, f.byHand(), true)
 	}
 	finding := Finding{
-		Problem:  fmt.Sprintf("A sync window keeps Argo CD from syncing Application %s now", f.application()),
-		Effect:   "Argo CD applies no commit of a promotion while it is closed, and none that takes one back: the first gate fails when the wait-timeout is over.",
+		Problem: fmt.Sprintf("A sync window keeps Argo CD from syncing Application %s now", f.application()),
+		Effect: fmt.Sprintf("Argo CD applies no commit of a promotion while it is closed, and none that takes one back: the first gate waits %s for that and then fails.",
+			span(f.Wish.Wait)),
 		Evidence: f.windowEvidence(all),
 		Fix:      "Promote when the window is open. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
 	}
@@ -166,7 +167,7 @@ func findClosed(f Facts) []Finding {
 	case found:
 		finding.Problem += ", until " + f.when(opens)
 		finding.Fix = "Promote after " + f.when(opens) + ". The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject()
-		if opens.Sub(f.Wish.Now) > f.Wish.Worst {
+		if opens.Sub(f.Wish.Now) > f.Wish.Wait {
 			finding.Severity = Error
 		}
 	case known && len(all) > 0:
