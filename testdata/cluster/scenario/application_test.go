@@ -99,7 +99,7 @@ spec:
   sourceRepos: ["*"]
   destinations: [{namespace: "*", server: "*"}]
   clusterResourceWhitelist: [{group: "*", kind: "*"}]
-  syncWindows: [{kind: deny, schedule: "0 0 * * *", duration: 23h59m, applications: ["*"], manualSync: false}]
+  syncWindows: [{kind: deny, schedule: "* * * * *", duration: 24h, applications: ["*"], manualSync: false}]
 `, s.Service)))
 	s.patchApplication(fmt.Sprintf(`[{"op": "replace", "path": "/spec/project", "value": %q}]`, s.Service))
 	s.promote("v2.0.0").exits(13).says("sync window")

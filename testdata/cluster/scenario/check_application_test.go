@@ -139,7 +139,7 @@ func TestCheckSync(t *testing.T) {
 		}},
 		"sync-window-closed": {
 			set: func(s *site) {
-				s.project(`sourceRepos: ["*"], syncWindows: [{kind: deny, schedule: "0 0 * * *", duration: 23h59m, applications: ["*"]}]`)
+				s.project(`sourceRepos: ["*"], syncWindows: [{kind: deny, schedule: "* * * * *", duration: 24h, applications: ["*"]}]`)
 			},
 			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
 		},
