@@ -23,18 +23,21 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	if err != nil && !p.goesOn(err, at) {
 		return p.end(Failed, err)
 	}
-	dest, err := p.target(ctx, at)
+	dest, err := p.again(ctx, at)
+	if err == nil && dest == nil {
+		dest, err = p.target(ctx, at)
+	}
 	if err != nil {
 		return p.end(Failed, err)
 	}
-	plan, err := p.backPlan(ctx, at, dest)
+	plan, err := p.backPlan(ctx, at, *dest)
 	if err != nil {
 		return p.end(endOf(ctx, err), err)
 	}
 	if p.DryRun {
 		return p.end(Unchanged, nil)
 	}
-	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
+	back, err := p.goTo(ctx, plan, "rollback", *dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
 	if err != nil {
 		p.current().Progress = Broken
 		return p.end(endOf(ctx, err), err)
@@ -94,29 +97,54 @@ func (p *Promotion) backPlan(ctx context.Context, at Situation, dest destination
 	return plan, nil
 }
 
-// target finds what to go back to.
-func (p *Promotion) target(ctx context.Context, at Situation) (destination, error) {
+// again is where a run that was ended after its rollback's commit had gone
+// back to. The same run started again must not go back once more: without a
+// name for where to, that would be the promotion before.
+func (p *Promotion) again(ctx context.Context, at Situation) (*destination, error) {
+	if p.To != "" || p.RunURL == "" {
+		return nil, nil
+	}
+	last, err := p.past(ctx, func(gitops.Commit) bool { return true })
+	if err != nil || last == nil || last.Trailer(trailerStep) != "rollback" || last.Trailer(trailerRun) != p.RunURL {
+		return nil, err
+	}
 	traffic, err := at.Now.Traffic()
 	if err != nil {
-		return destination{}, err
+		return nil, err
+	}
+	split, err := knative.ReadSplit(traffic, p.CandidateTag)
+	if err != nil || split.Stable != last.Trailer(trailerTo) || split.Candidate != "" {
+		return nil, err // somebody has changed it since
+	}
+	p.say("this run has rolled back before, with commit %.10s", last.Hash)
+	return found(p.stand(ctx, last.Hash, split.Stable, split))
+}
+
+// target finds what to go back to.
+func (p *Promotion) target(ctx context.Context, at Situation) (*destination, error) {
+	traffic, err := at.Now.Traffic()
+	if err != nil {
+		return nil, err
 	}
 	split, err := knative.ReadSplit(traffic, p.CandidateTag)
 	if err != nil {
-		return destination{}, fmt.Errorf("overlay %s: %w", p.Overlay, err)
+		return nil, fmt.Errorf("overlay %s: %w", p.Overlay, err)
 	}
 	switch {
 	case p.To == "" && split.Candidate != "":
 		if err := ownCandidate(at, split); err != nil {
-			return destination{}, err
+			return nil, err
 		}
-		return p.before(ctx, Plan{Base: at.Past.Trailer(trailerBase), From: split.Stable})
+		return found(p.before(ctx, Plan{Base: at.Past.Trailer(trailerBase), From: split.Stable}))
 	case p.To == "":
-		return p.previous(ctx, split)
+		return found(p.previous(ctx, split))
 	case strings.HasPrefix(p.To, p.Service+"-"):
-		return p.revision(ctx, split)
+		return found(p.revision(ctx, split))
 	}
-	return p.atCommit(ctx, split)
+	return found(p.atCommit(ctx, split))
 }
+
+func found(dest destination, err error) (*destination, error) { return &dest, err }
 
 // previous is what was there before the promotion that the traffic is at.
 func (p *Promotion) previous(ctx context.Context, split knative.Split) (destination, error) {
