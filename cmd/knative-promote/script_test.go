@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	testscript.Main(m, map[string]func(){"knative-promote": main})
+	testscript.Main(m, map[string]func(){"knative-promote": main, "knative-promote-crashing": crashing})
 }
 
 // TestScripts runs the whole program as testdata/script says, against real git

@@ -39,6 +39,9 @@ type world struct {
 	readyAt map[string][]string // the ones known to be when a commit was pushed
 	login   bool                // Argo CD answers with a login page
 	hubDown bool                // GitHub answers with errors
+	vars    []string            // the environment of a step, where no script has it
+	pushes  int                 // pushes so far
+	atPush  func(string) bool   // told of each push before and after it is done; true: its reply is lost
 }
 
 func newWorld(env *testscript.Env) (*world, error) {
@@ -153,7 +156,18 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 			}
 		}
 		w.noteReady()
+		if r.ContentLength != 4 {
+			w.pushes++
+		}
+		if w.lostAt(r, "arrives") {
+			panic(http.ErrAbortHandler)
+		}
 		next.ServeHTTP(out, r)
+		defer func() {
+			if w.lostAt(r, "is done") {
+				panic(http.ErrAbortHandler)
+			}
+		}()
 		if tip, err := gittest.Git(w.bare, nil, "rev-parse", "main"); err == nil {
 			if _, known := w.readyAt[tip]; !known {
 				for name := range maps.Keys(w.ready) {
@@ -162,6 +176,15 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 			}
 		}
 	})
+}
+
+// lostAt tells of a push that has come to a point, and whether it goes no
+// further than that. A request of four bytes only asks for a login.
+func (w *world) lostAt(r *http.Request, moment string) bool {
+	if w.atPush == nil || r.ContentLength == 4 {
+		return false
+	}
+	return w.atPush(fmt.Sprintf("push %d %s", w.pushes, moment))
 }
 
 // noteReady looks which revisions of the Service are ready now.

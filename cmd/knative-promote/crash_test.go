@@ -1,0 +1,281 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+var updateCrashes = flag.Bool("update-crashes", false, "rewrite testdata/crashpoints.txt")
+
+// A crashCase is a run that is ended at each of its points.
+type crashCase struct {
+	name   string
+	before []string // arguments of a run that comes first
+	args   []string
+	code   string // how the uninterrupted run ends
+}
+
+func crashCases() []crashCase {
+	const image = "ghcr.io/acme/product-import:"
+	return []crashCase{
+		{"promote", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100", "--probe", "/healthz", "--probe-connect", "INGRESS"}, "0"},
+		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8"},
+		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0"},
+	}
+}
+
+// TestCrashes ends the program at every point of a run, by SIGKILL, by SIGINT
+// and by a panic, and runs it again: then the infra repository and the traffic
+// are as after a run that nobody ended, with one commit a step.
+//
+// The points are the lines that the program prints when a step, a commit or a
+// gate begins or ends, and each push and comment: as it arrives at its server,
+// and when it has been done, but not answered. So what is new in a run has its
+// points by itself; testdata/crashpoints.txt lists them.
+func TestCrashes(t *testing.T) {
+	names := map[string][]string{}
+	for _, c := range crashCases() {
+		golden := c.golden(t)
+		names[c.name] = golden.points
+		for _, point := range golden.points {
+			for _, how := range []string{"KILL", "INT", "PANIC"} {
+				if how == "PANIC" && remote(point) {
+					continue // the same as between two lines
+				}
+				t.Run(c.name+"/"+point+"/"+how, func(t *testing.T) {
+					t.Parallel()
+					c.crash(t, golden, point, how)
+				})
+			}
+		}
+	}
+	checkPoints(t, names)
+}
+
+// checkPoints compares the points with those that are written down.
+func checkPoints(t *testing.T, names map[string][]string) {
+	t.Helper()
+	var text strings.Builder
+	for _, c := range crashCases() {
+		for _, point := range names[c.name] {
+			fmt.Fprintf(&text, "%s: %s\n", c.name, point)
+		}
+	}
+	file := filepath.Join("testdata", "crashpoints.txt")
+	if *updateCrashes {
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Errorf("points of a run; go test ./cmd/knative-promote -run Crashes -update-crashes (-want +got):\n%s", diff)
+	}
+}
+
+// A goldenRun is what a run that nobody ends leaves.
+type goldenRun struct {
+	points   []string
+	tree     string
+	subjects []string
+	traffic  []string
+}
+
+func (c crashCase) golden(t *testing.T) goldenRun {
+	t.Helper()
+	w := c.world(t)
+	var g goldenRun
+	remotes := w.watchRemotes()
+	code, out := w.program(t, nil, c.args)
+	if code != c.code {
+		t.Fatalf("ended with %s, want %s:\n%s", code, c.code, out)
+	}
+	wire := &tripwire{}
+	for line := range strings.Lines(out) {
+		if point := wire.pointOf(line); point != "" {
+			g.points = append(g.points, point)
+		}
+	}
+	g.points = append(g.points, *remotes...)
+	g.tree, g.subjects, g.traffic = w.rev(t, "main^{tree}"), w.subjects(t), w.split()
+	return g
+}
+
+// crash ends a run at the point and lets another one end it well.
+func (c crashCase) crash(t *testing.T, golden goldenRun, point, how string) {
+	w := c.world(t)
+	reached := w.crashAt(point, how)
+	code, out := w.program(t, []string{"CRASH_AT=" + point, "CRASH_HOW=" + how}, c.args)
+	if remote(point) && !reached() {
+		t.Fatalf("the run did not come to %q:\n%s", point, out)
+	}
+	if want := endsOf(c, how); !slices.Contains(want, code) {
+		t.Errorf("the run ended with %s, want one of %v:\n%s", code, want, out)
+	}
+	w.crashAt("", "")
+	code, again := w.program(t, nil, c.args)
+	if code != c.code {
+		t.Errorf("after %s the next run ended with %s, want %s:\n%s\n%s", how, code, c.code, out, again)
+	}
+	if tree := w.rev(t, "main^{tree}"); tree != golden.tree {
+		diff, _ := gittest.Git(w.bare, nil, "log", "-p", "-3", "--format=%s", "main")
+		t.Errorf("the tree is another one than after an uninterrupted run:\n%s", diff)
+	}
+	commits := w.subjects(t)
+	if c.code != "0" && slices.Equal(commits, slices.Repeat(golden.subjects, 2)) {
+		commits = golden.subjects // all was taken back: the next run tried once more, from the beginning
+	}
+	if diff := cmp.Diff(golden.subjects, commits); diff != "" {
+		t.Errorf("commits (-uninterrupted +crashed):\n%s\n%s\n%s", diff, out, again)
+	}
+	if err := w.await(20*time.Second, "", func() bool { return slices.Equal(w.split(), golden.traffic) }); err != nil {
+		t.Errorf("the data path does %v, want %v", w.split(), golden.traffic)
+	}
+	if _, err := w.checkPromises(); err != nil {
+		t.Error(err)
+	}
+}
+
+// endsOf are the codes that a run may end with when it is ended so: a signal
+// that comes when all is done is too late.
+func endsOf(c crashCase, how string) []string {
+	switch how {
+	case "KILL":
+		return []string{"killed"}
+	case "PANIC":
+		return []string{strconv.Itoa(exitInternal)}
+	}
+	return []string{strconv.Itoa(exitCancelled), c.code}
+}
+
+// world is one for the case, with what comes first.
+func (c crashCase) world(t *testing.T) *world {
+	t.Helper()
+	env := &testscript.Env{WorkDir: t.TempDir(), Values: map[any]any{}}
+	w, err := newWorld(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	w.vars = env.Vars
+	if c.before != nil {
+		if code, out := w.program(t, nil, c.before); code != "0" {
+			t.Fatalf("the run before ended with %s:\n%s", code, out)
+		}
+	}
+	return w
+}
+
+// program runs the program in the world, and tells how it ended and what it
+// printed.
+func (w *world) program(t *testing.T, env, args []string) (code, out string) {
+	t.Helper()
+	p := &process{done: make(chan struct{})}
+	p.command = exec.Command("knative-promote-crashing", args...)
+	for i, arg := range p.command.Args {
+		if arg == "INGRESS" {
+			p.command.Args[i] = w.argo.Ingress()
+		}
+	}
+	p.command.Dir = w.dir
+	p.command.Env = slices.Concat(w.vars, env, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir})
+	p.command.Stdout, p.command.Stderr = &p.out, &p.out
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.runs = append(w.runs, p)
+	w.mu.Unlock()
+	timer := time.AfterFunc(time.Minute, func() { _ = p.command.Process.Kill() })
+	defer timer.Stop()
+	_ = p.command.Wait() // its state says how it ended
+	close(p.done)
+	return exitOf(p.command.ProcessState.Sys().(syscall.WaitStatus)), p.out.String()
+}
+
+// exitOf is a process's exit code, or the name of the signal that ended it.
+func exitOf(state syscall.WaitStatus) string {
+	if state.Signaled() {
+		return state.Signal().String()
+	}
+	return strconv.Itoa(state.ExitStatus())
+}
+
+func (w *world) rev(t *testing.T, name string) string {
+	t.Helper()
+	out, err := gittest.Git(w.bare, nil, "rev-parse", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// subjects are those of all commits since the seed, oldest first.
+func (w *world) subjects(t *testing.T) []string {
+	t.Helper()
+	out, err := gittest.Git(w.bare, nil, "log", "--reverse", "--format=%s", w.seed+"..main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(out, "\n")
+}
+
+// remote tells whether a point is at a server, not at a line.
+func remote(point string) bool { return strings.HasPrefix(point, "push ") }
+
+// watchRemotes notes the points at the servers.
+func (w *world) watchRemotes() *[]string {
+	points := &[]string{}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pushes = 0
+	w.atPush = func(point string) bool {
+		*points = append(*points, point)
+		return false
+	}
+	return points
+}
+
+// crashAt ends the newest program when the servers come to a point, and tells
+// whether they did.
+func (w *world) crashAt(point, how string) (reached func() bool) {
+	there := false
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pushes = 0
+	w.atPush = func(at string) bool {
+		if at != point {
+			return false
+		}
+		there = true
+		p := w.runs[len(w.runs)-1]
+		if how == "INT" {
+			_ = p.command.Process.Signal(syscall.SIGINT)
+			return false
+		}
+		_ = p.command.Process.Kill()
+		return true
+	}
+	return func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return there
+	}
+}

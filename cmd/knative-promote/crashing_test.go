@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// crashing is the program, which ends where CRASH_AT says: before it prints
+// that line.
+func crashing() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	wire := &tripwire{at: os.Getenv("CRASH_AT"), how: os.Getenv("CRASH_HOW")}
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, wire, os.Stderr))
+}
+
+// A tripwire ends the program at a line of its output.
+type tripwire struct {
+	at, how string
+	line    bytes.Buffer
+	seen    map[string]int
+}
+
+func (w *tripwire) Write(text []byte) (int, error) {
+	w.line.Write(text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		return len(text), nil
+	}
+	line := w.line.String()
+	w.line.Reset()
+	if w.at != "" && w.pointOf(line) == w.at {
+		switch w.how {
+		case "KILL":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		case "INT":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+			time.Sleep(50 * time.Millisecond) // it is delivered meanwhile
+		case "PANIC":
+			panic("a crash")
+		}
+	}
+	_, err := os.Stdout.WriteString(line)
+	return len(text), err
+}
+
+var (
+	boundary = regexp.MustCompile(`^(::group::.*|::error title=[^:]*|commit .*|preflight: |[a-z-]+: (passed|failed)|.*: (promoted|rolled back))`)
+	varies   = regexp.MustCompile(`\b[0-9a-f]{8,40}\b|\b[0-9.]+(ms|s)\b|127\.0\.0\.1:[0-9]+`)
+)
+
+// pointOf is the name of the point that a line stands for, if it is one: how it
+// begins, without what is different from run to run, with a number.
+func (w *tripwire) pointOf(line string) string {
+	name := boundary.FindString(strings.TrimSpace(line))
+	if name == "" {
+		return ""
+	}
+	name = varies.ReplaceAllString(name, "_")
+	name = strings.NewReplacer("/", "|", "::group::", "begin ", "::", " ").Replace(name)
+	if w.seen == nil {
+		w.seen = map[string]int{}
+	}
+	w.seen[name]++
+	if n := w.seen[name]; n > 1 {
+		name += fmt.Sprintf(" (%d)", n)
+	}
+	return name
+}
