@@ -74,15 +74,25 @@ func (p *Promotion) lookBack(ctx context.Context, at *Situation) error {
 		case p.ours(commit):
 			at.Past, at.Fresh = &commit, p.fresh(commit)
 			return nil
-		case !underWay && !p.fresh(commit):
+		case !underWay && !p.RunAgain && !p.fresh(commit):
 			return nil
 		}
 	}
 	return nil
 }
 
-// fresh tells whether a commit is so young that its run may still wait for it.
-func (p *Promotion) fresh(commit gitops.Commit) bool { return time.Since(commit.Time) < p.WaitTimeout }
+// fresh tells whether a commit's gates may not have been asked yet: it is so
+// young that its run may still wait for it, or this run's own from an attempt
+// before.
+func (p *Promotion) fresh(commit gitops.Commit) bool {
+	return time.Since(commit.Time) < p.WaitTimeout || p.attempted(commit)
+}
+
+// attempted tells whether a commit was made by this workflow run in an attempt
+// before.
+func (p *Promotion) attempted(commit gitops.Commit) bool {
+	return p.RunAgain && p.RunURL != "" && commit.Trailer(trailerRun) == p.RunURL
+}
 
 // next is the overlay with the images set, or as it is when none are given.
 func (p *Promotion) next(ctx context.Context, now *knative.State) (*knative.State, error) {

@@ -97,15 +97,15 @@ func (p *Promotion) backPlan(ctx context.Context, at Situation, dest destination
 	return plan, nil
 }
 
-// again is where a run that was ended after its rollback's commit had gone
-// back to. The same run started again must not go back once more: without a
-// name for where to, that would be the promotion before.
+// again is where the attempt before of this workflow run has gone back to, if
+// it has. It must not go back once more: without a name for where to, that
+// would be the promotion before.
 func (p *Promotion) again(ctx context.Context, at Situation) (*destination, error) {
-	if p.To != "" || p.RunURL == "" {
+	if p.To != "" || !p.RunAgain {
 		return nil, nil
 	}
 	last, err := p.past(ctx, func(gitops.Commit) bool { return true })
-	if err != nil || last == nil || last.Trailer(trailerStep) != "rollback" || last.Trailer(trailerRun) != p.RunURL {
+	if err != nil || last == nil || last.Trailer(trailerStep) != "rollback" || !p.attempted(*last) {
 		return nil, err
 	}
 	traffic, err := at.Now.Traffic()

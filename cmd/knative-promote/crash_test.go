@@ -130,7 +130,7 @@ func (c crashCase) crash(t *testing.T, golden goldenRun, point, how string) {
 		t.Errorf("the run ended with %s, want one of %v:\n%s", code, want, out)
 	}
 	w.crashAt("", "")
-	code, again := w.program(t, nil, c.args)
+	code, again := w.program(t, []string{"GITHUB_RUN_ATTEMPT=2"}, c.args)
 	if code != c.code {
 		t.Errorf("after %s the next run ended with %s, want %s:\n%s\n%s", how, code, c.code, out, again)
 	}

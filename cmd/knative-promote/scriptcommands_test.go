@@ -85,7 +85,7 @@ func (w *world) startProcess(ts *testscript.TestScript, args []string) *process 
 func environmentOf(ts *testscript.TestScript) []string {
 	names := []string{
 		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
-		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
+		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
 	}
 	for _, in := range new(settings).inputs() {
 		names = append(names, in.envNames()...)

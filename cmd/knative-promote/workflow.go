@@ -17,6 +17,7 @@ type workflow struct {
 	ServerURL   string // https://github.com, or a GitHub Enterprise Server's
 	APIURL      string
 	RunURL      string // of this run, empty outside Actions
+	RunAgain    bool   // this is not the run's first attempt
 	Actor       string // who started it
 	SHA         string // the commit that started it
 	EventName   string
@@ -68,6 +69,7 @@ func readWorkflow(getenv func(string) string) (workflow, error) {
 		SHA:        getenv("GITHUB_SHA"),
 		EventName:  getenv("GITHUB_EVENT_NAME"),
 		Workspace:  workspace(getenv),
+		RunAgain:   cmp.Or(getenv("GITHUB_RUN_ATTEMPT"), "1") != "1",
 	}
 	if id := getenv("GITHUB_RUN_ID"); id != "" && w.Repository != "" {
 		w.RunURL = w.ServerURL + "/" + w.Repository + "/actions/runs/" + id
