@@ -1,0 +1,139 @@
+package promote
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+var (
+	seeds    = flag.Int("seeds", 300, "how many simulated promotions TestSimulation runs")
+	oneSeed  = flag.Uint64("seed", 0, "the only seed that TestSimulation runs, with what happened in it")
+	runsMost = 8 // times that a promotion is started again, the last ones in peace
+)
+
+// TestSimulation runs promotions against models of the infra repository and of
+// the cluster, in virtual time. A seed draws what happens to each: faults of
+// both, lost replies, delays, crashes, cancels, bad images, and other people
+// who push. A run that did not come to its end is started again, in the end
+// without any of that. A seed that fails is run alone with -seed.
+//
+// After each run the promises hold, and what it says is true.
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	ends := map[Status]int{}
+	first, last := uint64(1), uint64(*seeds)
+	if *oneSeed > 0 {
+		first, last = *oneSeed, *oneSeed
+	}
+	for seed := first; seed <= last && !t.Failed(); seed++ {
+		synctest.Test(t, func(t *testing.T) {
+			m := newModel(seed)
+			status, err := m.play(t.Context())
+			ends[status]++
+			if err != nil || *oneSeed > 0 {
+				t.Logf("seed %d:\n%s", seed, strings.Join(m.story, "\n"))
+			}
+			if err != nil {
+				t.Errorf("seed %d ends %s: %v\ngo test ./promote -run Simulation -seed %d", seed, status, err, seed)
+			}
+		})
+	}
+	t.Logf("%d seeds: %v", last-first+1, ends)
+	if *oneSeed == 0 && *seeds >= 100 {
+		for _, status := range []Status{Promoted, RolledBack, Held, Superseded, Unchanged} {
+			if ends[status] == 0 {
+				t.Errorf("no promotion ended %s, so the simulation does not reach that", status)
+			}
+		}
+	}
+}
+
+// play runs the promotion until it has come to an end, and tells what is wrong
+// with that.
+func (m *model) play(ctx context.Context) (status Status, err error) {
+	for run := range runsMost {
+		m.peace = run >= runsMost-2
+		result, crashed, runErr := m.run(ctx)
+		if m.broken != nil {
+			return result.Status, m.broken
+		}
+		if crashed {
+			m.tell("run %d crashed", run)
+			time.Sleep(m.upTo(20 * time.Minute))
+			continue
+		}
+		m.tell("run %d: %s: %v", run, result.Status, runErr)
+		if err := m.truth(ctx, result, runErr); err != nil {
+			return result.Status, err
+		}
+		if ended(result.Status) || m.peace && result.Status == Failed && m.needsPerson() {
+			return result.Status, nil
+		}
+		time.Sleep(m.upTo(20 * time.Minute))
+	}
+	return Failed, fmt.Errorf("it comes to no end, even in peace")
+}
+
+// ended tells whether a run has come to one of the ends that another run does
+// not change.
+func ended(status Status) bool {
+	return slices.Contains([]Status{Promoted, Unchanged, RolledBack, Held, Superseded}, status)
+}
+
+// needsPerson tells whether a run may say that it failed, however often it is
+// started again: where somebody's change by hand is one that Knative refuses,
+// and where the new image, which shows late that it is bad, has had all traffic
+// for so long that nobody knows whether its gates have passed, and no workflow
+// run says that it is its own.
+func (m *model) needsPerson() bool {
+	allTraffic := strings.Contains(m.commits[m.lastOwn()].Subject, "100 %")
+	return m.touch || m.bad <= 100 && allTraffic && m.config.RunURL == ""
+}
+
+// A crash is what a run is ended with from inside the models.
+type crash struct{}
+
+// run starts the program once.
+func (m *model) run(ctx context.Context) (result Result, crashed bool, err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case crash:
+			crashed = true
+		default:
+			panic(cause)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Hour)
+	defer cancel()
+	if m.odds("cancelled", 12) {
+		timer := time.AfterFunc(m.upTo(10*time.Minute), cancel)
+		defer timer.Stop()
+	}
+	m.config.RunAgain = m.config.RunURL != "" && m.runs > 0
+	m.runs++
+	p := &Promotion{Config: m.config, Branch: m, History: m, Cluster: m, Reporter: m}
+	result, err = p.Run(ctx)
+	return result, false, err
+}
+
+// newConfig is a promotion as somebody may ask for it.
+func newConfig(pick *rand.Rand) Config {
+	plans := [][]Step{{{Percent: 100}}, {{Percent: 10, Bake: time.Minute}, {Percent: 100}}, {{Percent: 10}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}, {{Percent: 50}}}
+	policies := []Policy{Rollback, Rollback, Hold}
+	return Config{
+		Overlay: "web", Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
+		Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, Preflight: PreflightOff,
+		OnFailure: policies[pick.IntN(len(policies))], OnCancel: policies[pick.IntN(len(policies))],
+		WaitTimeout: 5 * time.Minute, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)],
+	}
+}
