@@ -43,8 +43,8 @@ type Config struct {
 	Actor  string // who started the run, for the commit and the report
 	DryRun bool   // plan and check, push nothing
 
-	// RunAgain says that this is not the workflow run's first attempt: what the
-	// run before has left is its own, however long ago that was.
+	// RunAgain says that this is not the workflow run's first attempt: what
+	// the one before has left is its own, however long ago that was.
 	RunAgain bool
 
 	WaitTimeout time.Duration // how long one commit may take to become live

@@ -23,21 +23,18 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	if err != nil && !p.goesOn(err, at) {
 		return p.end(Failed, err)
 	}
-	dest, err := p.again(ctx, at)
-	if err == nil && dest == nil {
-		dest, err = p.target(ctx, at)
-	}
+	dest, err := p.target(ctx, at)
 	if err != nil {
 		return p.end(Failed, err)
 	}
-	plan, err := p.backPlan(ctx, at, *dest)
+	plan, err := p.backPlan(ctx, at, dest)
 	if err != nil {
 		return p.end(endOf(ctx, err), err)
 	}
 	if p.DryRun {
 		return p.end(Unchanged, nil)
 	}
-	back, err := p.goTo(ctx, plan, "rollback", *dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
+	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
 	if err != nil {
 		p.current().Progress = Broken
 		return p.end(endOf(ctx, err), err)
@@ -97,10 +94,40 @@ func (p *Promotion) backPlan(ctx context.Context, at Situation, dest destination
 	return plan, nil
 }
 
-// again is where the attempt before of this workflow run has gone back to, if
-// it has. It must not go back once more: without a name for where to, that
-// would be the promotion before.
-func (p *Promotion) again(ctx context.Context, at Situation) (*destination, error) {
+// target finds what to go back to.
+func (p *Promotion) target(ctx context.Context, at Situation) (destination, error) {
+	traffic, err := at.Now.Traffic()
+	if err != nil {
+		return destination{}, err
+	}
+	split, err := knative.ReadSplit(traffic, p.CandidateTag)
+	if err != nil {
+		return destination{}, fmt.Errorf("overlay %s: %w", p.Overlay, err)
+	}
+	done, err := p.rolledBack(ctx, split)
+	switch {
+	case err != nil:
+		return destination{}, err
+	case done != nil:
+		p.say("this run has rolled back before, with commit %.10s", done.Hash)
+		return p.stand(ctx, done.Hash, split.Stable, split)
+	case p.To == "" && split.Candidate != "":
+		if err := ownCandidate(at, split); err != nil {
+			return destination{}, err
+		}
+		return p.before(ctx, Plan{Base: at.Past.Trailer(trailerBase), From: split.Stable})
+	case p.To == "":
+		return p.previous(ctx, split)
+	case strings.HasPrefix(p.To, p.Service+"-"):
+		return p.revision(ctx, split)
+	}
+	return p.atCommit(ctx, split)
+}
+
+// rolledBack is the rollback of this workflow run's attempt before, if there is
+// one and nobody has changed it since. The run must not go back once more:
+// without a name for where to, that would be the promotion before.
+func (p *Promotion) rolledBack(ctx context.Context, split knative.Split) (*gitops.Commit, error) {
 	if p.To != "" || !p.RunAgain {
 		return nil, nil
 	}
@@ -108,43 +135,11 @@ func (p *Promotion) again(ctx context.Context, at Situation) (*destination, erro
 	if err != nil || last == nil || last.Trailer(trailerStep) != "rollback" || !p.attempted(*last) {
 		return nil, err
 	}
-	traffic, err := at.Now.Traffic()
-	if err != nil {
-		return nil, err
+	if split.Stable != last.Trailer(trailerTo) || split.Candidate != "" {
+		return nil, nil
 	}
-	split, err := knative.ReadSplit(traffic, p.CandidateTag)
-	if err != nil || split.Stable != last.Trailer(trailerTo) || split.Candidate != "" {
-		return nil, err // somebody has changed it since
-	}
-	p.say("this run has rolled back before, with commit %.10s", last.Hash)
-	return found(p.stand(ctx, last.Hash, split.Stable, split))
+	return last, nil
 }
-
-// target finds what to go back to.
-func (p *Promotion) target(ctx context.Context, at Situation) (*destination, error) {
-	traffic, err := at.Now.Traffic()
-	if err != nil {
-		return nil, err
-	}
-	split, err := knative.ReadSplit(traffic, p.CandidateTag)
-	if err != nil {
-		return nil, fmt.Errorf("overlay %s: %w", p.Overlay, err)
-	}
-	switch {
-	case p.To == "" && split.Candidate != "":
-		if err := ownCandidate(at, split); err != nil {
-			return nil, err
-		}
-		return found(p.before(ctx, Plan{Base: at.Past.Trailer(trailerBase), From: split.Stable}))
-	case p.To == "":
-		return found(p.previous(ctx, split))
-	case strings.HasPrefix(p.To, p.Service+"-"):
-		return found(p.revision(ctx, split))
-	}
-	return found(p.atCommit(ctx, split))
-}
-
-func found(dest destination, err error) (*destination, error) { return &dest, err }
 
 // previous is what was there before the promotion that the traffic is at.
 func (p *Promotion) previous(ctx context.Context, split knative.Split) (destination, error) {
