@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
 	"math/rand/v2"
@@ -31,7 +30,6 @@ type model struct {
 	pick   *rand.Rand
 	peace  bool // nothing happens any more
 	story  []string
-	runs   int
 	broken error // a promise that was
 
 	commits []gitops.Commit // oldest first
@@ -343,7 +341,7 @@ func (m *model) truth(ctx context.Context, r Result, err error) error {
 	if (err == nil) != (r.Status == Promoted || r.Status == Unchanged) && r.Status != Held {
 		return fmt.Errorf("status %s with error %v", r.Status, err)
 	}
-	state, readErr := knative.Read(ctx, fs.FS(m.trees[m.tip()]), "web", "web")
+	state, readErr := knative.Read(ctx, m.trees[m.tip()], "web", "web")
 	if readErr != nil {
 		return readErr
 	}

@@ -15,10 +15,12 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", 300, "how many simulated promotions TestSimulation runs")
-	oneSeed  = flag.Uint64("seed", 0, "the only seed that TestSimulation runs, with what happened in it")
-	runsMost = 8 // times that a promotion is started again, the last ones in peace
+	seeds   = flag.Int("seeds", 300, "how many simulated promotions TestSimulation runs")
+	oneSeed = flag.Uint64("seed", 0, "the only seed that TestSimulation runs, with what happened in it")
 )
+
+// runsMost is how often a promotion is started, the last times in peace.
+const runsMost = 8
 
 // TestSimulation runs promotions against models of the infra repository and of
 // the cluster, in virtual time. A seed draws what happens to each: faults of
@@ -65,7 +67,7 @@ func TestSimulation(t *testing.T) {
 func (m *model) play(ctx context.Context) (status Status, err error) {
 	for run := range runsMost {
 		m.peace = run >= runsMost-2
-		result, crashed, runErr := m.run(ctx)
+		result, crashed, runErr := m.run(ctx, run > 0)
 		if m.broken != nil {
 			return result.Status, m.broken
 		}
@@ -105,8 +107,8 @@ func (m *model) needsPerson() bool {
 // A crash is what a run is ended with from inside the models.
 type crash struct{}
 
-// run starts the program once.
-func (m *model) run(ctx context.Context) (result Result, crashed bool, err error) {
+// run starts the program once, or again.
+func (m *model) run(ctx context.Context, again bool) (result Result, crashed bool, err error) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
@@ -122,8 +124,7 @@ func (m *model) run(ctx context.Context) (result Result, crashed bool, err error
 		timer := time.AfterFunc(m.upTo(10*time.Minute), cancel)
 		defer timer.Stop()
 	}
-	m.config.RunAgain = m.config.RunURL != "" && m.runs > 0
-	m.runs++
+	m.config.RunAgain = again && m.config.RunURL != ""
 	p := &Promotion{Config: m.config, Branch: m, History: m, Cluster: m, Reporter: m}
 	result, err = p.Run(ctx)
 	return result, false, err
