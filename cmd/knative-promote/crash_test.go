@@ -43,9 +43,9 @@ func crashCases() []crashCase {
 // are as after a run that nobody ended, with one commit a step.
 //
 // The points are the lines that the program prints when a step, a commit or a
-// gate begins or ends, and each push and comment: as it arrives at its server,
-// and when it has been done, but not answered. So what is new in a run has its
-// points by itself; testdata/crashpoints.txt lists them.
+// gate begins or ends, and each push: as it arrives at the server, and when it
+// has been done, but not answered. So what is new in a run has its points by
+// itself; testdata/crashpoints.txt lists them.
 func TestCrashes(t *testing.T) {
 	names := map[string][]string{}
 	for _, c := range crashCases() {
@@ -187,35 +187,22 @@ func (c crashCase) world(t *testing.T) *world {
 // printed.
 func (w *world) program(t *testing.T, env, args []string) (code, out string) {
 	t.Helper()
-	p := &process{done: make(chan struct{})}
-	p.command = exec.Command("knative-promote-crashing", args...)
-	for i, arg := range p.command.Args {
+	command := exec.Command("knative-promote-crashing", args...)
+	for i, arg := range command.Args {
 		if arg == "INGRESS" {
-			p.command.Args[i] = w.argo.Ingress()
+			command.Args[i] = w.argo.Ingress()
 		}
 	}
-	p.command.Dir = w.dir
-	p.command.Env = slices.Concat(w.vars, env, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir})
-	p.command.Stdout, p.command.Stderr = &p.out, &p.out
-	if err := p.command.Start(); err != nil {
+	command.Dir = w.dir
+	command.Env = slices.Concat(w.vars, env, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir})
+	p := &process{command: command}
+	if err := w.start(p); err != nil {
 		t.Fatal(err)
 	}
-	w.mu.Lock()
-	w.runs = append(w.runs, p)
-	w.mu.Unlock()
-	timer := time.AfterFunc(time.Minute, func() { _ = p.command.Process.Kill() })
-	defer timer.Stop()
-	_ = p.command.Wait() // its state says how it ended
-	close(p.done)
-	return exitOf(p.command.ProcessState.Sys().(syscall.WaitStatus)), p.out.String()
-}
-
-// exitOf is a process's exit code, or the name of the signal that ended it.
-func exitOf(state syscall.WaitStatus) string {
-	if state.Signaled() {
-		return state.Signal().String()
+	if !p.endsInTime() {
+		t.Errorf("the program did not end in a minute")
 	}
-	return strconv.Itoa(state.ExitStatus())
+	return p.exit(), p.out.String() + p.err.String()
 }
 
 func (w *world) rev(t *testing.T, name string) string {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -50,60 +49,6 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return commands
 }
 
-// process is one run of the program.
-type process struct {
-	command  *exec.Cmd
-	out, err buffer
-	output   string // the file of the step's outputs
-	summary  string // the file of its summary
-	done     chan struct{}
-	outputs  []output // once somebody has waited for it
-}
-
-func (w *world) startProcess(ts *testscript.TestScript, args []string) *process {
-	number := len(w.runs)
-	p := &process{
-		output:  filepath.Join(w.dir, fmt.Sprintf(".output-%d", number)),
-		summary: filepath.Join(w.dir, fmt.Sprintf("summary-%d.md", number)),
-		done:    make(chan struct{}),
-	}
-	path := filepath.SplitList(ts.Getenv("PATH"))
-	p.command = exec.Command(filepath.Join(path[0], "knative-promote"), args...)
-	p.command.Dir = ts.MkAbs(".")
-	p.command.Env = append(environmentOf(ts), "GITHUB_OUTPUT="+p.output, "GITHUB_STEP_SUMMARY="+p.summary)
-	p.command.Stdout, p.command.Stderr = &p.out, &p.err
-	ts.Check(p.command.Start())
-	w.runs = append(w.runs, p)
-	go func() {
-		defer close(p.done)
-		_ = p.command.Wait() // its state says how it ended
-	}()
-	return p
-}
-
-// environmentOf is what of a script's environment the program can see.
-func environmentOf(ts *testscript.TestScript) []string {
-	names := []string{
-		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
-		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
-	}
-	for _, in := range new(settings).inputs() {
-		names = append(names, in.envNames()...)
-	}
-	var env []string
-	for _, name := range names {
-		if value := ts.Getenv(name); value != "" {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
-}
-
-func (p *process) kill() {
-	_ = p.command.Process.Kill() // it may have ended
-	<-p.done
-}
-
 func wantexit(ts *testscript.TestScript, w *world, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: wantexit code [arg...] [&]")
@@ -132,10 +77,7 @@ func (w *world) background(ts *testscript.TestScript) *process {
 
 // ends waits for a program and shows what it printed.
 func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
-	select {
-	case <-p.done:
-	case <-time.After(time.Minute):
-		p.kill()
+	if !p.endsInTime() {
 		ts.Logf("%s%s", p.out.String(), p.err.String())
 		ts.Fatalf("the program did not end in a minute")
 	}
@@ -146,12 +88,7 @@ func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
 		p.outputs, err = outputsIn(string(text))
 		ts.Check(err)
 	}
-	state := p.command.ProcessState.Sys().(syscall.WaitStatus)
-	got := strconv.Itoa(state.ExitStatus())
-	if state.Signaled() {
-		got = state.Signal().String()
-	}
-	if !slices.Contains(strings.Split(code, "|"), got) {
+	if got := p.exit(); !slices.Contains(strings.Split(code, "|"), got) {
 		ts.Logf("%s%s", p.out.String(), p.err.String())
 		ts.Fatalf("the program ended with %s, want %s", got, code)
 	}

@@ -148,7 +148,8 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.races > 0 && r.ContentLength != 4 {
+		push := r.ContentLength != 4 // four bytes only ask for a login
+		if w.races > 0 && push {
 			w.races--
 			if err := w.commit("Change something else", map[string]string{fmt.Sprintf("other/%d", w.races): "of others\n"}); err != nil {
 				http.Error(out, err.Error(), http.StatusInternalServerError)
@@ -156,18 +157,11 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 			}
 		}
 		w.noteReady()
-		if r.ContentLength != 4 {
+		if push {
 			w.pushes++
-		}
-		if w.lostAt(r, "arrives") {
-			panic(http.ErrAbortHandler)
+			w.pushed("arrives")
 		}
 		next.ServeHTTP(out, r)
-		defer func() {
-			if w.lostAt(r, "is done") {
-				panic(http.ErrAbortHandler)
-			}
-		}()
 		if tip, err := gittest.Git(w.bare, nil, "rev-parse", "main"); err == nil {
 			if _, known := w.readyAt[tip]; !known {
 				for name := range maps.Keys(w.ready) {
@@ -175,16 +169,18 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 				}
 			}
 		}
+		if push {
+			w.pushed("is done")
+		}
 	})
 }
 
-// lostAt tells of a push that has come to a point, and whether it goes no
-// further than that. A request of four bytes only asks for a login.
-func (w *world) lostAt(r *http.Request, moment string) bool {
-	if w.atPush == nil || r.ContentLength == 4 {
-		return false
+// pushed tells of a push that has come to a point. The reply to it, and what of
+// it is not done yet, is lost where that is wanted.
+func (w *world) pushed(moment string) {
+	if w.atPush != nil && w.atPush(fmt.Sprintf("push %d %s", w.pushes, moment)) {
+		panic(http.ErrAbortHandler)
 	}
-	return w.atPush(fmt.Sprintf("push %d %s", w.pushes, moment))
 }
 
 // noteReady looks which revisions of the Service are ready now.

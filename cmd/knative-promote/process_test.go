@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// process is one run of the program.
+type process struct {
+	command  *exec.Cmd
+	out, err buffer
+	output   string // the file of the step's outputs
+	summary  string // the file of its summary
+	done     chan struct{}
+	outputs  []output // once somebody has waited for it
+}
+
+// startProcess starts the program as a script asks for it.
+func (w *world) startProcess(ts *testscript.TestScript, args []string) *process {
+	number := len(w.runs)
+	p := &process{
+		output:  filepath.Join(w.dir, fmt.Sprintf(".output-%d", number)),
+		summary: filepath.Join(w.dir, fmt.Sprintf("summary-%d.md", number)),
+	}
+	path := filepath.SplitList(ts.Getenv("PATH"))
+	p.command = exec.Command(filepath.Join(path[0], "knative-promote"), args...)
+	p.command.Dir = ts.MkAbs(".")
+	p.command.Env = append(environmentOf(ts), "GITHUB_OUTPUT="+p.output, "GITHUB_STEP_SUMMARY="+p.summary)
+	ts.Check(w.start(p))
+	return p
+}
+
+// start starts a process, which ends with the world at the latest.
+func (w *world) start(p *process) error {
+	p.done = make(chan struct{})
+	p.command.Stdout, p.command.Stderr = &p.out, &p.err
+	if err := p.command.Start(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.runs = append(w.runs, p)
+	w.mu.Unlock()
+	go func() {
+		defer close(p.done)
+		_ = p.command.Wait() // its state says how it ended
+	}()
+	return nil
+}
+
+// endsInTime waits for the process's end, and kills it after a minute.
+func (p *process) endsInTime() bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(time.Minute):
+		p.kill()
+		return false
+	}
+}
+
+// exit is the exit code of a process that has ended, or the name of the signal
+// that ended it.
+func (p *process) exit() string {
+	state := p.command.ProcessState.Sys().(syscall.WaitStatus)
+	if state.Signaled() {
+		return state.Signal().String()
+	}
+	return strconv.Itoa(state.ExitStatus())
+}
+
+// environmentOf is what of a script's environment the program can see.
+func environmentOf(ts *testscript.TestScript) []string {
+	names := []string{
+		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
+		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
+	}
+	for _, in := range new(settings).inputs() {
+		names = append(names, in.envNames()...)
+	}
+	var env []string
+	for _, name := range names {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func (p *process) kill() {
+	_ = p.command.Process.Kill() // it may have ended
+	<-p.done
+}
