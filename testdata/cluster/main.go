@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -68,36 +67,37 @@ func do(ctx context.Context, command string, o plane.Options, args []string) err
 		fmt.Printf("source %s\n", p.EnvFile())
 		return nil
 	}
-	if !slices.Contains([]string{"seed", "env", "status", "stop", "start", "down"}, command) {
+	act, known := map[string]func(*plane.Plane) error{
+		"seed":   func(p *plane.Plane) error { return seed(ctx, p) },
+		"env":    printEnv,
+		"status": status,
+		"stop":   func(p *plane.Plane) error { return turn(p.Stop, args) },
+		"start":  func(p *plane.Plane) error { return turn(p.Start, args) },
+		"down":   down,
+	}[command]
+	if !known {
 		return fmt.Errorf("command %q: expected %s", command, commands)
 	}
 	p, err := plane.Open(o)
 	if err != nil {
 		return err
 	}
-	switch command {
-	case "seed":
-		return seed(ctx, p)
-	case "env":
-		content, err := os.ReadFile(p.EnvFile())
-		fmt.Print(string(content))
-		return err
-	case "status":
-		return status(p)
-	case "stop", "start":
-		return turn(p, command, args)
-	default: // down
-		p.Down()
-		return nil
-	}
+	return act(p)
+}
+
+func printEnv(p *plane.Plane) error {
+	content, err := os.ReadFile(p.EnvFile())
+	fmt.Print(string(content))
+	return err
+}
+
+func down(p *plane.Plane) error {
+	p.Down()
+	return nil
 }
 
 // turn stops or starts parts.
-func turn(p *plane.Plane, command string, names []string) error {
-	change := p.Stop
-	if command == "start" {
-		change = p.Start
-	}
+func turn(change func(string) error, names []string) error {
 	for _, name := range names {
 		if err := change(name); err != nil {
 			return err
