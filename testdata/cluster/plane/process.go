@@ -25,7 +25,7 @@ type Part struct {
 
 // runtimeEnv has all parts collect their garbage less often: a tenth of what a
 // busy control plane computes, for some memory.
-var runtimeEnv = []string{"GOGC=600", "GOMEMLIMIT=2GiB"}
+var runtimeEnv = []string{"GOGC=300", "GOMEMLIMIT=2GiB"}
 
 // start runs the part detached, so that it outlives this process. What it
 // prints goes to log/NAME.log.
