@@ -56,7 +56,7 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	timeout := config.timeout()
-	conn, err := newConn(&carrier{http: &wire{transport, header}, base: base}, retry{timeout})
+	conn, err := newConn(&carrier{http: &wire{transport, header}, base: base}, &retry{timeout: timeout})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Argo CD: %w", err)
 	}

@@ -31,7 +31,7 @@ type carrier struct {
 // newConn is a connection for argo-cd's generated clients, which insist on the concrete
 // type *grpc.ClientConn. Its interceptors carry every call themselves and never call
 // on, so it does not dial.
-func newConn(c *carrier, calls retry) (*grpc.ClientConn, error) {
+func newConn(c *carrier, calls *retry) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+c.base,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {

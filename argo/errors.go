@@ -30,6 +30,14 @@ type FailedError struct {
 
 func (e *FailedError) Error() string { return e.Reason }
 
+// SourceError means that the Application deploys something else than what was
+// asked for.
+type SourceError struct {
+	Reason string // one line
+}
+
+func (e *SourceError) Error() string { return e.Reason }
+
 // explain turns a call's error into one of the sentinels and cleans Argo CD's words.
 func explain(err error) error {
 	code, message := status.Code(err), clean(status.Convert(err).Message())

@@ -26,8 +26,8 @@ const Grace = 30 * time.Second
 //
 // It is Failed at once for what cannot heal: the Application deleted, recreated or
 // redirected, the operation for our revision failed for good or the Service refused by
-// an admission webhook, the Revision past its progress deadline. Any other trouble
-// fails after it has lasted for Grace.
+// an admission webhook or its schema, the Revision past its progress deadline. Any other
+// trouble fails after it has lasted for Grace.
 func Judge(in Intent, ob Observed) Verdict {
 	v := judge(in, ob)
 	if v.Trouble != "" && v.Trouble == ob.Trouble && ob.TroubleFor >= Grace {

@@ -3,6 +3,7 @@ package argo
 import (
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -147,25 +148,34 @@ func syncRevision(in Intent, app *v1alpha1.Application) string {
 	return ""
 }
 
-// refusal is an admission webhook's message about our Service, for which no retry of
-// the same commit helps. A webhook that cannot be reached ("failed calling webhook")
-// is none.
+// refusal is what Kubernetes says against our Service, for which no retry of the same
+// commit helps.
 func refusal(in Intent, state *v1alpha1.OperationState) string {
 	if state.Phase == common.OperationSucceeded || state.SyncResult == nil {
 		return ""
 	}
 	for _, r := range state.SyncResult.Resources {
-		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && denied(r.Message) {
-			// before it stands a temporary file's name
-			return clean(r.Message[strings.Index(r.Message, "admission webhook"):])
+		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service {
+			if words := denied(r.Message); words != "" {
+				return clean(words)
+			}
 		}
 	}
 	return ""
 }
 
-func denied(message string) bool {
-	return strings.Contains(message, "admission webhook") && strings.Contains(message, "denied the request")
+// denied are an admission webhook's words, or those of a schema, against an object. A
+// webhook that cannot be reached ("failed calling webhook") has none. Before them stands
+// a temporary file's name.
+func denied(message string) string {
+	if at := strings.Index(message, "admission webhook"); at >= 0 && strings.Contains(message[at:], "denied the request") {
+		return message[at:]
+	}
+	return invalid.FindString(message)
 }
+
+// invalid is how https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors#NewInvalid begins.
+var invalid = regexp.MustCompile(`(?s)[\w.-]+ "[^"]+" is invalid: .*`)
 
 // judgeSync looks at the sync status, see Judge for what may be out of sync.
 func judgeSync(in Intent, ob Observed) *Verdict {

@@ -48,13 +48,13 @@ func remedy(in Intent, ob Observed, still time.Duration) order {
 }
 
 // blocks tells whether the running operation is Argo CD's own, for another commit than
-// the one compared, and only retries what an admission webhook has refused. Argo CD
+// the one compared, and only retries what a webhook or a schema forbids. Argo CD
 // does not start on a later commit before it has used up those retries
 // (https://github.com/argoproj/argo-cd/issues/11494).
 func blocks(in Intent, ob Observed) bool {
 	state := ob.App.Status.OperationState
 	revision := syncRevision(in, ob.App)
 	return state.Operation.InitiatedBy.Automated && state.Phase == common.OperationRunning &&
-		state.RetryCount > 0 && denied(state.Message) &&
+		state.RetryCount > 0 && denied(state.Message) != "" &&
 		revision != "" && revision != compared(in, ob) && revision != in.Commit
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"path"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -16,9 +17,10 @@ const maxTries = 6
 // A retry gives every call a deadline of its own and tries the reading ones again.
 type retry struct {
 	timeout time.Duration // of one try; all tries end within twice this time
+	let     atomic.Bool   // the token was good before
 }
 
-func (r retry) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (r *retry) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	all, cancel := context.WithTimeout(ctx, 2*r.timeout)
 	defer cancel()
 	pause := 200 * time.Millisecond
@@ -29,7 +31,10 @@ func (r retry) unary(ctx context.Context, method string, req, reply any, conn *g
 		if late && said != nil {
 			err = said
 		}
-		if err == nil || try == maxTries || writes(method) || !heals(err) || !sleep(all, jitter(pause)) {
+		if err == nil {
+			r.let.Store(true)
+		}
+		if err == nil || try == maxTries || writes(method) || !r.heals(err, try) || !sleep(all, jitter(pause)) {
 			return err
 		}
 		if !late {
@@ -39,7 +44,7 @@ func (r retry) unary(ctx context.Context, method string, req, reply any, conn *g
 	}
 }
 
-func (r retry) once(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (r *retry) once(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	return next(ctx, method, req, reply, conn, opts...)
@@ -53,11 +58,14 @@ func writes(method string) bool {
 }
 
 // heals tells whether another try may succeed. Internal is what a cut answer looks like,
-// Unknown what Argo CD makes of most errors of its own back ends.
-func heals(err error) bool {
+// Unknown what Argo CD makes of most errors of its own back ends. A token that was good
+// before can be refused for a moment, by what stands in front of Argo CD for one.
+func (r *retry) heals(err error, try int) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.Unknown, codes.DeadlineExceeded, codes.Internal:
 		return true
+	case codes.Unauthenticated:
+		return r.let.Load() && try < 3
 	}
 	return false
 }

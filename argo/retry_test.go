@@ -24,7 +24,7 @@ func TestLastTryRunsOutOfTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tries := 0
-			err := retry{200 * time.Millisecond}.unary(t.Context(), "/Get", nil, nil, nil,
+			err := (&retry{timeout: 200 * time.Millisecond}).unary(t.Context(), "/Get", nil, nil, nil,
 				func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 					if tries++; tries == 1 {
 						return test.first
@@ -38,3 +38,40 @@ func TestLastTryRunsOutOfTime(t *testing.T) {
 		})
 	}
 }
+
+// TestTokenRefusedForAMoment: who was let in before asks again, but not for long.
+func TestTokenRefusedForAMoment(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before   bool
+		refusals int
+		want     codes.Code
+		tries    int
+	}{
+		"for a moment": {true, 2, codes.OK, 3},
+		"for good":     {true, 99, codes.Unauthenticated, 3},
+		"always":       {false, 99, codes.Unauthenticated, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, tries := &retry{timeout: time.Minute}, 0
+			if test.before {
+				if err := r.unary(t.Context(), "/Get", nil, nil, nil, good); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := r.unary(t.Context(), "/Get", nil, nil, nil,
+				func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+					if tries++; tries <= test.refusals {
+						return status.Error(codes.Unauthenticated, "no session")
+					}
+					return nil
+				})
+			if status.Code(err) != test.want || tries != test.tries {
+				t.Errorf("got %v after %d tries, want %v after %d", err, tries, test.want, test.tries)
+			}
+		})
+	}
+}
+
+func good(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }

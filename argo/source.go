@@ -17,8 +17,8 @@ type Source struct {
 	Path    string // of the overlay, below the repository's root
 }
 
-// SourceIndex finds the one source of an Application that deploys want. The error says
-// why there is none.
+// SourceIndex finds the one source of an Application that deploys want. A
+// [SourceError] says why there is none.
 func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	if app.Spec.SourceHydrator != nil {
 		return 0, fmt.Errorf("application %s uses a source hydrator, which is not supported: its revisions are not the repository's commits", app.Name)
@@ -35,15 +35,17 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return 0, fmt.Errorf("application %s does not deploy %s of %s, it deploys %s: set application, repository and path to what belongs together", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL), describe(sources))
+		return 0, mismatch("application %s does not deploy %s of %s, it deploys %s: set application, repository and path to what belongs together", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL), describe(sources))
 	case len(found) > 1:
-		return 0, fmt.Errorf("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL))
+		return 0, mismatch("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL))
 	case !follows(sources[found[0]].TargetRevision, want.Branch):
-		return 0, fmt.Errorf("application %s follows %q and not the branch %s, where the commits go: it would never see them",
+		return 0, mismatch("application %s follows %q and not the branch %s, where the commits go: it would never see them",
 			app.Name, clean(sources[found[0]].TargetRevision), want.Branch)
 	}
 	return found[0], nil
 }
+
+func mismatch(format string, args ...any) error { return &SourceError{fmt.Sprintf(format, args...)} }
 
 func onBranch(sources v1alpha1.ApplicationSources, candidates []int, branch string) []int {
 	var found []int

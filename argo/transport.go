@@ -37,8 +37,14 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 		resp.Body.Close()
 		return nil, err
 	}
+	// connect reads on to the end of a message that is too long.
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
 	return resp, nil
 }
+
+// maxBody bounds the body of an answer. A stream of events that comes to it is opened
+// again.
+const maxBody = 2 * maxMessage
 
 // unreachable gives the errors that another try cannot heal a code that is not retried,
 // and a hint.

@@ -131,17 +131,28 @@ func TestSilentServer(t *testing.T) {
 
 func TestEndlessAnswerEnds(t *testing.T) {
 	t.Parallel()
-	client := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/grpc-web+proto")
-		frame := []byte(webFrame(0, strings.Repeat("x", 1<<16)))
-		for r.Context().Err() == nil {
-			if _, err := w.Write(frame); err != nil {
-				return
+	frame := []byte(webFrame(0, strings.Repeat("x", 1<<16)))
+	for name, first := range map[string][]byte{"of many messages": frame, "of one message": {0, 0xff, 0xff, 0xff, 0xff}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent atomic.Int64
+			client := dial(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/grpc-web+proto")
+				_, _ = w.Write(first)
+				for r.Context().Err() == nil {
+					n, err := w.Write(frame)
+					if sent.Add(int64(n)); err != nil {
+						return
+					}
+				}
+			}), func(c *Config) { c.Timeout = time.Minute })
+			if _, err := client.application(t.Context(), shop, false); err == nil {
+				t.Error("no error from an endless answer")
 			}
-		}
-	}), func(c *Config) { c.Timeout = 300 * time.Millisecond })
-	if _, err := client.application(t.Context(), shop, false); err == nil {
-		t.Error("no error from an endless answer")
+			if n := sent.Load(); n > maxTries*(maxBody+maxMessage) {
+				t.Errorf("took %d MiB", n>>20)
+			}
+		})
 	}
 }
 
