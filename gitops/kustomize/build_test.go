@@ -90,11 +90,21 @@ spec:
 	return withFile(files, overlay+"/kustomization.yaml", resources)
 }
 
-// BenchmarkRender renders 500 resources, beside the kustomize command on the same files.
+// BenchmarkRender renders 500 resources, after a change of one of them and again, beside the kustomize command on the
+// same files.
 func BenchmarkRender(b *testing.B) {
 	files := manyResources()
 	dir := onDisk(b, files)
+	last := files[overlay+"/resources/resource-499.yaml"]
 	b.Run("knative-promote", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			withFile(files, overlay+"/resources/resource-499.yaml", fmt.Sprintf("%s# %d\n", last.Data, n))
+			if _, err := kustomize.Render(patient(b), files, overlay); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("knative-promote-again", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := kustomize.Render(patient(b), files, overlay); err != nil {
 				b.Fatal(err)

@@ -27,7 +27,7 @@ var turn = make(chan struct{}, 1)
 //
 // Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, or 10 seconds without one.
 // kustomize cannot be interrupted: after a render that was given up, the next waits until it has ended, within its own
-// time. Renders run one after the other.
+// time. Renders run one after the other. What was rendered lately is not rendered again from a tree that holds the same.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel func()
@@ -75,8 +75,12 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
+	if out, ok := recall(tree, dir); ok {
+		return out, nil
+	}
+	asked := newWitness(tree)
 	files := map[string][]byte{} // kustomize gets what was inspected
-	i := &inspector{jail: &jail{ctx: ctx, tree: tree, files: files}}
+	i := &inspector{jail: &jail{ctx: ctx, tree: asked, files: files}}
 	if err := i.folder(dir); err != nil {
 		return nil, err
 	}
@@ -84,12 +88,15 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 		openapi.ResetOpenAPI()
 		defer openapi.ResetOpenAPI()
 	}
-	j := &jail{ctx: ctx, tree: tree, files: files}
+	j := &jail{ctx: ctx, tree: asked, files: files}
 	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(j, path.Join(jailRoot, dir))
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), jailRoot+"/", "")) // the paths as they are in the tree
 	}
-	return resources.AsYaml()
+	if out, err = resources.AsYaml(); err == nil {
+		remember(dir, asked, out)
+	}
+	return out, err
 }
 
 // krustyOptions are those of `kustomize build` without flags: files only from the kustomization's own folder, no
