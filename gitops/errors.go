@@ -36,8 +36,10 @@ func clean(text string) string {
 
 // redact is clean for text that may repeat what we sent.
 func (r *remote) redact(text string) string {
-	if r.token != "" {
-		text = strings.ReplaceAll(text, r.token, "***")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, token := range r.tokens {
+		text = strings.ReplaceAll(text, token, "***")
 	}
 	return clean(text)
 }
@@ -53,13 +55,16 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 		return &refusal{where, r.redact(refused.reason + said.because())}
 	}
 	text, kind := r.redact(err.Error()+said.because()), kindOf(err)
+	_, before := errors.AsType[*locked](err)
 	switch {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fmt.Errorf("%s: %w: the repository is empty, push a first commit", where, ErrNotFound)
-	case errors.Is(kind, ErrAuth) && r.auth == nil:
+	case errors.Is(kind, ErrAuth) && r.auth == nil && r.mint == nil:
 		return fmt.Errorf("%s: %w: no token was given: give one that may read and write the repository (%s)", where, kind, text)
 	case errors.Is(kind, ErrAuth):
 		return fmt.Errorf("%s: %w: check that the token or key is valid and may read and write the repository (%s)", where, kind, text)
+	case errors.Is(kind, ErrNotFound) && before:
+		return fmt.Errorf("%s: %w: not found, though it was there before: is the token revoked, or the repository moved or deleted?", where, ErrAuth)
 	case errors.Is(kind, ErrNotFound):
 		return fmt.Errorf("%s: %w: check the address, and that the token or key may see it", where, kind)
 	case kind != nil:
@@ -82,7 +87,7 @@ func kindOf(err error) error {
 		}
 		return fmt.Errorf("%w: the server shows another host key than ssh-known-hosts has", ErrAuth)
 	}
-	for _, denied := range []error{transport.ErrAuthenticationRequired, transport.ErrAuthorizationFailed, transport.ErrInvalidAuthMethod} {
+	for _, denied := range []error{ErrAuth, transport.ErrAuthenticationRequired, transport.ErrAuthorizationFailed, transport.ErrInvalidAuthMethod} {
 		if errors.Is(err, denied) {
 			return ErrAuth
 		}

@@ -26,8 +26,9 @@ func (r *Repo) land(ctx context.Context, d draft) error {
 		}
 		switch {
 		case seen == landed:
+			r.remote.taken.Store(true)
 			return nil
-		case final(pushed):
+		case r.remote.final(pushed):
 			return refused(pushed)
 		case seen == passed || errors.Is(pushed, errRaced):
 			return errRaced
@@ -38,11 +39,11 @@ func (r *Repo) land(ctx context.Context, d draft) error {
 }
 
 // final tells whether another push of the same commit would be idle.
-func final(pushed error) bool {
+func (r *remote) final(pushed error) bool {
 	if no, ok := errors.AsType[*refusal](pushed); ok {
 		return no.final()
 	}
-	return errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound)
+	return !r.taken.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
 }
 
 // refused gives a no of the server its name.

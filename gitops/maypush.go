@@ -15,7 +15,7 @@ import (
 // one (https://docs.gitea.com/usage/agit).
 func (r *Repo) MayPush(ctx context.Context) error {
 	_, err := retry(ctx, r.remote, "asking to push to", func(ctx context.Context) (struct{}, error) {
-		session, err := r.remote.transport.NewReceivePackSession(r.remote.at(), r.remote.auth)
+		session, err := r.remote.pushing(ctx, r.remote.at())
 		if err != nil {
 			return struct{}{}, err
 		}

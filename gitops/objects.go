@@ -21,6 +21,9 @@ import (
 // subfolders are fetched together when one of them is read.
 const folderLimit = 256
 
+// fileLimit is the number of bytes up to which a file is read.
+const fileLimit = 16 << 20
+
 // objects is the part of the repository that is in memory. What is missing is
 // fetched when it is asked for.
 type objects struct {
@@ -208,9 +211,23 @@ func (o *objects) tree(ctx context.Context, commit, hash plumbing.Hash) (tree, e
 	return t, nil
 }
 
-// blob returns a file's content. With it come the other files and the folders
-// of the folder that it is in, because who reads one reads the next.
+// blob returns a file's content.
 func (o *objects) blob(ctx context.Context, commit, folder, hash plumbing.Hash) ([]byte, error) {
+	switch size, err := o.size(ctx, commit, folder, hash); {
+	case err != nil:
+		return nil, err
+	case size > fileLimit:
+		return nil, fmt.Errorf("has %d bytes; at most %d are read", size, fileLimit)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.content(plumbing.BlobObject, hash)
+}
+
+// size returns how many bytes a file has, which is fetched for that. With it
+// come the other files and the folders of the folder that it is in, because who
+// reads one reads the next.
+func (o *objects) size(ctx context.Context, commit, folder, hash plumbing.Hash) (int64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	parts := []request{single(hash)}
@@ -220,9 +237,13 @@ func (o *objects) blob(ctx context.Context, commit, folder, hash plumbing.Hash) 
 		parts = []request{whole, single(hash)}
 	}
 	if err := o.need(ctx, commit, hash, parts...); err != nil {
-		return nil, err
+		return 0, err
 	}
-	return o.content(plumbing.BlobObject, hash)
+	size, err := o.store.EncodedObjectSize(hash)
+	if err != nil {
+		return 0, fmt.Errorf("reading the size of blob %s: %w", hash, err)
+	}
+	return size, nil
 }
 
 // commit returns a commit that is in memory.

@@ -45,10 +45,10 @@ func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 		made, err := r.publishOnce(limited, change, m)
 		if errors.Is(err, errRaced) {
 			raced++
-			if raced == cmp.Or(r.PublishAttempts, 30) {
+			if raced == cmp.Or(r.PublishAttempts, 60) {
 				return Commit{}, r.contention(raced)
 			}
-			if err = pause(limited, raced); err == nil {
+			if err = pause(limited, raced, longestRace); err == nil {
 				continue
 			}
 		}

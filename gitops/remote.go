@@ -2,9 +2,11 @@ package gitops
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,13 +26,15 @@ type remote struct {
 	address   string // as the user wrote it; it holds no credential
 	transport transport.Transport
 	auth      transport.AuthMethod
-	token     string
+	mint      func(context.Context) (string, error)
 	timeout   time.Duration
 	patience  time.Duration // with a server that was there before
-	answered  atomic.Bool
+	answered  atomic.Bool   // it let us read
+	taken     atomic.Bool   // it let us push
 
 	mu       sync.Mutex
 	endpoint transport.Endpoint // moves along with a redirect
+	tokens   []string           // that were sent
 }
 
 func newRemote(r Remote) (*remote, error) {
@@ -38,15 +42,15 @@ func newRemote(r Remote) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	remote := &remote{address: r.URL, token: r.Token, timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute), endpoint: *endpoint}
+	remote := &remote{address: r.URL, timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute), endpoint: *endpoint}
 	switch endpoint.Protocol {
 	case "http", "https":
 		remote.transport = githttp.NewClient(&http.Client{
 			Transport:     boundedErrors{http.DefaultTransport},
 			CheckRedirect: sameHost,
 		})
-		if r.Token != "" {
-			remote.auth = &githttp.BasicAuth{Username: "x-access-token", Password: r.Token}
+		if remote.mint = r.Mint; r.Token != "" {
+			remote.auth = remote.bearer(r.Token)
 		}
 	case "ssh":
 		remote.transport = gitssh.NewClient(nil)
@@ -57,6 +61,28 @@ func newRemote(r Remote) (*remote, error) {
 		remote.transport = file.DefaultClient
 	}
 	return remote, nil
+}
+
+// bearer is how a token is sent; it is kept out of what is said from then on.
+func (r *remote) bearer(token string) transport.AuthMethod {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.tokens, token) {
+		r.tokens = append(r.tokens, token)
+	}
+	return &githttp.BasicAuth{Username: "x-access-token", Password: token}
+}
+
+// credentials are those for the next exchange.
+func (r *remote) credentials(ctx context.Context) (transport.AuthMethod, error) {
+	if r.mint == nil {
+		return r.auth, nil
+	}
+	token, err := r.mint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.bearer(token), nil
 }
 
 // at returns a copy of the endpoint, because go-git writes redirects into it.

@@ -40,6 +40,9 @@ type Remote struct {
 	Branch string
 	// Token is sent as the password of HTTP basic authentication.
 	Token string
+	// Mint, unless nil, gives the token before each exchange with a server over
+	// HTTP, in place of Token. Where it is ErrAuth, another try is idle.
+	Mint func(context.Context) (string, error)
 	// SSHKey is a private key in PEM form, without a passphrase.
 	SSHKey []byte
 	// KnownHosts are lines as in ~/.ssh/known_hosts; ssh needs them.
@@ -63,7 +66,7 @@ type Repo struct {
 	// Now gives the time of a commit; nil: time.Now.
 	Now func() time.Time
 	// PublishAttempts bounds how often Publish edits anew after the branch
-	// moved; zero: 30.
+	// moved; zero: 60.
 	PublishAttempts int
 	// PublishTimeout bounds the whole of Publish; zero: five minutes.
 	PublishTimeout time.Duration

@@ -56,7 +56,7 @@ func (t *tries) again(ctx context.Context, away bool) bool {
 	if away {
 		enough = enough && time.Now().After(t.until)
 	}
-	return !enough && pause(ctx, t.count) == nil
+	return !enough && pause(ctx, t.count, longestRetry) == nil
 }
 
 // isAway tells the errors of a server that is down, restarted or not reached
@@ -64,6 +64,9 @@ func (t *tries) again(ctx context.Context, away bool) bool {
 func isAway(err error) bool {
 	if _, marked := errors.AsType[away](err); marked {
 		return true
+	}
+	if errors.Is(err, errRedirected) {
+		return false
 	}
 	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
 		err = unexpected.Err // it has no Unwrap
@@ -81,6 +84,9 @@ type away struct{ error }
 
 // transient tells errors that a repetition may heal from those that it cannot.
 func transient(ctx context.Context, err error) bool {
+	if _, marked := errors.AsType[*locked](err); marked && ctx.Err() == nil {
+		return true
+	}
 	if ctx.Err() != nil || kindOf(err) != nil || errors.Is(err, transport.ErrEmptyRemoteRepository) {
 		return false
 	}
@@ -88,10 +94,35 @@ func transient(ctx context.Context, err error) bool {
 	return !strings.Contains(err.Error(), "not our ref")
 }
 
+// locked is a no to who was let in before. It is asked for again: servers, and
+// what stands in front of them, have their moments.
+type locked struct{ error }
+
+func (l *locked) Unwrap() error { return l.error }
+
+// reading is retry for what every reader of the repository may do.
+func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
+	return retry(ctx, r, "reading", func(ctx context.Context) (T, error) {
+		value, err := talk(ctx)
+		if err != nil && kindOf(err) != nil && ctx.Err() == nil && r.answered.Load() {
+			err = &locked{err}
+		}
+		return value, err
+	})
+}
+
+// The longest pauses between attempts: with a server in trouble, and in a race
+// with others, where a place on the branch is free again and again. There, 3 s
+// left the machines idle half of the time and some of 32 rivals behind for 8 s.
+const (
+	longestRetry = 3 * time.Second
+	longestRace  = 800 * time.Millisecond
+)
+
 // pause waits before the next attempt: twice as long each time, from 50 ms up
-// to 3 s, and jittered so that rivals do not meet again.
-func pause(ctx context.Context, attempt int) error {
-	longest := min(50*time.Millisecond<<min(attempt, 10), 3*time.Second)
+// to the longest, and jittered so that rivals do not meet again.
+func pause(ctx context.Context, attempt int, longest time.Duration) error {
+	longest = min(50*time.Millisecond<<min(attempt, 10), longest)
 	timer := time.NewTimer(longest/4 + rand.N(longest*3/4))
 	defer timer.Stop()
 	select {

@@ -53,6 +53,22 @@ func exchange[T any](ctx context.Context, r *remote, talk func(context.Context) 
 	}
 }
 
+func (r *remote) fetching(ctx context.Context, at *transport.Endpoint) (transport.UploadPackSession, error) {
+	auth, err := r.credentials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.transport.NewUploadPackSession(at, auth)
+}
+
+func (r *remote) pushing(ctx context.Context, at *transport.Endpoint) (transport.ReceivePackSession, error) {
+	auth, err := r.credentials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.transport.NewReceivePackSession(at, auth)
+}
+
 // advertisement is what a server says first: its references and abilities.
 type advertisement struct {
 	references   map[string]plumbing.Hash
@@ -61,9 +77,9 @@ type advertisement struct {
 
 // advertised asks for the references as a reader sees them.
 func (r *remote) advertised(ctx context.Context) (advertisement, error) {
-	return retry(ctx, r, "reading", func(ctx context.Context) (advertisement, error) {
+	return reading(ctx, r, func(ctx context.Context) (advertisement, error) {
 		endpoint := r.at()
-		session, err := r.transport.NewUploadPackSession(endpoint, r.auth)
+		session, err := r.fetching(ctx, endpoint)
 		if err != nil {
 			return advertisement{}, err
 		}
@@ -93,8 +109,8 @@ type pack struct {
 
 // fetch asks for the objects of a request.
 func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pack, error) {
-	return retry(ctx, r, "reading", func(ctx context.Context) (pack, error) {
-		session, err := r.transport.NewUploadPackSession(r.at(), r.auth)
+	return reading(ctx, r, func(ctx context.Context) (pack, error) {
+		session, err := r.fetching(ctx, r.at())
 		if err != nil {
 			return pack{}, err
 		}
@@ -163,7 +179,7 @@ func (r *remote) push(ctx context.Context, branch plumbing.ReferenceName, d draf
 	var sending atomic.Bool
 	_, err = exchange(ctx, r, func(ctx context.Context) (struct{}, error) {
 		endpoint := r.at()
-		session, err := r.transport.NewReceivePackSession(endpoint, r.auth)
+		session, err := r.pushing(ctx, endpoint)
 		if err != nil {
 			return struct{}{}, err
 		}

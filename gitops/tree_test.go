@@ -60,6 +60,7 @@ func TestTreeErrors(t *testing.T) {
 	for name, target := range map[string]string{"out": "../../etc/passwd", "abs": "/etc/passwd", "loop": "loop", "gone": "absent"} {
 		content["links/"+name] = &fstest.MapFile{Data: []byte(target), Mode: fs.ModeSymlink}
 	}
+	content["large/backup.sql"] = &fstest.MapFile{Data: bytes.Repeat([]byte("#"), 16<<20+1)}
 	s := serve(t, gittest.Repository{}, content, nil)
 	s.submodule(t, "vendor/lib")
 	tip, err := s.open(t).Tip(t.Context())
@@ -67,16 +68,17 @@ func TestTreeErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]string{
-		"absent":          "open absent: file does not exist",
-		"README.md/x":     "open README.md/x: file does not exist",
-		"../x":            "open ../x: invalid argument",
-		"apps":            "read apps: is a folder",
-		"links/out":       `open links/out: links/out is a symbolic link out of the repository, to "../../etc/passwd"`,
-		"links/abs/x":     `open links/abs/x: links/abs is a symbolic link out of the repository, to "/etc/passwd"`,
-		"links/loop":      "open links/loop: too many levels of symbolic links",
-		"links/gone":      "open links/gone: file does not exist",
-		"vendor/lib":      "open vendor/lib: vendor/lib is a submodule: its content is in another repository",
-		"vendor/lib/file": "open vendor/lib/file: vendor/lib is a submodule: its content is in another repository",
+		"absent":           "open absent: file does not exist",
+		"large/backup.sql": "read large/backup.sql: has 16777217 bytes; at most 16777216 are read",
+		"README.md/x":      "open README.md/x: file does not exist",
+		"../x":             "open ../x: invalid argument",
+		"apps":             "read apps: is a folder",
+		"links/out":        `open links/out: links/out is a symbolic link out of the repository, to "../../etc/passwd"`,
+		"links/abs/x":      `open links/abs/x: links/abs is a symbolic link out of the repository, to "/etc/passwd"`,
+		"links/loop":       "open links/loop: too many levels of symbolic links",
+		"links/gone":       "open links/gone: file does not exist",
+		"vendor/lib":       "open vendor/lib: vendor/lib is a submodule: its content is in another repository",
+		"vendor/lib/file":  "open vendor/lib/file: vendor/lib is a submodule: its content is in another repository",
 	}
 	for name, want := range tests {
 		if _, err := fs.ReadFile(tip.Tree, name); err == nil || err.Error() != want {

@@ -78,7 +78,7 @@ func (t *treeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return t.list("readdir", name, at)
 }
 
-// Stat describes what a name leads to; the size of a file needs its content.
+// Stat describes what a name leads to; for its size a file is fetched.
 func (t *treeFS) Stat(name string) (fs.FileInfo, error) {
 	at, err := t.walk("stat", name, true)
 	if err != nil {
@@ -202,11 +202,11 @@ func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
 func (t *treeFS) info(op, name string, at place) (fs.FileInfo, error) {
 	info := fileInfo{name: path.Base(name), mode: at.fileMode(), time: t.time}
 	if info.mode.IsRegular() || at.mode == modeLink {
-		data, err := t.blob(op, name, at)
+		size, err := t.objects.size(t.ctx, t.commit, at.in, at.hash)
 		if err != nil {
-			return nil, err
+			return nil, &fs.PathError{Op: op, Path: name, Err: err}
 		}
-		info.size = int64(len(data))
+		info.size = size
 	}
 	return info, nil
 }
