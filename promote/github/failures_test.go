@@ -76,6 +76,7 @@ func TestAnswersThatAreNoAPI(t *testing.T) {
 	}{
 		{"login page", "invalid character '<'", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>log in") }},
 		{"empty", "the answer is empty", func(http.ResponseWriter, *http.Request) {}},
+		{"endless", "the answer is larger than 16 MiB", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 16<<20+1)) }},
 		{"other host", "the API redirects to another host, evil.example", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://evil.example/", http.StatusTemporaryRedirect)
 		}},

@@ -15,7 +15,7 @@ import (
 
 const (
 	requestTimeout = 20 * time.Second // for one request and its whole answer
-	maxAnswer      = 64 << 20         // bytes read of one answer; 100 of the longest comments are 25 MiB
+	maxAnswer      = 16 << 20         // bytes read of one answer; 100 comments of the greatest length are mostly below 7 MiB
 	maxTries       = 5                // how often one request is sent
 )
 
@@ -75,9 +75,12 @@ func (t *transport) once(request *http.Request) (*http.Response, []byte, error) 
 		return nil, nil, late(caller, ctx, err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err != nil {
 		return nil, nil, late(caller, ctx, err)
+	}
+	if len(body) > maxAnswer {
+		return nil, nil, fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 	}
 	if len(body) == 0 && (answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusCreated) {
 		return nil, nil, errors.New("the answer is empty") // which go-github would take for an empty list

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -16,6 +17,7 @@ type Server struct {
 	Repository string // owner/name
 	Token      string // that requests must bear; empty: any
 	Login      string // whose token it is; an app's ends in [bot]
+	App        *App   // that has tokens made; nil: none
 
 	// Fault may answer a request in the server's stead; it reports whether it did.
 	Fault func(http.ResponseWriter, *http.Request) bool
@@ -97,11 +99,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.Fault != nil && s.Fault(w, r) {
 		return
 	}
-	if s.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.Token {
+	if s.Token != "" && !isApps(r) && r.Header.Get("Authorization") != "Bearer "+s.Token {
 		Refuse(w, http.StatusUnauthorized, "Bad credentials")
 		return
 	}
 	s.routes().ServeHTTP(w, r)
+}
+
+// isApps reports whether a request is an App's, which bears no token.
+func isApps(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/installation") || strings.HasPrefix(r.URL.Path, "/app/")
 }
 
 func (s *Server) routes() http.Handler {
@@ -115,6 +122,9 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("DELETE "+repository+"/issues/comments/{id}", s.remove)
 	mux.HandleFunc("GET "+repository+"/pulls/{pull}", s.pull)
 	mux.HandleFunc("GET "+repository+"/commits/{commit}/pulls", s.pullsOf)
+	if s.App != nil {
+		s.App.routes(mux)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { Refuse(w, http.StatusNotFound, "Not Found") })
 	return mux
 }
