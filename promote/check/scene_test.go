@@ -5,9 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -16,7 +14,6 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
@@ -214,170 +211,5 @@ func (s scene) read(t testing.TB, name string, into any) {
 	t.Helper()
 	if err := yaml.Unmarshal(s.files[name], into); err != nil {
 		t.Fatalf("%s: %v", name, err)
-	}
-}
-
-// TestRules asks the rule that a folder of testdata/rules is named after about
-// every scene in it.
-func TestRules(t *testing.T) {
-	t.Parallel()
-	for _, path := range scenes(t) {
-		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), "testdata/rules/"), ".txtar")
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := loadScene(t, path)
-			got := inFull(ask(ruleOf(t, path), s.facts(t)))
-			if *update {
-				writeWant(t, path, got)
-			} else if diff := cmp.Diff(s.want, got); diff != "" {
-				t.Errorf("findings (-want +got), run with -update to take them over:\n%s", diff)
-			}
-		})
-	}
-}
-
-// TestEveryRuleIsTried wants a scene in which a rule finds something and one
-// in which it does not, for each.
-func TestEveryRuleIsTried(t *testing.T) {
-	t.Parallel()
-	finds, silent := map[string]bool{}, map[string]bool{}
-	for _, path := range scenes(t) {
-		id := filepath.Base(filepath.Dir(path))
-		if s := loadScene(t, path); s.want == "" {
-			silent[id] = true
-		} else {
-			finds[id] = true
-		}
-	}
-	for _, rule := range Rules() {
-		if !finds[rule.ID] || !silent[rule.ID] {
-			t.Errorf("rule %s: expected a scene in testdata/rules/%s with a finding and one without", rule.ID, rule.ID)
-		}
-	}
-}
-
-// TestGood has a setup that no rule may complain about.
-func TestGood(t *testing.T) {
-	t.Parallel()
-	facts := loadScene(t, "testdata/good.txtar").facts(t)
-	if findings := Run(facts); len(findings) > 0 {
-		t.Errorf("found in the good setup:\n%s", inFull(findings))
-	}
-	if name, err := facts.Overlay.NextRevision(); err != nil || name != facts.Overlay.Revision() {
-		t.Errorf("the good overlay names its revision %q, but its template asks for %q, %v", facts.Overlay.Revision(), name, err)
-	}
-}
-
-// TestNothingRead has no facts at all: no rule may conclude anything, or panic.
-func TestNothingRead(t *testing.T) {
-	t.Parallel()
-	if findings := Run(Facts{}); len(findings) > 0 {
-		t.Errorf("found without any facts:\n%s", inFull(findings))
-	}
-}
-
-// TestPartlyRead takes single facts out of every scene. Its rule may not count
-// on one because another is there.
-func TestPartlyRead(t *testing.T) {
-	t.Parallel()
-	for _, path := range scenes(t) {
-		full := loadScene(t, path).facts(t)
-		for name, drop := range map[string]func(*Facts){
-			"application": func(f *Facts) { f.Setup.App = nil },
-			"project":     func(f *Facts) { f.Setup.Project = nil },
-			"windows":     func(f *Facts) { f.Setup.Windows = nil },
-			"overrides":   func(f *Facts) { f.Setup.Overrides = nil },
-			"rights":      func(f *Facts) { f.Setup.Can = nil },
-			"setup":       func(f *Facts) { f.Setup = argo.Setup{} },
-			"service":     func(f *Facts) { f.Service = nil },
-			"revisions":   func(f *Facts) { f.Revisions = nil },
-			"tree":        func(f *Facts) { f.Tree = nil },
-			"overlay":     func(f *Facts) { f.Overlay, f.Next = nil, nil },
-			"next":        func(f *Facts) { f.Next = nil },
-			"wish":        func(f *Facts) { f.Wish = Wish{} },
-		} {
-			facts := full
-			drop(&facts)
-			for _, finding := range ask(ruleOf(t, path), facts) {
-				if finding.Problem == "" || finding.Effect == "" {
-					t.Errorf("%s without %s: an empty finding of %s", path, name, finding.Rule)
-				}
-			}
-		}
-	}
-}
-
-// TestRulesAreWhole checks what people read of the rules.
-func TestRulesAreWhole(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, r := range Rules() {
-		switch {
-		case seen[r.ID]:
-			t.Errorf("two rules are named %s", r.ID)
-		case r.ID == "" || strings.Trim(r.ID, "abcdefghijklmnopqrstuvwxyz-") != "":
-			t.Errorf("rule %q: expected a name in kebab case", r.ID)
-		case r.Summary == "" || strings.HasSuffix(r.Summary, ".") || strings.Contains(r.Summary, "\n"):
-			t.Errorf("rule %s: expected a summary of one line without a full stop, not %q", r.ID, r.Summary)
-		case !strings.HasPrefix(r.Link, "https://"):
-			t.Errorf("rule %s: expected an https link, not %q", r.ID, r.Link)
-		}
-		seen[r.ID] = true
-	}
-}
-
-// ruleOf is the rule that a scene's folder is named after.
-func ruleOf(t testing.TB, path string) Rule {
-	t.Helper()
-	id := filepath.Base(filepath.Dir(path))
-	i := slices.IndexFunc(Rules(), func(r Rule) bool { return r.ID == id })
-	if i < 0 {
-		t.Fatalf("%s: there is no rule %q: the folder must have the name of one", path, id)
-	}
-	return Rules()[i]
-}
-
-func scenes(t testing.TB) []string {
-	t.Helper()
-	paths, err := filepath.Glob("testdata/rules/*/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return paths
-}
-
-// inFull is every field of the findings.
-func inFull(findings []Finding) string {
-	var b strings.Builder
-	for i, f := range findings {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "%s: %s\n", f.Severity, f.Problem)
-		for _, part := range []struct{ name, text string }{
-			{"effect", f.Effect}, {"evidence", f.Evidence}, {"fix", f.Fix}, {"link", f.Link},
-		} {
-			if part.text == "" {
-				continue
-			}
-			fmt.Fprintf(&b, "  %s: %s\n", part.name, strings.ReplaceAll(strings.TrimSpace(part.text), "\n", "\n    "))
-		}
-		if f.File != "" {
-			fmt.Fprintf(&b, "  at: %s:%d\n", f.File, f.Line)
-		}
-	}
-	return b.String()
-}
-
-func writeWant(t *testing.T, path, want string) {
-	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want" })
-	archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(want)})
-	if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
