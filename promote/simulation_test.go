@@ -4,9 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,35 +34,69 @@ const runsMost = 8
 // After each run the promises hold, and what it says is true.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	ends := map[Status]int{}
-	first, last := uint64(1), uint64(*seeds)
+	first, count := uint64(1), uint64(*seeds)
 	if testing.Short() {
-		last = min(last, 50)
+		count = min(count, 50)
 	}
 	if *oneSeed > 0 {
-		first, last = *oneSeed, *oneSeed
+		first, count = *oneSeed, 1
 	}
-	for seed := first; seed <= last && !t.Failed(); seed++ {
-		synctest.Test(t, func(t *testing.T) {
-			m := newModel(seed)
-			status, err := m.play(t.Context())
-			ends[status]++
-			if err != nil || *oneSeed > 0 {
-				t.Logf("seed %d:\n%s", seed, strings.Join(m.story, "\n"))
-			}
-			if err != nil {
-				t.Errorf("seed %d ends %s: %v\ngo test ./promote -run Simulation -seed %d", seed, status, err, seed)
-			}
-		})
+	ends := simulate(t, first, count)
+	t.Logf("reliability: %d simulated promotions, each with faults, crashes and rivals from a seed: %s; no promise broken", count, listed(ends))
+	if count < 100 {
+		return
 	}
-	t.Logf("%d seeds: %v", last-first+1, ends)
-	if *oneSeed == 0 && last >= 100 {
-		for _, status := range []Status{Promoted, RolledBack, Held, Superseded, Unchanged} {
-			if ends[status] == 0 {
-				t.Errorf("no promotion ended %s, so the simulation does not reach that", status)
-			}
+	for _, status := range []Status{Promoted, RolledBack, Held, Superseded, Unchanged} {
+		if ends[status] == 0 {
+			t.Errorf("no promotion ended %s, so the simulation does not reach that", status)
 		}
 	}
+}
+
+// listed are how promotions ended, the most frequent first.
+func listed(ends map[Status]int) string {
+	names := slices.SortedFunc(maps.Keys(ends), func(a, b Status) int { return ends[b] - ends[a] })
+	var parts []string
+	for _, status := range names {
+		parts = append(parts, fmt.Sprintf("%d %s", ends[status], status))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// simulate runs the promotions of these seeds, as many at a time as there are processors, and counts how they end.
+func simulate(t *testing.T, first, count uint64) map[Status]int {
+	var mu sync.Mutex
+	ends := map[Status]int{}
+	t.Run("seeds", func(t *testing.T) {
+		at := uint64(runtime.GOMAXPROCS(0))
+		for worker := range at {
+			t.Run(fmt.Sprint(worker), func(t *testing.T) {
+				t.Parallel()
+				for seed := first + worker; seed < first+count && !t.Failed(); seed += at {
+					status := simulateOne(t, seed)
+					mu.Lock()
+					ends[status]++
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	return ends
+}
+
+func simulateOne(t *testing.T, seed uint64) (status Status) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newModel(seed)
+		var err error
+		status, err = m.play(t.Context())
+		if err != nil || *oneSeed > 0 {
+			t.Logf("seed %d:\n%s", seed, strings.Join(m.story, "\n"))
+		}
+		if err != nil {
+			t.Errorf("seed %d ends %s: %v\ngo test ./promote -run Simulation -seed %d", seed, status, err, seed)
+		}
+	})
+	return status
 }
 
 // play runs the promotion until it has come to an end, and tells what is wrong
