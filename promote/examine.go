@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -110,18 +111,24 @@ func (p *Promotion) facts(ctx context.Context, at Situation) check.Facts {
 // worst is the longest that the run may take, and what comes after it when the
 // last gate fails.
 func (p *Promotion) worst(ctx context.Context) time.Duration {
-	each := p.WaitTimeout
-	if p.Probe.Path != "" {
+	if end, limited := ctx.Deadline(); limited {
+		return p.Worst(time.Until(end))
+	}
+	return p.Worst(math.MaxInt64)
+}
+
+// Worst is the longest that a run may take that is ended at the limit, and what
+// comes after it when the last gate fails.
+func (c Config) Worst(limit time.Duration) time.Duration {
+	each := c.WaitTimeout
+	if c.Probe.Path != "" {
 		each += probePatience
 	}
 	total := each // the candidate
-	for _, step := range p.Steps {
+	for _, step := range c.Steps {
 		total += each + step.Bake
 	}
-	if end, limited := ctx.Deadline(); limited {
-		total = min(total, time.Until(end))
-	}
-	return total + p.WaitTimeout
+	return min(total, limit) + c.WaitTimeout
 }
 
 // gather asks Argo CD, by setup, and the Git server, all at the same time.

@@ -136,7 +136,7 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	case isSuperseded(err):
 		return p.end(Superseded, err)
 	case err != nil && isGate(err) && cancelled(ctx):
-		return p.end(Cancelled, fmt.Errorf("%w; it is taken back, but the run was cancelled before that was seen live", cause))
+		return p.end(Cancelled, fmt.Errorf("%w; it is taken back, but not seen live", cause))
 	case err != nil:
 		return p.end(Failed, &RestoreError{Cause: cause, Err: err})
 	}
@@ -146,19 +146,20 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 // cancel stops where the last commit left the traffic, or takes it back with
 // one commit that is not waited for: the runner gives ten seconds in all.
 func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result, error) {
-	if p.OnCancel == Rollback && plan.Restorable() {
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-		defer stop()
-		back, err := p.takeBack(ctx, plan, cause)
-		if err == nil {
-			p.announce(ctx, back)
-		}
-		nothing := isSuperseded(err) && !p.committed(plan) // the cut came before the first commit
-		if err != nil && !nothing {
-			return p.end(Cancelled, &RestoreError{Cause: cause, Err: err})
-		}
+	if p.OnCancel != Rollback || !plan.Restorable() {
+		return p.end(Cancelled, cause)
 	}
-	return p.end(Cancelled, cause)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer stop()
+	back, err := p.takeBack(ctx, plan, cause)
+	switch {
+	case !p.committed(plan) && (err == nil || isSuperseded(err)):
+		return p.end(Cancelled, cause) // the cut came before the first commit
+	case err != nil:
+		return p.end(Cancelled, &RestoreError{Cause: cause, Err: err})
+	}
+	p.announce(ctx, back)
+	return p.end(Cancelled, fmt.Errorf("%w; it is taken back, but not seen live", cause))
 }
 
 // announce makes Argo CD look at a commit, and sync it where nobody else does,

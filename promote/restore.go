@@ -53,7 +53,7 @@ func (p *Promotion) takeBack(ctx context.Context, plan Plan, cause error) (*Posi
 	if err != nil {
 		return nil, err
 	}
-	return p.goTo(ctx, plan, "restore", dest, cause.Error(), func(now *knative.State) bool {
+	return p.goTo(ctx, plan, stepRestore, dest, cause.Error(), func(now *knative.State) bool {
 		return slices.Equal(now.Images(), plan.images) && slices.ContainsFunc(plan.Steps, func(c Change) bool { return shows(now, plan.To, c.Traffic) })
 	})
 }

@@ -66,6 +66,13 @@ const (
 	Skipped Progress = "skipped" // not reached, because an earlier one failed
 )
 
+// The names of the steps that take something back, and of the trailer that
+// tells them.
+const (
+	stepRestore  = "restore"
+	stepRollback = "rollback"
+)
+
 // StepResult is one commit of the promotion and what its gates said.
 type StepResult struct {
 	Name     string       `json:"name"`    // candidate, 10 %, 100 %, restore, rollback
@@ -78,6 +85,23 @@ type StepResult struct {
 	Started  time.Time    `json:"started,omitzero"`
 	Ended    time.Time    `json:"ended,omitzero"`
 }
+
+// Last is the last step whose commit is in Git, if there is one.
+func (r Result) Last() (StepResult, bool) {
+	for i := len(r.Steps) - 1; i >= 0; i-- {
+		if r.Steps[i].Committed() {
+			return r.Steps[i], true
+		}
+	}
+	return StepResult{}, false
+}
+
+// Committed tells whether the step's commit is in Git.
+func (s StepResult) Committed() bool { return s.Commit != "" || s.Resumed || s.Progress == Passed }
+
+// TakesBack tells the commits that take something back from a promotion's
+// steps.
+func (s StepResult) TakesBack() bool { return s.Name == stepRestore || s.Name == stepRollback }
 
 // GateResult is what one gate said after one step.
 type GateResult struct {

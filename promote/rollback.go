@@ -213,7 +213,7 @@ func (p *Promotion) stand(ctx context.Context, commit, revision string, split kn
 
 // isStep tells a promotion's own commits from the ones that took one back.
 func isStep(c gitops.Commit) bool {
-	return c.Trailer(trailerStep) != "restore" && c.Trailer(trailerStep) != "rollback"
+	return c.Trailer(trailerStep) != stepRestore && c.Trailer(trailerStep) != stepRollback
 }
 
 func orLatest(revision string) string {

@@ -13,6 +13,10 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
+// maxKustomization is the size up to which a kustomization is looked into, in
+// bytes.
+const maxKustomization = 1 << 20
+
 // kustomization is what of a kustomization file leads to other folders.
 type kustomization struct {
 	Kind       string   `json:"kind"`
@@ -25,22 +29,51 @@ type kustomization struct {
 // changed files: the ones that hold it or build on a folder that does. Bases
 // and components that an overlay uses are not listed themselves.
 func Touched(tree fs.FS, changed []string) ([]string, error) {
-	uses, used, err := kustomizations(tree)
+	uses, components, err := kustomizations(tree)
 	if err != nil {
 		return nil, err
 	}
-	for _, folders := range uses {
-		for _, folder := range folders {
-			used[folder] = true
-		}
-	}
 	var touched []string
-	for _, overlay := range slices.Sorted(maps.Keys(uses)) {
-		if !used[overlay] && touches(uses, overlay, changed, map[string]bool{}) {
+	for _, overlay := range overlays(uses, components) {
+		if touches(uses, overlay, changed) {
 			touched = append(touched, overlay)
 		}
 	}
 	return touched, nil
+}
+
+// overlays are the folders that no other one builds on, and one of each cycle,
+// whose render will say what is wrong.
+func overlays(uses map[string][]string, components map[string]bool) []string {
+	used := maps.Clone(components)
+	for folder, next := range uses {
+		for _, n := range next {
+			used[n] = used[n] || n != folder
+		}
+	}
+	var all []string
+	reached := map[string]bool{}
+	for _, spared := range []map[string]bool{used, components} {
+		for _, folder := range slices.Sorted(maps.Keys(uses)) {
+			if !spared[folder] && !reached[folder] {
+				all = append(all, folder)
+				reach(uses, folder, reached)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// reach adds a folder and all that it builds on.
+func reach(uses map[string][]string, folder string, reached map[string]bool) {
+	if reached[folder] {
+		return
+	}
+	reached[folder] = true
+	for _, next := range uses[folder] {
+		reach(uses, next, reached)
+	}
 }
 
 // kustomizations maps every folder with a kustomization to the folders that
@@ -61,13 +94,9 @@ func kustomizations(tree fs.FS) (uses map[string][]string, components map[string
 		if err != nil { // not an overlay
 			return nil
 		}
-		content, err := fs.ReadFile(tree, path.Join(name, file))
+		k, err := read(tree, path.Join(name, file))
 		if err != nil {
 			return err
-		}
-		var k kustomization
-		if yaml.Unmarshal(content, &k) != nil { // rendering it will say what is wrong
-			k = kustomization{}
 		}
 		uses[name] = k.folders(name)
 		if k.Kind == "Component" {
@@ -79,6 +108,20 @@ func kustomizations(tree fs.FS) (uses map[string][]string, components map[string
 		return nil, nil, fmt.Errorf("looking for overlays: %w", err)
 	}
 	return uses, components, nil
+}
+
+// read is empty for a file that is too large or no YAML: rendering it will say
+// so.
+func read(tree fs.FS, file string) (k kustomization, err error) {
+	info, err := fs.Stat(tree, file)
+	if err != nil || info.Size() > maxKustomization {
+		return k, err
+	}
+	content, err := fs.ReadFile(tree, file)
+	if err == nil && yaml.Unmarshal(content, &k) != nil {
+		k = kustomization{}
+	}
+	return k, err
 }
 
 // folders are the places in the tree that a kustomization reads, beside its
@@ -96,17 +139,16 @@ func (k kustomization) folders(dir string) []string {
 	return folders
 }
 
-// touches tells whether a folder or one that it builds on holds a changed
-// file. Seen ends the walk of a cycle.
-func touches(uses map[string][]string, folder string, changed []string, seen map[string]bool) bool {
-	if seen[folder] {
-		return false
-	}
-	seen[folder] = true
-	for _, file := range changed {
-		if file == folder || folder == "." || strings.HasPrefix(file, folder+"/") {
-			return true
+// touches tells whether a folder or one that it builds on holds a changed file.
+func touches(uses map[string][]string, overlay string, changed []string) bool {
+	reached := map[string]bool{}
+	reach(uses, overlay, reached)
+	return slices.ContainsFunc(changed, func(file string) bool {
+		for folder := range reached {
+			if file == folder || folder == "." || strings.HasPrefix(file, folder+"/") {
+				return true
+			}
 		}
-	}
-	return slices.ContainsFunc(uses[folder], func(next string) bool { return touches(uses, next, changed, seen) })
+		return false
+	})
 }

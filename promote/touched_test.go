@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -23,7 +24,11 @@ func TestTouched(t *testing.T) {
 		"apps/b/service.yaml":                        file("kind: Service\n"),
 		"apps/loop/x/kustomization.yaml":             file("resources: [../y]\n"),
 		"apps/loop/y/kustomization.yaml":             file("resources: [../x]\n"),
+		"apps/loop/user/kustomization.yaml":          file("resources: [../../self]\n"),
+		"apps/self/kustomization.yaml":               file("resources: [., service.yaml]\n"),
+		"apps/narcissus/kustomization.yaml":          file("resources: [../narcissus]\n"),
 		"apps/bad/kustomization.yaml":                file("resources: {not: a list}\n"),
+		"apps/large/kustomization.yaml":              file("resources: [../b]\n" + strings.Repeat("#", 1<<20)),
 	}
 	for name, test := range map[string]struct{ changed, want []string }{
 		"nothing":           {nil, nil},
@@ -34,6 +39,10 @@ func TestTouched(t *testing.T) {
 		"own kustomization": {[]string{"apps/b/Kustomization"}, []string{"apps/b"}},
 		"deleted file":      {[]string{"apps/b/gone.yaml"}, []string{"apps/b"}},
 		"unreadable":        {[]string{"apps/bad/kustomization.yaml"}, []string{"apps/bad"}},
+		"cycle":             {[]string{"apps/loop/y/kustomization.yaml"}, []string{"apps/loop/x"}},
+		"builds on itself":  {[]string{"apps/narcissus/kustomization.yaml"}, []string{"apps/narcissus"}},
+		"used in a cycle":   {[]string{"apps/self/service.yaml"}, []string{"apps/loop/user"}},
+		"too large":         {[]string{"apps/large/kustomization.yaml"}, []string{"apps/large"}},
 		"name's beginning":  {[]string{"apps/bb/service.yaml"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

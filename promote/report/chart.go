@@ -20,7 +20,7 @@ func chart(r promote.Result) string {
 	taken := map[string]int{"before": 1}
 	moved := false
 	for _, step := range r.Steps[max(0, len(r.Steps)-maxSteps):] {
-		if !begun(step) {
+		if !step.Committed() {
 			continue
 		}
 		share := percent(step)

@@ -48,7 +48,7 @@ func status(r promote.Result) (icon, words string) {
 
 // planned reports whether the run only says what it would do.
 func planned(r promote.Result) bool {
-	_, found := lastStep(r)
+	_, found := r.Last()
 	return r.Command == "diff" || r.Status == promote.Held && !found
 }
 
@@ -73,30 +73,11 @@ func rolledBack(r promote.Result) string {
 
 // reached is the share of the new revision that the last commit set.
 func reached(r promote.Result) string {
-	last, found := lastStep(r)
-	if !found || isBack(last) {
+	last, found := r.Last()
+	if !found || last.TakesBack() {
 		return ""
 	}
 	return fmt.Sprintf(" at %d %%", last.Percent)
-}
-
-// isBack tells the commits that take something back from a promotion's steps.
-func isBack(step promote.StepResult) bool {
-	return step.Name == "restore" || step.Name == "rollback"
-}
-
-func lastStep(r promote.Result) (promote.StepResult, bool) {
-	for i := len(r.Steps) - 1; i >= 0; i-- {
-		if begun(r.Steps[i]) {
-			return r.Steps[i], true
-		}
-	}
-	return promote.StepResult{}, false
-}
-
-// begun reports whether the step's commit is in Git.
-func begun(s promote.StepResult) bool {
-	return s.Commit != "" || s.Resumed || s.Progress == promote.Passed
 }
 
 // explanation says why it ended so, and what to do next.
@@ -157,13 +138,13 @@ func next(r promote.Result) string {
 }
 
 func unfinished(r promote.Result) string {
-	last, found := lastStep(r)
+	last, found := r.Last()
 	switch {
 	case !found:
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
-	case isBack(last) && last.Progress == promote.Passed:
+	case last.TakesBack() && last.Progress == promote.Passed:
 		return "**Next:** image, revision and traffic are as they were before; nothing has to be undone.\n\n"
-	case isBack(last):
+	case last.TakesBack():
 		return "**Next:** the commit that takes everything back is in Git, but was not seen live. " +
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
 	}
