@@ -25,11 +25,21 @@ func (s *settings) after(result promote.Result, err error) string {
 	case result.Command == cmdRollback, result.Command == cmdDiff:
 		return ""
 	case result.Status == promote.Held, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
-		return "To continue:\n  " + s.commandLine(cmdPromote, func(string) bool { return true }) + "\nTo take it back:\n  " + s.rollbackCommand()
+		return s.onward(result)
 	case result.Status == promote.Superseded:
 		return "Nothing was taken back: what is in the infra repository now is somebody else's."
 	}
 	return ""
+}
+
+// onward is what can be done about a promotion that stands where its last
+// commit has put it.
+func (s *settings) onward(result promote.Result) string {
+	same := s.commandLine(cmdPromote, func(string) bool { return true })
+	if last, found := result.Last(); !found || last.TakesBack() {
+		return "To try it again:\n  " + same
+	}
+	return "To continue:\n  " + same + "\nTo take it back:\n  " + s.rollbackCommand()
 }
 
 // rollbackCommand goes back to the promotion before, from the same place.

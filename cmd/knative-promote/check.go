@@ -12,7 +12,7 @@ func (s *settings) contradictions(given map[string]string, w workflow) []string 
 	var wrong []string
 	for _, check := range []func(map[string]string, workflow) string{
 		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
-		s.checkTransport, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork, s.checkReport,
+		s.checkTransport, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork, s.checkReport,
 	} {
 		if line := check(given, w); line != "" {
 			wrong = append(wrong, line)
@@ -78,7 +78,7 @@ func (s *settings) checkWait(_ map[string]string, _ workflow) string {
 func (s *settings) checkTransport(given map[string]string, _ workflow) string {
 	web := strings.HasPrefix(s.Remote.URL, "http://") || strings.HasPrefix(s.Remote.URL, "https://")
 	switch {
-	case web && given["ssh-key"] != "" && given["token"] == "":
+	case web && given["ssh-key"] != "" && given["token"] == "" && given["app-id"] == "":
 		return fmt.Sprintf("ssh-key (%s): %s is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git", given["ssh-key"], s.Remote.URL)
 	case isSSH(s.Remote.URL) && given["ssh-key"] == "" && given["token"] != "":
 		return fmt.Sprintf("token (%s): %s is reached over ssh; set ssh-key instead, or write repository as an https URL", given["token"], s.Remote.URL)
@@ -86,6 +86,39 @@ func (s *settings) checkTransport(given map[string]string, _ workflow) string {
 		return fmt.Sprintf("repository: %q: a token must not travel without TLS; expected an https URL", s.Remote.URL)
 	}
 	return ""
+}
+
+// checkApp keeps the App's inputs together, and other credentials apart.
+func (s *settings) checkApp(given map[string]string, _ workflow) string {
+	id, key := given["app-id"], given["app-private-key"]
+	switch {
+	case id == "" && key == "":
+		return ""
+	case key == "":
+		return fmt.Sprintf("app-private-key: missing: app-id is set (%s); set app-private-key too, or token instead of both", id)
+	case id == "":
+		return fmt.Sprintf("app-id: missing: app-private-key is set (%s); set app-id too, or token instead of both", key)
+	case given["token"] != "":
+		return fmt.Sprintf("token (%s): app-id is set too (%s), and its tokens are made in the run; remove one of them", given["token"], id)
+	case !strings.HasPrefix(s.Remote.URL, "http"):
+		return fmt.Sprintf("app-id (%s): a GitHub App's token is for https, and the repository is %s; write repository as owner/name or an https URL", id, s.Remote.URL)
+	}
+	return ""
+}
+
+// appTokenLife is how long a token of a GitHub App lives. The workflow's own,
+// which lives as long as its job, has the same prefix
+// (https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-an-installation-access-token-for-a-github-app).
+const appTokenLife = time.Hour
+
+// checkTokenLife refuses a promotion that could not be taken back any more.
+func (s *settings) checkTokenLife(given map[string]string, _ workflow) string {
+	worst := s.Promote.Worst(s.Timeout)
+	if s.Command != cmdPromote || !strings.HasPrefix(s.Remote.Token, "ghs_") || s.Remote.Token == s.GitHubToken || s.Timeout == 0 || worst <= appTokenLife {
+		return ""
+	}
+	return fmt.Sprintf("token (%s): a GitHub App's token lives for %s, and this promotion and its way back may take %s, so at its end it could not be taken back; "+
+		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given["token"], appTokenLife, worst)
 }
 
 func (s *settings) checkTLS(given map[string]string, _ workflow) string {
@@ -143,9 +176,6 @@ func (s *settings) checkFork(_ map[string]string, w workflow) string {
 // warnings lists what is allowed and may still be regretted.
 func (s *settings) warnings() []string {
 	var texts []string
-	if strings.HasPrefix(s.Remote.Token, "ghs_") && s.Timeout > time.Hour {
-		texts = append(texts, fmt.Sprintf("timeout: %q: a GitHub App's token lives for an hour, so a promotion that fails after that cannot be taken back; a shorter timeout, an ssh-key or a personal token helps", s.Timeout))
-	}
 	if s.Argo.Insecure {
 		texts = append(texts, "argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one")
 	}

@@ -19,7 +19,7 @@ import (
 // diffCheckout compares every overlay that the checked-out commit changes
 // with the branch that it is to be merged into.
 func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error {
-	overlays, err := changedOverlays(ctx, s, w)
+	overlays, err := changedOverlays(ctx, s, w, r)
 	if err != nil {
 		return err
 	}
@@ -45,12 +45,12 @@ func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error 
 }
 
 // changedOverlays renders what the checkout changes, before and after.
-func changedOverlays(ctx context.Context, s settings, w workflow) ([]report.Overlay, error) {
+func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) ([]report.Overlay, error) {
 	head, err := gitops.Checkout(ctx, w.Workspace)
 	if err != nil {
 		return nil, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
 	}
-	repo, err := gitops.Open(s.Remote)
+	repo, err := s.open(w, r)
 	if err != nil {
 		return nil, err
 	}

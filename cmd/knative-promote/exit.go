@@ -41,7 +41,7 @@ func exits() []exit {
 	return []exit{
 		{exitOK, "done", "promoted, unchanged, held as the steps ask, or rolled back by the command rollback"},
 		{exitInternal, "failed", "anything without a code of its own, such as an overlay that cannot be promoted"},
-		{exitInput, "bad input", "inputs are wrong or missing, or name what does not exist; nothing was changed"},
+		{exitInput, "bad input", "inputs are wrong or missing, or name what does not exist or belong together; nothing was changed"},
 		{exitAuth, "not allowed", "Git or Argo CD did not accept the credentials, or not for this"},
 		{exitContention, "contention", "other pushes took the branch again and again"},
 		{exitSuperseded, "superseded", "a newer promotion or a person's change of the same service won"},
@@ -99,6 +99,10 @@ func exitOfError(err error) int {
 	if _, stopped := errors.AsType[*promote.PreflightStop](err); stopped {
 		return exitErrors
 	}
+	_, gate := errors.AsType[*promote.GateError](err)
+	if _, other := errors.AsType[*argo.SourceError](err); other && !gate {
+		return exitInput
+	}
 	if found, bad := errors.AsType[*foundError](err); bad {
 		return found.code
 	}
@@ -122,7 +126,7 @@ func exitOfError(err error) int {
 			return kind.code
 		}
 	}
-	if _, failed := errors.AsType[*promote.GateError](err); failed {
+	if gate {
 		return exitHeld
 	}
 	return exitInternal

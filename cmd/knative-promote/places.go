@@ -18,6 +18,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/github"
 )
 
 const (
@@ -72,6 +73,12 @@ func repositoryURL(remote gitops.Remote, server string) string {
 		return "ssh://git@" + hostOf(server) + "/" + remote.URL + ".git"
 	}
 	return strings.TrimSuffix(server, "/") + "/" + remote.URL + ".git"
+}
+
+// slugOf is the owner/name at the end of a repository's URL.
+func slugOf(repository string) string {
+	parts := strings.Split(strings.TrimSuffix(strings.Trim(repository, "/"), ".git"), "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
 func hostOf(server string) string {
@@ -191,6 +198,16 @@ func parsePrivateKey(text string) ([]byte, error) {
 		return nil, errors.New("expected a private key in PEM, whole, from -----BEGIN to the END line")
 	}
 	return []byte(text + "\n"), nil
+}
+
+// parseAppKey accepts what a GitHub App can sign with.
+func parseAppKey(text string) ([]byte, error) {
+	key, err := parsePrivateKey(text)
+	if err != nil {
+		return nil, err
+	}
+	_, err = github.ParseAppKey(key)
+	return key, err
 }
 
 func parseKnownHosts(text string) ([]byte, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
 )
 
 // execute does what the settings ask for and says how it ended. The result is
@@ -76,7 +77,7 @@ func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error)
 	if s.Checkout {
 		p.Branch = checkedOut{w.Workspace}
 	} else {
-		repo, err := gitops.Open(s.Remote)
+		repo, err := s.open(w, show.runner)
 		if err != nil {
 			return nil, err
 		}
@@ -92,6 +93,28 @@ func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error)
 	}
 	p.Cluster, p.Surroundings = cluster, cluster
 	return p, nil
+}
+
+// open opens the infra repository, with tokens of the GitHub App where there is
+// one.
+func (s settings) open(w workflow, r *runner) (*gitops.Repo, error) {
+	remote := s.Remote
+	if s.App.ID == "" {
+		return gitops.Open(remote)
+	}
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: slugOf(remote.URL)})
+	if err != nil {
+		return nil, err
+	}
+	remote.Mint = func(ctx context.Context) (string, error) {
+		token, err := app.Token(ctx)
+		if errors.Is(err, github.ErrApp) {
+			err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
+		}
+		r.Hide(token)
+		return token, err
+	}
+	return gitops.Open(remote)
 }
 
 // masked keeps secrets out of what commits say in words: a reason may quote

@@ -36,6 +36,12 @@ type checkSettings struct {
 	FailOn string
 }
 
+// appSettings are a GitHub App's; the zero value is none.
+type appSettings struct {
+	ID  string
+	Key []byte
+}
+
 // settings is everything that a user can ask for: what the table of inputs
 // binds to, completed with what the workflow run knows.
 type settings struct {
@@ -45,6 +51,7 @@ type settings struct {
 	Author      gitops.Person  // of the commits
 	Committer   gitops.Person  // of the commits
 	Argo        argo.Config    // how to reach Argo CD
+	App         appSettings    // the GitHub App whose tokens reach the infra repository
 	GitHubToken string         // for the pull request comment; empty: no comment
 	PullRequest int            // that shows the report; 0: none known
 	Timeout     time.Duration  // of the whole run
@@ -80,7 +87,7 @@ func (s *settings) diffsCheckout() bool {
 
 // secrets are the values that no output may show.
 func (s *settings) secrets() []string {
-	all := []string{s.Remote.Token, string(s.Remote.SSHKey), s.Argo.Token, s.GitHubToken}
+	all := []string{s.Remote.Token, string(s.Remote.SSHKey), string(s.App.Key), s.Argo.Token, s.GitHubToken}
 	for _, values := range s.Argo.Headers {
 		all = append(all, values...)
 	}

@@ -108,6 +108,14 @@ func parseLabel(text string) (string, error) {
 	return text, nil
 }
 
+// parseAppID accepts a number, and a client id such as Iv23liAbCdEf.
+func parseAppID(text string) (string, error) {
+	if !regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`).MatchString(text) {
+		return "", errors.New("expected the App's id or client id, of letters and digits")
+	}
+	return text, nil
+}
+
 // parseSubdomain accepts the names of most Kubernetes objects.
 func parseSubdomain(text string) (string, error) {
 	if len(validation.IsDNS1123Subdomain(text)) > 0 {
