@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 // Every error that bad inputs can cause, as a user sees it.
@@ -22,6 +24,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_REPOSITORY=https://github.com", `repository: "https://github.com" (INPUT_REPOSITORY): expected a URL with a host and a path, and nothing after it; for example: acme/infra`},
 		{"INPUT_BRANCH=refs/heads/main", `branch: "refs/heads/main" (INPUT_BRANCH): expected the short name of a branch; for example: main`},
 		{"INPUT_PATH=/apps/../x", `path: "/apps/../x" (INPUT_PATH): expected a folder relative to the repository's root, with slashes and no .. in it; for example: apps/product-import/overlays/production`},
+		{"INPUT_APP-PRIVATE-KEY=" + testKey, `app-private-key: the value (INPUT_APP-PRIVATE-KEY): expected an RSA private key in PEM, as GitHub gives it out for the App; for example: ${{ secrets.INFRA_APP_KEY }}`},
 		{"INPUT_TOKEN=a secret", `token: the value (INPUT_TOKEN): expected one line without blanks; for example: ${{ steps.app.outputs.token }}`},
 		{"INPUT_SSH-KEY=secret", `ssh-key: the value (INPUT_SSH-KEY): expected a private key in PEM, whole, from -----BEGIN to the END line; for example: ${{ secrets.INFRA_DEPLOY_KEY }}`},
 		{"INPUT_SSH-KNOWN-HOSTS=github.com", `ssh-known-hosts: "github.com" (INPUT_SSH-KNOWN-HOSTS): expected lines of host, key type and key, as ssh-keyscan prints them; for example: github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl`},
@@ -83,6 +86,11 @@ func TestContradictions(t *testing.T) {
 		{"key for https", []string{"INPUT_REPOSITORY=https://git.example.com/infra", "INPUT_SSH-KEY=" + testKey}, `ssh-key (INPUT_SSH-KEY): https://git.example.com/infra is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git`},
 		{"token for ssh", []string{"INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_TOKEN=x"}, `token (INPUT_TOKEN): git@example.com:infra.git is reached over ssh; set ssh-key instead, or write repository as an https URL`},
 		{"token without TLS", []string{"INPUT_REPOSITORY=http://git.example.com/infra", "INPUT_TOKEN=x"}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
+		{"App without key", []string{"INPUT_TOKEN=", "INPUT_APP-ID=7"}, `app-private-key: missing: app-id is set (INPUT_APP-ID); set app-private-key too, or token instead of both`},
+		{"App without id", []string{"INPUT_TOKEN=", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id: missing: app-private-key is set (INPUT_APP-PRIVATE-KEY); set app-id too, or token instead of both`},
+		{"App and token", []string{"INPUT_TOKEN=x", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `token (INPUT_TOKEN): app-id is set too (INPUT_APP-ID), and its tokens are made in the run; remove one of them`},
+		{"App over ssh", []string{"INPUT_TOKEN=", "INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id (INPUT_APP-ID): a GitHub App's token is for https, and the repository is git@example.com:infra.git; write repository as owner/name or an https URL`},
+		{"token over before the end", []string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `token (INPUT_TOKEN): a GitHub App's token lives for 1h0m0s, and this promotion and its way back may take 1h35m0s, so at its end it could not be taken back; give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps`},
 		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},
 		{"CA and insecure", []string{"INPUT_ARGOCD-INSECURE=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): argocd-insecure accepts every certificate; remove one of them`},
 		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},
@@ -138,7 +146,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-SERVER=127.0.0.1:8080"}, nil},
 		{[]string{"INPUT_TOKEN=github_pat_x", "INPUT_TIMEOUT=2h"}, nil},
-		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h"}, []string{`timeout: "2h0m0s": a GitHub App's token lives for an hour, so a promotion that fails after that cannot be taken back; a shorter timeout, an ssh-key or a personal token helps`}},
+		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=100"}, nil},
+		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_GITHUB-TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, nil},
 		{[]string{"INPUT_ARGOCD-INSECURE=true"}, []string{"argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one"}},
 		{[]string{"INPUT_ARGOCD-PLAINTEXT=true"}, []string{"argocd-plaintext: the token travels to Argo CD without TLS"}},
 	} {

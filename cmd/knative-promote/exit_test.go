@@ -30,6 +30,8 @@ func TestExitCode(t *testing.T) {
 		{errors.New("anything"), promote.Failed, 1},
 		{&badInput{}, promote.Failed, 3},
 		{gitops.ErrNotFound, promote.Failed, 3},
+		{&argo.SourceError{}, promote.Failed, 3},
+		{&promote.GateError{Err: &argo.SourceError{}}, promote.Failed, 9},
 		{argo.ErrNotFound, promote.Failed, 3},
 		{gitops.ErrAuth, promote.Failed, 4},
 		{argo.ErrAuth, promote.Failed, 4},

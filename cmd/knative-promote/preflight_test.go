@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,7 +72,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	err = new(world).await(20*time.Second, "the example to be live", func() bool {
+	err = new(world).await("the example to be live", func() bool {
 		live := server.Service(namespace, "product-import")
 		return live != nil && live.IsReady()
 	})

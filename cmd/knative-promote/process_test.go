@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -21,17 +24,30 @@ type process struct {
 	outputs  []output // once somebody has waited for it
 }
 
-// startProcess starts the program as a script asks for it.
-func (w *world) startProcess(ts *testscript.TestScript, args []string) *process {
+// process is one of a command, with files for its outputs and its summary.
+func (w *world) process(command *exec.Cmd) *process {
 	number := len(w.runs)
-	p := &process{
+	return &process{
+		command: command,
 		output:  filepath.Join(w.dir, fmt.Sprintf(".output-%d", number)),
 		summary: filepath.Join(w.dir, fmt.Sprintf("summary-%d.md", number)),
 	}
+}
+
+// files are the environment that names them.
+func (p *process) files() []string {
+	return []string{"GITHUB_OUTPUT=" + p.output, "GITHUB_STEP_SUMMARY=" + p.summary}
+}
+
+// home is the environment of a process that runs in the world's folder.
+func (w *world) home() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir} }
+
+// startProcess starts the program as a script asks for it.
+func (w *world) startProcess(ts *testscript.TestScript, args []string) *process {
 	path := filepath.SplitList(ts.Getenv("PATH"))
-	p.command = exec.Command(filepath.Join(path[0], "knative-promote"), args...)
+	p := w.process(exec.Command(filepath.Join(path[0], "knative-promote"), args...))
 	p.command.Dir = ts.MkAbs(".")
-	p.command.Env = append(environmentOf(ts), "GITHUB_OUTPUT="+p.output, "GITHUB_STEP_SUMMARY="+p.summary)
+	p.command.Env = append(environmentOf(ts), p.files()...)
 	ts.Check(w.start(p))
 	return p
 }
@@ -53,12 +69,12 @@ func (w *world) start(p *process) error {
 	return nil
 }
 
-// endsInTime waits for the process's end, and kills it after a minute.
+// endsInTime waits for the process's end, and kills it when it does not come.
 func (p *process) endsInTime() bool {
 	select {
 	case <-p.done:
 		return true
-	case <-time.After(time.Minute):
+	case <-time.After(longest):
 		p.kill()
 		return false
 	}
@@ -95,4 +111,22 @@ func environmentOf(ts *testscript.TestScript) []string {
 func (p *process) kill() {
 	_ = p.command.Process.Kill() // it may have ended
 	<-p.done
+}
+
+// buffer is what a process prints, readable while it runs.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -270,52 +269,4 @@ func undeclared(file *fstest.MapFile) string {
 		}
 	}
 	return strings.TrimRight(rest.String(), "\r\n")
-}
-
-// hidesSecrets tells whether a secret is in anything that anybody can read.
-func (w *world) hidesSecrets() error {
-	log, err := gittest.Git(w.bare, nil, "log", "--all", "-p", "--format=raw")
-	places := map[string]string{"the commits": log}
-	for i, p := range w.runs {
-		places[fmt.Sprintf("stdout of run %d", i)] = withoutMasks(p.out.String())
-		places[fmt.Sprintf("stderr of run %d", i)] = p.err.String()
-		for _, name := range []string{p.output, p.summary} {
-			text, _ := os.ReadFile(name) // a run that was killed has none
-			places[filepath.Base(name)] = string(text)
-		}
-	}
-	for _, c := range append(w.hub.Comments(7), w.hub.Comments(12)...) {
-		places["the comments"] += strings.Join(c.Bodies, "\n")
-	}
-	broken := []error{err}
-	for place, text := range places {
-		for _, form := range secretTexts() {
-			if strings.Contains(text, form) {
-				broken = append(broken, fmt.Errorf("%s hold a secret (%s)", place, form))
-			}
-		}
-	}
-	return errors.Join(broken...)
-}
-
-// secretTexts are the secrets' common word, and each secret in base64.
-func secretTexts() []string {
-	texts := []string{secretWord}
-	for _, secret := range []string{gitToken, argoToken, hubToken} {
-		texts = append(texts, base64.RawStdEncoding.EncodeToString([]byte(secret)),
-			base64.RawStdEncoding.EncodeToString([]byte("x-access-token:"+secret)))
-	}
-	return texts
-}
-
-// withoutMasks is a log as the runner keeps it: without the secrets that it is
-// told to mask.
-func withoutMasks(log string) string {
-	var kept strings.Builder
-	for line := range strings.Lines(log) {
-		if !strings.HasPrefix(line, "::add-mask::") {
-			kept.WriteString(line)
-		}
-	}
-	return kept.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/acme/knative-promote/promote"
@@ -38,7 +39,15 @@ func TestCommandsToPaste(t *testing.T) {
   knative-promote promote --service product-import --image "$INPUT_IMAGE" --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test --steps 10@5m,100
 To take it back:
   knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
-	if got := s.after(promote.Result{Command: cmdPromote, Status: promote.Cancelled}, nil); got != want {
+	candidate, restore := promote.StepResult{Name: "candidate", Commit: "3f9c2d1e"}, promote.StepResult{Name: "restore", Commit: "8a71e0c4"}
+	cancelled := promote.Result{Command: cmdPromote, Status: promote.Cancelled, Steps: []promote.StepResult{candidate}}
+	if got := s.after(cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	want, _, _ = strings.Cut(strings.Replace(want, "To continue", "To try it again", 1), "\nTo take it back")
+	for _, steps := range [][]promote.StepResult{nil, {{Name: "candidate"}}, {candidate, restore}} {
+		if cancelled.Steps = steps; s.after(cancelled, nil) != want {
+			t.Errorf("after %v got\n%s\nwant\n%s", steps, s.after(cancelled, nil), want)
+		}
 	}
 }

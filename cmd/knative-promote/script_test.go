@@ -20,7 +20,7 @@ var updateScripts = flag.Bool("update-scripts", false, "rewrite what the scripts
 
 func TestMain(m *testing.M) {
 	// The scripts mostly wait for the servers that they run against.
-	if err := flag.Set("test.parallel", "10"); err != nil {
+	if err := flag.Set("test.parallel", "16"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

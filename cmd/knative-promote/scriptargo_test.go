@@ -24,7 +24,7 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	case "login-page":
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.login = true
+		w.trouble = &trouble{host: "argocd", fault: "login page", at: "first", lasting: true}
 	case "fail":
 		n, err := strconv.Atoi(args[1])
 		ts.Check(err)

@@ -79,7 +79,7 @@ func (w *world) background(ts *testscript.TestScript) *process {
 func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
 	if !p.endsInTime() {
 		ts.Logf("%s%s", p.out.String(), p.err.String())
-		ts.Fatalf("the program did not end in a minute")
+		ts.Fatalf("the program did not end in time")
 	}
 	fmt.Fprint(ts.Stdout(), p.out.String())
 	fmt.Fprint(ts.Stderr(), p.err.String())
@@ -96,7 +96,7 @@ func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
 
 func await(ts *testscript.TestScript, w *world, args []string) {
 	p, want := w.background(ts), regexp.MustCompile(args[0])
-	err := w.await(30*time.Second, args[0], func() bool {
+	err := w.await(args[0], func() bool {
 		select {
 		case <-p.done:
 			return true
@@ -169,7 +169,7 @@ func (w *world) git(ts *testscript.TestScript, args ...string) string {
 func traffic(ts *testscript.TestScript, w *world, args []string) {
 	if args[0] == "-wait" {
 		args = args[1:]
-		if w.await(20*time.Second, "", func() bool { return slices.Equal(w.split(), sorted(args)) }) == nil {
+		if w.await("", func() bool { return slices.Equal(w.split(), sorted(args)) }) == nil {
 			return
 		}
 	}

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,11 +33,13 @@ type world struct {
 	races   int                 // pushes before which somebody else still has to push
 	ready   map[string]bool     // revisions that have been ready
 	readyAt map[string][]string // the ones known to be when a commit was pushed
-	login   bool                // Argo CD answers with a login page
 	hubDown bool                // GitHub answers with errors
 	vars    []string            // the environment of a step, where no script has it
 	pushes  int                 // pushes so far
-	atPush  func(string) bool   // told of each push before and after it is done; true: its reply is lost
+	landed  int                 // of them those that were done
+	written int                 // times that the comment was written
+	trouble *trouble            // what befalls requests to the servers
+	atPoint func(string) bool   // told before and after a push or the first comment is done; true: its reply is lost
 }
 
 func newWorld(env *testscript.Env) (*world, error) {
@@ -58,6 +56,19 @@ func newWorld(env *testscript.Env) (*world, error) {
 	return w, nil
 }
 
+// worldOf is a world without a script, which ends with the test.
+func worldOf(t *testing.T) *world {
+	t.Helper()
+	env := &testscript.Env{WorkDir: t.TempDir(), Values: map[any]any{}}
+	w, err := newWorld(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	w.vars = env.Vars
+	return w
+}
+
 func (w *world) begin(env *testscript.Env) error {
 	url, err := w.startGit()
 	if err != nil {
@@ -68,13 +79,16 @@ func (w *world) begin(env *testscript.Env) error {
 	}
 	w.hub = &githubtest.Server{Repository: "acme/product-import", Token: hubToken, Login: "github-actions[bot]", Fault: w.hubFault}
 	w.hub.AddPull(githubtest.Pull{Number: 7, State: "closed", Merge: mergeCommit})
-	hub := httptest.NewServer(w.hub)
+	w.hub.App = &githubtest.App{
+		ID: "4711", Repository: "acme/infra", Life: time.Hour, Token: func() string { return gitToken },
+	}
+	hub := httptest.NewServer(w.disturbed("github", w.aroundHub(w.hub)))
 	w.stops = append(w.stops, hub.Close)
 	w.environment(env, url, hub.URL)
 	if !w.autoSync {
 		return nil
 	}
-	return w.await(10*time.Second, "the example to be live", func() bool {
+	return w.await("the example to be live", func() bool {
 		live := w.argo.Service(namespace, w.service)
 		return live != nil && live.IsReady() && len(w.argo.Traffic(namespace, w.service)) > 0
 	})
@@ -93,93 +107,9 @@ func (w *world) environment(env *testscript.Env, repository, hub string) {
 		{"INPUT_SERVICE", w.service}, {"INPUT_PATH", w.path}, {"INPUT_REPOSITORY", repository}, {"INPUT_TOKEN", gitToken},
 		{"INPUT_APPLICATION", "the-app"}, {"INPUT_ARGOCD-SERVER", w.argo.Addr()}, {"INPUT_ARGOCD-TOKEN", argoToken},
 		{"INPUT_ARGOCD-CA", string(w.argo.CA())}, {"INPUT_GITHUB-TOKEN", hubToken}, {"INPUT_WAIT-TIMEOUT", "30s"}, {"INPUT_TIMEOUT", "2m"},
-		{"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path},
+		{"APP_KEY", string(githubtest.AppPEM())}, {"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path},
 	} {
 		env.Setenv(pair[0], pair[1])
-	}
-}
-
-func (w *world) startGit() (url string, err error) {
-	root := filepath.Join(w.dir, ".git-server")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		return "", err
-	}
-	content := filepath.Join(w.dir, ".seed")
-	for _, from := range []string{filepath.Join("..", "..", "testdata", "infra"), filepath.Join(w.dir, "infra")} {
-		if err := copyOver(content, from); err != nil {
-			return "", err
-		}
-	}
-	repository := gittest.Repository{Hooks: noForce()}
-	if w.bare, err = repository.Init(root, "acme/infra.git", os.DirFS(content)); err != nil {
-		return "", err
-	}
-	if w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main"); err != nil {
-		return "", err
-	}
-	server := &gittest.Server{Root: root, Token: gitToken, Around: w.aroundGit}
-	url, stop, err := server.Serve()
-	if err != nil {
-		return "", err
-	}
-	w.stops = append(w.stops, stop)
-	return url + "/acme/infra.git", nil
-}
-
-// noForce are the hooks of a server that refuses and notes a push of what is
-// not a descendant of what it replaces.
-func noForce() map[string]string {
-	return map[string]string{
-		"update": `case "$2" in *[!0]*) git merge-base --is-ancestor "$2" "$3" || { echo "$2 $3" >> forced; exit 1; } ;; esac`,
-	}
-}
-
-// aroundGit lets somebody else push first where a script wants that, and notes
-// which revisions were ready when a commit came.
-func (w *world) aroundGit(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if w.readOnly && r.URL.Query().Get("service") == "git-receive-pack" {
-			http.Error(out, "Write access to repository not granted.", http.StatusForbidden)
-			return
-		}
-		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			next.ServeHTTP(out, r)
-			return
-		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		push := r.ContentLength != 4 // four bytes only ask for a login
-		if w.races > 0 && push {
-			w.races--
-			if err := w.commit("Change something else", map[string]string{fmt.Sprintf("other/%d", w.races): "of others\n"}); err != nil {
-				http.Error(out, err.Error(), http.StatusInternalServerError)
-				return
-			}
-		}
-		w.noteReady()
-		if push {
-			w.pushes++
-			w.pushed("arrives")
-		}
-		next.ServeHTTP(out, r)
-		if tip, err := gittest.Git(w.bare, nil, "rev-parse", "main"); err == nil {
-			if _, known := w.readyAt[tip]; !known {
-				for name := range maps.Keys(w.ready) {
-					w.readyAt[tip] = append(w.readyAt[tip], name)
-				}
-			}
-		}
-		if push {
-			w.pushed("is done")
-		}
-	})
-}
-
-// pushed tells of a push that has come to a point. The reply to it, and what of
-// it is not done yet, is lost where that is wanted.
-func (w *world) pushed(moment string) {
-	if w.atPush != nil && w.atPush(fmt.Sprintf("push %d %s", w.pushes, moment)) {
-		panic(http.ErrAbortHandler)
 	}
 }
 
@@ -224,7 +154,7 @@ func (w *world) startArgo(url string) error {
 	server, err := argotest.Start(argotest.Config{
 		// Twenty times as fast as a real cluster: a broken image is given up after a second.
 		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second, Poll: w.poll(),
-		Middleware: w.aroundArgo, Denied: w.denied, Overrides: w.overrides,
+		Middleware: func(next http.Handler) http.Handler { return w.disturbed("argocd", next) }, Denied: w.denied, Overrides: w.overrides,
 		Apps: []argotest.App{{
 			Name: "the-app", RepoURL: url, GitDir: w.bare, Path: w.path,
 			DestinationNamespace: namespace, AutoSync: w.autoSync, SelfHeal: w.autoSync,
@@ -238,21 +168,6 @@ func (w *world) startArgo(url string) error {
 	return nil
 }
 
-// aroundArgo is a proxy that wants a login where a script says so.
-func (w *world) aroundArgo(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.mu.Lock()
-		login := w.login
-		w.mu.Unlock()
-		if login {
-			out.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprint(out, "<!DOCTYPE html><title>Sign in</title><form action=/login></form>")
-			return
-		}
-		next.ServeHTTP(out, r)
-	})
-}
-
 func (w *world) hubFault(out http.ResponseWriter, _ *http.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -262,11 +177,15 @@ func (w *world) hubFault(out http.ResponseWriter, _ *http.Request) bool {
 	return w.hubDown
 }
 
-// await waits for something of the world with a deadline.
-func (w *world) await(most time.Duration, what string, done func() bool) error {
-	for end := time.Now().Add(most); !done(); time.Sleep(20 * time.Millisecond) {
+// longest is within what everything happens that is to happen, also on a slow
+// machine that does much else.
+const longest = 2 * time.Minute
+
+// await waits for something of the world.
+func (w *world) await(what string, done func() bool) error {
+	for end := time.Now().Add(longest); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			return fmt.Errorf("waited %s for %s", most, what)
+			return fmt.Errorf("waited %s for %s", longest, what)
 		}
 	}
 	return nil
@@ -279,22 +198,4 @@ func (w *world) close() {
 	for i := len(w.stops) - 1; i >= 0; i-- {
 		w.stops[i]()
 	}
-}
-
-// buffer is what a process prints, readable while it runs.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

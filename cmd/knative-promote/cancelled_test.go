@@ -1,0 +1,141 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long the Actions runner waits after SIGINT before it sends
+// SIGTERM.
+const patience = 7500 * time.Millisecond
+
+var cancels = flag.Int("cancels", 5, "how often TestCancelledAnywhere cancels a promotion")
+
+// TestCancelledAnywhere cancels a promotion as the runner does, at moments that
+// are spread over it: it ends while the runner is patient, and either all is
+// taken back in Git by then or nothing was begun, as it says itself.
+func TestCancelledAnywhere(t *testing.T) {
+	var mu sync.Mutex
+	ends := map[string]int{}
+	t.Cleanup(func() {
+		var all []string
+		for _, end := range slices.Sorted(maps.Keys(ends)) {
+			all = append(all, fmt.Sprintf("%d %s", ends[end], end))
+		}
+		t.Logf("reliability: %d promotions cancelled as the runner does, at any moment: %s", *cancels, strings.Join(all, ", "))
+	})
+	for n := range *cancels {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			end := cancelAfter(t, time.Duration(n)*2500*time.Millisecond/time.Duration(*cancels))
+			mu.Lock()
+			defer mu.Unlock()
+			ends[end]++
+		})
+	}
+}
+
+// cancelAfter cancels a promotion so long after its first line, and says how it
+// ended.
+func cancelAfter(t *testing.T, moment time.Duration) string {
+	w := worldOf(t)
+	p := w.begun(t, "--steps", "10,50,100", "--on-cancel", "rollback")
+	if err := w.await("a line", func() bool { return strings.Contains(p.out.String(), "preflight: ") }); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(moment)
+	p.cancel(t)
+	if _, err := w.checkPromises(); err != nil {
+		t.Error(err)
+	}
+	return w.cancelledAs(t, p)
+}
+
+// cancelledAs says how a cancelled promotion ended, and fails the test where
+// the infra repository shows something else than the program says.
+func (w *world) cancelledAs(t *testing.T, p *process) string {
+	t.Helper()
+	out, last := p.out.String(), ""
+	if subjects := w.subjects(t); len(subjects) > 0 {
+		last = subjects[len(subjects)-1]
+	}
+	says := strings.Contains(out, "it is taken back")
+	switch code := p.exit(); {
+	case code == "0" && strings.Contains(last, ": 100 % to "):
+		return "promoted before"
+	case code == strconv.Itoa(exitCancelled) && says && strings.Contains(last, ": back to "):
+		return "taken back"
+	case code == strconv.Itoa(exitCancelled) && !says && last == "":
+		return "with nothing committed"
+	default:
+		t.Errorf("it ended with %s, and the last commit is %q:\n%s", code, last, out)
+		return "otherwise"
+	}
+}
+
+// TestCancelledWhileSilent cancels a promotion that has its candidate at 0 %
+// and waits for a server that says nothing any more: it ends before the runner
+// loses its patience.
+func TestCancelledWhileSilent(t *testing.T) {
+	for _, host := range []string{"git", "argocd", "github"} {
+		for _, policy := range []string{"hold", "rollback"} {
+			t.Run(host+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				cancelWhileSilent(t, host, policy)
+			})
+		}
+	}
+}
+
+func cancelWhileSilent(t *testing.T, host, policy string) {
+	x := &trouble{host: host, fault: "silent", at: "after 1", lasting: true}
+	w := x.world(t)
+	p := w.begun(t, "--steps", "50@1m,100", "--on-cancel", policy)
+	silent := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return x.hits > 0
+	}
+	if err := w.await("the server to be asked", silent); err != nil {
+		t.Fatalf("%v:\n%s", err, p.out.String())
+	}
+	p.cancel(t)
+	if code := p.exit(); code != strconv.Itoa(exitCancelled) && code != strconv.Itoa(exitNotRestored) {
+		t.Errorf("it ended with %s:\n%s", code, p.out.String())
+	}
+	if _, err := w.checkPromises(); err != nil {
+		t.Error(err)
+	}
+}
+
+// begun is a promotion that has begun.
+func (w *world) begun(t *testing.T, flags ...string) *process {
+	t.Helper()
+	args := append([]string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0"}, flags...)
+	p := w.process(exec.Command("knative-promote-crashing", args...))
+	p.command.Dir, p.command.Env = w.dir, slices.Concat(w.vars, p.files(), w.home())
+	if err := w.start(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// cancel interrupts a process, which ends before the runner loses its patience.
+func (p *process) cancel(t *testing.T) {
+	t.Helper()
+	_ = p.command.Process.Signal(syscall.SIGINT) // it may have ended
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("it still runs %s after SIGINT:\n%s", patience, p.out.String())
+	}
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	all          = flag.Bool("all", false, "have TestFaults try every fault at every moment, and TestCrashes every end at every point")
+	updateFaults = flag.Bool("update-faults", false, "rewrite testdata/faults.txt; with -all")
+)
+
+// trouble is what befalls the requests to one server.
+type trouble struct {
+	host    string // git, argocd or github
+	fault   string // a name of faults
+	at      string // a moment of moments
+	lasting bool   // from then on; else once
+	do      fault  // nil: the one of that name
+
+	hits   int // requests that it has befallen
+	memory int // that the program had at most, in bytes
+}
+
+// The moments of a promotion in two commits at which trouble begins: with the
+// first request, with the push of the second commit, and with the first request
+// after a commit.
+var moments = map[string][]string{
+	"git":    {"first", "push 2", "after 2"},
+	"argocd": {"first", "after 1", "after 2"},
+	"github": {"first", "after 1", "after 2"},
+}
+
+// due tells whether the trouble befalls a request, and counts it.
+func (x *trouble) due(host string, r *http.Request, landed int) bool {
+	if host != x.host || x.hits > 0 && !x.lasting {
+		return false
+	}
+	if strings.HasSuffix(r.URL.Path, "/Watch") && !x.lasting {
+		return false // that is only a hint, and comes when it likes
+	}
+	now := map[string]bool{"first": true, "after 1": landed >= 1, "push 2": landed == 1 && isPush(r), "after 2": landed >= 2}[x.at]
+	if now || x.hits > 0 {
+		x.hits++
+		return true
+	}
+	return false
+}
+
+// disturbed is a server behind what disturbs it.
+func (w *world) disturbed(host string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		t := w.trouble
+		due := t != nil && t.due(host, r, w.landed)
+		w.mu.Unlock()
+		switch {
+		case !due:
+			next.ServeHTTP(out, r)
+		case t.do != nil:
+			t.do(out, r, next)
+		default:
+			faults[t.fault](out, r, next)
+		}
+	})
+}
+
+// world is one where the trouble waits for its moment.
+func (x *trouble) world(t *testing.T) *world {
+	t.Helper()
+	w := worldOf(t)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble = x
+	return w
+}
+
+// TestFaults lets every fault befall every server at every moment of a
+// promotion, once and lastingly; without -all, a few of them.
+// However the promotion ends, which testdata/faults.txt says for each, it keeps
+// the promises, and when the fault is gone another run ends it well.
+func TestFaults(t *testing.T) {
+	want := readFaults(t)
+	var mu sync.Mutex
+	ends, memory, before := map[string]string{}, 0, sweeps.Load()
+	t.Cleanup(func() {
+		if *updateFaults && !t.Failed() {
+			writeFaults(t, ends)
+		}
+		t.Logf("reliability: %d faults of Git, Argo CD and GitHub at the moments of a promotion, once or from then on: 0 promises broken, %d runs swept for secrets, 0 found; most memory %d MiB",
+			len(ends), sweeps.Load()-before, memory>>20)
+		if n := elsewhere().requests.Load(); n > 0 {
+			t.Errorf("%d requests, with what they carry, followed a redirect to another host", n)
+		}
+	})
+	for n, x := range troubles() {
+		if !*all && n%24 != 0 {
+			continue
+		}
+		name := x.String()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			end := x.befall(t)
+			if !*updateFaults && end != want[name] {
+				t.Errorf("it ends %s, and by testdata/faults.txt %s; go test ./cmd/knative-promote -run Faults -all -update-faults", end, want[name])
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ends[name], memory = end, max(memory, x.memory)
+		})
+	}
+}
+
+// troubles are all that there is, in an order in which what is side by side
+// differs in moment.
+func troubles() []*trouble {
+	var all []*trouble
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		for _, host := range slices.Sorted(maps.Keys(moments)) {
+			if strings.HasPrefix(name, "grpc") && host != "argocd" {
+				continue
+			}
+			for _, at := range moments[host] {
+				all = append(all, &trouble{host: host, fault: name, at: at, lasting: true})
+				if host != "github" { // once is no more than lastingly where nothing depends on it
+					all = append(all, &trouble{host: host, fault: name, at: at})
+				}
+			}
+		}
+	}
+	return all
+}
+
+const faultsFile = "testdata/faults.txt"
+
+func readFaults(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(faultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, end, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		ends[name] = end
+	}
+	return ends
+}
+
+func writeFaults(t *testing.T, ends map[string]string) {
+	t.Helper()
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(ends)) {
+		text.WriteString(name + ": " + ends[name] + "\n")
+	}
+	if err := os.WriteFile(faultsFile, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (x *trouble) String() string {
+	how := "once"
+	if x.lasting {
+		how = "on"
+	}
+	return strings.Join([]string{x.host, x.at, how, x.fault}, ", ")
+}
+
+// maxResident bounds the memory of a run in trouble, in bytes.
+const maxResident = 256 << 20
+
+// befall runs a promotion with the trouble, and says how it ended.
+func (x *trouble) befall(t *testing.T) string {
+	w := x.world(t)
+	wait, limit := "12s", "45s"
+	switch {
+	case !x.lasting:
+		wait = "25s" // a call that gets no answer takes ten, and on a busy machine more
+	case x.at == "first":
+		limit = "30s" // far from the end of a call: those to Argo CD take up to 20 seconds, one after the other
+	}
+	args := []string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "50,100", "--wait-timeout", wait, "--timeout", limit}
+	file := filepath.Join(t.TempDir(), "status")
+	code, out := w.program(t, []string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, args)
+	w.mu.Lock()
+	hits := x.hits
+	w.trouble = nil
+	w.mu.Unlock()
+	if hits == 0 {
+		t.Errorf("the run did not come to this:\n%s", out)
+	}
+	if x.memory = peak(t, file); x.memory > maxResident {
+		t.Errorf("it used %d MiB", x.memory>>20)
+	}
+	title := titleOf(t, code, out)
+	if code != "0" {
+		if again, more := w.program(t, []string{"GITHUB_RUN_ATTEMPT=2"}, args); again != "0" {
+			t.Errorf("it ended with %s %s; without the fault the next run ended with %s:\n%s\n%s", code, title, again, out, more)
+		}
+	}
+	if _, err := w.checkPromises(); err != nil {
+		t.Error(err)
+	}
+	if code == "0" {
+		return "0"
+	}
+	return code + " " + title
+}
+
+// peak is the most memory that a program had, in bytes. The kernel's count for
+// a child begins with what its parent had.
+func peak(t *testing.T, file string) int {
+	t.Helper()
+	return kilobytes(t, file, "VmHWM:") << 10
+}
+
+// kilobytes is a figure of kernelStatus, in the file that a program has left; 0
+// where the kernel does not tell.
+func kilobytes(t *testing.T, file, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, told := strings.Cut(string(text), name)
+	if !told {
+		return 0 // not on Linux
+	}
+	var number int
+	if _, err := fmt.Sscan(rest, &number); err != nil {
+		t.Errorf("reading %s: %v:\n%s", name, err, text)
+	}
+	return number
+}
+
+var errorLine = regexp.MustCompile(`(?m)^::error title=([^:]*)::.`)
+
+// titleOf is the title of a run's only error, which has a text too.
+func titleOf(t *testing.T, code, out string) string {
+	t.Helper()
+	said := errorLine.FindAllStringSubmatch(out, -1)
+	if (len(said) > 0) != (code != "0") || len(said) > 1 {
+		t.Errorf("it ended with %s and %d errors:\n%s", code, len(said), out)
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(said[0][1], "%2C", ",")
+}

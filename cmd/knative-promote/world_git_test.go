@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+func (w *world) startGit() (url string, err error) {
+	root := filepath.Join(w.dir, ".git-server")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return "", err
+	}
+	content := filepath.Join(w.dir, ".seed")
+	for _, from := range []string{filepath.Join("..", "..", "testdata", "infra"), filepath.Join(w.dir, "infra")} {
+		if err := copyOver(content, from); err != nil {
+			return "", err
+		}
+	}
+	repository := gittest.Repository{Hooks: noForce()}
+	if w.bare, err = repository.Init(root, "acme/infra.git", os.DirFS(content)); err != nil {
+		return "", err
+	}
+	if w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main"); err != nil {
+		return "", err
+	}
+	around := func(next http.Handler) http.Handler { return w.disturbed("git", w.aroundGit(next)) }
+	server := &gittest.Server{Root: root, Token: gitToken, Around: around}
+	url, stop, err := server.Serve()
+	if err != nil {
+		return "", err
+	}
+	w.stops = append(w.stops, stop)
+	return url + "/acme/infra.git", nil
+}
+
+// noForce are the hooks of a server that refuses and notes a push of what is
+// not a descendant of what it replaces.
+func noForce() map[string]string {
+	return map[string]string{
+		"update": `case "$2" in *[!0]*) git merge-base --is-ancestor "$2" "$3" || { echo "$2 $3" >> forced; exit 1; } ;; esac`,
+	}
+}
+
+// aroundGit lets somebody else push first where a script wants that, and notes
+// which revisions were ready when a commit came.
+func (w *world) aroundGit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if w.readOnly && r.URL.Query().Get("service") == "git-receive-pack" {
+			http.Error(out, "Write access to repository not granted.", http.StatusForbidden)
+			return
+		}
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			next.ServeHTTP(out, r)
+			return
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		push := isPush(r)
+		if w.races > 0 && push {
+			w.races--
+			if err := w.commit("Change something else", map[string]string{fmt.Sprintf("other/%d", w.races): "of others\n"}); err != nil {
+				http.Error(out, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+		w.noteReady()
+		if push {
+			w.pushes++
+			w.reached(fmt.Sprintf("push %d arrives", w.pushes))
+		}
+		next.ServeHTTP(out, r)
+		if tip, err := gittest.Git(w.bare, nil, "rev-parse", "main"); err == nil {
+			if _, known := w.readyAt[tip]; !known {
+				for name := range maps.Keys(w.ready) {
+					w.readyAt[tip] = append(w.readyAt[tip], name)
+				}
+			}
+		}
+		if push {
+			w.landed++
+			w.reached(fmt.Sprintf("push %d is done", w.pushes))
+		}
+	})
+}
+
+// isPush tells whether a request brings commits. One of four bytes only asks
+// for a login.
+func isPush(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack") && r.ContentLength != 4
+}
+
+// reached tells of a point at a server. The reply, and what is not done yet, is
+// lost where that is wanted.
+func (w *world) reached(point string) {
+	if w.atPoint != nil && w.atPoint(point) {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// passes is reached for who does not hold the lock.
+func (w *world) passes(point string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reached(point)
+}
+
+// aroundHub tells of the first writing of a comment; how many follow depends
+// on time.
+func (w *world) aroundHub(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "/comments") {
+			next.ServeHTTP(out, r)
+			return
+		}
+		w.mu.Lock()
+		w.written++
+		first := w.written == 1
+		w.mu.Unlock()
+		if !first {
+			next.ServeHTTP(out, r)
+			return
+		}
+		w.passes("comment arrives")
+		answer := answerOf(r, next)
+		w.passes("comment is done")
+		answer.write(out, answer.body.Len())
+	})
+}
