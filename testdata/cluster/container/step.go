@@ -48,7 +48,7 @@ func (e *Engine) Begin(image Image, event map[string]any, variables map[string]s
 	if err := s.lay(event); err != nil {
 		return nil, err
 	}
-	args := []string{"run", "--name", filepath.Base(s.dir), "--workdir", "/github/workspace", "--rm", "--network", "host"}
+	args := append([]string{"run", "--name", filepath.Base(s.dir), "--workdir", "/github/workspace", "--rm", "--network", "host"}, strict()...)
 	env := e.environment()
 	for name, value := range s.variables(variables) {
 		args, env = append(args, "-e", name), append(env, name+"="+value)
@@ -66,6 +66,16 @@ func (e *Engine) Begin(image Image, event map[string]any, variables map[string]s
 		close(s.ended)
 	}()
 	return s, nil
+}
+
+// strict gives the action less than the runner does: no file but those of the
+// shared folders, and 256 MiB. Without root, not all cgroups can limit memory.
+func strict() []string {
+	options := []string{"--read-only", "--read-only-tmpfs=false"}
+	if os.Geteuid() == 0 {
+		options = append(options, "--memory=256m", "--memory-swap=256m")
+	}
+	return options
 }
 
 // lay lays the shared folders out, as the runner's user.

@@ -89,7 +89,7 @@ func TestCheckSource(t *testing.T) {
 		}
 	}
 	troubles(t, map[string]trouble{
-		"source": {ends: 1, set: func(s *site) {
+		"source": {ends: 3, set: func(s *site) {
 			s.patchApplication(fmt.Sprintf(`[{"op": "replace", "path": "/spec/source/targetRevision", "value": %q}]`, s.Seed))
 		}},
 		"generate-paths":    {layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") }},
@@ -136,6 +136,11 @@ func TestCheckSync(t *testing.T) {
 		}},
 		"owners": {seen: (*site).changesHands, set: (*site).copyApplication, mend: func(s *site) {
 			s.paste("argocd app delete " + s.Service + "-copy --cascade=false --yes")
+			s.eventually("the Service is marked as its own again", func() bool {
+				s.refresh()
+				return !strings.Contains(s.owner(), "-copy")
+			})
+			s.becomes("Synced", "Healthy")
 		}},
 		"sync-window-closed": {
 			set: func(s *site) {
@@ -143,6 +148,7 @@ func TestCheckSync(t *testing.T) {
 			},
 			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
 		},
+		"deleting":       {set: (*site).deleteApplication, mend: (*site).restoreApplication},
 		"project-denies": {ends: 9, set: func(s *site) { s.project(`sourceRepos: ["https://git.example.com/other.git"]`) }},
 	})
 }
@@ -190,6 +196,23 @@ func (s *site) copyApplication() {
 	s.must(kube.In("argocd").Apply(s.Context(), text))
 }
 
+// deleteApplication has the Application deleted, which a finalizer holds up.
+func (s *site) deleteApplication() {
+	s.Helper()
+	s.patchApplication(`[{"op": "add", "path": "/metadata/finalizers", "value": ["example.com/held-up"]}]`)
+	s.must(kube.Resource(applications).Namespace(s.App.GetNamespace()).Delete(s.Context(), s.App.GetName(), metav1.DeleteOptions{}))
+}
+
+// restoreApplication lets the Application be gone and makes it anew.
+func (s *site) restoreApplication() {
+	s.Helper()
+	s.patchApplication(`[{"op": "remove", "path": "/metadata/finalizers"}]`)
+	text, err := yaml.Marshal(s.App.Object)
+	s.must(err)
+	s.must(kube.In(s.App.GetNamespace()).Apply(s.Context(), text))
+	s.becomes("Synced", "Healthy")
+}
+
 // patchService changes the live Service by a merge patch, as somebody would by
 // hand.
 func (s *site) patchService(patch string) {
@@ -202,10 +225,15 @@ func (s *site) patchService(patch string) {
 // Application's and then as another's.
 func (s *site) changesHands() {
 	s.Helper()
-	first := s.live().Labels[instanceLabel]
+	first := s.owner()
 	for _, other := range []bool{true, false} {
-		s.eventually("the Service changes hands", func() bool { return (s.live().Labels[instanceLabel] != first) == other })
+		s.eventually("the Service changes hands", func() bool { return (s.owner() != first) == other })
 	}
 }
 
-const instanceLabel = "app.kubernetes.io/instance"
+// owner is Argo CD's mark on the Service: a label, and since Argo CD 3 an
+// annotation.
+func (s *site) owner() string {
+	live := s.live()
+	return live.Labels["app.kubernetes.io/instance"] + live.Annotations["argocd.argoproj.io/tracking-id"]
+}

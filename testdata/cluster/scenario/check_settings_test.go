@@ -30,6 +30,11 @@ func TestCheckSettings(t *testing.T) {
 			mend: func(s *site) { s.pasteSetting(s.finds("health-generation-blind").Fix) },
 			gone: (*site).seesBrokenImages,
 		},
+		"anonymous": {
+			inputs: []string{"ARGOCD_AUTH_TOKEN=" + revoked(t)},
+			set:    readByEverybody,
+			with:   []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"]},
+		},
 		"known-type-fields": {
 			layout: service(plain),
 			set: setting("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service",
@@ -48,6 +53,27 @@ func TestCheckSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { c.show(t, name) })
 	}
+}
+
+// revoked is a token that was good.
+func revoked(t *testing.T) string {
+	t.Helper()
+	token, err := world.Token(t.Context(), "ci", 0)
+	if err == nil {
+		err = world.Revoke(t.Context(), "ci", token)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// readByEverybody lets who is nobody see everything, and nobody but who asks
+// sync the Application.
+func readByEverybody(s *site) {
+	setting("argocd", "argocd-rbac-cm", "policy.default", "role:readonly")(s)
+	setting("argocd", "argocd-cm", "users.anonymous.enabled", "true")(s)
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
 }
 
 const healthKey = "resource.customizations.health.serving.knative.dev_Service"

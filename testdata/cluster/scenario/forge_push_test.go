@@ -211,7 +211,7 @@ func TestForgeRenamed(t *testing.T) {
 	s.must(unstructured.SetNestedField(s.App.Object, s.URL, "spec", "source", "repoURL"))
 	s.must(kube.Deploy(t.Context(), s.App))
 	r := s.runs("promote", "repository="+old, "image="+s.Image+":v2.0.0")
-	s.fails(r, 1, "Failed: application SERVICE does not deploy apps/SERVICE/overlays/production of FORGE/OWNER/infra.git, "+
+	s.fails(r, 3, "Bad input: application SERVICE does not deploy apps/SERVICE/overlays/production of FORGE/OWNER/infra.git, "+
 		"it deploys apps/SERVICE/overlays/production of FORGE/OWNER/deployments.git: set application, repository and path to what belongs together")
 	s.runs("promote", "image="+s.Image+":v2.0.0").exits(0)
 	s.settled("v2.0.0")

@@ -58,8 +58,8 @@ func TestTokenRevoked(t *testing.T) {
 	s.eventually("10 % are live", func() bool { return s.liveAt(10) })
 	s.must(world.Revoke(s.Context(), "ci", token))
 	r.wait().exits(10).says("Argo CD")
-	s.refresh()
 	s.eventually("the candidate is gone", func() bool {
+		s.refresh() // nobody else does: the program may not ask any more
 		live := s.live()
 		return !s.liveAt(10) && live.IsReady() && live.Status.ObservedGeneration == live.Generation
 	})
