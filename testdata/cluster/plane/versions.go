@@ -79,7 +79,7 @@ func goList(ctx context.Context, dir, module string) (string, error) {
 func goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off"), env...)
+	cmd.Env = append(append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly", "GOWORK=off"), env...)
 	var failed strings.Builder
 	cmd.Stderr = &failed
 	out, err := cmd.Output()
