@@ -2,6 +2,7 @@
 // knative-promote on and to test it with.
 //
 //	go run -C testdata/cluster . up [-name NAME] [-argocd VERSION] [-knative VERSION] [-forge]
+//	go run -C testdata/cluster . build              what up builds when it runs for the first time
 //	go run -C testdata/cluster . seed               the example infra repository, deployed by Argo CD
 //	go run -C testdata/cluster . env                shell variables with every address and token
 //	go run -C testdata/cluster . status             what runs, where, and its log
@@ -56,16 +57,20 @@ func run(ctx context.Context, args []string) error {
 	return do(ctx, command, o, flags.Args())
 }
 
-const commands = "up, seed, env, status, stop, start or down"
+const commands = "up, build, seed, env, status, stop, start or down"
 
 func do(ctx context.Context, command string, o plane.Options, args []string) error {
-	if command == "up" {
+	switch command {
+	case "up":
 		p, err := plane.Up(ctx, o)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("source %s\n", p.EnvFile())
 		return nil
+	case "build":
+		_, err := plane.Build(ctx, o)
+		return err
 	}
 	act, known := map[string]func(*plane.Plane) error{
 		"seed":   func(p *plane.Plane) error { return seed(ctx, p) },
