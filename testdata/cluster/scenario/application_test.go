@@ -155,15 +155,21 @@ func finishJobs(ctx context.Context, namespace string) {
 func TestStuckOperation(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	s.sticks()
+	s.finds("operation")
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.settled("v3.0.0")
+}
+
+// sticks has Argo CD retry a commit that Knative's webhook refuses.
+func (s *site) sticks() {
+	s.Helper()
 	s.promote("v2.0.0", "steps=100").exits(0)
 	file := "apps/" + s.Service + "/base/knative-service.yaml"
-	s.push("Use less memory", map[string]string{file: replaced(t, s.read(file), "memory: 512Mi", "memory: 128Mi")})
+	s.push("Use less memory", map[string]string{file: replaced(s.T, s.read(file), "memory: 512Mi", "memory: 128Mi")})
 	s.refresh()
 	s.eventually("the sync is refused and retried", func() bool {
 		count, _, _ := unstructured.NestedInt64(s.application().Object, "status", "operationState", "retryCount")
 		return count > 0
 	})
-	s.finds("operation")
-	s.promote("v3.0.0", "steps=100").exits(0)
-	s.settled("v3.0.0")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,6 +28,10 @@ func TestCheckDifferences(t *testing.T) {
 			l.ignore("/spec/template")
 			l.option("RespectIgnoreDifferences=true")
 		}},
+		"ignored-unclear": {
+			layout: func(l *layout) { l.ignoring("jqPathExpressions", `.spec | .["traf" + "fic"]`) },
+			mend:   func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/ignoreDifferences"}]`) },
+		},
 		"last-applied-annotations": {
 			layout: func(l *layout) {
 				l.ignore(creator...)
@@ -134,19 +139,33 @@ func TestCheckSync(t *testing.T) {
 		"skip-reconcile": {set: func(s *site) {
 			s.patchApplication(`[{"op": "add", "path": "/metadata/annotations", "value": {"argocd.argoproj.io/skip-reconcile": "true"}}]`)
 		}},
-		"owners": {seen: (*site).changesHands, set: (*site).copyApplication, mend: func(s *site) {
-			s.paste("argocd app delete " + s.Service + "-copy --cascade=false --yes")
-			s.eventually("the Service is marked as its own again", func() bool {
-				s.refresh()
-				return !strings.Contains(s.owner(), "-copy")
-			})
-			s.becomes("Synced", "Healthy")
-		}},
+		"owners": {seen: (*site).changesHands, set: (*site).copyApplication, mend: (*site).deleteCopy},
 		"sync-window-closed": {
 			set: func(s *site) {
 				s.project(`sourceRepos: ["*"], syncWindows: [{kind: deny, schedule: "* * * * *", duration: 24h, applications: ["*"]}]`)
 			},
 			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
+		},
+		"sync-window-closes": {
+			set: (*site).closesSoon,
+			seen: func(s *site) {
+				s.promote("v2.0.0", "steps=50@2m,100", "preflight=off", "wait-timeout=20s").exits(10).says("sync window")
+			},
+			mend: func(s *site) {
+				s.project(`sourceRepos: ["*"]`)
+				s.becomes("Synced", "Healthy")
+			},
+		},
+		"may-not-sync": {
+			inputs: []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["reader"]},
+			set:    (*site).sticks,
+			with:   []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"]},
+		},
+		"too-much-power": {
+			inputs: []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["admin"]},
+			set:    (*site).copyApplication,
+			seen:   (*site).deleteCopy, // with this token
+			with:   []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"]},
 		},
 		"deleting":       {set: (*site).deleteApplication, mend: (*site).restoreApplication},
 		"project-denies": {ends: 9, set: func(s *site) { s.project(`sourceRepos: ["https://git.example.com/other.git"]`) }},
@@ -154,10 +173,14 @@ func TestCheckSync(t *testing.T) {
 }
 
 // ignore has Argo CD ignore fields of Knative Services.
-func (l *layout) ignore(pointers ...string) {
-	entry := map[string]any{"group": "serving.knative.dev", "kind": "Service", "jsonPointers": []any{}}
-	for _, p := range pointers {
-		entry["jsonPointers"] = append(entry["jsonPointers"].([]any), p)
+func (l *layout) ignore(pointers ...string) { l.ignoring("jsonPointers", pointers...) }
+
+// ignoring is ignore by one of the ways to name fields.
+func (l *layout) ignoring(way string, fields ...string) {
+	entry := map[string]any{"group": "serving.knative.dev", "kind": "Service"}
+	for _, field := range fields {
+		named, _ := entry[way].([]any)
+		entry[way] = append(named, field)
 	}
 	unstructured.SetNestedSlice(l.App.Object, []any{entry}, "spec", "ignoreDifferences")
 }
@@ -186,6 +209,14 @@ spec: {destinations: [{namespace: "*", server: "*"}], clusterResourceWhitelist: 
 	s.refresh()
 }
 
+// closesSoon has a sync window close the Application in one to two minutes.
+func (s *site) closesSoon() {
+	s.Helper()
+	at := time.Now().UTC().Add(2 * time.Minute)
+	s.project(fmt.Sprintf(`sourceRepos: ["*"], syncWindows: [{kind: deny, schedule: "%d %d * * *", duration: 15m, applications: ["*"]}]`, at.Minute(), at.Hour()))
+	s.becomes("Synced", "Healthy")
+}
+
 // copyApplication makes another Application of the same source.
 func (s *site) copyApplication() {
 	s.Helper()
@@ -194,6 +225,18 @@ func (s *site) copyApplication() {
 	text, err := yaml.Marshal(other.Object)
 	s.must(err)
 	s.must(kube.In("argocd").Apply(s.Context(), text))
+}
+
+// deleteCopy deletes that Application and waits until the Service is the first
+// one's again.
+func (s *site) deleteCopy() {
+	s.Helper()
+	s.paste("argocd app delete " + s.Service + "-copy --cascade=false --yes")
+	s.eventually("the Service is marked as its own again", func() bool {
+		s.refresh()
+		return !strings.Contains(s.owner(), "-copy")
+	})
+	s.becomes("Synced", "Healthy")
 }
 
 // deleteApplication has the Application deleted, which a finalizer holds up.

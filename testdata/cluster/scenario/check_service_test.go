@@ -28,6 +28,21 @@ func TestCheckManifest(t *testing.T) {
 			s.push("Do as check says", map[string]string{"./kustomization.yaml": replaced(s.T, s.read("./kustomization.yaml"),
 				"commonLabels:", "labels:\n- pairs:")})
 		}},
+		"image-entry-unused": {
+			set: func(s *site) {
+				s.push("Deploy by hand", map[string]string{"./kustomization.yaml": replaced(s.T, replaced(s.T, s.read("./kustomization.yaml"),
+					"v1.0.0", "v1.5.0"), s.Image, s.Image+"s")})
+			},
+			seen: func(s *site) {
+				s.becomes("Synced", "Healthy")
+				if image := s.live().Spec.Template.Spec.Containers[0].Image; strings.HasSuffix(image, ":v1.5.0") {
+					s.Errorf("%s is live", image)
+				}
+			},
+			mend: func(s *site) {
+				s.push("Do as check says", map[string]string{"./kustomization.yaml": replaced(s.T, s.read("./kustomization.yaml"), s.Image+"s", s.Image)})
+			},
+		},
 		"startup-probe-without-port": {layout: service(plain), set: func(s *site) {
 			s.base("        startupProbe: {httpGet: {path: /healthz}}\n")
 		}},
@@ -95,10 +110,16 @@ func TestCheckTraffic(t *testing.T) {
 				}
 			},
 		},
-		"template-pinned": {
-			layout: func(l *layout) {
-				service(strings.Replace(plain, "  template:\n", "  template:\n    metadata: {name: "+l.Service+"-v1}\n", 1))(l)
+		"template-not-explicit": {
+			layout: func(l *layout) { service(namedTemplate(l))(l) },
+			seen: func(s *site) {
+				s.push("Shift the traffic by hand", map[string]string{"apps/" + s.Service + "/base/knative-service.yaml": s.read("apps/"+s.Service+"/base/knative-service.yaml") +
+					fmt.Sprintf("  traffic:\n  - {revisionName: %[1]s-v1, percent: 100}\n  - {revisionName: %[1]s-v1, percent: 0, tag: edge}\n", s.Service)})
+				s.refused("without a name change")
 			},
+		},
+		"template-pinned": {
+			layout: func(l *layout) { service(namedTemplate(l))(l) },
 			seen: func(s *site) {
 				s.push("Deploy by hand", map[string]string{"./kustomization.yaml": replaced(s.T, s.read("./kustomization.yaml"), "v1.0.0", "v1.0.1")})
 				s.refused("without a name change")
@@ -164,6 +185,11 @@ func odd(fields string) func(*layout) {
 // annotated is a plain Service whose template has an annotation.
 func annotated(key, value string) func(*layout) {
 	return service(strings.Replace(plain, "  template:\n", fmt.Sprintf("  template:\n    metadata: {annotations: {%s: %q}}\n", key, value), 1))
+}
+
+// namedTemplate is a plain Service's spec whose revision somebody has named.
+func namedTemplate(l *layout) string {
+	return strings.Replace(plain, "  template:\n", "  template:\n    metadata: {name: "+l.Service+"-v1}\n", 1)
 }
 
 // withSettings is a plain Service that reads a generated ConfigMap.
