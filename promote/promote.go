@@ -136,7 +136,7 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	case isSuperseded(err):
 		return p.end(Superseded, err)
 	case err != nil && isGate(err) && cancelled(ctx):
-		return p.end(Cancelled, fmt.Errorf("%w; it is taken back, but not seen live", cause))
+		return p.end(Cancelled, notSeenLive(cause))
 	case err != nil:
 		return p.end(Failed, &RestoreError{Cause: cause, Err: err})
 	}
@@ -159,7 +159,13 @@ func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result,
 		return p.end(Cancelled, &RestoreError{Cause: cause, Err: err})
 	}
 	p.announce(ctx, back)
-	return p.end(Cancelled, fmt.Errorf("%w; it is taken back, but not seen live", cause))
+	return p.end(Cancelled, notSeenLive(cause))
+}
+
+// notSeenLive is the cause of a promotion's end that is taken back in Git alone, as
+// far as the run knows.
+func notSeenLive(cause error) error {
+	return fmt.Errorf("%w; it is taken back, but not seen live", cause)
 }
 
 // announce makes Argo CD look at a commit, and sync it where nobody else does,

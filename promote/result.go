@@ -101,7 +101,9 @@ func (s StepResult) Committed() bool { return s.Commit != "" || s.Resumed || s.P
 
 // TakesBack tells the commits that take something back from a promotion's
 // steps.
-func (s StepResult) TakesBack() bool { return s.Name == stepRestore || s.Name == stepRollback }
+func (s StepResult) TakesBack() bool { return takesBack(s.Name) }
+
+func takesBack(step string) bool { return step == stepRestore || step == stepRollback }
 
 // GateResult is what one gate said after one step.
 type GateResult struct {

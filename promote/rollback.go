@@ -34,7 +34,7 @@ func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	if p.DryRun {
 		return p.end(Unchanged, nil)
 	}
-	back, err := p.goTo(ctx, plan, "rollback", dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
+	back, err := p.goTo(ctx, plan, stepRollback, dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
 	if err != nil {
 		p.current().Progress = Broken
 		return p.end(endOf(ctx, err), err)
@@ -132,7 +132,7 @@ func (p *Promotion) rolledBack(ctx context.Context, split knative.Split) (*gitop
 		return nil, nil
 	}
 	last, err := p.past(ctx, func(gitops.Commit) bool { return true })
-	if err != nil || last == nil || last.Trailer(trailerStep) != "rollback" || !p.attempted(*last) {
+	if err != nil || last == nil || last.Trailer(trailerStep) != stepRollback || !p.attempted(*last) {
 		return nil, err
 	}
 	if split.Stable != last.Trailer(trailerTo) || split.Candidate != "" {
@@ -212,9 +212,7 @@ func (p *Promotion) stand(ctx context.Context, commit, revision string, split kn
 }
 
 // isStep tells a promotion's own commits from the ones that took one back.
-func isStep(c gitops.Commit) bool {
-	return c.Trailer(trailerStep) != stepRestore && c.Trailer(trailerStep) != stepRollback
-}
+func isStep(c gitops.Commit) bool { return !takesBack(c.Trailer(trailerStep)) }
 
 func orLatest(revision string) string {
 	if revision == "" {
