@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +47,7 @@ func TestCancelledAnywhere(t *testing.T) {
 // ended.
 func cancelAfter(t *testing.T, moment time.Duration) string {
 	w := worldOf(t)
-	p := w.begun(t, "--steps", "10,50,100", "--on-cancel", "rollback")
+	p := w.promoting(t, "--steps", "10,50,100", "--on-cancel", "rollback")
 	if err := w.await("a line", func() bool { return strings.Contains(p.out.String(), "preflight: ") }); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +98,7 @@ func TestCancelledWhileSilent(t *testing.T) {
 func cancelWhileSilent(t *testing.T, host, policy string) {
 	x := &trouble{host: host, fault: "silent", at: "after 1", lasting: true}
 	w := x.world(t)
-	p := w.begun(t, "--steps", "50@1m,100", "--on-cancel", policy)
+	p := w.promoting(t, "--steps", "50@1m,100", "--on-cancel", policy)
 	silent := func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -117,16 +116,10 @@ func cancelWhileSilent(t *testing.T, host, policy string) {
 	}
 }
 
-// begun is a promotion that has begun.
-func (w *world) begun(t *testing.T, flags ...string) *process {
+// promoting is a promotion that has begun.
+func (w *world) promoting(t *testing.T, flags ...string) *process {
 	t.Helper()
-	args := append([]string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0"}, flags...)
-	p := w.process(exec.Command("knative-promote-crashing", args...))
-	p.command.Dir, p.command.Env = w.dir, slices.Concat(w.vars, p.files(), w.home())
-	if err := w.start(p); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return w.begun(t, nil, append([]string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0"}, flags...))
 }
 
 // cancel interrupts a process, which ends before the runner loses its patience.

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -197,18 +196,13 @@ func (c crashCase) world(t *testing.T) *world {
 // printed.
 func (w *world) program(t *testing.T, env, args []string) (code, out string) {
 	t.Helper()
-	command := exec.Command("knative-promote-crashing", args...)
-	for i, arg := range command.Args {
+	args = slices.Clone(args)
+	for i, arg := range args {
 		if arg == "INGRESS" {
-			command.Args[i] = w.argo.Ingress()
+			args[i] = w.argo.Ingress()
 		}
 	}
-	p := w.process(command)
-	command.Dir = w.dir
-	command.Env = slices.Concat(w.vars, env, p.files(), w.home())
-	if err := w.start(p); err != nil {
-		t.Fatal(err)
-	}
+	p := w.begun(t, env, args)
 	if !p.endsInTime() {
 		t.Errorf("the program did not end in time")
 	}

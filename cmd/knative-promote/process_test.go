@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -41,6 +43,17 @@ func (p *process) files() []string {
 
 // home is the environment of a process that runs in the world's folder.
 func (w *world) home() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir} }
+
+// begun is the program at work in the world's folder.
+func (w *world) begun(t *testing.T, env, args []string) *process {
+	t.Helper()
+	p := w.process(exec.Command("knative-promote-crashing", args...))
+	p.command.Dir, p.command.Env = w.dir, slices.Concat(w.vars, env, p.files(), w.home())
+	if err := w.start(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // startProcess starts the program as a script asks for it.
 func (w *world) startProcess(ts *testscript.TestScript, args []string) *process {
