@@ -133,9 +133,9 @@ func (w *witness) Lstat(name string) (fs.FileInfo, error) {
 	var a answer
 	if err == nil {
 		a.mode = info.Mode()
-	}
-	if a.mode.IsRegular() && err == nil {
-		a.size = info.Size()
+		if a.mode.IsRegular() {
+			a.size = info.Size()
+		}
 	}
 	w.note(question{aboutEntry, name}, a, err)
 	return info, err
