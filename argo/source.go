@@ -21,7 +21,7 @@ type Source struct {
 // [SourceError] says why there is none.
 func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	if app.Spec.SourceHydrator != nil {
-		return 0, fmt.Errorf("application %s uses a source hydrator, which is not supported: its revisions are not the repository's commits", app.Name)
+		return 0, mismatch("application %s uses a source hydrator, which is not supported: its revisions are not the repository's commits", app.Name)
 	}
 	sources := app.Spec.GetSources()
 	var found []int

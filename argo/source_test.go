@@ -1,9 +1,12 @@
 package argo
 
 import (
+	"errors"
 	"testing"
 
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestSameRepo(t *testing.T) {
@@ -53,6 +56,25 @@ func TestFollows(t *testing.T) {
 	} {
 		if got := follows(target, "main"); got != want {
 			t.Errorf("follows(%q) = %v", target, got)
+		}
+	}
+}
+
+// That an Application deploys something else is the user's to mend: the error
+// says so by its type, whatever is in the way.
+func TestSourceIndexRefuses(t *testing.T) {
+	t.Parallel()
+	want := Source{RepoURL: "https://git.example.test/infra.git", Branch: "main", Path: "apps/web"}
+	overlay := v1alpha1.ApplicationSource{RepoURL: want.RepoURL, Path: want.Path, TargetRevision: "main"}
+	for reason, spec := range map[string]v1alpha1.ApplicationSpec{
+		"application web uses a source hydrator, which is not supported: its revisions are not the repository's commits":                                                    {Source: &overlay, SourceHydrator: &v1alpha1.SourceHydrator{}},
+		"application web deploys apps/web of https://git.example.test/infra.git more than once: expected one source":                                                        {Sources: v1alpha1.ApplicationSources{overlay, overlay}},
+		`application web follows "v1" and not the branch main, where the commits go: it would never see them`:                                                               {Source: &v1alpha1.ApplicationSource{RepoURL: want.RepoURL, Path: want.Path, TargetRevision: "v1"}},
+		"application web does not deploy apps/web of https://git.example.test/infra.git, it deploys nothing: set application, repository and path to what belongs together": {},
+	} {
+		_, err := SourceIndex(&v1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: spec}, want)
+		if mismatch, ok := errors.AsType[*SourceError](err); !ok || mismatch.Reason != reason {
+			t.Errorf("got %T %v, want the SourceError %s", err, err, reason)
 		}
 	}
 }
