@@ -97,6 +97,14 @@ func TestCheckSource(t *testing.T) {
 		"source": {ends: 3, set: func(s *site) {
 			s.patchApplication(fmt.Sprintf(`[{"op": "replace", "path": "/spec/source/targetRevision", "value": %q}]`, s.Seed))
 		}},
+		"source hydrated": {
+			ends: 3,
+			set: func(s *site) {
+				s.patchApplication(fmt.Sprintf(`[{"op": "add", "path": "/spec/sourceHydrator", "value": {
+					"drySource": {"repoURL": %q, "targetRevision": "main", "path": %q}, "syncSource": {"targetBranch": "hydrated", "path": "apps"}}}]`, s.URL, s.Overlay))
+			},
+			mend: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/sourceHydrator"}]`) },
+		},
 		"generate-paths":    {layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") }},
 		"image-overridden":  {set: kustomize("images", "['ghcr.io/acme/app:v1.0.0']")},
 		"render-overridden": {set: kustomize("commonLabels", "{team: shop}")},
