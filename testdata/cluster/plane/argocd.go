@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (p *Plane) argocdEnv(name string, programs Programs) []string {
 	return []string{
 		"ARGOCD_BINARY_NAME=" + name,
 		"ARGOCD_FAKE_IN_CLUSTER=true", // the cluster it runs in is the one of the kubeconfig
-		"ARGOCD_GPG_ENABLED=false", "ARGOCD_GNUPGHOME=" + p.File("argocd/gpg/keys"), "ARGOCD_GPG_DATA_PATH=" + p.File("argocd/gpg/source"),
+		fmt.Sprintf("ARGOCD_GPG_ENABLED=%t", signatures()), "ARGOCD_GNUPGHOME=" + p.File("argocd/gpg/keys"), "ARGOCD_GPG_DATA_PATH=" + p.File("argocd/gpg/source"),
 		"ARGOCD_PLUGINSOCKFILEPATH=" + p.File("argocd/plugins"),
 		"ARGOCD_TLS_DATA_PATH=" + p.File("argocd/tls"), "ARGOCD_SSH_DATA_PATH=" + p.File("argocd/ssh"),
 		"KUBECONFIG=" + p.Kubeconfig(),
@@ -96,7 +97,7 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 	if dir, err = moduleDir(ctx, dir, argocdImport(p.Versions.argocd())); err != nil {
 		return err
 	}
-	if err := p.copyVerifier(dir); err != nil {
+	if err := p.copyWrappers(dir); err != nil {
 		return err
 	}
 	if err := k.Namespace(ctx, "argocd"); err != nil {
@@ -116,19 +117,30 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 	return k.By("settings").Apply(ctx, fmt.Appendf(nil, argocdSettings, "http://"+p.Address("git"), GitPassword))
 }
 
-// copyVerifier puts the script on the repo server's path that Argo CD 3.5 asks
-// about every commit, also where no signatures are wanted
-// (https://github.com/argoproj/argo-cd/issues/27695). Earlier ones do without.
-func (p *Plane) copyVerifier(source string) error {
-	const script = "git-verify-wrapper.sh"
-	content, err := os.ReadFile(filepath.Join(source, "hack", script))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// signatures tells whether Argo CD can look at the signatures of commits, for
+// which it runs GnuPG.
+func signatures() bool {
+	_, err := exec.LookPath("gpg")
+	return err == nil
+}
+
+// copyWrappers puts the scripts on the repo server's path that its version
+// looks at signatures with. Argo CD 3.5 asks the first one about every commit,
+// also where none are wanted (https://github.com/argoproj/argo-cd/issues/27695).
+func (p *Plane) copyWrappers(source string) error {
+	for _, script := range []string{"git-verify-wrapper.sh", "gpg-wrapper.sh"} {
+		content, err := os.ReadFile(filepath.Join(source, "hack", script))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(p.File("argocd/bin", script), content, 0o755); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(p.File("argocd/bin", script), content, 0o755)
+	return nil
 }
 
 // argocdSettings: two accounts beside the admin, the promoter with the role

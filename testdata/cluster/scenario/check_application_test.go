@@ -154,6 +154,10 @@ func TestCheckSync(t *testing.T) {
 			},
 			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
 		},
+		"signature-required": {
+			set:  func(s *site) { s.project(`sourceRepos: ["*"], signatureKeys: [{keyID: D56C4FCA57A46444}]`) },
+			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
+		},
 		"sync-window-closes": {
 			set: (*site).closesSoon,
 			seen: func(s *site) {
