@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,7 @@ type Engine struct {
 	dir     string
 	act     string // the built program
 	service *exec.Cmd
+	relay   *http.Server
 	ended   chan struct{} // closed when service has ended
 	log     bytes.Buffer  // of service, to be read after its end
 }
@@ -137,11 +139,25 @@ func (e *Engine) command(ctx context.Context, name string, args ...string) (stri
 	return strings.TrimSpace(string(out)), nil
 }
 
-// serve starts what act takes for Docker. It ends by itself half an hour after
-// a test that could not end it. Without root it is several processes, so it
-// has a group.
+// serve starts what act takes for Docker.
 func (e *Engine) serve(ctx context.Context) error {
-	e.service = exec.Command("podman", "system", "service", "--time=1800", e.socket())
+	if err := e.servePodman(ctx); err != nil {
+		return err
+	}
+	listener, err := net.Listen("unix", e.file("docker.sock"))
+	if err != nil {
+		return fmt.Errorf("listening for act: %w", err)
+	}
+	e.relay = &http.Server{Handler: newRelay(e.file("podman.sock")), ReadHeaderTimeout: time.Minute}
+	go e.relay.Serve(listener)
+	return nil
+}
+
+// servePodman starts podman's API. It ends by itself half an hour after a test
+// that could not end it. Without root it is several processes, so it has a
+// group.
+func (e *Engine) servePodman(ctx context.Context) error {
+	e.service = exec.Command("podman", "system", "service", "--time=1800", "unix://"+e.file("podman.sock"))
 	e.service.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	e.service.Env, e.service.Stdout, e.service.Stderr = e.environment(), &e.log, &e.log
 	if err := e.service.Start(); err != nil {
@@ -152,7 +168,7 @@ func (e *Engine) serve(ctx context.Context) error {
 		close(e.ended)
 	}()
 	for {
-		connection, err := net.Dial("unix", e.file("docker.sock"))
+		connection, err := net.Dial("unix", e.file("podman.sock"))
 		if err == nil {
 			return connection.Close()
 		}
@@ -170,6 +186,9 @@ func (e *Engine) serve(ctx context.Context) error {
 func (e *Engine) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
+	if e.relay != nil {
+		_ = e.relay.Close()
+	}
 	if e.service != nil && e.service.Process != nil {
 		_, _ = e.command(ctx, "podman", "rm", "--all", "--force", "--time=0")
 		_ = syscall.Kill(-e.service.Process.Pid, syscall.SIGTERM)
