@@ -9,13 +9,18 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/gittest"
 )
 
-// applications is where Argo CD's Applications are.
-var applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
+// Where Argo CD's Applications are, and Knative's Services.
+var (
+	applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
+	services     = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "services"}
+)
 
 // Repository makes a bare repository NAME.git on the Git server and returns
 // its URL.
@@ -46,7 +51,9 @@ func Application(name, repository, overlay, namespace string) *unstructured.Unst
 	}}
 }
 
-// Deploy creates an Application and waits until Argo CD has it Synced and Healthy.
+// Deploy creates an Application and waits until Argo CD has it Synced and
+// Healthy and the Knative Services of its namespace are ready: Argo CD calls a
+// Service healthy that Knative has not looked at yet.
 func (k *Kube) Deploy(ctx context.Context, app *unstructured.Unstructured) error {
 	if err := k.applyObject(ctx, app); err != nil {
 		return fmt.Errorf("creating Application %s: %w", app.GetName(), err)
@@ -54,19 +61,50 @@ func (k *Kube) Deploy(ctx context.Context, app *unstructured.Unstructured) error
 	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	defer stop()
 	for {
-		now, err := k.Resource(applications).Namespace(app.GetNamespace()).Get(ctx, app.GetName(), metav1.GetOptions{})
-		var sync, health string
+		err := k.deployed(ctx, app)
 		if err == nil {
-			sync, _, _ = unstructured.NestedString(now.Object, "status", "sync", "status")
-			health, _, _ = unstructured.NestedString(now.Object, "status", "health", "status")
-		}
-		if sync == "Synced" && health == "Healthy" {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for Application %s to be Synced and Healthy: it is %s and %s (%v)", app.GetName(), sync, health, err)
+			return fmt.Errorf("waiting for Application %s: %w", app.GetName(), err)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// deployed tells what an Application still lacks.
+func (k *Kube) deployed(ctx context.Context, app *unstructured.Unstructured) error {
+	now, err := k.Resource(applications).Namespace(app.GetNamespace()).Get(ctx, app.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	sync, _, _ := unstructured.NestedString(now.Object, "status", "sync", "status")
+	health, _, _ := unstructured.NestedString(now.Object, "status", "health", "status")
+	if sync != "Synced" || health != "Healthy" {
+		return fmt.Errorf("it is %q and %q, want Synced and Healthy", sync, health)
+	}
+	namespace, _, _ := unstructured.NestedString(now.Object, "spec", "destination", "namespace")
+	found, err := k.Resource(services).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range found.Items {
+		if err := ready(&found.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready tells why a Knative Service is not ready as it is now.
+func ready(object *unstructured.Unstructured) error {
+	var service servingv1.Service
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &service); err != nil {
+		return err
+	}
+	if !service.IsReady() {
+		return fmt.Errorf("the Service %s is not ready: %+v", service.Name, service.Status.Conditions)
+	}
+	return nil
 }
