@@ -124,19 +124,20 @@ func (s *site) neighbour(n int) *site {
 	return &other
 }
 
-// leave takes the Application and its namespace away, so that the control
-// plane has not to carry the sites of all scenarios at once.
+// leave takes the Application and its Services away, so that the control plane
+// has not to carry the sites of all scenarios at once. The namespace stays:
+// while one ends, all controllers try in vain to put back what they miss in it.
 func (s *site) leave() {
 	if s.Failed() {
 		return // to be looked at
 	}
 	ctx := context.WithoutCancel(s.Context())
-	apps := kube.Resource(applications).Namespace(s.App.GetNamespace())
 	now := metav1.DeletePropagationBackground
-	if err := apps.Delete(ctx, s.App.GetName(), metav1.DeleteOptions{PropagationPolicy: &now}); err != nil {
+	options := metav1.DeleteOptions{PropagationPolicy: &now}
+	if err := kube.Resource(applications).Namespace(s.App.GetNamespace()).Delete(ctx, s.App.GetName(), options); err != nil {
 		s.Log(err)
 	}
-	if err := kube.Resource(namespaces).Delete(ctx, s.Namespace, metav1.DeleteOptions{}); err != nil {
+	if err := kube.Resource(services).Namespace(s.Namespace).DeleteCollection(ctx, options, metav1.ListOptions{}); err != nil {
 		s.Log(err)
 	}
 }

@@ -24,7 +24,6 @@ const gitPassword = plane.GitPassword
 
 var (
 	applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
-	namespaces   = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	services     = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "services"}
 	revisions    = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "revisions"}
 )
