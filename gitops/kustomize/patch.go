@@ -93,6 +93,9 @@ func removePatch(src []byte, file string) ([]byte, error) {
 		return nil, err
 	}
 	listed := func(p types.Patch) bool { return samePath(p.Path, file) }
+	if !slices.ContainsFunc(before.Patches, listed) {
+		return src, nil
+	}
 	out := src
 	for i := len(before.Patches) - 1; i >= 0; i-- {
 		if !listed(before.Patches[i]) {
