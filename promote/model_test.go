@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -150,7 +151,15 @@ func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*serv
 	if !m.ready[name] {
 		return nil, argo.ErrNotFound
 	}
-	return &servingv1.Revision{}, nil
+	return firstRevision(), nil
+}
+
+// firstRevision is the one that Knative made of infra's template. The others
+// have names that tell their template, so nobody looks at theirs.
+func firstRevision() *servingv1.Revision {
+	revision := &servingv1.Revision{}
+	revision.Spec.Containers = []corev1.Container{{Image: "web:v1"}}
+	return revision
 }
 
 // Report takes its time, as the comment of a pull request does, and the run can

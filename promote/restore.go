@@ -21,6 +21,7 @@ type destination struct {
 	state    *knative.State // the earlier overlay
 	revision string         // the revision that takes the traffic
 	traffic  []servingv1.TrafficTarget
+	made     bool // the revision was made of the earlier overlay's template
 	gone     bool // the revision is not in the cluster any more
 }
 
@@ -73,15 +74,19 @@ func (p *Promotion) before(ctx context.Context, plan Plan) (destination, error) 
 	if err != nil {
 		return destination{}, err
 	}
+	made, err := p.madeOf(ctx, plan.From, state)
+	if err != nil {
+		return destination{}, err
+	}
 	if state.Owned() {
-		return destination{state: state, revision: plan.From, traffic: p.withoutGone(ctx, traffic)}, nil
+		return destination{state: state, revision: plan.From, traffic: p.withoutGone(ctx, traffic), made: made}, nil
 	}
 	split, err := knative.ReadSplit(traffic, p.CandidateTag)
 	if err != nil {
 		return destination{}, err
 	}
 	split.Stable, split.Candidate = plan.From, ""
-	return destination{state: state, revision: plan.From, traffic: split.Targets(p.CandidateTag, p.KeepPrevious)}, nil
+	return destination{state: state, revision: plan.From, traffic: split.Targets(p.CandidateTag, p.KeepPrevious), made: made}, nil
 }
 
 // withoutGone drops the target `previous` when its revision is not there any
@@ -124,6 +129,22 @@ func (p *Promotion) goTo(ctx context.Context, plan Plan, name string, dest desti
 	}, nil
 }
 
+// madeOf tells whether a revision was made of an overlay's template. Somebody
+// may have changed that: under the revision's name, which Knative has refused,
+// or under none, and Argo CD has not looked yet. The name tells the former, and
+// only the live revision the latter.
+func (p *Promotion) madeOf(ctx context.Context, revision string, state *knative.State) (bool, error) {
+	made, known, err := state.Made(revision)
+	if err != nil || known {
+		return made, err
+	}
+	live, err := p.liveRevision(ctx, revision)
+	if err != nil {
+		return true, nil // nothing speaks against it
+	}
+	return state.Fits(live)
+}
+
 // editBack edits a tip to the destination. The template gets the old
 // revision's name only if it is the old template; somebody may have changed
 // the base since, and Knative would refuse that under the old name.
@@ -137,10 +158,7 @@ func (p *Promotion) editBack(ctx context.Context, dest destination, tip gitops.S
 		return nil, err
 	}
 	revision, traffic := dest.revision, dest.traffic
-	same, err := sameRevision(next, dest)
-	if err != nil {
-		return nil, err
-	}
+	same := dest.made && next.SameTemplate(dest.state)
 	if !same {
 		if revision, err = next.NextRevision(); err != nil {
 			return nil, err
@@ -160,16 +178,6 @@ func (p *Promotion) editBack(ctx context.Context, dest destination, tip gitops.S
 		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
 	}
 	return after, knative.Check(now, after, knative.Intent{Revision: revision, Traffic: traffic})
-}
-
-// sameRevision tells whether the template is the one that the destination's
-// revision was made of. In the earlier overlay somebody may have changed it
-// already under the revision's name, which Knative had refused.
-func sameRevision(next *knative.State, dest destination) (bool, error) {
-	if !next.SameTemplate(dest.state) {
-		return false, nil
-	}
-	return next.Made(dest.revision)
 }
 
 // routeBack takes the old files where they say just what is wanted, so that
@@ -202,16 +210,20 @@ func (p *Promotion) confirm(ctx context.Context, at *Position) error {
 	return nil
 }
 
-// exists asks the cluster for a revision, but not for long. Only a clear no is
-// a no.
-func (p *Promotion) exists(ctx context.Context, revision string) bool {
+// exists asks the cluster for a revision. Only a clear no is a no.
+func (p *Promotion) exists(ctx context.Context, name string) bool {
+	_, err := p.liveRevision(ctx, name)
+	return !errors.Is(err, argo.ErrNotFound)
+}
+
+// liveRevision asks the cluster for a revision, but not for long.
+func (p *Promotion) liveRevision(ctx context.Context, name string) (*servingv1.Revision, error) {
 	if p.Cluster == nil {
-		return true
+		return nil, errors.New("without Argo CD nothing is known of it")
 	}
 	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
 	defer stop()
-	_, err := p.Cluster.Revision(ctx, p.App, p.namespace(), revision)
-	return !errors.Is(err, argo.ErrNotFound)
+	return p.Cluster.Revision(ctx, p.App, p.namespace(), name)
 }
 
 // namespace is where the Service lives, as far as it was seen.

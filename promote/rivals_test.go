@@ -190,5 +190,5 @@ func (o *obedient) Await(ctx context.Context, in argo.Intent, report func(argo.V
 }
 
 func (o *obedient) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
-	return &servingv1.Revision{}, nil
+	return firstRevision(), nil
 }

@@ -205,9 +205,13 @@ func (p *Promotion) stand(ctx context.Context, commit, revision string, split kn
 			return destination{}, err
 		}
 	}
+	made, err := p.madeOf(ctx, revision, state)
+	if err != nil {
+		return destination{}, err
+	}
 	split.Stable, split.Candidate, split.Previous = revision, "", ""
 	return destination{
-		state: state, revision: revision, traffic: split.Targets(p.CandidateTag, false), gone: !p.exists(ctx, revision),
+		state: state, revision: revision, traffic: split.Targets(p.CandidateTag, false), made: made, gone: !p.exists(ctx, revision),
 	}, nil
 }
 

@@ -132,6 +132,7 @@ func (w *world) noteReady() {
 
 // commit adds a commit by somebody else; the caller holds the lock.
 func (w *world) commit(message string, files map[string]string) error {
+	w.noteReady() // the commit may replace them
 	if err := gittest.Commit(w.bare, "main", message, mapFS(files)); err != nil {
 		return err
 	}

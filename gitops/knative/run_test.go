@@ -221,6 +221,9 @@ func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Int
 	if changed, err := again.Changed(r.cluster.known()); err != nil || len(changed) > 0 {
 		t.Errorf("what was just applied is said to have changed: %q, %v", changed, err)
 	}
+	if fits, err := again.Fits(&servingv1.Revision{Spec: r.cluster.known().Spec.Template.Spec}); err != nil || !fits {
+		t.Errorf("the revision of what was just applied is said to be another template's: %v", err)
+	}
 	return knative.Describe(intent.Traffic), nil
 }
 

@@ -170,12 +170,12 @@ func (s *State) Owned() bool {
 	return err == nil && content != nil
 }
 
-// Made tells whether the revision can have been made of the template as it
-// stands without the tool's patches. A name that the tool has given holds a
-// hash of its template; any other name says nothing of it.
-func (s *State) Made(revision string) (bool, error) {
+// Made tells whether a revision was made of the template as it stands without
+// the tool's patches. Only a name that the tool has given says so, by the hash
+// of its template; of any other name it is not known.
+func (s *State) Made(revision string) (made, known bool, err error) {
 	next, err := s.NextRevision()
-	return err == nil && (revision == next || !sameForm(revision, next)), err
+	return revision == next, err == nil && sameForm(revision, next), err
 }
 
 // Traffic is the rendered traffic; empty stands for Knative's default, all to

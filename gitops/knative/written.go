@@ -53,11 +53,31 @@ func (s *State) Changed(live *servingv1.Service) ([]string, error) {
 		return nil, err
 	}
 	schemaDefaults(written)
-	is, err := data(written.Spec.Template)
+	return templateDifferences(written.Spec.Template, live.Spec.Template)
+}
+
+// Fits tells whether the template may have the name of a live revision: Knative
+// takes a revision up again whose spec is the template's. A field that has a
+// default and is not written is taken for one that never was.
+// https://github.com/knative/serving/blob/v0.42.2/pkg/reconciler/configuration/configuration.go#L265-L274
+func (s *State) Fits(revision *servingv1.Revision) (bool, error) {
+	written, err := typed(s.service)
+	if err != nil {
+		return false, err
+	}
+	schemaDefaults(written)
+	found, err := templateDifferences(servingv1.RevisionTemplateSpec{Spec: written.Spec.Template.Spec}, servingv1.RevisionTemplateSpec{Spec: revision.Spec})
+	return len(found) == 0, err
+}
+
+// templateDifferences are the fields in which two templates differ, but for
+// what Knative's defaulting may have added to the live one.
+func templateDifferences(written, live servingv1.RevisionTemplateSpec) ([]string, error) {
+	is, err := data(written)
 	if err != nil {
 		return nil, err
 	}
-	was, err := data(live.Spec.Template)
+	was, err := data(live)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -113,6 +114,37 @@ template:
 			got, err := written(t, strings.Replace(before, test.old, test.new, 1)).Changed(cluster.known())
 			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got):\n%s", test.name, err, diff)
+			}
+		}
+	}
+}
+
+// Of a revision with a generated name only its spec tells which template it
+// was made of. Knative's defaults are in it, and the template's metadata is not.
+func TestFits(t *testing.T) {
+	t.Parallel()
+	const before = "template: {metadata: {annotations: {a: b}}, spec: {timeoutSeconds: 120, containers: [{image: shop:v1, ports: [{containerPort: 8080}]}]}}"
+	for _, test := range []struct {
+		old, new string
+		want     bool
+	}{
+		{"", "", true},
+		{"a: b", "a: c", true},
+		{"{timeoutSeconds", "{containerConcurrency: 0, timeoutSeconds", true},
+		{"120", "60", false},
+		{"timeoutSeconds: 120, ", "", true}, // a cluster may have this default
+		{"shop:v1", "shop:v2", false},
+		{"image:", "env: [{name: A}], image:", false},
+	} {
+		for _, settings := range []map[string]string{nil, ownSettings()} {
+			cluster := newCluster(t, settings)
+			if err := cluster.apply(written(t, before).Manifest, "shop"); err != nil {
+				t.Fatal(err)
+			}
+			revision := &servingv1.Revision{Spec: cluster.revisions["shop-00001"]}
+			got, err := written(t, strings.Replace(before, test.old, test.new, 1)).Fits(revision)
+			if err != nil || got != test.want {
+				t.Errorf("with %s in place of %q: %v, %v", test.new, test.old, got, err)
 			}
 		}
 	}

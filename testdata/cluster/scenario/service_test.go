@@ -141,6 +141,24 @@ func TestFirstPromotion(t *testing.T) {
 	}
 }
 
+// TestFirstPromotionOfAnotherTemplate: a template changes in Git, and a first
+// promotion that fails begins before that is live. The generated revision, which
+// was never made of that template, gets the traffic back under its own name.
+func TestFirstPromotionOfAnotherTemplate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	generated := s.live().Status.LatestReadyRevisionName
+	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	s.push("Use less memory", map[string]string{file: replaced(t, s.read(file), "memory: 512Mi", "memory: 256Mi")})
+	s.promote("v2.0.0-http500", "steps=100", "preflight=off").exits(8)
+	s.settled("v1.0.0")
+	if live := s.live(); live.Spec.Template.Name == generated || share(live.Spec.Traffic, generated) != 100 {
+		t.Errorf("after the failed promotion: template %q, traffic %+v", live.Spec.Template.Name, live.Spec.Traffic)
+	}
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.settled("v2.0.0")
+}
+
 // TestSecondContainer: both containers are promoted at once, and one that is
 // bad takes both back.
 func TestSecondContainer(t *testing.T) {
