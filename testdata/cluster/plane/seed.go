@@ -58,7 +58,7 @@ func (k *Kube) Deploy(ctx context.Context, app *unstructured.Unstructured) error
 	if err := k.applyObject(ctx, app); err != nil {
 		return fmt.Errorf("creating Application %s: %w", app.GetName(), err)
 	}
-	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
 	for {
 		err := k.deployed(ctx, app)
