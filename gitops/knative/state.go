@@ -100,11 +100,9 @@ func (s *State) renderPlain(ctx context.Context) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := kustomization
-	for _, own := range s.ownFiles() {
-		if plain, err = kustomize.RemovePatch(plain, path.Base(own)); err != nil {
-			return nil, err
-		}
+	plain, err := kustomize.RemovePatch(kustomization, s.routeName(), s.defaultsName())
+	if err != nil {
+		return nil, err
 	}
 	if bytes.Equal(plain, kustomization) {
 		return s.service, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
@@ -77,22 +78,24 @@ func patchPairs(file string, target Target) []pair {
 	return pairs
 }
 
-// RemovePatch takes the file out of the kustomization's patches, and the key patches with the last entry. After AddPatch
+// RemovePatch takes files out of the kustomization's patches, and the key patches with the last entry. After AddPatch
 // it gives back the bytes from before, but for a key patches that had no value. A file that is not listed is no error.
-func RemovePatch(kustomization []byte, file string) ([]byte, error) {
-	out, err := removePatch(kustomization, file)
+func RemovePatch(kustomization []byte, files ...string) ([]byte, error) {
+	out, err := removePatch(kustomization, files)
 	if err != nil {
-		return nil, fmt.Errorf("removing patch %s: %w", file, err)
+		return nil, fmt.Errorf("removing patch %s: %w", strings.Join(files, ", "), err)
 	}
 	return out, nil
 }
 
-func removePatch(src []byte, file string) ([]byte, error) {
+func removePatch(src []byte, files []string) ([]byte, error) {
 	before, err := read(src)
 	if err != nil {
 		return nil, err
 	}
-	listed := func(p types.Patch) bool { return samePath(p.Path, file) }
+	listed := func(p types.Patch) bool {
+		return slices.ContainsFunc(files, func(file string) bool { return samePath(p.Path, file) })
+	}
 	if !slices.ContainsFunc(before.Patches, listed) {
 		return src, nil
 	}

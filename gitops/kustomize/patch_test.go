@@ -57,6 +57,14 @@ func TestAddPatch(t *testing.T) {
 	}
 }
 
+func TestRemovePatches(t *testing.T) {
+	t.Parallel()
+	got, err := kustomize.RemovePatch([]byte("patches:\n- path: old.yaml\n- path: a.yaml\n- path: older.yaml\n"), "older.yaml", "old.yaml", "none.yaml")
+	if want := "patches:\n- path: a.yaml\n"; err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 func TestRemovePatch(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
