@@ -74,7 +74,7 @@ func (p *Promotion) before(ctx context.Context, plan Plan) (destination, error) 
 	if err != nil {
 		return destination{}, err
 	}
-	made, err := p.madeOf(ctx, plan.From, state)
+	made, err := madeOf(plan.From, state, func() (*servingv1.Revision, error) { return p.liveRevision(ctx, plan.From) })
 	if err != nil {
 		return destination{}, err
 	}
@@ -132,17 +132,17 @@ func (p *Promotion) goTo(ctx context.Context, plan Plan, name string, dest desti
 // madeOf tells whether a revision was made of an overlay's template. Somebody
 // may have changed that: under the revision's name, which Knative has refused,
 // or under none, and Argo CD has not looked yet. The name tells the former, and
-// only the live revision the latter.
-func (p *Promotion) madeOf(ctx context.Context, revision string, state *knative.State) (bool, error) {
+// only the live revision, which is not asked for otherwise, the latter.
+func madeOf(revision string, state *knative.State, live func() (*servingv1.Revision, error)) (bool, error) {
 	made, known, err := state.Made(revision)
 	if err != nil || known {
 		return made, err
 	}
-	live, err := p.liveRevision(ctx, revision)
+	found, err := live()
 	if err != nil {
 		return true, nil // nothing speaks against it
 	}
-	return state.Fits(live)
+	return state.Fits(found)
 }
 
 // editBack edits a tip to the destination. The template gets the old

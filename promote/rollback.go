@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -205,13 +208,15 @@ func (p *Promotion) stand(ctx context.Context, commit, revision string, split kn
 			return destination{}, err
 		}
 	}
-	made, err := p.madeOf(ctx, revision, state)
+	live := sync.OnceValues(func() (*servingv1.Revision, error) { return p.liveRevision(ctx, revision) })
+	made, err := madeOf(revision, state, live)
 	if err != nil {
 		return destination{}, err
 	}
+	_, missing := live()
 	split.Stable, split.Candidate, split.Previous = revision, "", ""
 	return destination{
-		state: state, revision: revision, traffic: split.Targets(p.CandidateTag, false), made: made, gone: !p.exists(ctx, revision),
+		state: state, revision: revision, traffic: split.Targets(p.CandidateTag, false), made: made, gone: errors.Is(missing, argo.ErrNotFound),
 	}, nil
 }
 
