@@ -18,8 +18,8 @@ import (
 
 // Where Argo CD's Applications are, and Knative's Services.
 var (
-	applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
-	services     = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "services"}
+	Applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
+	Services     = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "services"}
 )
 
 // Repository makes a bare repository NAME.git on the Git server and returns
@@ -75,7 +75,7 @@ func (k *Kube) Deploy(ctx context.Context, app *unstructured.Unstructured) error
 
 // deployed tells what an Application still lacks.
 func (k *Kube) deployed(ctx context.Context, app *unstructured.Unstructured) error {
-	now, err := k.Resource(applications).Namespace(app.GetNamespace()).Get(ctx, app.GetName(), metav1.GetOptions{})
+	now, err := k.Resource(Applications).Namespace(app.GetNamespace()).Get(ctx, app.GetName(), metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (k *Kube) deployed(ctx context.Context, app *unstructured.Unstructured) err
 		return fmt.Errorf("it is %q and %q, want Synced and Healthy", sync, health)
 	}
 	namespace, _, _ := unstructured.NestedString(now.Object, "spec", "destination", "namespace")
-	found, err := k.Resource(services).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	found, err := k.Resource(Services).Namespace(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ import (
 const gitPassword = plane.GitPassword
 
 var (
-	applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "applications"}
-	services     = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "services"}
+	applications = plane.Applications
+	services     = plane.Services
 	revisions    = schema.GroupVersionResource{Group: "serving.knative.dev", Version: "v1", Resource: "revisions"}
 )
 
