@@ -43,8 +43,11 @@ type Config struct {
 	Actor  string // who started the run, for the commit and the report
 	DryRun bool   // plan and check, push nothing
 
-	// RunAgain says that this is not the workflow run's first attempt: what
-	// the one before has left is its own, however long ago that was.
+	// SourceCommit is the commit of the service's own repository that the run was
+	// started for, as owner/repository@commit, for the record.
+	SourceCommit string
+	// RunAgain says that this is not the workflow run's first attempt: what a
+	// newer run has done since stays.
 	RunAgain bool
 
 	WaitTimeout time.Duration // how long one commit may take to become live

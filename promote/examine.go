@@ -59,12 +59,8 @@ func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 }
 
 // refusal is why a promotion would end before its first commit, in its own
-// words. Where the history cannot be read it is not found out: a promotion may
-// be under way.
+// words.
 func (p *Promotion) refusal(ctx context.Context, at Situation, seen bool) (err error) {
-	if p.History == nil && at.Now.Owned() || p.History != nil && p.lookBack(ctx, &at) != nil {
-		return nil
-	}
 	switch {
 	case !seen:
 		at.LatestReady = p.Service + "-current"

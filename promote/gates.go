@@ -20,6 +20,8 @@ type Position struct {
 	Commit   string
 	Intent   argo.Intent
 	Observed argo.Observed // filled in by the gate `live`
+
+	promotion string // id in the record
 }
 
 // gates are the gates after a step, in order.

@@ -2,30 +2,13 @@ package promote
 
 import (
 	"context"
-	"fmt"
-	"time"
-
-	"github.com/acme/knative-promote/gitops"
+	"regexp"
+	"strconv"
 )
 
-// Entry is one promotion or rollback of the past, as its commits tell.
-type Entry struct {
-	Promotion string    `json:"promotion"`
-	Image     string    `json:"image,omitempty"`
-	From      string    `json:"from,omitempty"`
-	To        string    `json:"to"`
-	Steps     []string  `json:"steps"`  // oldest first: candidate, 10, 100, restore, rollback
-	Commit    string    `json:"commit"` // the last of its commits
-	Started   time.Time `json:"started"`
-	Ended     time.Time `json:"ended"`
-	Run       string    `json:"run,omitempty"`
-	Actor     string    `json:"actor,omitempty"`
-	Reason    string    `json:"reason,omitempty"`
-}
-
-// Past lists the latest promotions of the Service from the commits' trailers,
-// newest first, at most so many.
-func (p *Promotion) Past(ctx context.Context, most int) ([]Entry, error) {
+// History lists the promotions and rollbacks that the overlay's record has,
+// newest first: the one that the overlay shows now, and up to ten before it.
+func (p *Promotion) History(ctx context.Context) ([]Entry, error) {
 	tip, err := p.Branch.Tip(ctx)
 	if err != nil {
 		return nil, err
@@ -35,41 +18,24 @@ func (p *Promotion) Past(ctx context.Context, most int) ([]Entry, error) {
 		return nil, err
 	}
 	p.Service = state.Service()
-	var entries []Entry
-	for commit, err := range p.History.Log(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("reading the history: %w", err)
-		}
-		if !p.ours(commit) {
-			continue
-		}
-		if n := len(entries); n > 0 && entries[n-1].Promotion == commit.Trailer(trailerID) {
-			entries[n-1].older(commit)
-			continue
-		}
-		if len(entries) == most {
-			break
-		}
-		entries = append(entries, newest(commit))
+	record, err := parseRecord(state.Record())
+	if err != nil {
+		return nil, unreadable(state, err)
 	}
-	return entries, nil
+	return record.entries(), nil
 }
 
-// newest begins an entry with the last commit of a promotion.
-func newest(c gitops.Commit) Entry {
-	return Entry{
-		Promotion: c.Trailer(trailerID), Image: c.Trailer(trailerImage), From: c.Trailer(trailerFrom), To: c.Trailer(trailerTo),
-		Steps: []string{c.Trailer(trailerStep)}, Commit: c.Hash, Started: c.Time, Ended: c.Time,
-		Run: c.Trailer(trailerRun), Actor: c.Trailer(trailerActor), Reason: c.Trailer(TrailerReason),
-	}
-}
+// runAddress is that of a workflow run: the server and the number, which grows
+// over all repositories of a server.
+var runAddress = regexp.MustCompile(`^(https?://[^/]+)/.+/actions/runs/([0-9]{1,18})(?:/|$)`)
 
-// older adds an earlier commit. The promotion's own commits say where it led;
-// the one that took it back does not.
-func (e *Entry) older(c gitops.Commit) {
-	e.Steps = append([]string{c.Trailer(trailerStep)}, e.Steps...)
-	e.Started = c.Time
-	if isStep(c) {
-		e.Image, e.From, e.To = c.Trailer(trailerImage), c.Trailer(trailerFrom), c.Trailer(trailerTo)
+// newerRun tells whether a workflow run was started after another one.
+func newerRun(run, than string) bool {
+	a, b := runAddress.FindStringSubmatch(run), runAddress.FindStringSubmatch(than)
+	if a == nil || b == nil || a[1] != b[1] {
+		return false
 	}
+	x, errX := strconv.ParseInt(a[2], 10, 64)
+	y, errY := strconv.ParseInt(b[2], 10, 64)
+	return errX == nil && errY == nil && x > y
 }

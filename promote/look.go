@@ -5,23 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
-
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// look reads the branch's tip, the promotion before and what is live.
+// look reads the branch's tip, the record there and what is live.
 func (p *Promotion) look(ctx context.Context) (Situation, error) {
 	at, err := p.lookInside(ctx)
 	if err != nil {
 		return at, err
 	}
-	if err := p.lookBack(ctx, &at); err != nil {
+	if err := p.overtaken(at); err != nil {
 		return at, err
 	}
 	if err := p.lookLive(ctx, &at); err != nil {
@@ -45,6 +42,7 @@ func (p *Promotion) lookInside(ctx context.Context) (Situation, error) {
 	}
 	p.Service = at.Now.Service()
 	p.result.Service = p.Service
+	at.Record, at.Unreadable = parseRecord(at.Now.Record())
 	at.Next, err = p.next(ctx, at.Now)
 	return at, err
 }
@@ -58,40 +56,14 @@ func (p *Promotion) overlay(ctx context.Context, tip gitops.Snapshot) (*knative.
 	return knative.Read(ctx, tip.Tree, p.Overlay, p.Service)
 }
 
-// lookBack finds the promotion that the overlay is in the middle of, or has
-// just ended with. An older one does not matter, so the history is not read
-// for it.
-func (p *Promotion) lookBack(ctx context.Context, at *Situation) error {
-	traffic, err := at.Now.Traffic()
-	if err != nil || !at.Now.Owned() {
-		return err
-	}
-	underWay := slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.Tag == p.CandidateTag })
-	for commit, err := range p.History.Log(ctx) {
-		switch {
-		case err != nil:
-			return fmt.Errorf("reading the promotion before: %w", err)
-		case p.ours(commit):
-			at.Past, at.Fresh = &commit, p.fresh(commit)
-			return nil
-		case !underWay && !p.RunAgain && !p.fresh(commit):
-			return nil
-		}
+// overtaken ends a workflow run that is started again after a newer one has
+// promoted or rolled back.
+func (p *Promotion) overtaken(at Situation) error {
+	if p.RunAgain && newerRun(at.Record.Run, p.RunURL) {
+		return fmt.Errorf("%w: this run was started again, but since then the newer run %s has moved the service to %s: start a new run instead",
+			ErrSuperseded, at.Record.Run, at.Record.To.Revision)
 	}
 	return nil
-}
-
-// fresh tells whether a commit's gates may not have been asked yet: it is so
-// young that its run may still wait for it, or this run's own from an attempt
-// before.
-func (p *Promotion) fresh(commit gitops.Commit) bool {
-	return time.Since(commit.Time) < p.WaitTimeout || p.attempted(commit)
-}
-
-// attempted tells whether a commit was made by this workflow run in an attempt
-// before.
-func (p *Promotion) attempted(commit gitops.Commit) bool {
-	return p.RunAgain && p.RunURL != "" && commit.Trailer(trailerRun) == p.RunURL
 }
 
 // next is the overlay with the images set, or as it is when none are given.
@@ -148,24 +120,4 @@ func (p *Promotion) previousGone(ctx context.Context, now *knative.State) (bool,
 		return false, err
 	}
 	return len(p.withoutGone(ctx, traffic)) < len(traffic), nil
-}
-
-// past finds the newest commit of a promotion of this Service in this overlay
-// that fits. Nil means there is none.
-func (p *Promotion) past(ctx context.Context, fits func(gitops.Commit) bool) (*gitops.Commit, error) {
-	for commit, err := range p.History.Log(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("reading the promotions before: %w", err)
-		}
-		if p.ours(commit) && fits(commit) {
-			return &commit, nil
-		}
-	}
-	return nil, nil
-}
-
-// ours tells whether a commit belongs to a promotion of this Service in this
-// overlay.
-func (p *Promotion) ours(commit gitops.Commit) bool {
-	return commit.Trailer(trailerID) != "" && commit.Trailer(trailerService) == p.Service && commit.Trailer(trailerOverlay) == p.Overlay
 }

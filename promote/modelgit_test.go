@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -30,15 +29,6 @@ func (m *model) append(commit gitops.Commit, tree fstest.MapFS) gitops.Commit {
 }
 
 func (m *model) tip() int { return len(m.commits) - 1 }
-
-// lastOwn is the newest commit of a promotion.
-func (m *model) lastOwn() int {
-	n := m.tip()
-	for n > 0 && m.commits[n].Trailer(trailerID) == "" {
-		n--
-	}
-	return n
-}
 
 func (m *model) snapshot(n int) gitops.Snapshot {
 	return gitops.Snapshot{Commit: m.commits[n], Tree: m.trees[n]}
@@ -166,26 +156,4 @@ func (m *model) At(ctx context.Context, commit string) (gitops.Snapshot, error) 
 		return m.snapshot(n), nil
 	}
 	return gitops.Snapshot{}, fmt.Errorf("commit %s: %w", commit, gitops.ErrNotFound)
-}
-
-func (m *model) Log(ctx context.Context) iter.Seq2[gitops.Commit, error] {
-	return func(yield func(gitops.Commit, error) bool) {
-		if err := m.happens(ctx, "reading the history"); err != nil {
-			yield(gitops.Commit{}, err)
-			return
-		}
-		for n := m.tip(); n >= 0; n-- {
-			if !yield(m.commits[n], nil) {
-				return
-			}
-		}
-	}
-}
-
-func (m *model) Contains(ctx context.Context, tip, commit string) (bool, error) {
-	if err := m.happens(ctx, "comparing commits"); err != nil {
-		return false, err
-	}
-	n := m.find(commit)
-	return n >= 0 && n <= m.find(tip), nil
 }

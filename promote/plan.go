@@ -15,16 +15,15 @@ import (
 )
 
 // Situation is what a plan is made from: the overlay at the branch's tip and
-// as it would be with the images set, what is live, and what the commits say
-// of the promotion before.
+// as it would be with the images set, the record in it, and what is live.
 type Situation struct {
 	Tip         gitops.Commit
 	Tree        fs.FS          // the files at the tip
 	Now         *knative.State // the overlay at the tip
 	Next        *knative.State // the same with the images set
+	Record      Record         // what the overlay says of the promotion before
+	Unreadable  error          // why Record could not be read
 	LatestReady string         // live revision that takes the traffic of `latest`; empty: the Service is not live yet
-	Past        *gitops.Commit // newest commit of a promotion of this Service; nil: none
-	Fresh       bool           // Past is so young that its run may have stopped before its gates
 	NoPrevious  bool           // the revision under the tag `previous` is known to be gone
 }
 
@@ -37,9 +36,10 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []Change
 
-	tip    string         // the commit that the plan was made on
-	now    *knative.State // what the first commit starts from
-	images []string       // the containers' images of the new revision
+	tip      string         // the commit that the plan was made on
+	now      *knative.State // what the first commit starts from
+	record   Record         // what the overlay says at the tip
+	from, to Version
 }
 
 // A Change is one commit of a promotion and what must be true after it.
@@ -58,32 +58,53 @@ func (p Plan) Restorable() bool { return p.Base != "" }
 // Last tells whether the i-th step gives the new revision all traffic.
 func (p Plan) Last(i int) bool { return p.Steps[i].Percent == 100 }
 
+// last is the name of the last step in the record.
+func (p Plan) last() string { return stepOf(p.Steps[len(p.Steps)-1].Percent) }
+
+// closed tells whether the record says already that the last step has passed.
+// An overlay without a record of this promotion has none to close.
+func (p Plan) closed() bool {
+	return p.ID == "" || p.record.is(p.ID, p.last()) && p.record.passed()
+}
+
 // NewPlan computes what is left to do. It is pure: the same configuration and
 // situation give the same plan.
 func NewPlan(c Config, at Situation) (Plan, error) {
+	if at.Unreadable != nil {
+		return Plan{}, unreadable(at.Now, at.Unreadable)
+	}
 	to, err := at.Next.NextRevision()
 	if err != nil {
 		return Plan{}, err
 	}
-	traffic, err := at.Now.Traffic()
+	split, err := at.split(c)
 	if err != nil {
 		return Plan{}, err
-	}
-	split, err := knative.ReadSplit(traffic, c.CandidateTag)
-	if err != nil {
-		return Plan{}, fmt.Errorf("overlay %s: %w", c.Overlay, err)
-	}
-	if at.NoPrevious {
-		split.Previous = ""
 	}
 	set := at.Now.Revision() == to && at.Now.SameTemplate(at.Next)
 	switch {
 	case set && split.Candidate == to:
 		return resume(c, at, split)
 	case set && split.Candidate == "" && split.Stable == to:
-		return finished(c, at, split), nil
+		return finished(c, at, split)
 	}
 	return start(c, at, split, to)
+}
+
+// split is the traffic at the tip.
+func (at Situation) split(c Config) (knative.Split, error) {
+	traffic, err := at.Now.Traffic()
+	if err != nil {
+		return knative.Split{}, err
+	}
+	split, err := knative.ReadSplit(traffic, c.CandidateTag)
+	if err != nil {
+		return knative.Split{}, fmt.Errorf("overlay %s: %w", c.Overlay, err)
+	}
+	if at.NoPrevious {
+		split.Previous = ""
+	}
+	return split, nil
 }
 
 // start plans a promotion from its first commit. One that is under way with
@@ -93,15 +114,15 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	if from == "" {
 		from = at.LatestReady
 	}
-	plan := Plan{Base: at.Tip.Hash, From: from, To: to}
+	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(from)}
 	plan.describe(at)
 	if split.Candidate != "" {
-		if err := ownCandidate(at, split); err != nil {
+		if err := ownCandidate(c, at, split); err != nil {
 			return Plan{}, err
 		}
-		plan.Base = at.Past.Trailer(trailerBase)
+		plan.Base, plan.from = at.Record.Base, at.Record.From
 	}
-	plan.ID = id(c, plan)
+	plan.ID = id(c, plan, at.Record)
 	steps := c.Steps
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to go back to
@@ -117,16 +138,34 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	return plan, nil
 }
 
+// version is a revision with its images, as the record has them, or as the
+// overlay runs it now.
+func (at Situation) version(revision string) Version {
+	if revision == "" {
+		return Version{}
+	}
+	for _, e := range at.Record.entries() {
+		for _, v := range []Version{e.To, e.From} {
+			if v.Revision == revision {
+				return v
+			}
+		}
+	}
+	return versionOf(revision, at.Now)
+}
+
 // resume plans the rest of a promotion that is under way: the gates of the
-// step that Git shows, then the steps above it.
+// step that Git shows, then the steps above it. A step that has passed does not
+// bake again.
 func resume(c Config, at Situation, split knative.Split) (Plan, error) {
-	if err := ownCandidate(at, split); err != nil {
+	if err := ownCandidate(c, at, split); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{
-		ID: at.Past.Trailer(trailerID), Base: at.Past.Trailer(trailerBase),
-		From: split.Stable, To: split.Candidate,
+	if last := c.Steps[len(c.Steps)-1].Percent; last < split.Percent {
+		return Plan{}, badInput("steps: the last is %d, but %s has %d %% already: expected a last step of %d or more, or a rollback",
+			last, split.Candidate, split.Percent, split.Percent)
 	}
+	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}
 	plan.describe(at)
 	steps := []Step{{Percent: split.Percent}}
 	for _, step := range c.Steps {
@@ -137,38 +176,61 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 			steps = append(steps, step)
 		}
 	}
+	if at.Record.passed() {
+		steps[0].Bake = 0
+	}
 	plan.Steps = changes(c, plan, split, steps)
 	plan.Steps[0].Done = true
-	return plan, nil
+	var err error
+	plan.Steps[0].Traffic, err = at.Now.Traffic() // with the tags that people have added
+	return plan, err
 }
 
-// finished plans nothing but a look at what is there. Only a fresh promotion
-// may still be taken back: its run may have stopped before the last gates.
-func finished(c Config, at Situation, split knative.Split) Plan {
+// finished plans nothing but a look at what is there. Only a promotion whose
+// last gates have not passed may still be taken back, however old it is.
+func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.describe(at)
 	step := Step{Percent: 100}
-	if at.Past != nil && at.Past.Trailer(trailerTo) == plan.To {
-		plan.ID, plan.From = at.Past.Trailer(trailerID), at.Past.Trailer(trailerFrom)
-		if at.Fresh && at.Past.Trailer(trailerStep) == "100" {
-			plan.Base = at.Past.Trailer(trailerBase)
+	if r := at.Record; r.Step == stepOf(100) && r.disagreement(c.Overlay, split) == "" {
+		plan.ID, plan.From, plan.from = r.Promotion, r.From.Revision, r.From
+		if !r.passed() {
+			plan.Base = r.Base
 			step = c.Steps[len(c.Steps)-1]
 			step.Percent = 100
 		}
 	}
 	done := change(c, plan, split, step)
 	done.Done = true
+	var err error
+	done.Traffic, err = at.Now.Traffic()
 	plan.Steps = []Change{done}
-	return plan
+	return plan, err
 }
 
-// ownCandidate refuses to move a candidate that no promotion put there.
-func ownCandidate(at Situation, split knative.Split) error {
-	if at.Past != nil && at.Past.Trailer(trailerTo) == split.Candidate && at.Past.Trailer(trailerBase) != "" {
-		return nil
+// ownCandidate refuses to move a candidate that no promotion put there, or that
+// somebody has moved since.
+func ownCandidate(c Config, at Situation, split knative.Split) error {
+	if !at.Record.exists() {
+		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
+			split.Candidate, at.Now.Overlay)
 	}
-	return fmt.Errorf("revision %s has the tag of the candidate, but no commit of knative-promote gave it that: take it out of the traffic in %s first, or choose another candidate-tag",
-		split.Candidate, at.Now.Overlay)
+	if words := at.Record.disagreement(c.Overlay, split); words != "" {
+		return disagrees(at.Now, words, split)
+	}
+	return nil
+}
+
+// disagrees is the error of a record that the traffic beside it contradicts.
+func disagrees(state *knative.State, words string, split knative.Split) error {
+	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below its first one)",
+		state.RecordFile(), words, orLatest(split.Stable), shares(split))
+}
+
+// unreadable is the error of a record that is not one.
+func unreadable(state *knative.State, cause error) error {
+	return fmt.Errorf("the record in %s cannot be read: %w: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",
+		state.RecordFile(), cause)
 }
 
 func changes(c Config, plan Plan, split knative.Split, steps []Step) []Change {
@@ -198,12 +260,14 @@ func change(c Config, plan Plan, split knative.Split, step Step) Change {
 
 // describe notes what the plan starts from and which images it leads to.
 func (p *Plan) describe(at Situation) {
-	p.tip, p.now, p.images, p.Image = at.Tip.Hash, at.Now, at.Next.Images(), headline(at.Now, at.Next)
+	p.tip, p.now, p.record, p.Image = at.Tip.Hash, at.Now, at.Record, headline(at.Now, at.Next)
+	p.to = versionOf(p.To, at.Next)
 }
 
-// id is the same for the same promotion from the same commit, whoever runs it.
-func id(c Config, plan Plan) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{plan.Base, c.Overlay, c.Service, plan.To}, "\n")))
+// id is the same for the same promotion from the same commit and record, whoever
+// runs it.
+func id(c Config, plan Plan, record Record) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{plan.Base, c.Overlay, c.Service, plan.To, record.Promotion, record.Step}, "\n")))
 	return hex.EncodeToString(sum[:6])
 }
 

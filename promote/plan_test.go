@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -51,7 +52,7 @@ func revisionOf(t *testing.T, state *knative.State) string {
 
 func route(t *testing.T, state *knative.State, traffic ...servingv1.TrafficTarget) *knative.State {
 	t.Helper()
-	next, err := state.Route(t.Context(), revisionOf(t, state), traffic, nil)
+	next, err := state.Route(t.Context(), revisionOf(t, state), traffic, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +63,17 @@ func target(revision string, percent int64, tag string) servingv1.TrafficTarget 
 	return servingv1.TrafficTarget{RevisionName: revision, Percent: &percent, Tag: tag, LatestRevision: new(false)}
 }
 
-// by is a commit of a promotion with these trailers.
-func by(trailers ...string) *gitops.Commit {
-	c := &gitops.Commit{Hash: "c0ffee"}
-	for i := 0; i < len(trailers); i += 2 {
-		c.Trailers = append(c.Trailers, gitops.Trailer{Key: trailers[i], Value: trailers[i+1]})
+// recordOf is the record of a step of a promotion.
+func recordOf(step, from, to string) Record {
+	return Record{
+		Promotion: "00000000abcd", Overlay: overlay, Step: step, Percent: shareOf(step), Base: "b0", From: Version{Revision: from}, To: Version{Revision: to},
 	}
-	return c
+}
+
+// passed is a record whose gates have passed.
+func passed(r Record) Record {
+	r.Passed = time.Unix(1, 0)
+	return r
 }
 
 // inWords is a plan as text, with the hashes of the two templates replaced.
@@ -100,8 +105,7 @@ func TestNewPlan(t *testing.T) {
 	ownedNext := setTag(t, owned, "v2.0.0")
 	at10 := route(t, next, target(oldName, 90, ""), target(newName, 10, "candidate"))
 	at100 := route(t, next, target(newName, 100, ""), target(oldName, 0, "previous"))
-	started := by(trailerID, "id", trailerBase, "b0", trailerFrom, oldName, trailerTo, newName, trailerStep, "10")
-	done := by(trailerID, "id", trailerBase, "b0", trailerFrom, oldName, trailerTo, newName, trailerStep, "100")
+	started, done := recordOf("10", oldName, newName), recordOf("100", oldName, newName)
 	ten, fifty, all := Step{Percent: 10, Bake: 5 * time.Minute}, Step{Percent: 50}, Step{Percent: 100}
 	for name, test := range map[string]struct {
 		config Config
@@ -145,36 +149,42 @@ candidate: 100 % OLD, 0 % NEW (candidate)
 candidate baked 1m0s: 100 % OLD, 0 % NEW (candidate)
 `},
 		"resume asks the gates of the present step first": {
-			config(ten, fifty, all), Situation{Now: at10, Next: at10, Past: started},
+			config(ten, fifty, all), Situation{Now: at10, Next: at10, Record: started},
 			`from "OLD" to "NEW" base "b0"
 10 % baked 5m0s (done): 90 % OLD, 10 % NEW (candidate)
 50 %: 50 % OLD, 50 % NEW (candidate)
 100 %: 100 % NEW, 0 % OLD (previous)
 `},
 		"resume with other steps": {
-			config(Step{Percent: 5}, all), Situation{Now: at10, Next: at10, Past: started},
+			config(Step{Percent: 5}, all), Situation{Now: at10, Next: at10, Record: started},
 			`from "OLD" to "NEW" base "b0"
 10 % (done): 90 % OLD, 10 % NEW (candidate)
 100 %: 100 % NEW, 0 % OLD (previous)
 `},
 		"a promotion under way is taken over from its base": {
-			config(all), Situation{Now: at10, Next: setTag(t, at10, "v3.0.0"), Past: started},
+			config(all), Situation{Now: at10, Next: setTag(t, at10, "v3.0.0"), Record: started},
 			`from "OLD" to "` + revisionOf(t, setTag(t, now, "v3.0.0")) + `" base "b0"
 candidate: 100 % OLD, 0 % ` + revisionOf(t, setTag(t, now, "v3.0.0")) + ` (candidate)
 100 %: 100 % ` + revisionOf(t, setTag(t, now, "v3.0.0")) + `, 0 % OLD (previous)
 `},
 		"back to the stable revision needs one commit": {
-			config(ten, all), Situation{Now: at10, Next: setTag(t, at10, "v1.0.0"), Past: started},
+			config(ten, all), Situation{Now: at10, Next: setTag(t, at10, "v1.0.0"), Record: started},
 			`from "OLD" to "OLD" base "b0"
 100 %: 100 % OLD
 `},
-		"finished long ago is looked at only": {
-			config(ten, all), Situation{Now: at100, Next: at100, Past: done},
+		"a step that has passed does not bake again": {
+			config(ten, all), Situation{Now: at10, Next: at10, Record: passed(started)},
+			`from "OLD" to "NEW" base "b0"
+10 % (done): 90 % OLD, 10 % NEW (candidate)
+100 %: 100 % NEW, 0 % OLD (previous)
+`},
+		"what has passed is looked at only": {
+			config(ten, all), Situation{Now: at100, Next: at100, Record: passed(done)},
 			`from "OLD" to "NEW" base ""
 100 % (done): 100 % NEW, 0 % OLD (previous)
 `},
-		"finished just now may be taken back": {
-			config(Step{Percent: 100, Bake: time.Minute}), Situation{Now: at100, Next: at100, Past: done, Fresh: true},
+		"what has not passed may be taken back": {
+			config(Step{Percent: 100, Bake: time.Minute}), Situation{Now: at100, Next: at100, Record: done},
 			`from "OLD" to "NEW" base "b0"
 100 % baked 1m0s (done): 100 % NEW, 0 % OLD (previous)
 `},
@@ -197,30 +207,45 @@ func TestNewPlanRefuses(t *testing.T) {
 	t.Parallel()
 	now := base(t)
 	newName := revisionOf(t, setTag(t, now, "v2.0.0"))
+	const file = "apps/product-import/overlays/production/knative-promote-product-import.yaml"
+	ab := []servingv1.TrafficTarget{target("product-import-a", 90, ""), target("product-import-b", 10, "candidate")}
 	for name, test := range map[string]struct {
 		traffic []servingv1.TrafficTarget
-		past    *gitops.Commit
+		at      Situation
+		steps   []Step
 		want    string
 	}{
 		"shared traffic": {
-			[]servingv1.TrafficTarget{target("product-import-a", 60, ""), target("product-import-b", 40, "")}, nil,
+			[]servingv1.TrafficTarget{target("product-import-a", 60, ""), target("product-import-b", 40, "")}, Situation{}, nil,
 			"overlay apps/product-import/overlays/production: the traffic is shared by product-import-a and product-import-b, but a promotion moves all of it from one revision: give one of them 100 % first (the others may stay at 0 % under a tag)",
 		},
 		"a candidate that is not ours": {
-			[]servingv1.TrafficTarget{target("product-import-a", 90, ""), target("product-import-b", 10, "candidate")}, nil,
-			"revision product-import-b has the tag of the candidate, but no commit of knative-promote gave it that: take it out of the traffic in apps/product-import/overlays/production first, or choose another candidate-tag",
+			ab, Situation{}, nil,
+			"revision product-import-b has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in apps/product-import/overlays/production first, or choose another candidate-tag",
 		},
-		"a candidate of another commit": {
-			[]servingv1.TrafficTarget{target("product-import-a", 90, ""), target("product-import-b", 10, "candidate")},
-			by(trailerID, "id", trailerBase, "b0", trailerTo, newName),
-			"revision product-import-b has the tag of the candidate, but no commit of knative-promote gave it that: take it out of the traffic in apps/product-import/overlays/production first, or choose another candidate-tag",
+		"a candidate of another record": {
+			ab, Situation{Record: recordOf("10", "product-import-a", newName)}, nil,
+			"the record in " + file + " says that product-import-a has 90 % of the traffic, and " + newName + " as candidate 10 %, but there product-import-a has 90 % of the traffic, and product-import-b as candidate 10 %: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below its first one)",
+		},
+		"a record that cannot be read": {
+			ab, Situation{Unreadable: errors.New("its end is missing")}, nil,
+			"the record in " + file + " cannot be read: its end is missing: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",
+		},
+		"steps below what the candidate has": {
+			[]servingv1.TrafficTarget{target("product-import-a", 50, ""), target(newName, 50, "candidate")},
+			Situation{Record: recordOf("50", "product-import-a", newName)}, []Step{{Percent: 10}},
+			"steps: the last is 10, but " + newName + " has 50 % already: expected a last step of 50 or more, or a rollback",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at := Situation{Now: route(t, now, test.traffic...), Past: test.past}
-			at.Next = setTag(t, at.Now, "v2.0.0")
-			_, err := NewPlan(config(Step{Percent: 100}), at)
+			test.at.Now = route(t, setTag(t, now, "v2.0.0"), test.traffic...)
+			test.at.Next = test.at.Now
+			if test.steps == nil {
+				test.at.Now, test.steps = route(t, now, test.traffic...), []Step{{Percent: 100}}
+				test.at.Next = setTag(t, test.at.Now, "v2.0.0")
+			}
+			_, err := NewPlan(config(test.steps...), test.at)
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got error %v, want %s", err, test.want)
 			}

@@ -64,7 +64,7 @@ func (p *Promotion) rehearse(ctx context.Context, plan Plan, at Situation) (*kna
 	}
 	state, next := at.Now, at.Next
 	for _, step := range left {
-		after, err := next.Route(ctx, plan.To, step.Traffic, p.live)
+		after, err := next.Route(ctx, plan.To, step.Traffic, nil, p.live)
 		if err != nil {
 			return nil, err
 		}

@@ -2,8 +2,8 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -20,11 +20,9 @@ type Branch interface {
 	Publish(context.Context, gitops.Change) (gitops.Commit, error)
 }
 
-// History is what came before the tip.
-type History interface {
+// Commits are the infra repository's commits, by their full hashes.
+type Commits interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
-	Log(context.Context) iter.Seq2[gitops.Commit, error]
-	Contains(ctx context.Context, tip, commit string) (bool, error)
 }
 
 // Cluster is the Service as Argo CD shows it.
@@ -45,9 +43,13 @@ type Reporter interface {
 type Promotion struct {
 	Config
 	Branch   Branch
-	History  History
+	Commits  Commits
 	Cluster  Cluster
 	Reporter Reporter
+
+	// Cancelled is closed when somebody cancels the run, also one whose time is
+	// over. Nil: the context alone tells.
+	Cancelled <-chan struct{}
 
 	// What the check of the surroundings asks; nil: it is not asked.
 	Surroundings Surroundings
@@ -66,7 +68,7 @@ func (p *Promotion) Run(ctx context.Context) (Result, error) {
 	p.begin(commandPromote)
 	at, err := p.look(ctx)
 	if err != nil {
-		return p.end(Failed, err)
+		return p.end(p.endOf(ctx, err), err)
 	}
 	plan, err := NewPlan(p.Config, at)
 	if err != nil {
@@ -86,6 +88,9 @@ func (p *Promotion) Run(ctx context.Context) (Result, error) {
 			return p.fail(ctx, plan, i, err)
 		}
 	}
+	if !plan.closed() {
+		p.closeStep(ctx, plan.ID, plan.last())
+	}
 	return p.end(p.reached(plan), nil)
 }
 
@@ -97,7 +102,7 @@ func (p *Promotion) advance(ctx context.Context, plan Plan, i int) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", step.Name, err)
 	}
-	at := &Position{Step: step, Commit: commit, Intent: p.intent(commit, plan.To, plan.images, step.Traffic)}
+	at := &Position{Step: step, Commit: commit, Intent: p.intent(commit, plan.expected(step))}
 	for _, gate := range p.gates(step) {
 		if err := p.ask(ctx, gate, at); err != nil {
 			return err
@@ -125,7 +130,7 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	switch {
 	case isSuperseded(cause):
 		return p.end(Superseded, cause)
-	case cancelled(ctx):
+	case p.cancelled(ctx):
 		return p.cancel(ctx, plan, cause)
 	case !isGate(cause), !plan.Restorable():
 		return p.end(Failed, cause)
@@ -135,7 +140,7 @@ func (p *Promotion) fail(ctx context.Context, plan Plan, i int, cause error) (Re
 	switch err := p.restore(ctx, plan, cause); {
 	case isSuperseded(err):
 		return p.end(Superseded, err)
-	case err != nil && isGate(err) && cancelled(ctx):
+	case err != nil && isGate(err) && p.cancelled(ctx):
 		return p.end(Cancelled, notSeenLive(cause))
 	case err != nil:
 		return p.end(Failed, &RestoreError{Cause: cause, Err: err})
@@ -160,6 +165,17 @@ func (p *Promotion) cancel(ctx context.Context, plan Plan, cause error) (Result,
 	}
 	p.announce(ctx, back)
 	return p.end(Cancelled, notSeenLive(cause))
+}
+
+// cancelled tells whether somebody has cancelled the run, as its cause need not
+// be context.Canceled.
+func (p *Promotion) cancelled(ctx context.Context) bool {
+	select {
+	case <-p.Cancelled:
+		return true
+	default:
+		return errors.Is(ctx.Err(), context.Canceled)
+	}
 }
 
 // notSeenLive is the cause of a promotion's end that is taken back in Git alone, as

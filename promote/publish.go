@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -14,8 +16,8 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// The trailers of a promotion's commits. They are read back: a run that
-// continues, a rollback and the history know nothing else.
+// The trailers of a promotion's commits repeat the record for people who read
+// the log. Nothing reads them back.
 const (
 	trailerID      = "Promotion"
 	trailerService = "Promotion-Service"
@@ -27,10 +29,10 @@ const (
 	trailerBase    = "Promotion-Base"
 	trailerRun     = "Promotion-Run"
 	trailerActor   = "Promotion-Actor"
+	trailerPassed  = "Promotion-Passed"
 )
 
-// TrailerReason is the trailer that says in words why a commit was made. It is
-// for people only.
+// TrailerReason is the trailer that says in words why a commit was made.
 const TrailerReason = "Promotion-Reason"
 
 // publish commits the i-th step and returns the commit that shows it.
@@ -44,7 +46,7 @@ func (p *Promotion) publish(ctx context.Context, plan Plan, i int) (string, erro
 	} else {
 		commit, err = p.commit(ctx, gitops.Change{
 			Subject:  step.Subject,
-			Trailers: p.trailers(plan, trailerStepOf(step), plan.From, plan.To, p.Reason),
+			Trailers: p.trailers(plan, stepOf(step.Percent), plan.From, plan.To, p.Reason),
 			Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
 				return p.edit(ctx, plan, i, tip)
 			},
@@ -90,11 +92,19 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 	if err != nil {
 		return nil, err
 	}
-	if done, err := fits(now, next, plan, i, tip.Commit); err != nil || done {
+	record, err := parseRecord(now.Record())
+	if err != nil {
+		return nil, superseded(tip.Commit, "%w", unreadable(now, err))
+	}
+	if done, err := fits(now, next, record, plan, i, tip.Commit); err != nil || done {
 		return nil, err
 	}
 	step := plan.Steps[i]
-	after, err := next.Route(ctx, plan.To, step.Traffic, p.live)
+	text, err := p.record(plan, stepOf(step.Percent), record).encode()
+	if err != nil {
+		return nil, err
+	}
+	after, err := next.Route(ctx, plan.To, step.Traffic, text, p.live)
 	if err != nil {
 		return nil, err
 	}
@@ -105,28 +115,61 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 	return after.Files()
 }
 
+// record is what a step's commit says, on top of what the overlay said before.
+func (p *Promotion) record(plan Plan, step string, before Record) Record {
+	r := Record{
+		Promotion: plan.ID, Overlay: p.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
+		Started: p.result.Started, Run: p.RunURL, Actor: p.Actor, Source: p.SourceCommit, Past: before.after(),
+	}
+	if before.Promotion == plan.ID {
+		r.Started, r.Past = before.Started, before.Past
+	}
+	return r
+}
+
 // fits tells whether a tip shows the i-th step already. It must show that or
-// the step before, else somebody else has changed it and theirs stays.
-func fits(now, next *knative.State, plan Plan, i int, tip gitops.Commit) (done bool, err error) {
+// the step before, by the record and by the fields, else somebody else has
+// changed it and theirs stays.
+func fits(now, next *knative.State, record Record, plan Plan, i int, tip gitops.Commit) (done bool, err error) {
 	name, err := next.NextRevision()
 	if err != nil {
 		return false, err
 	}
 	same := now.SameTemplate(next)
-	before := i == 0 && unchanged(now, plan.now) || i > 0 && shows(now, plan.To, plan.Steps[i-1].Traffic)
+	before := i == 0 && unchanged(now, plan.now) && record.is(plan.record.Promotion, plan.record.Step) ||
+		i > 0 && plan.expected(plan.Steps[i-1]).shownBy(now, record)
 	switch {
 	case name != plan.To:
 		return false, superseded(tip, "the template of %s changed to %s while %s was promoted", now.Service(), name, plan.To)
-	case same && shows(now, plan.To, plan.Steps[i].Traffic):
+	case same && plan.expected(plan.Steps[i]).shownBy(now, record):
 		return true, nil
 	case i > 0 && !same:
-		return false, superseded(tip, "the overlay now has the images %s", strings.Join(now.Images(), ", "))
-	case !before && now.Revision() == plan.To:
+		return false, superseded(tip, "the overlay now has the images %s", strings.Join(append(now.Images(), now.InitImages()...), ", "))
+	case !before && record.Promotion == plan.ID:
 		return false, superseded(tip, "another run of the same promotion is ahead, with %s", describe(now))
 	case !before:
 		return false, superseded(tip, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
 	}
 	return false, nil
+}
+
+// expected is what an overlay shows that has a commit of ours, or one on top of
+// it that leaves ours alone.
+type expected struct {
+	Version
+	promotion, step string // of the record; empty: the overlay has no record of it
+	traffic         []servingv1.TrafficTarget
+	trafficOnly     bool // the template could not be taken back, so its revision may be bad
+}
+
+// expected is what the overlay shows after a step.
+func (p Plan) expected(step Change) expected {
+	return expected{Version: p.to, promotion: p.ID, step: stepOf(step.Percent), traffic: step.Traffic}
+}
+
+// shownBy tells whether an overlay with this record shows it.
+func (e expected) shownBy(state *knative.State, record Record) bool {
+	return (e.promotion == "" || record.is(e.promotion, e.step)) && shows(state, e.Revision, e.traffic) && e.sameImages(state)
 }
 
 // describe is an overlay's traffic in words.
@@ -149,47 +192,78 @@ func (p *Promotion) trailers(plan Plan, step, from, to, reason string) []gitops.
 	return slices.DeleteFunc(all, func(t gitops.Trailer) bool { return t.Value == "" })
 }
 
-func trailerStepOf(step Change) string {
-	if step.Percent == 0 {
-		return "candidate"
-	}
-	return fmt.Sprint(step.Percent)
-}
-
 // intent is what a commit must make true in the cluster.
-func (p *Promotion) intent(commit string, revision string, images []string, traffic []servingv1.TrafficTarget) argo.Intent {
+func (p *Promotion) intent(commit string, want expected) argo.Intent {
 	return argo.Intent{
 		App: p.App, Source: p.Source, Commit: commit, Service: p.Service,
-		Revision: revision, Images: images, Traffic: traffic,
-		Carries: func(ctx context.Context, other string) (bool, error) {
-			return p.carries(ctx, commit, other, revision, images, traffic)
-		},
+		Revision: want.Revision, Images: want.Images, Traffic: want.traffic,
+		Carries: p.carries(want),
 	}
 }
 
-// carries tells whether another commit comes after ours and still shows what
-// ours does. It is argo.ErrBehind when the other one is the older.
-func (p *Promotion) carries(ctx context.Context, commit, other, revision string, images []string, traffic []servingv1.TrafficTarget) (bool, error) {
-	older, err := p.History.Contains(ctx, commit, other)
+// carries tells whether a commit that Argo CD compared still shows what ours
+// does. One that does not is older (argo.ErrBehind) as long as the branch's tip
+// shows it; else somebody has changed it.
+func (p *Promotion) carries(want expected) func(context.Context, string) (bool, error) {
+	var asked time.Time
+	var tipShows bool
+	return func(ctx context.Context, other string) (bool, error) {
+		snapshot, err := p.Commits.At(ctx, other)
+		if err != nil && !errors.Is(err, gitops.ErrNotFound) {
+			return false, err
+		}
+		if err == nil {
+			if ours, err := p.shownAt(ctx, snapshot, want); ours || err != nil {
+				return ours, err
+			}
+		}
+		if time.Since(asked) > tipPause {
+			tip, err := p.Branch.Tip(ctx)
+			if err != nil {
+				return false, err
+			}
+			if tipShows, err = p.shownAt(ctx, tip, want); err != nil {
+				return false, err
+			}
+			asked = time.Now()
+		}
+		if tipShows {
+			return false, argo.ErrBehind
+		}
+		return false, nil
+	}
+}
+
+// tipPause is the least time between two looks at the branch's tip while Argo CD
+// is at an older commit.
+const tipPause = 2 * time.Second
+
+// shownAt tells whether a commit shows it. One without a record of it, which is
+// looked for first, is not rendered.
+func (p *Promotion) shownAt(ctx context.Context, at gitops.Snapshot, want expected) (bool, error) {
+	var record Record
+	if want.promotion != "" {
+		text, err := knative.ReadRecord(at.Tree, p.Overlay, p.Service)
+		if err != nil {
+			return false, unless(err, fs.ErrNotExist)
+		}
+		if record, err = parseRecord(text); err != nil || !record.is(want.promotion, want.step) {
+			return false, nil
+		}
+	}
+	state, err := knative.Read(ctx, at.Tree, p.Overlay, p.Service)
 	if err != nil {
 		return false, err
 	}
-	if older {
-		return false, argo.ErrBehind
+	return want.shownBy(state, record), nil
+}
+
+// unless is an error, but for one that says no harm.
+func unless(err, harmless error) error {
+	if errors.Is(err, harmless) {
+		return nil
 	}
-	after, err := p.History.Contains(ctx, other, commit)
-	if err != nil || !after {
-		return false, err
-	}
-	snapshot, err := p.History.At(ctx, other)
-	if err != nil {
-		return false, err
-	}
-	state, err := knative.Read(ctx, snapshot.Tree, p.Overlay, p.Service)
-	if err != nil {
-		return false, err
-	}
-	return shows(state, revision, traffic) && slices.Equal(state.Images(), images), nil
+	return err
 }
 
 // shows tells whether an overlay has this revision and traffic.
@@ -205,7 +279,7 @@ func unchanged(now, then *knative.State) bool {
 }
 
 func superseded(by gitops.Commit, format string, args ...any) error {
-	return fmt.Errorf("%w by commit %.10s (%s): %s", ErrSuperseded, by.Hash, by.Subject, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w by commit %.10s (%s): %w", ErrSuperseded, by.Hash, by.Subject, fmt.Errorf(format, args...))
 }
 
 func orGenerated(revision string) string {

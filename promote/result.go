@@ -33,6 +33,7 @@ type Result struct {
 	Promotion        string                    `json:"promotion,omitempty"` // id that its commits share
 	Status           Status                    `json:"status,omitempty"`    // empty while the run goes on
 	Reason           string                    `json:"reason,omitempty"`    // why it ended so, in words
+	Warning          string                    `json:"warning,omitempty"`   // what a person should know although it ended so
 	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
 	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
 	Revision         string                    `json:"revision,omitempty"`

@@ -60,7 +60,7 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 					Overlay: "web", Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
 					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: Rollback, OnCancel: Rollback, WaitTimeout: time.Minute,
 				},
-				Branch: &starting{Repo: repo, looked: &looked}, History: repo, Cluster: c, Reporter: silent{},
+				Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{},
 			}
 			result, err := p.Run(t.Context())
 			ends[n] = result.Status
@@ -96,12 +96,12 @@ func checkWinners(t *testing.T, bare string, rounds int) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(log, "\n")[1:]
-	if len(lines) != 3*rounds {
-		t.Fatalf("%d commits, want %d:\n%s", len(lines), 3*rounds, log)
+	if len(lines) != 4*rounds {
+		t.Fatalf("%d commits, want %d:\n%s", len(lines), 4*rounds, log)
 	}
 	for round := range rounds {
-		id, _, _ := strings.Cut(lines[3*round], " ")
-		if got, want := lines[3*round:3*round+3], []string{id + " candidate", id + " 50", id + " 100"}; !slices.Equal(got, want) {
+		id, _, _ := strings.Cut(lines[4*round], " ")
+		if got, want := lines[4*round:4*round+4], []string{id + " candidate", id + " 50", id + " 100", id + " 100"}; !slices.Equal(got, want) {
 			t.Errorf("round %d: commits %q, want %q", round, got, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -17,48 +17,111 @@ import (
 
 // Rollback takes the Service back in one commit and without steps: to the
 // promotion before, to a named revision or to a commit. It works in the
-// middle of a promotion too, whose run then ends as superseded.
+// middle of a promotion too, whose run then ends as superseded. One that was
+// stopped before it was seen live is confirmed, and nothing gone back from once
+// more.
 func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
 	p.begin(commandRollback)
 	p.result.Reason = p.Reason
 	p.Images = nil
 	at, err := p.look(ctx)
 	if err != nil && !p.goesOn(err, at) {
-		return p.end(Failed, err)
+		return p.end(p.endOf(ctx, err), err)
 	}
-	dest, err := p.target(ctx, at)
+	split, err := at.split(p.Config)
 	if err != nil {
 		return p.end(Failed, err)
 	}
-	plan, err := p.backPlan(ctx, at, dest)
+	if p.goneBack(at, split) {
+		return p.confirmBack(ctx, at, split)
+	}
+	dest, err := p.target(ctx, at, split)
 	if err != nil {
-		return p.end(endOf(ctx, err), err)
+		return p.end(Failed, err)
+	}
+	back := &goingBack{
+		step: stepRollback, dest: dest, reason: p.Reason,
+		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
+	}
+	if err := p.planBack(ctx, at, back); err != nil {
+		return p.end(p.endOf(ctx, err), err)
 	}
 	if p.DryRun {
 		return p.end(Unchanged, nil)
 	}
-	back, err := p.goTo(ctx, plan, stepRollback, dest, p.Reason, func(now *knative.State) bool { return unchanged(now, at.Now) })
+	return p.goBack(ctx, at, split, back)
+}
+
+// goBack commits the rollback and waits until it is live. One that only takes a
+// candidate without traffic away says so.
+func (p *Promotion) goBack(ctx context.Context, at Situation, split knative.Split, back *goingBack) (Result, error) {
+	position, err := p.goTo(ctx, back)
 	if err != nil {
 		p.current().Progress = Broken
-		return p.end(endOf(ctx, err), err)
+		return p.end(p.endOf(ctx, err), err)
 	}
-	switch err := p.confirm(ctx, back); {
-	case err != nil && cancelled(ctx):
-		return p.end(Cancelled, fmt.Errorf("the commit is made, but the run was cancelled before it was seen live: %w", err))
-	case err != nil:
-		return p.end(Failed, &RestoreError{Err: err})
+	if err := p.confirm(ctx, position); err != nil {
+		return p.end(p.notConfirmed(ctx, err))
 	}
-	if !p.result.Changed {
+	changed := p.result.Changed
+	p.closeStep(ctx, position.promotion, stepRollback)
+	switch {
+	case !p.result.Changed:
 		return p.end(Unchanged, nil)
+	case changed && !moved(at.Now, p.result.Traffic):
+		p.addReason("no traffic has moved: %s had all of it", back.dest.Revision)
+		if split.Candidate == "" {
+			return p.end(Unchanged, nil)
+		}
 	}
 	return p.end(RolledBack, nil)
+}
+
+// addReason adds to why the run ended so.
+func (p *Promotion) addReason(format string, args ...any) {
+	p.result.Reason = strings.TrimPrefix(p.result.Reason+"; "+fmt.Sprintf(format, args...), "; ")
+	p.say(format, args...)
+}
+
+// notConfirmed is the end of a rollback whose commit is made, but was not seen
+// live.
+func (p *Promotion) notConfirmed(ctx context.Context, err error) (Status, error) {
+	if p.cancelled(ctx) {
+		return Cancelled, fmt.Errorf("the commit is made, but the run was cancelled before it was seen live: %w", err)
+	}
+	return Failed, &RestoreError{Err: err}
+}
+
+// moved tells whether the share of some revision is another one now.
+func moved(before *knative.State, now []servingv1.TrafficTarget) bool {
+	was, err := before.Traffic()
+	if err != nil {
+		return true
+	}
+	share := map[string]int{}
+	for _, t := range was {
+		share[t.RevisionName] += knative.Percent(t)
+	}
+	if len(was) == 0 {
+		share[""] = 100
+	}
+	for _, t := range now {
+		share[t.RevisionName] -= knative.Percent(t)
+	}
+	for _, difference := range share {
+		if difference != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // goesOn tells whether an emergency may pass over what the look at the live
 // Service brought: a Service without a ready revision, or an Argo CD that does
 // not answer. What is wrong with the inputs or the repository may not.
 func (p *Promotion) goesOn(err error, at Situation) bool {
-	if at.Now == nil || at.Next == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) {
+	if at.Now == nil || at.Next == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) ||
+		errors.Is(err, context.Canceled) || isSuperseded(err) {
 		return false
 	}
 	p.say("going on without the live Service: %v", err)
@@ -66,162 +129,188 @@ func (p *Promotion) goesOn(err error, at Situation) bool {
 }
 
 // endOf is the status of a rollback that could not be committed.
-func endOf(ctx context.Context, err error) Status {
+func (p *Promotion) endOf(ctx context.Context, err error) Status {
 	switch {
 	case isSuperseded(err):
 		return Superseded
-	case cancelled(ctx):
+	case p.cancelled(ctx):
 		return Cancelled
 	}
 	return Failed
 }
 
-// backPlan notes what a rollback moves in the Result. The overlay that it
-// leads to is not the earlier one: the target previous goes, for one.
-func (p *Promotion) backPlan(ctx context.Context, at Situation, dest destination) (Plan, error) {
-	after, err := p.editBack(ctx, dest, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree}, func(*knative.State) bool { return true })
-	if err != nil {
-		return Plan{}, err
-	}
-	plan := Plan{Base: at.Tip.Hash, From: dest.revision, To: at.Now.Revision(), now: at.Now}
-	plan.ID = id(p.Config, Plan{Base: plan.Base, To: dest.revision})
+// goneBack tells whether Git shows a commit already that took something back
+// and that is still to be seen live, or this workflow run's own from an attempt
+// before. Without a name for where to, going back once more would be further
+// than anybody asked for.
+func (p *Promotion) goneBack(at Situation, split knative.Split) bool {
+	r := at.Record
+	own := p.RunAgain && r.Step == stepRollback && r.Run != "" && r.Run == p.RunURL
+	return p.To == "" && at.Unreadable == nil && r.takesBack() && (!r.passed() || own) && r.disagreement(p.Overlay, split) == ""
+}
+
+// confirmBack waits until a commit that took something back is live.
+func (p *Promotion) confirmBack(ctx context.Context, at Situation, split knative.Split) (Result, error) {
 	r := &p.result
-	r.Promotion, r.Revision, r.PreviousRevision = plan.ID, dest.revision, plan.To
-	r.Image, r.PreviousImage = headline(dest.state, dest.state), headline(at.Now, at.Now)
-	r.Before, r.After, r.Traffic = at.Now.Manifest, after.Manifest, dest.traffic
-	if dest.gone {
-		gone := fmt.Sprintf("revision %s no longer exists, it is created again from Git", dest.revision)
-		r.Reason = strings.TrimPrefix(r.Reason+"; "+gone, "; ")
-		p.say("%s", gone)
+	r.Promotion, r.Revision, r.PreviousRevision = at.Record.Promotion, split.Stable, at.Record.From.Revision
+	r.Image, r.Before, r.After = headline(at.Now, at.Now), at.Now.Manifest, at.Now.Manifest
+	if at.Record.Step == stepRestore {
+		r.PreviousRevision = at.Record.To.Revision
 	}
-	return plan, nil
+	p.say("%s has gone back to %s already, with a commit that is in Git", p.Service, split.Stable)
+	if p.DryRun {
+		return p.end(Unchanged, nil)
+	}
+	r.Steps = append(r.Steps, StepResult{Name: at.Record.Step, Title: "back to " + short(p.Service, split.Stable), Progress: Running, Started: time.Now()})
+	p.committedAs(at.Tip.Hash, true)
+	position, err := p.positionOf(at.Tip.Hash, at.Record.Step, at.Now, at.Record.templateStays(at.Now))
+	if err != nil {
+		return p.end(Failed, err)
+	}
+	if err := p.confirm(ctx, position); err != nil {
+		return p.end(p.notConfirmed(ctx, err))
+	}
+	if at.Record.passed() {
+		return p.end(Unchanged, nil)
+	}
+	p.closeStep(ctx, at.Record.Promotion, at.Record.Step)
+	return p.end(RolledBack, nil)
+}
+
+// templateStays tells whether the overlay still has the template that was to be
+// taken back, because only the traffic could be.
+func (r Record) templateStays(state *knative.State) bool {
+	away := r.From
+	if r.Step == stepRestore {
+		away = r.To
+	}
+	return state.Revision() == away.Revision
+}
+
+// planBack notes what a rollback moves in the Result. The overlay that it
+// leads to is not the earlier one: the target previous goes, for one.
+func (p *Promotion) planBack(ctx context.Context, at Situation, back *goingBack) error {
+	plan := Plan{Base: at.Tip.Hash, From: back.dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record}
+	plan.from = versionOf(plan.To, at.Now)
+	plan.ID = id(p.Config, Plan{Base: plan.Base, To: back.dest.Revision}, Record{Step: stepRollback})
+	back.plan = plan
+	dry := *back
+	dry.mayChange = func(*knative.State, Record) bool { return true }
+	if err := p.editBack(ctx, &dry, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree}); err != nil {
+		return err
+	}
+	r := &p.result
+	r.Promotion, r.Revision, r.PreviousRevision = plan.ID, back.dest.Revision, plan.To
+	r.Image, r.PreviousImage = firstOf(back.dest.Images), headline(at.Now, at.Now)
+	r.Before, r.After, r.Traffic = at.Now.Manifest, dry.after.Manifest, back.dest.traffic
+	if back.dest.gone {
+		p.addReason("revision %s no longer exists, it is created again from Git", back.dest.Revision)
+	}
+	return nil
 }
 
 // target finds what to go back to.
-func (p *Promotion) target(ctx context.Context, at Situation) (destination, error) {
-	traffic, err := at.Now.Traffic()
-	if err != nil {
-		return destination{}, err
-	}
-	split, err := knative.ReadSplit(traffic, p.CandidateTag)
-	if err != nil {
-		return destination{}, fmt.Errorf("overlay %s: %w", p.Overlay, err)
-	}
-	done, err := p.rolledBack(ctx, split)
+func (p *Promotion) target(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	switch {
-	case err != nil:
-		return destination{}, err
-	case done != nil:
-		p.say("this run has rolled back before, with commit %.10s", done.Hash)
-		return p.stand(ctx, done.Hash, split.Stable, split)
-	case p.To == "" && split.Candidate != "":
-		if err := ownCandidate(at, split); err != nil {
-			return destination{}, err
-		}
-		return p.before(ctx, Plan{Base: at.Past.Trailer(trailerBase), From: split.Stable})
-	case p.To == "":
-		return p.previous(ctx, split)
 	case strings.HasPrefix(p.To, p.Service+"-"):
-		return p.revision(ctx, split)
+		return p.revision(ctx, at, split)
+	case p.To != "":
+		return p.atCommit(ctx, split)
+	case at.Unreadable != nil:
+		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", unreadable(at.Now, at.Unreadable))
+	case split.Candidate != "":
+		if err := ownCandidate(p.Config, at, split); err != nil {
+			return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", err)
+		}
+		return p.before(ctx, Plan{Base: at.Record.Base, from: at.Record.From, now: at.Now})
 	}
-	return p.atCommit(ctx, split)
-}
-
-// rolledBack is the rollback of this workflow run's attempt before, if there is
-// one and nobody has changed it since. The run must not go back once more:
-// without a name for where to, that would be the promotion before.
-func (p *Promotion) rolledBack(ctx context.Context, split knative.Split) (*gitops.Commit, error) {
-	if p.To != "" || !p.RunAgain {
-		return nil, nil
-	}
-	last, err := p.past(ctx, func(gitops.Commit) bool { return true })
-	if err != nil || last == nil || last.Trailer(trailerStep) != stepRollback || !p.attempted(*last) {
-		return nil, err
-	}
-	if split.Stable != last.Trailer(trailerTo) || split.Candidate != "" {
-		return nil, nil
-	}
-	return last, nil
+	return p.previous(ctx, at, split)
 }
 
 // previous is what was there before the promotion that the traffic is at.
-func (p *Promotion) previous(ctx context.Context, split knative.Split) (destination, error) {
-	past, err := p.past(ctx, func(c gitops.Commit) bool {
-		return c.Trailer(trailerTo) == split.Stable && isStep(c) && c.Trailer(trailerBase) != ""
+func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
+		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, words, split))
+	}
+	entries := at.Record.entries()
+	i := slices.IndexFunc(entries, func(e Entry) bool {
+		return !e.Rollback && e.To.Revision == split.Stable && e.From.Revision != split.Stable && e.From.Revision != ""
 	})
-	if err != nil {
-		return destination{}, err
+	if i < 0 {
+		return destination{}, badInput("%w: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
+			errNothing, orLatest(split.Stable), p.Overlay)
 	}
-	if past == nil {
-		return destination{}, fmt.Errorf("no promotion to %s, which has the traffic now, is in the history of %s: name a revision or a commit to roll back to with the input to", orLatest(split.Stable), p.Overlay)
-	}
-	return p.stand(ctx, past.Trailer(trailerBase), past.Trailer(trailerFrom), split)
+	return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
 }
 
-// revision is a revision by name: as the promotion that made it, or the one
-// that replaced it, left it in Git.
-func (p *Promotion) revision(ctx context.Context, split knative.Split) (destination, error) {
-	var known []string
-	past, err := p.past(ctx, func(c gitops.Commit) bool {
-		known = append(known, c.Trailer(trailerTo), c.Trailer(trailerFrom))
-		return isStep(c) && (c.Trailer(trailerTo) == p.To || c.Trailer(trailerFrom) == p.To)
-	})
-	if err != nil {
-		return destination{}, err
+// revision is a revision by name, as the record has it: one that had the
+// traffic, or one that was promoted and has been ready.
+func (p *Promotion) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	entries := at.Record.entries()
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
+		return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
 	}
-	if past == nil {
-		slices.Sort(known)
-		return destination{}, fmt.Errorf("to: revision %q is in no promotion of %s; known are %s", p.To, p.Overlay, strings.Join(slices.Compact(known), ", "))
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To })
+	if i < 0 {
+		return destination{}, badInput("to: revision %q is not in the record of %s; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
 	}
-	commit := past.Hash
-	if past.Trailer(trailerFrom) == p.To {
-		commit = past.Trailer(trailerBase)
+	dest := p.stand(ctx, entries[i].To, "", split)
+	if entries[i].Ended == Promoted || entries[i].Rollback {
+		return dest, nil
 	}
-	return p.stand(ctx, commit, p.To, split)
+	return dest, p.wasReady(dest, false)
 }
 
-// atCommit is the overlay of a commit.
+// known are the revisions of a record.
+func known(entries []Entry) []string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.To.Revision, e.From.Revision)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+}
+
+// wasReady refuses a revision that is not known to have been ready.
+func (p *Promotion) wasReady(dest destination, mayBeGone bool) error {
+	found, err := dest.live()
+	switch {
+	case err == nil && !found.IsReady() || dest.gone && !mayBeGone:
+		return badInput("to: revision %s was never seen ready: expected one that has been", dest.Revision)
+	}
+	return nil
+}
+
+// atCommit is the overlay of a commit, with all traffic on the revision of its
+// template.
 func (p *Promotion) atCommit(ctx context.Context, split knative.Split) (destination, error) {
-	dest, err := p.stand(ctx, p.To, "", split)
+	state, err := p.stateAt(ctx, p.To)
 	if err != nil {
 		return destination{}, fmt.Errorf("to: %w", err)
 	}
-	return dest, nil
-}
-
-// stand is the overlay of a commit with all traffic on one revision: the named
-// one, or the one of the overlay's template.
-func (p *Promotion) stand(ctx context.Context, commit, revision string, split knative.Split) (destination, error) {
-	then, err := p.History.At(ctx, commit)
-	if err != nil {
-		return destination{}, err
-	}
-	state, err := knative.Read(ctx, then.Tree, p.Overlay, p.Service)
-	if err != nil {
-		return destination{}, fmt.Errorf("at commit %.10s: %w", commit, err)
-	}
-	if revision == "" {
-		revision = state.Revision()
-	}
+	revision := state.Revision()
 	if revision == "" {
 		if revision, err = state.NextRevision(); err != nil {
 			return destination{}, err
 		}
 	}
-	live := sync.OnceValues(func() (*servingv1.Revision, error) { return p.liveRevision(ctx, revision) })
-	made, err := madeOf(revision, state, live)
-	if err != nil {
-		return destination{}, err
-	}
-	_, missing := live()
-	split.Stable, split.Candidate, split.Previous = revision, "", ""
-	return destination{
-		state: state, revision: revision, traffic: split.Targets(p.CandidateTag, false), made: made, gone: errors.Is(missing, argo.ErrNotFound),
-	}, nil
+	dest := p.stand(ctx, versionOf(revision, state), "", split)
+	dest.state = state
+	return dest, p.wasReady(dest, true)
 }
 
-// isStep tells a promotion's own commits from the ones that took one back.
-func isStep(c gitops.Commit) bool { return !takesBack(c.Trailer(trailerStep)) }
+// stand is a version with all traffic, and the overlay of the commit that had
+// it, where there is one that can be read and shows it.
+func (p *Promotion) stand(ctx context.Context, to Version, base string, split knative.Split) destination {
+	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
+	dest := destination{Version: to, traffic: split.Targets(p.CandidateTag, false), live: p.liveOnce(ctx, to.Revision)}
+	if base != "" {
+		dest.state = p.baseOf(ctx, base, to.Revision)
+	}
+	_, missing := dest.live()
+	dest.gone = errors.Is(missing, argo.ErrNotFound)
+	return dest
+}
 
 func orLatest(revision string) string {
 	if revision == "" {

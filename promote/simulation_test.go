@@ -132,14 +132,8 @@ func ended(status Status) bool {
 }
 
 // needsPerson tells whether a run may say that it failed, however often it is
-// started again: where somebody's change by hand is one that Knative refuses,
-// and where the new image, which shows late that it is bad, has had all traffic
-// for so long that nobody knows whether its gates have passed, and no workflow
-// run says that it is its own.
-func (m *model) needsPerson() bool {
-	allTraffic := strings.Contains(m.commits[m.lastOwn()].Subject, "100 %")
-	return m.touch || m.bad <= 100 && allTraffic && m.config.RunURL == ""
-}
+// started again: where somebody's change by hand is one that Knative refuses.
+func (m *model) needsPerson() bool { return m.touch }
 
 // A crash is what a run is ended with from inside the models.
 type crash struct{}
@@ -162,7 +156,7 @@ func (m *model) run(ctx context.Context, again bool) (result Result, crashed boo
 		defer timer.Stop()
 	}
 	m.config.RunAgain = again && m.config.RunURL != ""
-	p := &Promotion{Config: m.config, Branch: m, History: m, Cluster: m, Reporter: m}
+	p := &Promotion{Config: m.config, Branch: m, Commits: m, Cluster: m, Reporter: m}
 	result, err = p.Run(ctx)
 	return result, false, err
 }

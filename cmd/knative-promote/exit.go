@@ -56,8 +56,10 @@ func exits() []exit {
 	}
 }
 
-// exitCode is the code for how a run ended.
-func exitCode(err error, status promote.Status) int {
+// exitCode is the code for how a run ended. One that has changed something never
+// ends as bad input.
+func exitCode(err error, result promote.Result) int {
+	status := result.Status
 	if err == nil {
 		return exitOfStatus(status)
 	}
@@ -74,7 +76,10 @@ func exitCode(err error, status promote.Status) int {
 	case promote.Held:
 		return exitHeld
 	}
-	return exitOfError(err)
+	if code := exitOfError(err); code != exitInput || !result.Changed {
+		return code
+	}
+	return exitInternal
 }
 
 // exitOfStatus is the code where there is no error.
@@ -94,6 +99,9 @@ func exitOfStatus(status promote.Status) int {
 // leave behind.
 func exitOfError(err error) int {
 	if _, bad := errors.AsType[*badInput](err); bad {
+		return exitInput
+	}
+	if _, bad := errors.AsType[*promote.InputError](err); bad {
 		return exitInput
 	}
 	if _, stopped := errors.AsType[*promote.PreflightStop](err); stopped {

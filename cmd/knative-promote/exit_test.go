@@ -15,49 +15,53 @@ func TestExitCode(t *testing.T) {
 	t.Parallel()
 	gate := &promote.GateError{Step: "10 %", Gate: "live", Err: argo.ErrAuth}
 	for _, test := range []struct {
-		err    error
-		status promote.Status
-		want   int
+		err     error
+		status  promote.Status
+		want    int
+		changed bool
 	}{
-		{nil, promote.Promoted, 0},
-		{nil, promote.Unchanged, 0},
-		{nil, promote.Held, 0},
-		{nil, promote.RolledBack, 0},
-		{nil, "", 0},
-		{nil, promote.Superseded, 6},
-		{nil, promote.Cancelled, 11},
-		{nil, promote.Failed, 1},
-		{errors.New("anything"), promote.Failed, 1},
-		{&badInput{}, promote.Failed, 3},
-		{gitops.ErrNotFound, promote.Failed, 3},
-		{&argo.SourceError{}, promote.Failed, 3},
-		{&promote.GateError{Err: &argo.SourceError{}}, promote.Failed, 9},
-		{argo.ErrNotFound, promote.Failed, 3},
-		{gitops.ErrAuth, promote.Failed, 4},
-		{argo.ErrAuth, promote.Failed, 4},
-		{gitops.ErrContention, promote.Failed, 5},
-		{errors.New("newer"), promote.Superseded, 6},
-		{promote.ErrSuperseded, promote.Failed, 6},
-		{argo.ErrSuperseded, promote.Failed, 6},
-		{promote.ErrTimeout, promote.Failed, 7},
-		{context.DeadlineExceeded, promote.Failed, 7},
-		{gate, promote.RolledBack, 8},
-		{gate, promote.Held, 9},
-		{&promote.GateError{Err: errors.New("bad")}, promote.Failed, 9},
-		{&promote.RestoreError{Cause: gate, Err: gitops.ErrContention}, promote.Failed, 10},
-		{&promote.RestoreError{Cause: gate, Err: context.Canceled}, promote.Cancelled, 10},
-		{context.Canceled, promote.Cancelled, 11},
-		{context.Canceled, promote.Failed, 11},
-		{gitops.ErrRefused, promote.Failed, 12},
-		{&promote.PreflightStop{}, promote.Failed, 13},
-		{&foundError{code: 13}, promote.Failed, 13},
-		{&foundError{code: 14}, promote.Failed, 14},
+		{nil, promote.Promoted, 0, false},
+		{nil, promote.Unchanged, 0, false},
+		{nil, promote.Held, 0, false},
+		{nil, promote.RolledBack, 0, false},
+		{nil, "", 0, false},
+		{nil, promote.Superseded, 6, false},
+		{nil, promote.Cancelled, 11, false},
+		{nil, promote.Failed, 1, false},
+		{errors.New("anything"), promote.Failed, 1, false},
+		{&badInput{}, promote.Failed, 3, false},
+		{gitops.ErrNotFound, promote.Failed, 3, false},
+		{&argo.SourceError{}, promote.Failed, 3, false},
+		{&promote.GateError{Err: &argo.SourceError{}}, promote.Failed, 9, false},
+		{argo.ErrNotFound, promote.Failed, 3, false},
+		{gitops.ErrAuth, promote.Failed, 4, false},
+		{argo.ErrAuth, promote.Failed, 4, false},
+		{gitops.ErrContention, promote.Failed, 5, false},
+		{errors.New("newer"), promote.Superseded, 6, false},
+		{promote.ErrSuperseded, promote.Failed, 6, false},
+		{argo.ErrSuperseded, promote.Failed, 6, false},
+		{promote.ErrTimeout, promote.Failed, 7, false},
+		{context.DeadlineExceeded, promote.Failed, 7, false},
+		{gate, promote.RolledBack, 8, false},
+		{gate, promote.Held, 9, false},
+		{&promote.GateError{Err: errors.New("bad")}, promote.Failed, 9, false},
+		{&promote.RestoreError{Cause: gate, Err: gitops.ErrContention}, promote.Failed, 10, false},
+		{&promote.RestoreError{Cause: gate, Err: context.Canceled}, promote.Cancelled, 10, false},
+		{context.Canceled, promote.Cancelled, 11, false},
+		{context.Canceled, promote.Failed, 11, false},
+		{gitops.ErrRefused, promote.Failed, 12, false},
+		{&promote.PreflightStop{}, promote.Failed, 13, false},
+		{&foundError{code: 13}, promote.Failed, 13, false},
+		{&foundError{code: 14}, promote.Failed, 14, false},
+		{&promote.InputError{Err: errors.New("no")}, promote.Failed, 3, false},
+		{gitops.ErrNotFound, promote.Failed, 1, true},
+		{gitops.ErrAuth, promote.Failed, 4, true},
 	} {
 		err := test.err
 		if err != nil {
 			err = fmt.Errorf("doing: %w", err)
 		}
-		if got := exitCode(err, test.status); got != test.want {
+		if got := exitCode(err, promote.Result{Status: test.status, Changed: test.changed}); got != test.want {
 			t.Errorf("%v, %q: code %d, want %d", err, test.status, got, test.want)
 		}
 	}

@@ -69,9 +69,9 @@ func start(ctx context.Context, arguments arguments, getenv func(string) string,
 	for _, text := range s.warnings() {
 		r.Warning(note{Title: "Inputs", Text: text})
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
-	return execute(ctx, s, w, r)
+	return execute(limited, ctx.Done(), s, w, r)
 }
 
 // finish tells the runner how it ended.
@@ -80,7 +80,10 @@ func finish(r *runner, result promote.Result, err error) int {
 	if err := r.SetOutputs(outputsOf(result)); err != nil {
 		r.Warning(note{Title: "Outputs not set", Text: err.Error()})
 	}
-	code := exitCode(err, result.Status)
+	code := exitCode(err, result)
+	if result.Warning != "" {
+		r.Warning(note{Title: "Not complete", Text: result.Warning})
+	}
 	if bad, ok := errors.AsType[*badInput](err); ok {
 		for _, line := range bad.lines {
 			r.Error(note{Title: "Bad input", Text: line})

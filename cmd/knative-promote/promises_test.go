@@ -31,14 +31,20 @@ func (w *world) checkPromises() (int, error) {
 	broken := []error{w.forced(), w.keptForeign(history), w.hidesSecrets()}
 	own, steps, begun := 0, map[string]string{}, map[string]bool{}
 	for i, c := range history {
-		if c.parents != 1 && i > 0 {
-			broken = append(broken, fmt.Errorf("commit %.10s has %d parents", c.hash, c.parents))
-		}
-		if c.trailers["Promotion"] == "" {
+		if len(c.trailers["Promotion"]) < 3 { // somebody's, who may merge and write what they like
 			continue
+		}
+		if c.parents != 1 {
+			broken = append(broken, fmt.Errorf("commit %.10s has %d parents", c.hash, c.parents))
 		}
 		own++
 		step := c.trailers["Promotion"] + " " + c.trailers["Promotion-Step"]
+		if c.trailers["Promotion-Passed"] != "" {
+			step += " passed"
+			if err := w.onlyComments(history[i-1], c); err != nil {
+				broken = append(broken, err)
+			}
+		}
 		if other, twice := steps[step]; twice {
 			broken = append(broken, fmt.Errorf("commits %.10s and %.10s are both step %s", other, c.hash, step))
 		}
@@ -230,6 +236,29 @@ func (w *world) onlyDeclared(before, c record) error {
 		}
 	}
 	return errors.Join(broken...)
+}
+
+// onlyComments tells whether a commit that says that gates have passed changed
+// anything but comment lines of the overlay's own file.
+func (w *world) onlyComments(before, c record) error {
+	own := path.Join(w.path, "knative-promote-"+w.service+".yaml")
+	if changed := changedFiles(before.files, c.files); !slices.Equal(changed, []string{own}) {
+		return fmt.Errorf("commit %.10s (%s) changes %v", c.hash, c.subject, changed)
+	}
+	if was, is := withoutComments(before.files[own]), withoutComments(c.files[own]); was != is {
+		return fmt.Errorf("commit %.10s (%s) changes more than comments:\n%s\nto\n%s", c.hash, c.subject, was, is)
+	}
+	return nil
+}
+
+func withoutComments(file *fstest.MapFile) string {
+	var rest strings.Builder
+	for line := range strings.Lines(string(file.Data)) {
+		if !strings.HasPrefix(line, "#") {
+			rest.WriteString(line)
+		}
+	}
+	return rest.String()
 }
 
 func changedFiles(before, after fstest.MapFS) []string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,13 +16,15 @@ import (
 )
 
 // execute does what the settings ask for and says how it ended. The result is
-// as complete as the run has come, also beside an error.
-func execute(ctx context.Context, s settings, w workflow, r *runner) (promote.Result, error) {
+// as complete as the run has come, also beside an error. The context ends when
+// somebody cancels the run or its time is over, cancelled tells the former.
+func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workflow, r *runner) (promote.Result, error) {
 	show := newReporter(ctx, s, w, r)
 	p, err := connect(s, w, show)
 	if err != nil {
 		return promote.Result{Command: s.Command, Status: promote.Failed}, err
 	}
+	p.Cancelled = cancelled
 	var result promote.Result
 	switch {
 	case s.Command == cmdHistory:
@@ -82,7 +85,7 @@ func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error)
 			return nil, err
 		}
 		repo.Author, repo.Committer = s.Author, s.Committer
-		p.Branch, p.History, p.Door = masked{repo, show.runner.Redact}, repo, repo
+		p.Branch, p.Commits, p.Door = masked{repo, show.runner.Redact}, repo, repo
 	}
 	if s.Argo.Server == "" {
 		return p, nil
@@ -128,32 +131,28 @@ func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 	change.Subject, change.Body = m.redact(change.Subject), m.redact(change.Body)
 	change.Trailers = slices.Clone(change.Trailers)
 	for i, t := range change.Trailers {
-		if t.Key == promote.TrailerReason { // the others are read back and must stay as they are
-			change.Trailers[i].Value = m.redact(t.Value)
-		}
+		change.Trailers[i].Value = m.redact(t.Value)
 	}
 	return m.Branch.Publish(ctx, change)
 }
 
-// historyLength is how many promotions the command history lists.
-const historyLength = 20
-
-// history prints the promotions before, newest first.
+// history prints the promotions that the record has, newest first.
 func history(ctx context.Context, p *promote.Promotion, r *runner) error {
-	entries, err := p.Past(ctx, historyLength)
+	entries, err := p.History(ctx)
 	if err != nil {
 		return err
 	}
 	if len(entries) == 0 {
-		r.Printf("no promotion of %s in the history of %s yet", p.Service, p.Overlay)
+		r.Printf("no promotion of %s in the record of %s yet", p.Service, p.Overlay)
 		return nil
 	}
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "COMMIT\tSTARTED\tSTEPS\tREVISION\tFROM\tIMAGE\tBY")
+	fmt.Fprintln(table, "STARTED\tENDED\tREVISION\tFROM\tIMAGES\tBASE\tBY")
 	for _, e := range entries {
-		fmt.Fprintf(table, "%.10s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			e.Commit, e.Started.UTC().Format("2006-01-02 15:04 UTC"), strings.Join(e.Steps, ","), e.To, e.From, e.Image, e.Actor)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.10s\t%s\n",
+			e.Started.UTC().Format("2006-01-02 15:04 UTC"), cmp.Or(string(e.Ended), "under way"), e.To.Revision, e.From.Revision,
+			strings.Join(e.To.Images, ","), e.Base, e.Actor)
 	}
 	if err := table.Flush(); err != nil {
 		return err

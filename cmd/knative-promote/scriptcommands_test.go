@@ -131,9 +131,10 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //	infra commit MESSAGE DIR   commit the files of a folder
 //	infra race N               somebody else comes first before the next N pushes
 //	infra protect              refuse pushes, as a protected branch does
-//	infra commits N            fail unless there are N commits since the seed
+//	infra commits N            fail unless there are N commits since the seed, beside those that say that gates have passed
+//	infra passed N             fail unless there are N commits since the seed that say that gates have passed
 //	infra show FILE [COMMIT]   print a file
-//	infra head NAME            put the tip's hash into the environment
+//	infra head NAME [COMMIT]   put the hash of the tip, or of another commit, into the environment
 func infra(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,14 +148,19 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 	case "protect":
 		hook := "#!/bin/sh\necho 'GH006: Protected branch update failed for refs/heads/main.' >&2\nexit 1\n"
 		ts.Check(os.WriteFile(filepath.Join(w.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
-	case "commits":
-		if got := w.git(ts, "rev-list", "--count", w.seed+"..main"); got != args[1] {
-			ts.Fatalf("there are %s commits since the seed, want %s", got, args[1])
+	case "commits", "passed":
+		passed := "--grep=^Promotion-Passed: "
+		count := []string{"rev-list", "--count", passed, w.seed + "..main"}
+		if args[0] == "commits" {
+			count = []string{"rev-list", "--count", "--invert-grep", passed, w.seed + "..main"}
+		}
+		if got := w.git(ts, count...); got != args[1] {
+			ts.Fatalf("there are %s %s since the seed, want %s", got, args[0], args[1])
 		}
 	case "show":
 		fmt.Fprintln(ts.Stdout(), w.git(ts, "show", append(args[2:], "main")[0]+":"+args[1]))
 	case "head":
-		ts.Setenv(args[1], w.git(ts, "rev-parse", "main"))
+		ts.Setenv(args[1], w.git(ts, "rev-parse", append(args[2:], "main")[0]))
 	default:
 		ts.Fatalf("infra: unknown word %q", args[0])
 	}

@@ -75,7 +75,7 @@ func (s *settings) complete(w workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
-	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor = w.RunURL, w.RunAgain, w.Actor
+	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.SourceCommit = w.RunURL, w.RunAgain, w.Actor, w.source()
 	s.Argo.UserAgent = "knative-promote/" + versionOf()
 }
 

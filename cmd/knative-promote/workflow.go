@@ -90,6 +90,15 @@ func readWorkflow(getenv func(string) string) (workflow, error) {
 	return w, nil
 }
 
+// source is the commit that the workflow runs for, repository@commit; empty
+// outside a workflow.
+func (w *workflow) source() string {
+	if w.Repository == "" || w.SHA == "" {
+		return ""
+	}
+	return w.Repository + "@" + w.SHA
+}
+
 func (w *workflow) take(e event) {
 	pr := e.PullRequest
 	if runs := e.WorkflowRun.PullRequests; pr == nil && len(runs) > 0 {

@@ -108,6 +108,8 @@ func (w *world) environment(env *testscript.Env, repository, hub string) {
 		{"INPUT_APPLICATION", "the-app"}, {"INPUT_ARGOCD-SERVER", w.argo.Addr()}, {"INPUT_ARGOCD-TOKEN", argoToken},
 		{"INPUT_ARGOCD-CA", string(w.argo.CA())}, {"INPUT_GITHUB-TOKEN", hubToken}, {"INPUT_WAIT-TIMEOUT", "30s"}, {"INPUT_TIMEOUT", "2m"},
 		{"APP_KEY", string(githubtest.AppPEM())}, {"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path},
+		{"BARE", w.bare}, {"GIT_AUTHOR_NAME", "Ada"}, {"GIT_AUTHOR_EMAIL", "ada@example.com"}, {"GIT_COMMITTER_NAME", "Ada"}, {"GIT_COMMITTER_EMAIL", "ada@example.com"},
+		{"OWN", w.path + "/knative-promote-" + w.service + ".yaml"},
 	} {
 		env.Setenv(pair[0], pair[1])
 	}

@@ -1,6 +1,7 @@
 package knative
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -96,9 +97,9 @@ func (s *State) runs(entry kustomize.Image) bool {
 }
 
 // Route is the State with this revision name and traffic, in the tool's own
-// patches. Live is the Service as the cluster has defaulted it; nil when it is
-// not known.
-func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.TrafficTarget, live *servingv1.Service) (*State, error) {
+// patches, and the record beside them. Live is the Service as the cluster has
+// defaulted it; nil when it is not known.
+func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.TrafficTarget, record []byte, live *servingv1.Service) (*State, error) {
 	ops, err := missingDefaults(s.plain, revision, live)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
@@ -113,7 +114,7 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 		return nil, err
 	}
 	after, err := s.own(ctx, func(name string) [][]byte {
-		return [][]byte{patchFile(name, revision, traffic), defaults}
+		return [][]byte{patchFile(name, revision, traffic, record), defaults}
 	})
 	if err != nil {
 		return nil, err
@@ -123,8 +124,8 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 }
 
 // RestoreRoute is the State with the tool's own patches as they are in the
-// other State; without them when that one has none.
-func (s *State) RestoreRoute(ctx context.Context, from *State) (*State, error) {
+// other State, but for the record; without them when that one has none.
+func (s *State) RestoreRoute(ctx context.Context, from *State, record []byte) (*State, error) {
 	return s.own(ctx, func(string) [][]byte {
 		contents := make([][]byte, 2)
 		for i, file := range from.ownFiles() {
@@ -132,8 +133,39 @@ func (s *State) RestoreRoute(ctx context.Context, from *State) (*State, error) {
 				contents[i] = content
 			}
 		}
+		if contents[0] != nil {
+			contents[0] = withRecord(contents[0], record)
+		}
 		return contents
 	})
+}
+
+// Record is the text in the comment lines of the tool's own patch; empty when
+// there is none.
+func (s *State) Record() []byte {
+	patch, err := fs.ReadFile(s.fs(nil), s.ownFiles()[0])
+	if err != nil {
+		return nil
+	}
+	record, _ := splitRecord(patch)
+	return record
+}
+
+// WithRecord is the State with another record, which renders the same.
+func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
+	file := s.ownFiles()[0]
+	patch, err := fs.ReadFile(s.fs(nil), file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	after, err := s.with(ctx, map[string][]byte{file: withRecord(patch, record)})
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(after.Manifest, s.Manifest) {
+		return nil, fmt.Errorf("writing the record into %s changes what the overlay renders", file)
+	}
+	return after, nil
 }
 
 // own writes the tool's files and registers them, in order, as the last

@@ -44,7 +44,7 @@ func FuzzRoute(f *testing.F) {
 				t.Errorf("Knative refuses what was checked: %v", err)
 			}
 		}
-		back, err := after.RestoreRoute(t.Context(), now)
+		back, err := after.RestoreRoute(t.Context(), now, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func promoted(t *testing.T, now *knative.State, percent int) (*knative.State, er
 	}
 	split.Percent = percent
 	targets := split.Targets("candidate", true)
-	after, err := now.Route(t.Context(), split.Candidate, targets, nil)
+	after, err := now.Route(t.Context(), split.Candidate, targets, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func routed(t *testing.T, manifest string, live func(revision string) *servingv1
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := now.Route(t.Context(), revision, knative.Split{Stable: revision}.Targets("candidate", true), live(revision))
+	after, err := now.Route(t.Context(), revision, knative.Split{Stable: revision}.Targets("candidate", true), nil, live(revision))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestDefaultsStay(t *testing.T) {
 	t.Parallel()
 	first, with := routed(t, liveManifest, func(revision string) *servingv1.Service { return liveService(revision, "ghcr.io/acme/shop:v1") })
 	for revision, stay := range map[string]bool{first.Revision(): true, "shop-other": false} {
-		next, err := first.Route(t.Context(), revision, knative.Split{Stable: revision}.Targets("candidate", true), nil)
+		next, err := first.Route(t.Context(), revision, knative.Split{Stable: revision}.Targets("candidate", true), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

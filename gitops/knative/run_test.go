@@ -123,12 +123,12 @@ func (r *run) step(t testing.TB, share string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	after, err := next.Route(t.Context(), intent.Revision, intent.Traffic, r.live())
+	after, err := next.Route(t.Context(), intent.Revision, intent.Traffic, nil, r.live())
 	if err != nil {
 		return "", err
 	}
 	if r.unseen && now.Revision() == intent.Revision {
-		seen, err := next.Route(t.Context(), intent.Revision, intent.Traffic, r.cluster.known())
+		seen, err := next.Route(t.Context(), intent.Revision, intent.Traffic, nil, r.cluster.known())
 		if err != nil || string(seen.Manifest) != string(after.Manifest) {
 			t.Errorf("the live Service, with Knative's own defaults, makes a difference (-without +with): %v\n%s", err, cmp.Diff(string(after.Manifest), string(seen.Manifest)))
 		}
@@ -182,10 +182,10 @@ func (r *run) takeBack(t testing.TB, tree fstest.MapFS) (string, error) {
 	}
 	after := next
 	if then.Owned() || r.from == "" {
-		after, err = next.RestoreRoute(t.Context(), then)
+		after, err = next.RestoreRoute(t.Context(), then, nil)
 	} else {
 		intent.Revision, intent.Traffic = r.from, knative.Split{Stable: r.from}.Targets(r.tag, r.keep)
-		after, err = next.Route(t.Context(), r.from, intent.Traffic, nil)
+		after, err = next.Route(t.Context(), r.from, intent.Traffic, nil, nil)
 	}
 	if err != nil {
 		return "", err

@@ -131,8 +131,10 @@ const (
 	defaultsSuffix = "-defaults.yaml"
 )
 
+func ownBase(overlay, service string) string { return path.Join(overlay, ownPrefix+service) }
+
 func (s *State) ownFiles() []string {
-	base := path.Join(s.Overlay, ownPrefix+s.name)
+	base := ownBase(s.Overlay, s.name)
 	return []string{base + ".yaml", base + defaultsSuffix}
 }
 
@@ -189,8 +191,25 @@ func (s *State) Traffic() ([]servingv1.TrafficTarget, error) {
 // Images are the images of the template's containers, in order.
 func (s *State) Images() []string { return s.images("containers") }
 
+// InitImages are the images of the template's init containers, in order.
+func (s *State) InitImages() []string { return s.images("initContainers") }
+
+// ReadRecord is the Record of an overlay that is not rendered. The error wraps
+// fs.ErrNotExist where the tool has written nothing.
+func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
+	patch, err := fs.ReadFile(tree, ownBase(overlay, service)+".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("reading the record: %w", err)
+	}
+	record, _ := splitRecord(patch)
+	return record, nil
+}
+
+// RecordFile is the path of the file that holds the record.
+func (s *State) RecordFile() string { return s.ownFiles()[0] }
+
 // running are the images of all containers, init containers last.
-func (s *State) running() []string { return append(s.Images(), s.images("initContainers")...) }
+func (s *State) running() []string { return append(s.Images(), s.InitImages()...) }
 
 func (s *State) images(list string) []string {
 	var images []string

@@ -1,0 +1,293 @@
+package promote
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// A Record is what an overlay's own file says of the promotion that wrote it, in
+// comment lines below the first one. It renders to nothing. It is all that a run
+// which continues, a rollback and the history read: no commit message, date or
+// ancestor decides anything. The zero Record is of an overlay that has none.
+type Record struct {
+	Format    int       `yaml:"record"`              // 1
+	Promotion string    `yaml:"promotion"`           // id that the commits of a promotion or rollback share
+	Overlay   string    `yaml:"overlay"`             // folder that it was written in
+	Step      string    `yaml:"step"`                // candidate, 10, 100, restore, rollback
+	Percent   int       `yaml:"percent"`             // share of To
+	Passed    time.Time `yaml:"passed,omitempty"`    // when the last gate of the step had passed; zero: not yet
+	To        Version   `yaml:"to,flow"`             // what is promoted, or gone back to
+	From      Version   `yaml:"from,omitempty,flow"` // what had the traffic before; zero on a first deployment
+	Base      string    `yaml:"base,omitempty"`      // commit with the overlay from before; empty: nothing to go back to
+	Started   time.Time `yaml:"started"`
+	Run       string    `yaml:"run,omitempty"`    // address of the workflow run
+	Actor     string    `yaml:"actor,omitempty"`  // who started it
+	Source    string    `yaml:"source,omitempty"` // repository@commit that it was started for
+	Past      []Entry   `yaml:"past,omitempty"`   // what came before, newest first
+}
+
+// A Version is a revision and the images of its containers.
+type Version struct {
+	Revision   string   `yaml:"revision" json:"revision"`
+	Images     []string `yaml:"images,flow" json:"images,omitempty"`
+	InitImages []string `yaml:"init-images,omitempty,flow" json:"init-images,omitempty"`
+}
+
+// versionOf is a revision of an overlay's template as it stands.
+func versionOf(revision string, state *knative.State) Version {
+	return Version{Revision: revision, Images: state.Images(), InitImages: state.InitImages()}
+}
+
+// sameImages tells whether an overlay runs the images.
+func (v Version) sameImages(state *knative.State) bool {
+	return slices.Equal(v.Images, state.Images()) && slices.Equal(v.InitImages, state.InitImages())
+}
+
+// An Entry is a promotion or rollback of the past.
+type Entry struct {
+	Ended     Status    `yaml:"ended" json:"ended"` // promoted, rolled-back, held, superseded; empty while it is under way
+	Rollback  bool      `yaml:"rollback,omitempty" json:"rollback,omitempty"`
+	Promotion string    `yaml:"promotion" json:"promotion"`
+	To        Version   `yaml:"to" json:"to"`
+	From      Version   `yaml:"from,omitempty" json:"from,omitzero"`
+	Base      string    `yaml:"base,omitempty" json:"base,omitempty"`
+	Started   time.Time `yaml:"started" json:"started"`
+	Run       string    `yaml:"run,omitempty" json:"run,omitempty"`
+	Actor     string    `yaml:"actor,omitempty" json:"actor,omitempty"`
+}
+
+// The bounds of a record.
+const (
+	recordFormat = 1
+	recordLimit  = 32 << 10 // bytes
+	pastLimit    = 10       // entries
+	wordLimit    = 512      // bytes of a value that is for people
+)
+
+// IsZero tells whether there is no version.
+func (v Version) IsZero() bool { return v.Revision == "" }
+
+// MarshalYAML writes an entry in one line.
+func (e Entry) MarshalYAML() (any, error) {
+	type plain Entry
+	var node yaml.Node
+	if err := node.Encode(plain(e)); err != nil {
+		return nil, err
+	}
+	node.Style = yaml.FlowStyle
+	return &node, nil
+}
+
+// exists tells whether there is a record.
+func (r Record) exists() bool { return r.Promotion != "" }
+
+// passed tells whether the gates of the recorded step have passed.
+func (r Record) passed() bool { return !r.Passed.IsZero() }
+
+// is tells whether the record is of this step of this promotion.
+func (r Record) is(promotion, step string) bool { return r.Promotion == promotion && r.Step == step }
+
+// takesBack tells whether the recorded step took something back.
+func (r Record) takesBack() bool { return r.Step == stepRestore || r.Step == stepRollback }
+
+// entry is how the recorded promotion ended, as far as is known.
+func (r Record) entry() Entry {
+	e := Entry{
+		Rollback: r.Step == stepRollback, Promotion: r.Promotion, To: r.To, From: r.From, Base: r.Base,
+		Started: r.Started, Run: r.Run, Actor: r.Actor,
+	}
+	switch {
+	case r.takesBack():
+		e.Ended = RolledBack
+	case !r.passed():
+		e.Ended = ""
+	case r.Percent == 100:
+		e.Ended = Promoted
+	default:
+		e.Ended = Held
+	}
+	return e
+}
+
+// entries are the recorded promotion and those before it, newest first.
+func (r Record) entries() []Entry {
+	if !r.exists() {
+		return nil
+	}
+	return append([]Entry{r.entry()}, r.Past...)
+}
+
+// after is the past of what follows the recorded promotion, which is superseded
+// by that if it has not ended.
+func (r Record) after() []Entry {
+	past := slices.Clone(r.entries())
+	if len(past) > 0 && (past[0].Ended == "" || past[0].Ended == Held) {
+		past[0].Ended = Superseded
+	}
+	return past[:min(len(past), pastLimit)]
+}
+
+// encode is the record as text, the oldest entries left out where it would be
+// too long.
+func (r Record) encode() ([]byte, error) {
+	if !r.exists() {
+		return nil, nil
+	}
+	r.Format = recordFormat
+	r.Started, r.Passed = r.Started.UTC().Truncate(time.Second), r.Passed.UTC().Truncate(time.Second)
+	r.Run, r.Actor, r.Source = word(r.Run), word(r.Actor), word(r.Source)
+	for {
+		text, err := r.text()
+		if err != nil {
+			return nil, fmt.Errorf("writing the record: %w", err)
+		}
+		if len(text) <= recordLimit {
+			return text, r.check()
+		}
+		if len(r.Past) == 0 {
+			return nil, fmt.Errorf("writing the record: the names of the images are too long for it: it would have %d bytes, and may have %d", len(text), recordLimit)
+		}
+		r.Past = r.Past[:len(r.Past)-1]
+	}
+}
+
+// text is the record in YAML and a checksum of that, so that one which is cut or
+// was merged is told.
+func (r Record) text() ([]byte, error) {
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(r); err != nil {
+		return nil, err
+	}
+	if bytes.ContainsAny(b.Bytes(), "\r\u0085\u2028\u2029") { // YAML ends a comment there
+		return nil, errors.New("a value has a line break")
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return append(b.Bytes(), "checksum: "+hex.EncodeToString(sum[:4])+"\n"...), nil
+}
+
+// word makes one short line of what is for people.
+func word(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
+		return r == ' ' || !strconv.IsPrint(r)
+	}), " ")
+	for len(text) > wordLimit {
+		text = strings.ToValidUTF8(text[:wordLimit], "")
+	}
+	return text
+}
+
+// parseRecord reads a record. It takes nothing that it would not have written
+// itself.
+func parseRecord(text []byte) (Record, error) {
+	if len(text) == 0 {
+		return Record{}, nil
+	}
+	if len(text) > recordLimit {
+		return Record{}, fmt.Errorf("it has %d bytes, and may have %d", len(text), recordLimit)
+	}
+	end := bytes.LastIndex(text, []byte("checksum: "))
+	if end < 0 {
+		return Record{}, errors.New("its end is missing")
+	}
+	var r Record
+	decoder := yaml.NewDecoder(bytes.NewReader(text[:end]))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&r); err != nil && !errors.Is(err, io.EOF) {
+		return Record{}, fmt.Errorf("it is not written as this version writes it: %s", word(err.Error()))
+	}
+	if err := r.check(); err != nil {
+		return Record{}, err
+	}
+	if again, err := r.text(); err != nil || !bytes.Equal(again, text) {
+		return Record{}, errors.New("its checksum does not fit: lines were changed, lost or merged")
+	}
+	return r, nil
+}
+
+var (
+	recordID   = regexp.MustCompile(`^[0-9a-f]{12}$`)
+	recordBase = regexp.MustCompile(`^([0-9a-f]{40})?$`)
+	oneRecord  = regexp.MustCompile(`^(candidate|[1-9][0-9]?|100|restore|rollback)$`)
+)
+
+// check says what of a record cannot be.
+func (r Record) check() error {
+	switch {
+	case r.Format != recordFormat:
+		return fmt.Errorf("its format is %d, and this version reads %d", r.Format, recordFormat)
+	case !recordID.MatchString(r.Promotion):
+		return fmt.Errorf("promotion: %q is no id", r.Promotion)
+	case !oneRecord.MatchString(r.Step):
+		return fmt.Errorf("step: %q is no step", r.Step)
+	case r.Percent != shareOf(r.Step):
+		return fmt.Errorf("percent: %d does not belong to step %s", r.Percent, r.Step)
+	case r.To.IsZero():
+		return errors.New("to: a revision is missing")
+	case !recordBase.MatchString(r.Base):
+		return fmt.Errorf("base: %q is no commit", r.Base)
+	case len(r.Past) > pastLimit:
+		return fmt.Errorf("past: there are %d entries, and may be %d", len(r.Past), pastLimit)
+	}
+	return nil
+}
+
+// stepOf is a step's name in the record, by the share of the new revision.
+func stepOf(percent int) string {
+	if percent == 0 {
+		return "candidate"
+	}
+	return strconv.Itoa(percent)
+}
+
+// shareOf is the share of the traffic that To has after a step.
+func shareOf(step string) int {
+	switch step {
+	case "candidate", stepRestore:
+		return 0
+	case stepRollback:
+		return 100
+	}
+	percent, _ := strconv.Atoi(step)
+	return percent
+}
+
+// disagreement says in words what the traffic of the overlay shows otherwise
+// than the record; empty where they agree.
+func (r Record) disagreement(overlay string, split knative.Split) string {
+	want := knative.Split{Stable: r.From.Revision, Candidate: r.To.Revision, Percent: r.Percent}
+	switch {
+	case r.Overlay != overlay:
+		return fmt.Sprintf("is of the overlay %s", r.Overlay)
+	case r.Step == stepRestore:
+		want.Candidate = ""
+	case r.Percent == 100:
+		want = knative.Split{Stable: r.To.Revision}
+	}
+	if split.Stable == want.Stable && split.Candidate == want.Candidate && split.Percent == want.Percent {
+		return ""
+	}
+	return fmt.Sprintf("says that %s has %s", orLatest(want.Stable), shares(want))
+}
+
+// shares are the percentages of a split in words.
+func shares(split knative.Split) string {
+	if split.Candidate == "" {
+		return "all traffic"
+	}
+	return fmt.Sprintf("%d %% of the traffic, and %s as candidate %d %%", 100-split.Percent, split.Candidate, split.Percent)
+}
