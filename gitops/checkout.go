@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,12 @@ func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("reading the checkout's HEAD in %s: %w", dir, err)
 	}
 	r := &Repo{objects: newObjects(&remote{address: dir})}
-	r.objects.store = local.Storer
-	r.objects.whole[head.Hash()] = true // nothing is ever fetched
-	return r.snapshot(ctx, head.Hash())
+	r.objects.local = local.Storer
+	c, err := r.objects.commit(head.Hash())
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("reading the checkout %s: %w", dir, err)
+	}
+	return r.snapshot(ctx, c), nil
 }
 
 // Changed lists the files that differ between two snapshots, of one repository
@@ -57,13 +61,11 @@ func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error)
 		return nil, err
 	}
 	var files []string
-	for _, name := range names(was, is) {
-		old, _ := was.find(name)
-		now, _ := is.find(name)
-		if old == now {
+	for _, two := range pairs(was, is) {
+		if two.old == two.now {
 			continue
 		}
-		below, err := changedEntry(a, b, old, now, path.Join(dir, name))
+		below, err := changedEntry(a, b, two.old, two.now, path.Join(dir, cmp.Or(two.old.name, two.now.name)))
 		if err != nil {
 			return nil, err
 		}
@@ -95,16 +97,23 @@ func (t *treeFS) entries(hash plumbing.Hash) (tree, error) {
 	return t.objects.tree(t.ctx, t.commit, hash)
 }
 
-// names are the names in either folder, each once.
-func names(a, b tree) []string {
-	var all []string
-	for _, e := range a {
-		all = append(all, e.name)
+// pair is what two folders have under one name; an empty entry is none.
+type pair struct{ old, now entry }
+
+// pairs goes over each folder once, however many entries there are.
+func pairs(was, is tree) []pair {
+	at := make(map[string]int, len(was))
+	all := make([]pair, 0, max(len(was), len(is)))
+	for _, e := range was {
+		at[e.name] = len(all)
+		all = append(all, pair{old: e})
 	}
-	for _, e := range b {
-		if _, there := a.find(e.name); !there {
-			all = append(all, e.name)
+	for _, e := range is {
+		if i, there := at[e.name]; there {
+			all[i].now = e
+			continue
 		}
+		all = append(all, pair{now: e})
 	}
 	return all
 }

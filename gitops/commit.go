@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -12,29 +13,35 @@ import (
 // commit is a Commit with the names that only this package needs.
 type commit struct {
 	Commit
-	hash    plumbing.Hash
-	tree    plumbing.Hash
-	parents []plumbing.Hash
+	hash plumbing.Hash
+	tree plumbing.Hash
 }
 
-// readCommit takes a commit apart that is in memory; o.mu is held.
-func (o *objects) readCommit(hash plumbing.Hash) (commit, error) {
-	c, err := object.GetCommit(o.store, hash)
-	if err != nil {
-		return commit{}, fmt.Errorf("reading commit %s: %w", hash, err)
+// parseCommit reads the few lines of a commit that this package shows. go-git's
+// reader takes the square of the length of a signature for it, and of a
+// message, which anybody may have written, only the beginning is looked at.
+func parseCommit(hash plumbing.Hash, raw []byte) (commit, error) {
+	header, text, _ := bytes.Cut(raw, []byte("\n\n"))
+	out := commit{hash: hash, Commit: Commit{Hash: hash.String(), Subject: subjectOf(text)}}
+	var author, committer object.Signature
+	for line := range bytes.Lines(header) {
+		key, value, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+		switch string(key) {
+		case "tree":
+			out.tree = plumbing.NewHash(string(value))
+		case "parent":
+			out.Parents = append(out.Parents, plumbing.NewHash(string(value)).String())
+		case "author":
+			author.Decode(value)
+		case "committer":
+			committer.Decode(value)
+		}
 	}
-	m := parseMessage(c.Message)
-	out := commit{hash: hash, tree: c.TreeHash, parents: c.ParentHashes, Commit: Commit{
-		Hash:     hash.String(),
-		Author:   Person{c.Author.Name, c.Author.Email},
-		Time:     c.Committer.When,
-		Subject:  m.subject,
-		Body:     m.body,
-		Trailers: m.trailers,
-	}}
-	for _, p := range c.ParentHashes {
-		out.Parents = append(out.Parents, p.String())
+	if out.tree.IsZero() {
+		return commit{}, fmt.Errorf("reading commit %s: it names no tree", hash)
 	}
+	out.Author = Person{cut(author.Name, subjectLimit), cut(author.Email, subjectLimit)}
+	out.Time = committer.When
 	return out, nil
 }
 

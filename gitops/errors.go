@@ -99,6 +99,9 @@ func kindOf(err error) error {
 	if errors.Is(err, transport.ErrRepositoryNotFound) {
 		return ErrNotFound
 	}
+	if large, ok := errors.AsType[bound](err); ok {
+		return large
+	}
 	for _, kept := range []error{context.Canceled, context.DeadlineExceeded, errRedirected} {
 		if errors.Is(err, kept) {
 			return kept
@@ -107,8 +110,12 @@ func kindOf(err error) error {
 	return nil
 }
 
-// noBranch names the branches that there are, as far as there is room.
-func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]plumbing.Hash) error {
+// noBranch names the branches that there are, as far as there is room, unless
+// the branch has been there.
+func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]plumbing.Hash, before bool) error {
+	if before {
+		return fmt.Errorf("branch %s of %s: %w: it was there before and is gone now: was it renamed or deleted?", branch.Short(), clean(r.address), ErrNotFound)
+	}
 	var names []string
 	for name := range references {
 		if short, ok := strings.CutPrefix(name, "refs/heads/"); ok {

@@ -11,31 +11,43 @@ import (
 // readBackTimeout bounds the look at the branch after the context has ended.
 const readBackTimeout = 3 * time.Second
 
-// land pushes a draft until the branch shows it, or shows that it never will.
-// Whatever a push says, the branch decides: an answer may be lost, go-git takes
-// an empty answer for success, and a lost race has no error of its own.
-func (r *Repo) land(ctx context.Context, d draft) error {
+// errRaced is a branch that is no longer where a push expects it.
+var errRaced = errors.New("the branch has moved")
+
+// land pushes a draft until the branch shows it, or has gone elsewhere: then it
+// returns errRaced. Whatever a push says, the branch decides: an answer may be
+// lost, go-git takes an empty answer for success, and a lost race has no error
+// of its own. The draft may be beneath the branch's tip if maybe is true: it was
+// sent, and the server did not say no.
+func (r *Repo) land(ctx context.Context, d draft) (maybe bool, err error) {
 	for t := r.remote.tries(); ; {
 		sent, pushed := r.remote.push(ctx, r.branch, d)
+		maybe = maybe || sent && !isRefusal(pushed)
 		seen := absent
-		if sent {
-			var err error
+		if sent || maybe {
 			if seen, err = r.readBack(ctx, d); err != nil {
-				return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, err)
+				return maybe, d.unknown(err)
 			}
 		}
 		switch {
 		case seen == landed:
 			r.remote.taken.Store(true)
-			return nil
+			return maybe, nil
+		case seen == passed && maybe && ctx.Err() != nil:
+			return maybe, d.unknown(context.Cause(ctx))
 		case r.remote.final(pushed):
-			return refused(pushed)
+			return maybe, refused(pushed)
 		case seen == passed || errors.Is(pushed, errRaced):
-			return errRaced
-		case !t.again(ctx, isAway(pushed)):
-			return r.notTaken(refused(pushed))
+			return maybe, errRaced
+		case !t.again(ctx, pushed):
+			return maybe, r.notTaken(refused(pushed))
 		}
 	}
+}
+
+// unknown is a draft of which the caller must know that it may have landed.
+func (d draft) unknown(err error) error {
+	return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, err)
 }
 
 // final tells whether another push of the same commit would be idle.
@@ -44,6 +56,11 @@ func (r *remote) final(pushed error) bool {
 		return no.final()
 	}
 	return !r.taken.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
+}
+
+func isRefusal(pushed error) bool {
+	_, no := errors.AsType[*refusal](pushed)
+	return no
 }
 
 // refused gives a no of the server its name.
@@ -66,12 +83,12 @@ type sight int
 
 const (
 	absent sight = iota // the branch is where it was
-	landed              // the branch has the draft
-	passed              // the branch went elsewhere; the draft can never land
+	landed              // the draft is the branch's tip
+	passed              // the branch went elsewhere: the draft can land no more
 )
 
-// readBack looks whether a draft is in the branch. It does so also when the
-// context has ended, as the caller must know what it leaves behind.
+// readBack looks where the branch is. It does so also when the context has
+// ended, as the caller must know what it leaves behind.
 func (r *Repo) readBack(ctx context.Context, d draft) (sight, error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -79,35 +96,31 @@ func (r *Repo) readBack(ctx context.Context, d draft) (sight, error) {
 		defer cancel()
 	}
 	tip, err := r.objects.where(ctx, r.branch)
-	if err != nil {
+	switch {
+	case err != nil:
 		return absent, err
-	}
-	switch tip {
-	case d.old:
+	case tip == d.old:
 		return absent, nil
-	case d.commit:
+	case tip == d.commit:
 		return landed, nil
 	}
-	// Every way from the tip to the draft avoids the draft's parent.
-	found, err := r.objects.walk(tip, d.old).reaches(ctx, d.commit)
-	if err != nil || !found {
-		return passed, err
-	}
-	return landed, nil
+	return passed, nil
 }
 
 // landed keeps the objects of a draft that is in the branch.
 func (o *objects) landed(d draft) (Commit, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, object := range d.objects {
-		if err := o.keep(object); err != nil {
+	for _, written := range d.objects {
+		content, err := readObject(written)
+		if err != nil {
 			return Commit{}, err
 		}
+		o.keep(written.Hash(), stored{written.Type(), content})
 	}
 	if o.whole[d.old] {
 		o.whole[d.commit] = true
 	}
-	c, err := o.readCommit(d.commit)
+	c, err := o.commit(d.commit)
 	return c.Commit, err
 }

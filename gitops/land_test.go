@@ -3,6 +3,7 @@ package gitops_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -62,8 +63,8 @@ func TestPublishOnce(t *testing.T) {
 	}
 }
 
-// TestPublishLostReplyAndRival: the push lands, its answer is lost, and before
-// the publisher looks a rival has committed on top.
+// TestPublishLostReplyAndRival: the push lands, its answer is lost, and others
+// commit on top. The tip shows what the change wanted: no second commit.
 func TestPublishLostReplyAndRival(t *testing.T) {
 	t.Parallel()
 	var s server
@@ -80,8 +81,47 @@ func TestPublishLostReplyAndRival(t *testing.T) {
 	if diff := cmp.Diff([]string{"Rival", "Rival", "Write new", "Start the infra repository"}, s.subjects(t)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
-	if want := s.git(t, "rev-parse", "main~2"); got.Hash != want {
-		t.Errorf("published %s, want %s", got.Hash, want)
+	if want := s.git(t, "rev-parse", "main"); got.Hash != want || got.Subject != "Rival" {
+		t.Errorf("published %s %q, want the tip, %s", got.Hash, got.Subject, want)
+	}
+}
+
+// TestPublishLostReplyAndChange: the push lands, its answer is lost, and
+// somebody changes the same file. What the change wanted is not there.
+func TestPublishLostReplyAndChange(t *testing.T) {
+	t.Parallel()
+	var s server
+	s = serve(t, gittest.Repository{}, infra(), on(1, func(_ http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(httptest.NewRecorder(), r)
+		s.rival(t, "new", "theirs")
+		panic(http.ErrAbortHandler)
+	}))
+	got, err := s.open(t).Publish(t.Context(), write("new", "content"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Write new", "Rival", "Write new", "Start the infra repository"}, s.subjects(t)); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	if want := s.git(t, "rev-parse", "main"); got.Hash != want {
+		t.Errorf("published %s, want the tip, %s", got.Hash, want)
+	}
+}
+
+// TestPublishUnchangedAfterRefusal: a rival makes the same change first, and the
+// server says no to ours. That one has never landed.
+func TestPublishUnchangedAfterRefusal(t *testing.T) {
+	t.Parallel()
+	var s server
+	s = serve(t, gittest.Repository{}, infra(), on(1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		s.rival(t, "new", "content")
+		next.ServeHTTP(w, r)
+	}))
+	if _, err := s.open(t).Publish(t.Context(), write("new", "content")); !errors.Is(err, gitops.ErrUnchanged) {
+		t.Errorf("error %v, want ErrUnchanged", err)
+	}
+	if diff := cmp.Diff([]string{"Rival", "Start the infra repository"}, s.subjects(t)); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
 	}
 }
 
@@ -171,6 +211,29 @@ func TestPublishCancelled(t *testing.T) {
 	}
 	if tip := s.git(t, "rev-parse", "main"); got.Hash != tip {
 		t.Errorf("published %s, the tip is %s", got.Hash, tip)
+	}
+}
+
+// TestPublishCancelledBehindRival is that with a commit of somebody else on top:
+// whether ours is beneath is not known.
+func TestPublishCancelledBehindRival(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var s server
+	s = serve(t, gittest.Repository{}, infra(), on(1, func(_ http.ResponseWriter, r *http.Request, next http.Handler) {
+		body := new(bytes.Buffer)
+		_, _ = body.ReadFrom(r.Body)
+		applied := r.Clone(context.WithoutCancel(r.Context()))
+		applied.Body = readCloser{body}
+		next.ServeHTTP(httptest.NewRecorder(), applied)
+		s.rival(t, "theirs", "1")
+		cancel()
+		<-r.Context().Done()
+	}))
+	_, err := s.open(t).Publish(ctx, write("new", "content"))
+	want := "commit " + s.git(t, "rev-parse", "main~1") + " was sent, but whether the branch has it is not known: context canceled"
+	if !errors.Is(err, context.Canceled) || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

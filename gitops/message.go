@@ -18,6 +18,9 @@ const (
 	bodyLimit    = 16 << 10
 )
 
+// messageLimit is how much of a message is looked at for its subject, in bytes.
+const messageLimit = 4 << 10
+
 // trailerLine is a line that Git takes for a trailer.
 var trailerLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*):(?: (.*))?$`)
 
@@ -27,9 +30,9 @@ type message struct {
 	trailers      []Trailer
 }
 
-// newMessage brings the parts into the form that parseMessage gives back. No
-// text can add a line or a trailer: the subject and the values become one line
-// each, and a line of the body that reads like a trailer is indented.
+// newMessage brings the parts into the form that is written. No text can add a
+// line or a trailer: the subject and the values become one line each, and a line
+// of the body that reads like a trailer is indented.
 func newMessage(subject, body string, trailers []Trailer) (message, error) {
 	m := message{subject: cut(fold(subject), subjectLimit), body: cut(tidy(body), bodyLimit)}
 	if m.subject == "" {
@@ -59,38 +62,13 @@ func (m message) String() string {
 	return strings.Join(paragraphs, "\n\n") + "\n"
 }
 
-// parseMessage takes any commit message apart. Its trailers are the last
-// paragraph if that is not the first and has no other lines.
-func parseMessage(text string) message {
-	text = strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	first, rest, _ := strings.Cut(text, "\n\n")
-	m := message{subject: fold(first), body: strings.Trim(rest, "\n")}
-	before, last := "", m.body
-	if i := strings.LastIndex(m.body, "\n\n"); i >= 0 {
-		before, last = m.body[:i], m.body[i+2:]
-	}
-	if trailers, ok := parseTrailers(last); ok {
-		m.trailers, m.body = trailers, strings.TrimRight(before, "\n")
-	}
-	return m
-}
-
-func parseTrailers(paragraph string) ([]Trailer, bool) {
-	var trailers []Trailer
-	for line := range strings.Lines(paragraph) {
-		line = strings.TrimRight(line, "\n")
-		if found := trailerLine.FindStringSubmatch(line); found != nil {
-			trailers = append(trailers, Trailer{found[1], strings.TrimSpace(found[2])})
-			continue
-		}
-		// An indented line continues the value above it.
-		if len(trailers) == 0 || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
-			return nil, false
-		}
-		above := &trailers[len(trailers)-1]
-		above.Value = fold(above.Value + " " + line)
-	}
-	return trailers, len(trailers) > 0
+// subjectOf is the first paragraph of any commit message as one line. It looks
+// at the beginning alone, whatever the length.
+func subjectOf(text []byte) string {
+	start := string(text[:min(len(text), messageLimit)])
+	start = strings.TrimLeft(strings.ReplaceAll(start, "\r\n", "\n"), "\n")
+	first, _, _ := strings.Cut(start, "\n\n")
+	return cut(fold(first), subjectLimit)
 }
 
 // fold makes one line of text, with single blanks.

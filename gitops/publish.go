@@ -25,24 +25,32 @@ type Change struct {
 	Edit func(tip Snapshot) (map[string][]byte, error)
 }
 
-// Publish makes the change one commit on top of the branch's tip. When another
-// commit gets there first, it runs Edit again on that one; it never merges,
-// rebases or forces. It has succeeded only when the server shows the commit in
-// the branch, whatever the push said, and so makes one commit even if an answer
-// is lost.
+// Publish makes the change one commit on top of the branch's tip, and returns
+// it. When another commit gets there first, it runs Edit again on that one; it
+// never merges, rebases or forces.
 //
-// An error of Edit ends it, as do ErrUnchanged, ErrRefused, ErrAuth,
-// ErrNotFound and ErrContention.
+// The branch decides whether a push has succeeded, not what the push said. Where
+// the answer to a push was lost and another commit is the tip by then, ours may
+// be beneath that one or not be there at all. Edit tells, by the content: if it
+// makes no difference to the new tip, that shows what the change wanted, and
+// Publish returns the tip's commit; if it makes one, that is published. A push
+// that the server refused has certainly not landed, and does not count.
+//
+// An error of Edit ends it, as do ErrUnchanged, which Edit may return too,
+// ErrRefused, ErrAuth, ErrNotFound and ErrContention.
 func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 	m, err := newMessage(change.Subject, change.Body, change.Trailers)
 	if err = errors.Join(err, r.Author.check("author"), r.Committer.check("committer")); err != nil {
 		return Commit{}, err
 	}
-	limit := cmp.Or(r.PublishTimeout, 5*time.Minute)
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(r.PublishTimeout, 5*time.Minute))
 	defer cancel()
-	for raced := 0; ; {
-		made, err := r.publishOnce(limited, change, m)
+	for raced, maybe := 0, false; ; {
+		made, sent, err := r.publishOnce(limited, change, m)
+		if maybe && errors.Is(err, ErrUnchanged) {
+			return made, nil
+		}
+		maybe = maybe || sent
 		if errors.Is(err, errRaced) {
 			raced++
 			if raced == cmp.Or(r.PublishAttempts, 60) {
@@ -55,7 +63,10 @@ func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 		if err != nil && raced > 0 && limited.Err() != nil && ctx.Err() == nil {
 			return Commit{}, r.contention(raced)
 		}
-		return made, err
+		if err != nil {
+			return Commit{}, err
+		}
+		return made, nil
 	}
 }
 
@@ -63,25 +74,27 @@ func (r *Repo) contention(raced int) error {
 	return fmt.Errorf("publishing to branch %s: %w: other commits came first %d times: run again when fewer are made", r.branch.Short(), ErrContention, raced)
 }
 
-// publishOnce edits the present tip and pushes the result. It returns errRaced
-// if that tip has been replaced.
-func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (Commit, error) {
-	tip, err := r.Tip(ctx)
+// publishOnce edits the present tip and pushes the result, which may have landed
+// in spite of an error if maybe is true. It returns errRaced if that tip has
+// been replaced, and with ErrUnchanged the tip.
+func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made Commit, maybe bool, err error) {
+	tip, err := r.objects.tip(ctx, r.branch)
 	if err != nil {
-		return Commit{}, err
+		return Commit{}, false, err
 	}
-	files, err := change.Edit(tip)
+	files, err := change.Edit(r.snapshot(ctx, tip))
 	if err != nil {
-		return Commit{}, fmt.Errorf("editing commit %.12s: %w", tip.Commit.Hash, err)
+		return tip.Commit, false, fmt.Errorf("editing commit %.12s: %w", tip.Hash, err)
 	}
 	d, err := r.draft(ctx, tip, files, m)
 	if err != nil {
-		return Commit{}, err
+		return tip.Commit, false, err
 	}
-	if err := r.land(ctx, d); err != nil {
-		return Commit{}, err
+	if maybe, err = r.land(ctx, d); err != nil {
+		return Commit{}, maybe, err
 	}
-	return r.objects.landed(d)
+	made, err = r.objects.landed(d)
+	return made, maybe, err
 }
 
 // draft is a commit that is not in the branch yet.
@@ -91,11 +104,7 @@ type draft struct {
 	pack        []byte
 }
 
-func (r *Repo) draft(ctx context.Context, tip Snapshot, files map[string][]byte, m message) (draft, error) {
-	old, err := r.objects.commit(plumbing.NewHash(tip.Commit.Hash))
-	if err != nil {
-		return draft{}, err
-	}
+func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m message) (draft, error) {
 	e := &edit{ctx: ctx, objects: r.objects, commit: old.hash}
 	tree, err := e.root(old.tree, files)
 	if err != nil {

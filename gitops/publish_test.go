@@ -210,7 +210,7 @@ func TestPublishBranchGone(t *testing.T) {
 		return edit(tip)
 	}
 	_, err := s.open(t).Publish(t.Context(), change)
-	want := "branch main of " + s.url + ": not found: expected one of other"
+	want := "branch main of " + s.url + ": not found: it was there before and is gone now: was it renamed or deleted?"
 	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

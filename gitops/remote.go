@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/file"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
@@ -83,6 +84,13 @@ func (r *remote) credentials(ctx context.Context) (transport.AuthMethod, error) 
 		return nil, err
 	}
 	return r.bearer(token), nil
+}
+
+// givesByName tells whether the server gives out any commit by its name that is
+// in a branch: over HTTP Git always does.
+func (r *remote) givesByName(can *capability.List) bool {
+	protocol := r.at().Protocol
+	return protocol == "http" || protocol == "https" || can.Supports(capability.AllowReachableSHA1InWant)
 }
 
 // at returns a copy of the endpoint, because go-git writes redirects into it.

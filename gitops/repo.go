@@ -1,11 +1,15 @@
 // Package gitops reads and changes the infra repository: the tip of one
-// branch, its tree as an fs.FS, and commits that are published to it.
+// branch, a commit by its hash, its tree as an fs.FS, and commits that are
+// published to the branch. What commits say, their dates and their order decide
+// nothing.
 //
 // Nothing is cloned and there is no work tree. A partial fetch brings the
 // commit at the tip, then only the trees on the way to a folder, then that
-// folder's files, when they are read. A change is written as blobs, trees and a
-// commit into memory and pushed as one small pack. So what is read and sent
-// grows with the folders on the way, not with the repository.
+// folder's small files, when one is read. A change is written as blobs, trees
+// and a commit into memory and pushed as one small pack. So what is read and
+// sent grows with the folders on the way, not with the repository, its history
+// or the files that nobody reads. A server that gives no parts out sends whole
+// commits; the memory for those is bounded too, and holds the small files.
 package gitops
 
 import (
@@ -57,8 +61,8 @@ type Remote struct {
 // Person is the author or the committer of a commit.
 type Person struct{ Name, Email string }
 
-// Repo is one branch of one infra repository. What it has read stays in memory
-// for the next call. Its methods may be used by several goroutines; its fields
+// Repo is one branch of one infra repository. What it has read stays in bounded
+// memory for the next call. Its methods may be used by several goroutines; its fields
 // are set before the first call.
 type Repo struct {
 	// Author and Committer sign the commits that Publish makes.
@@ -86,20 +90,9 @@ type Commit struct {
 	Author Person
 	// Time is when it was committed.
 	Time time.Time
-	// Subject is the first line of the message, Body what follows it.
-	Subject, Body string
-	// Trailers are the lines of the message's last paragraph.
-	Trailers []Trailer
-}
-
-// Trailer returns the last value of the trailer key, or "" when there is none.
-func (c Commit) Trailer(key string) string {
-	for i := len(c.Trailers) - 1; i >= 0; i-- {
-		if c.Trailers[i].Key == key {
-			return c.Trailers[i].Value
-		}
-	}
-	return ""
+	// Subject is the first paragraph of the message as one line, cut where it is
+	// long. No more of the message is read: anybody may have written it.
+	Subject string
 }
 
 // Snapshot is a commit with its tree.
@@ -129,18 +122,14 @@ func Open(remote Remote) (*Repo, error) {
 
 // Tip reads the branch's newest commit.
 func (r *Repo) Tip(ctx context.Context) (Snapshot, error) {
-	hash, err := r.objects.tip(ctx, r.branch)
+	tip, err := r.objects.tip(ctx, r.branch)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return r.snapshot(ctx, hash)
+	return r.snapshot(ctx, tip), nil
 }
 
-func (r *Repo) snapshot(ctx context.Context, hash plumbing.Hash) (Snapshot, error) {
-	commit, err := r.objects.commit(hash)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	tree := &treeFS{ctx: ctx, objects: r.objects, commit: hash, root: commit.tree, time: commit.Time}
-	return Snapshot{Commit: commit.Commit, Tree: tree}, nil
+func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {
+	tree := &treeFS{ctx: ctx, objects: r.objects, commit: c.hash, root: c.tree, time: c.Time}
+	return Snapshot{Commit: c.Commit, Tree: tree}
 }

@@ -29,7 +29,7 @@ func retry[T any](ctx context.Context, r *remote, doing string, talk func(contex
 		if err == nil {
 			r.answered.Store(true)
 		}
-		if err == nil || !transient(ctx, err) || !t.again(ctx, isAway(err)) {
+		if err == nil || !transient(ctx, err) || !t.again(ctx, err) {
 			return value, r.explain(doing, err, nil)
 		}
 	}
@@ -49,11 +49,11 @@ func (r *remote) tries() *tries {
 	return t
 }
 
-// again waits for the next try, where there should be one.
-func (t *tries) again(ctx context.Context, away bool) bool {
+// again waits for the next try after an error, where there should be one.
+func (t *tries) again(ctx context.Context, err error) bool {
 	t.count++
 	enough := t.count >= transientAttempts
-	if away {
+	if isAway(err) {
 		enough = enough && time.Now().After(t.until)
 	}
 	return !enough && pause(ctx, t.count, longestRetry) == nil
@@ -90,8 +90,9 @@ func transient(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || kindOf(err) != nil || errors.Is(err, transport.ErrEmptyRemoteRepository) {
 		return false
 	}
-	// The server does not give out the object; asking again is idle.
-	return !strings.Contains(err.Error(), "not our ref")
+	// What the server does not give out, or does not filter, it will not the
+	// next time.
+	return !notGivenOut(err) && !strings.Contains(err.Error(), "filter '")
 }
 
 // locked is a no to who was let in before. It is asked for again: servers, and

@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,17 +11,11 @@ import (
 	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
-	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/storage/memory"
 )
-
-// packLimit bounds one pack from the server, in bytes.
-const packLimit = 1 << 30
 
 // exchange runs one conversation with the server under a deadline. It does not
 // wait for go-git longer than that: an ssh handshake, for one, heeds no context.
@@ -75,8 +70,9 @@ type advertisement struct {
 	capabilities *capability.List
 }
 
-// advertised asks for the references as a reader sees them.
-func (r *remote) advertised(ctx context.Context) (advertisement, error) {
+// advertised asks for the references as a reader sees them. Of those that are
+// not the branch, some may be left out.
+func (r *remote) advertised(ctx context.Context, branch plumbing.ReferenceName) (advertisement, error) {
 	return reading(ctx, r, func(ctx context.Context) (advertisement, error) {
 		endpoint := r.at()
 		session, err := r.fetching(ctx, endpoint)
@@ -98,13 +94,8 @@ type request struct {
 	wants, haves, shallows []plumbing.Hash
 	depth                  int
 	filter                 packp.Filter
-}
-
-// pack is what a fetch brought: objects, and how the borders of a shallow
-// history moved.
-type pack struct {
-	objects *memory.Storage
-	borders packp.ShallowUpdate
+	limit                  int64 // of the answer, in bytes; zero: packLimit
+	room                   int64 // for what is kept of it, in bytes
 }
 
 // fetch asks for the objects of a request.
@@ -119,17 +110,40 @@ func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pa
 		if err != nil {
 			return pack{}, err
 		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
 		res, err := session.UploadPack(ctx, req)
 		if err != nil {
 			return pack{}, err
 		}
 		defer func() { _ = res.Close() }()
-		objects := memory.NewStorage()
-		if err := readPack(res, req.Capabilities, objects); err != nil {
+		got, err := q.unpack(demultiplexed(res, req.Capabilities))
+		if err != nil {
+			// go-git ends a process or a connection after a failed read; else
+			// it would wait for what nobody reads.
+			stop()
+			_, _ = res.Read(make([]byte, 1))
+		}
+		if large, ok := errors.AsType[*oversize](err); ok {
+			got.left[q.wants[0]], err = large.bytes, nil
+		}
+		if err != nil {
 			return pack{}, fmt.Errorf("reading the pack: %w", err)
 		}
-		return pack{objects, res.ShallowUpdate}, nil
+		got.borders = res.ShallowUpdate
+		return got, nil
 	})
+}
+
+// unpack reads the pack out of the answer.
+func (q request) unpack(answer io.Reader) (pack, error) {
+	limit := cmp.Or(q.limit, packLimit)
+	limited := &io.LimitedReader{R: answer, N: limit}
+	got, err := unpack(limited, q.room)
+	if _, large := errors.AsType[*oversize](err); err != nil && !large && limited.N <= 0 {
+		err = bound(fmt.Sprintf("it is larger than %d MiB", limit>>20))
+	}
+	return got, err
 }
 
 func (q request) encode(can *capability.List) (*packp.UploadPackRequest, error) {
@@ -153,23 +167,16 @@ func (q request) encode(can *capability.List) (*packp.UploadPackRequest, error) 
 	return req, nil
 }
 
-func readPack(res io.Reader, asked *capability.List, into storer.Storer) error {
+// demultiplexed is the pack in an answer that also says how far the server is.
+func demultiplexed(answer io.Reader, asked *capability.List) io.Reader {
 	switch {
 	case asked.Supports(capability.Sideband64k):
-		res = sideband.NewDemuxer(sideband.Sideband64k, res)
+		return sideband.NewDemuxer(sideband.Sideband64k, answer)
 	case asked.Supports(capability.Sideband):
-		res = sideband.NewDemuxer(sideband.Sideband, res)
+		return sideband.NewDemuxer(sideband.Sideband, answer)
 	}
-	limited := &io.LimitedReader{R: res, N: packLimit}
-	err := packfile.UpdateObjectStorage(into, limited)
-	if limited.N == 0 {
-		return fmt.Errorf("it is larger than %d MiB", packLimit>>20)
-	}
-	return err
+	return answer
 }
-
-// errRaced is a branch that is no longer where a push expects it.
-var errRaced = errors.New("the branch has moved")
 
 // push sends a draft to a branch that must still be where the draft starts.
 // Neither an error nor its absence tells anything certain about the branch; but

@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -29,19 +28,26 @@ type entry struct {
 // tree is one folder, in Git's order.
 type tree []entry
 
+// parseTree makes one text of the whole object, which the entries share.
 func parseTree(raw []byte) (tree, error) {
 	var t tree
-	for len(raw) > 0 {
-		head, rest, ok := bytes.Cut(raw, []byte{0})
-		mode, name, both := bytes.Cut(head, []byte{' '})
-		if !ok || !both || len(name) == 0 || len(rest) < len(plumbing.Hash{}) {
+	for left := string(raw); left != ""; {
+		head, rest, ok := strings.Cut(left, "\x00")
+		mode, name, both := strings.Cut(head, " ")
+		if !ok || !both || name == "" || len(rest) < len(plumbing.Hash{}) {
 			return nil, errors.New("the tree object is malformed")
 		}
-		e := entry{mode: string(mode), name: string(name)}
-		raw = rest[copy(e.hash[:], rest):]
+		e := entry{mode: mode, name: name}
+		left = rest[copy(e.hash[:], rest):]
 		t = append(t, e)
 	}
 	return t, nil
+}
+
+// cost is about what a tree takes in memory, in bytes.
+func (t tree) cost() int64 {
+	const entryCost = 128
+	return int64(len(t)) * entryCost
 }
 
 func (t tree) encode() []byte {

@@ -92,7 +92,7 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 				return gitops.Commit{}, refusal
 			}
 		}
-		commit := m.append(gitops.Commit{Subject: change.Subject, Trailers: change.Trailers}, tree)
+		commit := m.append(gitops.Commit{Subject: change.Subject}, tree)
 		m.check(ctx, tip)
 		return commit, m.happens(ctx, "the reply to a push")
 	}

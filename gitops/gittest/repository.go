@@ -36,6 +36,12 @@ func (r Repository) Init(root, name string, content fs.FS) (string, error) {
 	settings := [][2]string{
 		{"uploadpack.allowFilter", fmt.Sprint(!r.NoFilter)},
 		{"uploadpack.allowAnySHA1InWant", fmt.Sprint(!r.NoHashWants)},
+		// GitHub takes no other filters than these.
+		{"uploadpackfilter.allow", "false"},
+		{"uploadpackfilter.blob:none.allow", "true"},
+		{"uploadpackfilter.blob:limit.allow", "true"},
+		{"uploadpackfilter.tree.allow", "true"},
+		{"uploadpackfilter.tree.maxDepth", "0"},
 		// A collection in the background would outlive the caller.
 		{"receive.autogc", "false"},
 		{"gc.auto", "0"},

@@ -1,0 +1,238 @@
+package gitops
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+)
+
+// The bounds of one pack, in bytes: as it comes, and of all that is in it. What
+// is kept of it is bounded by the room that there is.
+const (
+	packLimit    = 1 << 30
+	inflateLimit = 8 << 30
+)
+
+// objectCost is what an object takes in memory beside its content, in bytes.
+const objectCost = 256
+
+// waitingLimit bounds how many deltas may come before their base.
+const waitingLimit = 1 << 12
+
+// smallestLimit is the size, in bytes, that files are kept up to in any case.
+const smallestLimit = 512
+
+// bound is what an answer exceeds. To ask for the same again is idle.
+type bound string
+
+func (b bound) Error() string { return string(b) }
+
+// errNoRoom is a pack that holds more than may be kept, even without its files.
+var errNoRoom = bound(fmt.Sprintf("more than %d MiB would have to be kept", storeLimit>>20))
+
+// stored is one object of the repository.
+type stored struct {
+	kind    plumbing.ObjectType
+	content []byte
+}
+
+func (o stored) cost() int64 { return int64(len(o.content)) + objectCost }
+
+// pack is what a fetch brought: objects, the sizes of files that were left out,
+// and how the borders of a shallow history moved.
+type pack struct {
+	objects map[plumbing.Hash]stored
+	left    map[plumbing.Hash]int64
+	cost    int64
+	borders packp.ShallowUpdate
+}
+
+// oversize is a pack of one file that is larger than may be read.
+type oversize struct{ bytes int64 }
+
+func (o *oversize) Error() string {
+	return fmt.Sprintf("has %d bytes; at most %d are read", o.bytes, fileLimit)
+}
+
+// unpacker reads a pack and keeps what there is room for. When the room ends,
+// the largest files go first: what is read of a repository is small. A file that
+// is not kept is never in memory as a whole.
+type unpacker struct {
+	pack
+	scanner  *packfile.Scanner
+	room     int64
+	largest  int64 // files up to this size are kept
+	inflated int64
+	at       map[int64]plumbing.Hash   // objects by where they begin
+	waiting  map[plumbing.Hash][]delta // deltas that came before their base
+	waits    int
+}
+
+// delta is an object as the difference to another one.
+type delta struct {
+	at      int64
+	content []byte
+}
+
+func unpack(r io.Reader, room int64) (pack, error) {
+	u := &unpacker{
+		pack:    pack{objects: map[plumbing.Hash]stored{}, left: map[plumbing.Hash]int64{}},
+		scanner: packfile.NewScanner(r),
+		room:    room,
+		largest: fileLimit,
+		at:      map[int64]plumbing.Hash{},
+		waiting: map[plumbing.Hash][]delta{},
+	}
+	_, count, err := u.scanner.Header()
+	if err != nil {
+		return u.pack, err
+	}
+	for range count {
+		header, err := u.scanner.NextObjectHeader()
+		if err != nil {
+			return u.pack, err
+		}
+		if count == 1 && header.Type == plumbing.BlobObject && header.Length > u.largest {
+			return u.pack, &oversize{header.Length}
+		}
+		if err := u.next(header); err != nil {
+			return u.pack, err
+		}
+	}
+	_, err = u.scanner.Checksum()
+	return u.pack, err
+}
+
+// next reads one object.
+func (u *unpacker) next(header *packfile.ObjectHeader) error {
+	u.inflated += header.Length
+	switch {
+	case header.Length < 0 || u.inflated > inflateLimit:
+		return bound(fmt.Sprintf("it holds more than %d MiB", inflateLimit>>20))
+	case header.Type == plumbing.TagObject || header.Type.IsDelta() && header.Length > u.largest:
+		return u.read(header, io.Discard)
+	case header.Type.IsDelta():
+		return u.nextDelta(header)
+	case header.Type == plumbing.BlobObject && header.Length > u.largest:
+		hasher := plumbing.NewHasher(header.Type, header.Length)
+		err := u.read(header, hasher)
+		u.left[hasher.Sum()] = header.Length
+		return err
+	case header.Length > fileLimit:
+		return bound(fmt.Sprintf("a %s has %d bytes; at most %d are read", header.Type, header.Length, fileLimit))
+	}
+	content, err := u.content(header)
+	if err != nil {
+		return err
+	}
+	return u.keep(header.Offset, stored{header.Type, content})
+}
+
+func (u *unpacker) read(header *packfile.ObjectHeader, into io.Writer) error {
+	n, _, err := u.scanner.NextObject(into)
+	if err == nil && n != header.Length {
+		err = fmt.Errorf("an object has %d bytes, expected %d", n, header.Length)
+	}
+	return err
+}
+
+func (u *unpacker) content(header *packfile.ObjectHeader) ([]byte, error) {
+	content := bytes.NewBuffer(make([]byte, 0, header.Length))
+	err := u.read(header, content)
+	return content.Bytes(), err
+}
+
+// nextDelta reads a delta. One of a file that was left out is left out too.
+func (u *unpacker) nextDelta(header *packfile.ObjectHeader) error {
+	content, err := u.content(header)
+	if err != nil {
+		return err
+	}
+	d, base := delta{header.Offset, content}, header.Reference
+	if header.Type == plumbing.OFSDeltaObject {
+		base = u.at[header.OffsetReference]
+	}
+	if from, ok := u.objects[base]; ok {
+		return u.apply(d, from)
+	}
+	if header.Type == plumbing.OFSDeltaObject {
+		return nil
+	}
+	if u.waits++; u.waits > waitingLimit {
+		return bound(fmt.Sprintf("more than %d objects of it come before what they are made of", waitingLimit))
+	}
+	u.waiting[base] = append(u.waiting[base], d)
+	return u.spend(int64(len(content)) + objectCost)
+}
+
+// apply keeps the object that a delta makes of its base.
+func (u *unpacker) apply(d delta, base stored) error {
+	size, err := d.size()
+	if err != nil {
+		return err
+	}
+	if u.inflated += size; size > fileLimit || base.kind == plumbing.BlobObject && size > u.largest {
+		return nil
+	}
+	content, err := packfile.PatchDelta(base.content, d.content)
+	if err != nil {
+		return err
+	}
+	return u.keep(d.at, stored{base.kind, content})
+}
+
+// size is how long the object is that a delta makes: the second number in it.
+func (d delta) size() (int64, error) {
+	_, n := binary.Uvarint(d.content)
+	if n <= 0 {
+		return 0, packfile.ErrInvalidDelta
+	}
+	size, n := binary.Uvarint(d.content[n:])
+	if n <= 0 || size > inflateLimit {
+		return 0, packfile.ErrInvalidDelta
+	}
+	return int64(size), nil
+}
+
+// keep takes an object in, and what waited for it.
+func (u *unpacker) keep(at int64, o stored) error {
+	name := plumbing.ComputeHash(o.kind, o.content)
+	u.at[at] = name
+	if _, twice := u.objects[name]; twice {
+		return nil
+	}
+	u.objects[name] = o
+	if err := u.spend(o.cost()); err != nil {
+		return err
+	}
+	waiting := u.waiting[name]
+	delete(u.waiting, name)
+	for _, d := range waiting {
+		if err := u.apply(d, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spend counts what is kept and makes room by leaving out the largest files.
+func (u *unpacker) spend(cost int64) error {
+	for u.cost += cost; u.cost > u.room; {
+		if u.largest /= 2; u.largest < smallestLimit {
+			return errNoRoom
+		}
+		for name, o := range u.objects {
+			if o.kind == plumbing.BlobObject && int64(len(o.content)) > u.largest {
+				delete(u.objects, name)
+				u.left[name] = int64(len(o.content))
+				u.cost -= o.cost()
+			}
+		}
+	}
+	return nil
+}
