@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -167,35 +166,15 @@ const (
 // publishes one change: this one holds the server and the generated files.
 func resident(b *testing.B, url, content string) float64 {
 	b.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestPublishInProcess$", "-test.v")
-	cmd.Env = append(os.Environ(), processURL+"="+url, processContent+"="+content)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
-	_, after, _ := strings.Cut(string(out), "VmHWM:")
-	var kib float64
-	if _, err := fmt.Sscan(after, &kib); err != nil {
-		b.Fatalf("no VmHWM in %s", out)
-	}
-	return kib / 1024
+	_, memory := inProcess(b, "TestPublishInProcess", processURL+"="+url, processContent+"="+content)
+	return memory
 }
 
-// TestPublishInProcess publishes once to the server that a benchmark names, and
-// to one of its own otherwise, and prints the memory that it took.
+// TestPublishInProcess publishes once to the server that a benchmark names.
 func TestPublishInProcess(t *testing.T) {
 	url, content := os.Getenv(processURL), os.Getenv(processContent)
 	if url == "" {
-		files := make(map[string]string)
-		for _, name := range serviceFiles {
-			files[service+"/"+name] = name
-		}
-		url, content = serve(t, gittest.Repository{}, mapFS(files), nil).url, "new"
+		t.Skip("it is a part of BenchmarkPublish")
 	}
 	publishOverlay(t, url, content)
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(string(status))
 }

@@ -119,10 +119,10 @@ func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pa
 		defer func() { _ = res.Close() }()
 		got, err := q.unpack(demultiplexed(res, req.Capabilities))
 		if err != nil {
-			// go-git ends a process or a connection after a failed read; else
-			// it would wait for what nobody reads.
+			// go-git ends a process or a connection after a failed read. Without
+			// one, closing waits for a server that waits for a reader.
 			stop()
-			_, _ = res.Read(make([]byte, 1))
+			_, _ = io.Copy(io.Discard, res)
 		}
 		if large, ok := errors.AsType[*oversize](err); ok {
 			got.left[q.wants[0]], err = large.bytes, nil

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/cgi"
@@ -94,6 +95,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			"REMOTE_USER=gittest",
 		),
 		Stderr: io.Discard,
+		// A client that stops reading is no news.
+		Logger: log.New(io.Discard, "", 0),
 	}).ServeHTTP(w, r)
 }
 

@@ -1,0 +1,141 @@
+package gitops_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+// mostMemory bounds, in MiB, what a process may take that reads a small file.
+const mostMemory = 48
+
+var largeFile = flag.Int("large-file", 64, "MiB of each file that TestMemory has beside those that are read")
+
+// The variables that make TestReadInProcess read, and how its lines begin.
+const (
+	readURL  = "GITOPS_TEST_READ_URL"
+	readMark = "read: "
+)
+
+// TestMemory reads the files of one folder beside others that hold far more
+// than may be kept, in it and in other folders, from every kind of server.
+func TestMemory(t *testing.T) {
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	s.importLarge(t, *largeFile<<20)
+	for name, made := range kinds() {
+		for _, setting := range [][2]string{
+			{"uploadpack.allowFilter", fmt.Sprint(!made.NoFilter)},
+			{"uploadpack.allowAnySHA1InWant", fmt.Sprint(!made.NoHashWants)},
+		} {
+			s.git(t, "config", setting[0], setting[1])
+		}
+		for way, url := range s.remotes() {
+			t.Run(name+", "+way, func(t *testing.T) {
+				said, memory := inProcess(t, "TestReadInProcess", readURL+"="+url)
+				t.Logf("%.0f MiB", memory)
+				if memory > mostMemory {
+					t.Errorf("it used %.0f MiB, want at most %d", memory, mostMemory)
+				}
+				if !slices.Contains(said, `read: "images: []\n", <nil>`) {
+					t.Errorf("it said %q", said)
+				}
+				if !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "16777216") }) {
+					t.Errorf("it said %q, want the size that is read", said)
+				}
+			})
+		}
+	}
+}
+
+// importLarge commits two files that are nearly the same, so that Git keeps one
+// as the difference to the other, and one that is their difference.
+func (s server) importLarge(t *testing.T, size int) {
+	t.Helper()
+	zeros := func() io.Reader { return io.LimitReader(zeroReader{}, int64(size)) }
+	var parts []io.Reader
+	file := func(path, end string) {
+		head := fmt.Sprintf("M 100644 inline %s\ndata %d\n", path, size+len(end))
+		parts = append(parts, strings.NewReader(head), zeros(), strings.NewReader(end+"\n"))
+	}
+	parts = append(parts, strings.NewReader("commit refs/heads/main\ncommitter x <x@example.com> 1700000000 +0000\ndata 5\nDumps\nfrom refs/heads/main^0\n"))
+	file("apps/web/overlays/prod/dump.sql", "")
+	file("apps/web/overlays/stage/dump.sql", "\nand more")
+	file("data/dump.sql", "\nand others")
+	if _, err := gittest.Git(s.dir, io.MultiReader(parts...), "fast-import", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type zeroReader struct{}
+
+func (zeroReader) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestReadInProcess reads from the server that TestMemory names.
+func TestReadInProcess(t *testing.T) {
+	url := os.Getenv(readURL)
+	if url == "" {
+		t.Skip("it is a part of TestMemory")
+	}
+	tip, err := open(t, gitops.Remote{URL: url, Branch: "main"}).Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := fs.ReadFile(tip.Tree, "apps/web/overlays/prod/k.yaml")
+	fmt.Printf("%s%q, %v\n", readMark, content, err)
+	_, err = fs.ReadFile(tip.Tree, "apps/web/overlays/prod/dump.sql")
+	fmt.Printf("%s%v\n", readMark, err)
+}
+
+// inProcess runs one test in a process of its own, which says how much memory
+// it takes at most, in MiB, and what it says.
+func inProcess(t testing.TB, test string, environment ...string) (said []string, memory float64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.v")
+	cmd.Env = slices.DeleteFunc(append(os.Environ(), environment...), func(v string) bool {
+		return strings.HasPrefix(v, "GOMEMLIMIT=") || strings.HasPrefix(v, "GOGC=")
+	})
+	cmd.Env = append(cmd.Env, statusVariable+"=yes")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for line := range bytes.Lines(out) {
+		if bytes.HasPrefix(line, []byte(readMark)) {
+			said = append(said, strings.TrimSuffix(string(line), "\n"))
+		}
+	}
+	_, after, _ := strings.Cut(string(out), "VmHWM:")
+	if _, err := fmt.Sscan(after, &memory); err != nil {
+		t.Fatalf("no VmHWM in %s", out)
+	}
+	return said, memory / 1024
+}
+
+// statusVariable makes a process print its status when its tests are done.
+const statusVariable = "GITOPS_TEST_STATUS"
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv(statusVariable) != "" {
+		status, err := os.ReadFile("/proc/self/status")
+		fmt.Println(string(status), err)
+		if errors.Is(err, fs.ErrNotExist) {
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
