@@ -33,6 +33,7 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool) (Observed
 	if !observed.Relation.ours() {
 		return observed, nil
 	}
+	observed.Operation = relateOperation(ctx, in, observed)
 	if observed.Service, err = c.service(ctx, in.App, app, in.Service); err != nil {
 		return observed, unlessMissing(err)
 	}
@@ -64,6 +65,21 @@ func relate(ctx context.Context, in Intent, revision string) (Relation, error) {
 		return Carrying, nil
 	}
 	return Displaced, nil
+}
+
+// relateOperation asks about a running operation beside a commit on top of ours. In a
+// busy repository there are further commits before a long hook ends. Where nobody can
+// tell, the operation is judged as if it took our values away.
+func relateOperation(ctx context.Context, in Intent, ob Observed) Relation {
+	state, revision := ob.App.Status.OperationState, syncRevision(in, ob.App)
+	if ob.Relation != Carrying || state == nil || state.Phase.Completed() || revision == compared(in, ob) {
+		return Unknown
+	}
+	relation, err := relate(ctx, in, revision)
+	if err != nil {
+		return Unknown
+	}
+	return relation
 }
 
 // once asks carries only once about a revision: it may look into Git, and an answer does

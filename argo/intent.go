@@ -61,6 +61,9 @@ type Observed struct {
 	Revision *servingv1.Revision // the one the intent names, or the template's
 	// Relation of the compared revision to the intent's commit.
 	Relation Relation
+	// Operation is how the revision of a running operation relates to it, where that is
+	// not the compared revision.
+	Operation Relation
 	// UID that the Application had when the wait began; empty: any.
 	UID types.UID
 	// Trouble of the verdict before, and for how long it has lasted without a break.

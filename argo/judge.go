@@ -20,6 +20,8 @@ const Grace = 30 * time.Second
 //     if there was one, and the comparison is not older than the operation's end;
 //   - it is Synced, or what is out of sync is not the Service and either waits to be
 //     pruned or went out of sync again after a full, successful operation;
+//   - or that revision is such a descendant, and only its own sync runs, failed, or has
+//     not begun: once the Service is as intended, that is the affair of whoever made it;
 //   - the live Service is at its observed generation with Ready True, has the intended
 //     template name, images and traffic, and status.traffic agrees;
 //   - the Revision is Ready and has the intended images.
@@ -42,16 +44,25 @@ func Judge(in Intent, ob Observed) Verdict {
 
 // judge goes from the outside to the inside and stops at the first thing to say.
 func judge(in Intent, ob Observed) Verdict {
-	rules := []func(Intent, Observed) *Verdict{
-		judgeIdentity, judgeConditions, judgeRelation, judgeOperation, judgeSync,
-		judgeSpec, judgeRevisionFailed, judgeReady, judgeTraffic, judgeRevision,
-	}
-	for _, rule := range rules {
-		if v := rule(in, ob); v != nil {
-			return *v
-		}
+	if v := first(in, ob, judgeIdentity, judgeConditions, judgeRelation, judgeOperation, judgeSync, judgeLive); v != nil {
+		return *v
 	}
 	return Verdict{State: Live, Reason: fmt.Sprintf("%s is live in %s at %s", in.Service, in.App, short(compared(in, ob)))}
+}
+
+// judgeLive looks at the live Service and its Revision, whatever Argo CD says of them.
+func judgeLive(in Intent, ob Observed) *Verdict {
+	return first(in, ob, judgeSpec, judgeRevisionFailed, judgeReady, judgeTraffic, judgeRevision)
+}
+
+// first is what the first of the rules has to say that has something to say.
+func first(in Intent, ob Observed, rules ...func(Intent, Observed) *Verdict) *Verdict {
+	for _, rule := range rules {
+		if v := rule(in, ob); v != nil {
+			return v
+		}
+	}
+	return nil
 }
 
 func wait(format string, args ...any) *Verdict {

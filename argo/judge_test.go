@@ -76,15 +76,16 @@ func (s situation) decode(t testing.TB) (Intent, Observed) {
 	var in Intent
 	var ob Observed
 	var observed struct {
-		Relation Relation
-		UID      string
-		Trouble  string
-		For      string
-		Note     string
+		Relation  Relation
+		Operation Relation
+		UID       string
+		Trouble   string
+		For       string
+		Note      string
 	}
 	s.read(t, "intent", &in)
 	s.read(t, "observed", &observed)
-	ob.Relation, ob.Trouble, ob.Note = observed.Relation, observed.Trouble, observed.Note
+	ob.Relation, ob.Operation, ob.Trouble, ob.Note = observed.Relation, observed.Operation, observed.Trouble, observed.Note
 	ob.UID = "8381b027-d232-43d0-a606-8f807c7cb356"
 	ob.TroubleFor, _ = time.ParseDuration(observed.For)
 	if s.files["application"] != nil {
@@ -171,7 +172,7 @@ func FuzzJudge(f *testing.F) {
 				t.Skip() // nothing that could have been decoded
 			}
 		}
-		ob.Relation, ob.Trouble, ob.TroubleFor = rest.Relation, rest.Trouble, rest.TroubleFor
+		ob.Relation, ob.Operation, ob.Trouble, ob.TroubleFor = rest.Relation, rest.Operation, rest.Trouble, rest.TroubleFor
 		if string(service) == "null" {
 			ob.Service = nil
 		}
@@ -196,8 +197,10 @@ func sane(in Intent, ob Observed, v Verdict) error {
 		return fmt.Errorf("troubled and %s", v.State)
 	case v.State != Live:
 		return nil
-	case !ob.Relation.ours() || ob.App.Operation != nil || ob.App.DeletionTimestamp != nil:
-		return fmt.Errorf("live, but not the commit's application at rest")
+	case !ob.Relation.ours() || ob.App.DeletionTimestamp != nil:
+		return fmt.Errorf("live, but not the commit's application")
+	case ob.App.Operation != nil && (ob.Relation != Carrying || syncRevision(in, ob.App) == in.Commit):
+		return fmt.Errorf("live, while the commit is being synced")
 	case ob.Service == nil || ob.Service.Generation != ob.Service.Status.ObservedGeneration || !ob.Service.IsReady():
 		return fmt.Errorf("live, but the Service is not ready at its generation")
 	case in.Revision != "" && ob.Service.Spec.Template.Name != in.Revision:
