@@ -33,10 +33,10 @@ func TestAwaitHelps(t *testing.T) {
 		want   []order
 		reason string
 	}{
-		"auto-sync is off":              {in, off, nil, []order{syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself"},
-		"and it may not":                {in, off, denied, []order{syncNow, syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself; syncing: not allowed"},
-		"auto-sync forgot":              {inStuck, stuck, nil, []order{syncStuck}, "the application is out of sync at 08c13fd0"},
-		"a window is closed":            {inStuck, stuck, errWindow, []order{syncStuck}, "the application is out of sync at 08c13fd0; a sync window is closed"},
+		"auto-sync is off":              {in, off, nil, []order{syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b"},
+		"and it may not":                {in, off, denied, []order{syncNow, syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b; syncing: not allowed"},
+		"auto-sync forgot":              {inStuck, stuck, nil, []order{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b"},
+		"a window is closed":            {inStuck, stuck, errWindow, []order{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b; a sync window is closed"},
 		"a sync does not help":          {inDrift, drifts, nil, nil, ""},
 		"an older commit blocks":        {inBehind, blocked, nil, []order{terminate}, ""},
 		"an older commit is no Service": {inBehind, invalid, nil, []order{terminate}, ""},

@@ -38,7 +38,7 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool) (Observed
 		return observed, unlessMissing(err)
 	}
 	name := wanted(in, observed)
-	if name == "" || observed.Service.Status.GetCondition(apis.ConditionReady).IsUnknown() {
+	if name == "" || in.TrafficOnly || observed.Service.Status.GetCondition(apis.ConditionReady).IsUnknown() {
 		return observed, nil // there is nothing to learn from it yet
 	}
 	observed.Revision, err = c.Revision(ctx, in.App, observed.Service.Namespace, name)

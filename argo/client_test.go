@@ -119,6 +119,9 @@ func TestCheck(t *testing.T) {
 		"service-missing":            Wait,
 		"revision-not-read":          Wait,
 		"branch-for-revision":        Wait,
+		"others-sync-failed":         Live,
+		"others-hook-of-earlier":     Live,
+		"traffic-only":               Live,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,9 +19,15 @@ type Intent struct {
 	Revision string
 	// Images of the template's containers, in their order; none: not compared.
 	Images []string
+	// InitImages are those of its init containers, in their order; none: not compared.
+	InitImages []string
 	// Traffic as the rendered Service has it; none is Knative's default, all to the
 	// latest ready revision.
 	Traffic []servingv1.TrafficTarget
+	// TrafficOnly is for an emergency in which the template cannot be taken back: live is
+	// when the traffic goes where it should, whatever the template is and whether or not
+	// its own revision is ready.
+	TrafficOnly bool
 	// Carries tells whether revision, which Argo CD compared and which is not Commit,
 	// is a descendant of Commit that still carries our values. False means superseded,
 	// also by a rewritten branch. For an ancestor of Commit, which Argo CD shows until

@@ -26,10 +26,13 @@ const Grace = 30 * time.Second
 //     template name, images and traffic, and status.traffic agrees;
 //   - the Revision is Ready and has the intended images.
 //
+// Of an intent for the traffic only, the template, its Revision and the Service's Ready
+// are not looked at, but RoutesReady is.
+//
 // It is Failed at once for what cannot heal: the Application deleted, recreated or
 // redirected, the operation for our revision failed for good or the Service refused by
-// an admission webhook or its schema, the Revision past its progress deadline. Any other
-// trouble fails after it has lasted for Grace.
+// an admission webhook or its schema, the Revision past its progress deadline since the
+// commit was applied. Any other trouble fails after it has lasted for Grace.
 func Judge(in Intent, ob Observed) Verdict {
 	v := judge(in, ob)
 	if v.Trouble != "" && v.Trouble == ob.Trouble && ob.TroubleFor >= Grace {
@@ -52,7 +55,10 @@ func judge(in Intent, ob Observed) Verdict {
 
 // judgeLive looks at the live Service and its Revision, whatever Argo CD says of them.
 func judgeLive(in Intent, ob Observed) *Verdict {
-	return first(in, ob, judgeSpec, judgeRevisionFailed, judgeReady, judgeTraffic, judgeRevision)
+	if in.TrafficOnly {
+		return first(in, ob, judgeThere, judgeSpec, judgeRoutes, judgeTraffic)
+	}
+	return first(in, ob, judgeThere, judgeTemplate, judgeSpec, judgeRevisionFailed, judgeReady, judgeTraffic, judgeRevision)
 }
 
 // first is what the first of the rules has to say that has something to say.

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -217,9 +218,35 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("sync", "Argo CD does not sync: %s", message)
 	}
 	if !automated(app) {
-		return wait("the application is out of sync at %s and does not sync by itself", short(compared(in, ob)))
+		return wait("the application is out of sync at %s and does not sync by itself%s", short(compared(in, ob)), outOfSync(in, app))
 	}
-	return wait("the application is out of sync at %s", short(compared(in, ob)))
+	return wait("the application is out of sync at %s%s", short(compared(in, ob)), outOfSync(in, app))
+}
+
+// outOfSync names what an Application has out of sync, so that a person sees whether it is
+// the Service or a neighbour that holds it up.
+func outOfSync(in Intent, app *v1alpha1.Application) string {
+	const most = 3
+	var names []string
+	ours := serviceStatus(in, app)
+	for i, r := range app.Status.Resources {
+		switch {
+		case r.Status != v1alpha1.SyncStatusCodeOutOfSync || r.RequiresPruning:
+		case &app.Status.Resources[i] == ours:
+			names = slices.Insert(names, 0, "the Service "+in.Service)
+		default:
+			names = append(names, clean(r.Kind+"/"+r.Name))
+		}
+	}
+	rest := ""
+	if len(names) > most {
+		rest = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
+	}
+	if len(names) > 0 && ours != nil && ours.Status == v1alpha1.SyncStatusCodeSynced {
+		rest += ", but not the Service"
+	}
+	return after(strings.Join(names, ", ") + rest)
 }
 
 func serviceStatus(in Intent, app *v1alpha1.Application) *v1alpha1.ResourceStatus {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/apis"
@@ -21,31 +22,60 @@ func judgeRevisionFailed(in Intent, ob Observed) *Verdict {
 	}
 	switch ready.Reason {
 	case "ProgressDeadlineExceeded": // Knative waited this long itself
-		return failed("revision %s did not become ready in time: %s", ob.Revision.Name, why(ready))
+		const format = "revision %s did not become ready in time: %s"
+		if appliedBefore(in, ob, ready.LastTransitionTime.Inner.Time) {
+			return failed(format, ob.Revision.Name, why(ready))
+		}
+		return troubled("revision", format, ob.Revision.Name, why(ready)) // it may try again, now that it is wanted
 	case "Unschedulable": // until the cluster has grown
 		return wait("revision %s waits for a node: %s", ob.Revision.Name, why(ready))
 	}
 	return troubled("revision", "revision %s is not ready: %s", ob.Revision.Name, why(ready))
 }
 
-// judgeSpec compares the live Service with the intent. Argo CD says Synced even where
-// its ignoreDifferences leave our fields out of both the comparison and the sync.
-func judgeSpec(in Intent, ob Observed) *Verdict {
-	s := ob.Service
-	if s == nil {
+// appliedBefore tells whether a sync of the commit, or of the compared one, began before t.
+func appliedBefore(in Intent, ob Observed, t time.Time) bool {
+	state, revision := ob.App.Status.OperationState, syncRevision(in, ob.App)
+	return state != nil && (revision == in.Commit || revision == compared(in, ob)) && !t.Before(state.StartedAt.Time)
+}
+
+// judgeThere makes sure that this is the Service that the wait is about.
+func judgeThere(in Intent, ob Observed) *Verdict {
+	switch s := ob.Service; {
+	case s == nil:
 		return troubled("missing", "the Service %s does not exist in the cluster", in.Service)
-	}
-	const hint = "does the application ignore this difference, or does something else write it?"
-	switch {
 	case s.Name != in.Service:
 		return failed("Argo CD answered with the Service %s instead of %s", clean(s.Name), in.Service)
 	case s.DeletionTimestamp != nil:
 		return troubled("missing", "the Service %s is being deleted", in.Service)
-	case in.Revision != "" && s.Spec.Template.Name != in.Revision:
-		return troubled("drift", "the live Service's template is named %q and not %s: %s", clean(s.Spec.Template.Name), in.Revision, hint)
-	case len(in.Images) > 0 && !slices.Equal(images(s.Spec.Template.Spec.Containers), in.Images):
+	}
+	return nil
+}
+
+// hint is about a live Service that differs from the intent. Argo CD says Synced even
+// where its ignoreDifferences leave our fields out of both the comparison and the sync.
+const hint = "does the application ignore this difference, or does something else write it?"
+
+// judgeTemplate compares the live Service's template with the intent.
+func judgeTemplate(in Intent, ob Observed) *Verdict {
+	template := ob.Service.Spec.Template
+	switch {
+	case in.Revision != "" && template.Name != in.Revision:
+		return troubled("drift", "the live Service's template is named %q and not %s: %s", clean(template.Name), in.Revision, hint)
+	case !hasImages(template.Spec.Containers, in.Images):
 		return troubled("drift", "the live Service's images are %s and not %s: %s",
-			clean(strings.Join(images(s.Spec.Template.Spec.Containers), ", ")), strings.Join(in.Images, ", "), hint)
+			describeImages(template.Spec.Containers), strings.Join(in.Images, ", "), hint)
+	case !hasImages(template.Spec.InitContainers, in.InitImages):
+		return troubled("drift", "the live Service's init containers have the images %s and not %s: %s",
+			describeImages(template.Spec.InitContainers), strings.Join(in.InitImages, ", "), hint)
+	}
+	return nil
+}
+
+// judgeSpec compares the live Service's traffic with the intent.
+func judgeSpec(in Intent, ob Observed) *Verdict {
+	s := ob.Service
+	switch {
 	case !sameTraffic(s.Spec.Traffic, in.Traffic):
 		return troubled("drift", "the live Service's traffic is %s and not %s: %s",
 			clean(describeTraffic(s.Spec.Traffic)), describeTraffic(in.Traffic), hint)
@@ -64,12 +94,21 @@ func wanted(in Intent, ob Observed) string {
 	return in.Revision
 }
 
+// hasImages tells whether the containers have the wanted images, if any are wanted.
+func hasImages(containers []corev1.Container, wanted []string) bool {
+	return len(wanted) == 0 || slices.Equal(images(containers), wanted)
+}
+
 func images(containers []corev1.Container) []string {
 	var names []string
 	for _, c := range containers {
 		names = append(names, c.Image)
 	}
 	return names
+}
+
+func describeImages(containers []corev1.Container) string {
+	return clean(strings.Join(images(containers), ", "))
 }
 
 // judgeReady looks at the Service's own verdict.
@@ -85,6 +124,19 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 	created, latest := s.Status.LatestCreatedRevisionName, s.Status.LatestReadyRevisionName
 	if want := wanted(in, ob); created != want || latest != want || want == "" {
 		return wait("the latest revision is %q and the latest ready one %q, not yet %s", clean(created), clean(latest), want)
+	}
+	return nil
+}
+
+// judgeRoutes looks at the Service's verdict about its traffic alone. It is as new as
+// status.traffic: Knative takes both from the Route at once
+// (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/apis/serving/v1/service_lifecycle.go#L130).
+func judgeRoutes(in Intent, ob Observed) *Verdict {
+	switch ready := ob.Service.Status.GetCondition(servingv1.ServiceConditionRoutesReady); {
+	case ready.IsFalse():
+		return troubled("routes", "the routes of %s are not ready: %s", in.Service, why(ready))
+	case !ready.IsTrue():
+		return wait("the routes of %s are becoming ready: %s", in.Service, why(ready))
 	}
 	return nil
 }
@@ -124,22 +176,30 @@ func judgeRevision(in Intent, ob Observed) *Verdict {
 	if ready := r.Status.GetCondition(apis.ConditionReady); !ready.IsTrue() || r.Status.ObservedGeneration != r.Generation {
 		return wait("revision %s is becoming ready: %s", r.Name, why(ready))
 	}
-	if len(in.Images) > 0 && !slices.Equal(images(r.Spec.Containers), in.Images) {
-		return failed("revision %s exists with the images %s and not %s", r.Name, clean(strings.Join(images(r.Spec.Containers), ", ")), strings.Join(in.Images, ", "))
+	switch {
+	case !hasImages(r.Spec.Containers, in.Images):
+		return failed("revision %s exists with the images %s and not %s",
+			r.Name, describeImages(r.Spec.Containers), strings.Join(in.Images, ", "))
+	case !hasImages(r.Spec.InitContainers, in.InitImages):
+		return failed("revision %s exists with init containers of the images %s and not %s",
+			r.Name, describeImages(r.Spec.InitContainers), strings.Join(in.InitImages, ", "))
 	}
-	return judgeDigests(in, r)
+	if v := judgeDigests(in.Images, r.Spec.Containers, r.Status.ContainerStatuses, r.Name); v != nil {
+		return v
+	}
+	return judgeDigests(in.InitImages, r.Spec.InitContainers, r.Status.InitContainerStatuses, r.Name)
 }
 
-// judgeDigests compares the digests that Knative resolved with those in the intent.
-func judgeDigests(in Intent, r *servingv1.Revision) *Verdict {
-	for i, image := range in.Images {
+// judgeDigests compares the digests that Knative resolved with those in the wanted images.
+func judgeDigests(wanted []string, containers []corev1.Container, resolved []servingv1.ContainerStatus, revision string) *Verdict {
+	for i, image := range wanted {
 		_, digest, found := strings.Cut(image, "@")
 		if !found {
 			continue
 		}
-		for _, c := range r.Status.ContainerStatuses {
-			if c.Name == r.Spec.Containers[i].Name && c.ImageDigest != "" && !strings.HasSuffix(c.ImageDigest, "@"+digest) {
-				return failed("revision %s runs %s and not %s", r.Name, clean(c.ImageDigest), image)
+		for _, c := range resolved {
+			if c.Name == containers[i].Name && c.ImageDigest != "" && !strings.HasSuffix(c.ImageDigest, "@"+digest) {
+				return failed("revision %s runs %s and not %s", revision, clean(c.ImageDigest), image)
 			}
 		}
 	}

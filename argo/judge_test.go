@@ -201,16 +201,22 @@ func sane(in Intent, ob Observed, v Verdict) error {
 		return fmt.Errorf("live, but not the commit's application")
 	case ob.App.Operation != nil && (ob.Relation != Carrying || syncRevision(in, ob.App) == in.Commit):
 		return fmt.Errorf("live, while the commit is being synced")
-	case ob.Service == nil || ob.Service.Generation != ob.Service.Status.ObservedGeneration || !ob.Service.IsReady():
-		return fmt.Errorf("live, but the Service is not ready at its generation")
-	case in.Revision != "" && ob.Service.Spec.Template.Name != in.Revision:
-		return fmt.Errorf("live, but with another template")
-	case !sameTraffic(ob.Service.Spec.Traffic, in.Traffic):
-		return fmt.Errorf("live, but with other traffic")
-	case ob.Revision == nil || !ob.Revision.IsReady():
-		return fmt.Errorf("live, but the Revision is not ready")
+	case ob.Service == nil || ob.Service.Generation != ob.Service.Status.ObservedGeneration:
+		return fmt.Errorf("live, but the Service is not at its generation")
 	case strings.ContainsFunc(v.Reason, unicode.IsControl):
 		return fmt.Errorf("control characters in the reason")
+	case !sameTraffic(ob.Service.Spec.Traffic, in.Traffic):
+		return fmt.Errorf("live, but with other traffic")
+	case in.TrafficOnly && !ob.Service.Status.GetCondition(servingv1.ServiceConditionRoutesReady).IsTrue():
+		return fmt.Errorf("live, but the routes are not ready")
+	case in.TrafficOnly:
+		return nil
+	case !ob.Service.IsReady():
+		return fmt.Errorf("live, but the Service is not ready")
+	case in.Revision != "" && ob.Service.Spec.Template.Name != in.Revision:
+		return fmt.Errorf("live, but with another template")
+	case ob.Revision == nil || !ob.Revision.IsReady():
+		return fmt.Errorf("live, but the Revision is not ready")
 	}
 	return nil
 }
