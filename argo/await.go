@@ -126,6 +126,9 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		w.refreshed = time.Now()
 	}
 	ob, err := w.argo.observe(ctx, w.in, refresh)
+	if ob.App != nil {
+		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
+	}
 	switch {
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
 		return ob, err
@@ -141,7 +144,6 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		verdict.State = Wait
 	}
 	w.remember(verdict)
-	w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
 	return ob, nil
 }
 

@@ -105,6 +105,24 @@ func TestAwaitRefreshesUntilTheCommitIsSeen(t *testing.T) {
 	})
 }
 
+func TestAwaitRefreshesWhileGitIsAway(t *testing.T) {
+	in, live := scene(t, "recorded-candidate-live")
+	_, behind := scene(t, "recorded-commit-not-seen")
+	behind.Relation = Unknown
+	synctest.Test(t, func(t *testing.T) {
+		p := &play{scene: func(_ time.Duration, p *play) (Observed, error) {
+			if len(p.refreshs) < 3 {
+				return behind, errors.New("looking for 08c13fd0 in f72f57d0: no answer from Git")
+			}
+			return live, nil
+		}}
+		_, took, err := await(in, p, 20*time.Second, nil)
+		if took > 3*refreshPause+lastPause || len(p.refreshs) != 3 {
+			t.Errorf("got %v after %v and refreshes at %v: expected a refresh every %v", err, took, p.refreshs, refreshPause)
+		}
+	})
+}
+
 func TestAwaitGivesTroubleItsGrace(t *testing.T) {
 	in, trouble := scene(t, "revision-missing-false")
 	_, live := scene(t, "recorded-candidate-live")

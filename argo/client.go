@@ -78,7 +78,8 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 
 // Live is what is there before a promotion: the Application, checked to be the one that
 // deploys source, the live Service, and its latest ready Revision if it has one. It is
-// ErrNotFound when the Application or the Service does not exist.
+// ErrNotFound when the Application or the Service does not exist, which is another error
+// where Argo CD contradicts itself about it.
 func (c *Client) Live(ctx context.Context, app App, source Source, service string) (Observed, error) {
 	if _, err := c.Version(ctx); err != nil {
 		return Observed{}, err
@@ -92,7 +93,7 @@ func (c *Client) Live(ctx context.Context, app App, source Source, service strin
 		return observed, err
 	}
 	if observed.Service, err = c.service(ctx, app, application, service); err != nil {
-		return observed, err
+		return observed, unlessListed(err, application, service)
 	}
 	if ready := observed.Service.Status.LatestReadyRevisionName; ready != "" {
 		observed.Revision, err = c.Revision(ctx, app, observed.Service.Namespace, ready)
@@ -101,6 +102,18 @@ func (c *Client) Live(ctx context.Context, app App, source Source, service strin
 		err = nil
 	}
 	return observed, err
+}
+
+// unlessListed keeps a Service that Argo CD has in sync from passing for one that does not
+// exist: where its tree of live objects is not complete, as after a restart, it finds none,
+// and what does not exist is deployed at once.
+func unlessListed(err error, app *v1alpha1.Application, service string) error {
+	listed := serviceStatus(Intent{Service: service}, app)
+	if !errors.Is(err, ErrNotFound) || listed == nil || listed.Status != v1alpha1.SyncStatusCodeSynced {
+		return err
+	}
+	return fmt.Errorf("application %s has the Service %s in sync, and yet Argo CD does not find it: expected one or the other; start again when Argo CD agrees with itself: %s",
+		app.Name, service, err.Error())
 }
 
 // Revision reads a live Revision of the Application. It is ErrNotFound when the

@@ -82,8 +82,12 @@ func TestLiveRefuses(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"no such service": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
-			"reading Service web-b of application web-b-production: not found", ErrNotFound},
+		"no such service": {func(s *liveServer, _ *Intent) {
+			s.observed.Service = nil
+			s.observed.App.Status.Resources[0].Status = v1alpha1.SyncStatusCodeOutOfSync
+		}, "reading Service web-b of application web-b-production: not found", ErrNotFound},
+		"a service that Argo CD says is there and is not": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
+			"application web-b-production has the Service web-b in sync, and yet Argo CD does not find it: expected one or the other; start again when Argo CD agrees with itself: reading Service web-b", nil},
 		"another source": {func(_ *liveServer, in *Intent) { in.Source.Path = "apps/x" },
 			"application web-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/web-b/overlays/production of https://git.example.test/infra.git: set application, repository and path to what belongs together", nil},
 		"another branch": {func(_ *liveServer, in *Intent) { in.Source.Branch = "release" },
@@ -102,8 +106,11 @@ func TestLiveRefuses(t *testing.T) {
 			test.change(s, &in)
 			observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.App, in.Source, in.Service)
 			wantError(t, err, test.want)
-			if test.is != nil && (!errors.Is(err, test.is) || observed.App == nil) {
-				t.Errorf("got %v, %v: want %v and the application", observed.App, err, test.is)
+			if errors.Is(err, ErrNotFound) != (test.is == ErrNotFound) {
+				t.Errorf("got %v: want %v", err, test.is)
+			}
+			if test.is != nil && observed.App == nil {
+				t.Error("got no application")
 			}
 		})
 	}
