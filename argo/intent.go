@@ -29,10 +29,9 @@ type Intent struct {
 	// its own revision is ready.
 	TrafficOnly bool
 	// Carries tells whether revision, which Argo CD compared and which is not Commit,
-	// is a descendant of Commit that still carries our values. False means superseded,
-	// also by a rewritten branch. For an ancestor of Commit, which Argo CD shows until
-	// it sees the commit, it returns ErrBehind. Nil: any other revision is awaited to
-	// become Commit.
+	// still carries our values. False means superseded. For one that Argo CD shows
+	// until it sees the commit it returns ErrBehind. Nil: any other revision is awaited
+	// to become Commit.
 	Carries func(ctx context.Context, revision string) (bool, error)
 }
 
@@ -86,9 +85,9 @@ type Relation int
 const (
 	Unknown   Relation = iota // nobody could tell yet
 	Same                      // it is the commit
-	Carrying                  // a descendant that carries the same values
+	Carrying                  // another that carries the same values
 	Behind                    // older: Argo CD has not seen the commit
-	Displaced                 // newer or unrelated, without our values
+	Displaced                 // without our values, as the branch is now
 )
 
 // ours tells whether the compared revision has the intent's values.

@@ -22,7 +22,7 @@ func (p *Promotion) closeStep(ctx context.Context, promotion, step string) {
 	defer stop()
 	now := time.Now()
 	commit, err := p.Branch.Publish(ctx, gitops.Change{
-		Subject:  strings.TrimSpace(p.Service+" "+p.Environment) + ": " + closing(step),
+		Subject: strings.TrimSpace(p.Service+" "+p.Environment) + ": " + closing(step),
 		Trailers: []gitops.Trailer{
 			{Key: trailerID, Value: promotion}, {Key: trailerService, Value: p.Service}, {Key: trailerOverlay, Value: p.Overlay},
 			{Key: trailerStep, Value: step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},

@@ -196,7 +196,7 @@ func (p *Promotion) trailers(plan Plan, step, from, to, reason string) []gitops.
 func (p *Promotion) intent(commit string, want expected) argo.Intent {
 	return argo.Intent{
 		App: p.App, Source: p.Source, Commit: commit, Service: p.Service,
-		Revision: want.Revision, Images: want.Images, Traffic: want.traffic,
+		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.traffic, TrafficOnly: want.trafficOnly,
 		Carries: p.carries(want),
 	}
 }

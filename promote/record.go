@@ -42,7 +42,7 @@ type Record struct {
 // A Version is a revision and the images of its containers.
 type Version struct {
 	Revision   string   `yaml:"revision" json:"revision"`
-	Images     []string `yaml:"images,flow" json:"images,omitempty"`
+	Images     []string `yaml:"images,omitempty,flow" json:"images,omitempty"`
 	InitImages []string `yaml:"init-images,omitempty,flow" json:"init-images,omitempty"`
 }
 
