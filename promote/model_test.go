@@ -27,8 +27,12 @@ type model struct {
 	story  []string
 	broken error // a promise that was
 
-	commits []gitops.Commit // oldest first
+	people bool // squash, rebase, revert and force pushes between our commits
+
+	commits []gitops.Commit // all that there ever were, in the order of their making
 	trees   []fstest.MapFS
+	head    int             // the branch's tip
+	lost    map[string]bool // commits that nobody has any more
 
 	ready map[string]bool // revisions that have been ready
 	last  string          // the latest of them
@@ -38,7 +42,7 @@ type model struct {
 
 func newModel(seed uint64) *model {
 	pick := rand.New(rand.NewPCG(seed, 0))
-	m := &model{pick: pick, config: newConfig(pick), ready: map[string]bool{}, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)]}
+	m := &model{pick: pick, config: newConfig(pick), ready: map[string]bool{}, lost: map[string]bool{}, people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)]}
 	m.append(gitops.Commit{Subject: "Begin"}, infra())
 	m.last = "web-00001"
 	m.ready[m.last] = true

@@ -18,17 +18,18 @@ import (
 
 // append makes a commit of a tree.
 func (m *model) append(commit gitops.Commit, tree fstest.MapFS) gitops.Commit {
-	commit.Time = time.Now()
-	if n := len(m.commits); n > 0 {
-		commit.Parents = []string{m.commits[n-1].Hash}
+	commit.Time = time.Now().Add(m.upTo(48*time.Hour) - 24*time.Hour) // clocks are wrong
+	if len(m.commits) > 0 {
+		commit.Parents = []string{m.commits[m.head].Hash}
 	}
 	commit.Hash = fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, commit, len(m.commits))))
 	m.commits, m.trees = append(m.commits, commit), append(m.trees, tree)
+	m.head = len(m.commits) - 1
 	m.tell("  commit %.7s %s", commit.Hash, commit.Subject)
 	return commit
 }
 
-func (m *model) tip() int { return len(m.commits) - 1 }
+func (m *model) tip() int { return m.head }
 
 func (m *model) snapshot(n int) gitops.Snapshot {
 	return gitops.Snapshot{Commit: m.commits[n], Tree: m.trees[n]}
@@ -38,14 +39,24 @@ func (m *model) find(hash string) int {
 	return slices.IndexFunc(m.commits, func(c gitops.Commit) bool { return c.Hash == hash })
 }
 
-// others push: mostly elsewhere, now and then to the Service itself.
+// others push: mostly elsewhere, now and then to the Service itself, and they do
+// to our commits what people do with Git.
 func (m *model) others() {
-	if !m.odds("somebody pushes", 6) {
-		return
+	switch {
+	case m.odds("somebody pushes", 6):
+		m.push()
+	case m.people && m.odds("somebody squashes or rebases all that there is", 12):
+		m.rewrite()
+	case m.people && m.odds("somebody takes commits back", 60):
+		m.touch = true
+		m.takeCommitsBack()
 	}
+}
+
+func (m *model) push() {
 	tree := maps.Clone(m.trees[m.tip()])
 	tree[fmt.Sprintf("docs/%d", len(m.commits))] = &fstest.MapFile{Data: []byte("by hand")}
-	subject := "Write docs"
+	subject := []string{"Write docs", "Merge branch main of infra"}[m.pick.IntN(2)]
 	if m.pick.IntN(8) == 0 {
 		m.touch = true
 		subject = "Promote by hand"
@@ -58,6 +69,29 @@ func (m *model) others() {
 		tree["web/kustomization.yaml"] = &fstest.MapFile{Data: []byte(text)}
 	}
 	m.append(gitops.Commit{Subject: subject}, tree)
+}
+
+// rewrite gives the branch other commits with the same content. Those from
+// before are nowhere any more, or still in the server's store.
+func (m *model) rewrite() {
+	if m.pick.IntN(2) == 0 {
+		for _, commit := range m.commits {
+			m.lost[commit.Hash] = true
+		}
+	}
+	m.append(gitops.Commit{Subject: "All so far"}, m.trees[m.tip()])
+}
+
+// takeCommitsBack reverts the newest commits, or pushes the branch to where it
+// was before.
+func (m *model) takeCommitsBack() {
+	to := max(0, m.tip()-1-m.pick.IntN(4))
+	if m.pick.IntN(2) == 0 {
+		m.append(gitops.Commit{Subject: "Revert"}, m.trees[to])
+		return
+	}
+	m.head = to
+	m.tell("  branch at %.7s again", m.commits[to].Hash)
 }
 
 func (m *model) Tip(ctx context.Context) (gitops.Snapshot, error) {
@@ -152,7 +186,7 @@ func (m *model) At(ctx context.Context, commit string) (gitops.Snapshot, error) 
 	if err := m.happens(ctx, "reading a commit"); err != nil {
 		return gitops.Snapshot{}, err
 	}
-	if n := m.find(commit); n >= 0 {
+	if n := m.find(commit); n >= 0 && !m.lost[commit] {
 		return m.snapshot(n), nil
 	}
 	return gitops.Snapshot{}, fmt.Errorf("commit %s: %w", commit, gitops.ErrNotFound)
