@@ -12,7 +12,6 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -116,7 +115,7 @@ func commentDiff(ctx context.Context, s settings, w workflow, r *runner, overlay
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
-	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
+	client, err := s.github(w)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func start(ctx context.Context, arguments arguments, getenv func(string) string,
 	w, eventErr := readWorkflow(getenv)
 	s, err := readSettings(arguments, getenv, w)
 	r.Hide(s.secrets()...)
-	if eventErr != nil {
+	if eventErr != nil && !s.pushes() {
 		r.Warning(note{Title: "Event not read", Text: eventErr.Error()})
 	}
 	if err != nil {

@@ -150,7 +150,7 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 // commentPlace finds where the comment belongs: 0 where there is no pull
 // request.
 func commentPlace(ctx context.Context, s settings, w workflow) (*github.Client, int, error) {
-	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
+	client, err := s.github(w)
 	if err != nil || s.PullRequest > 0 || w.SHA == "" {
 		return client, s.PullRequest, err
 	}

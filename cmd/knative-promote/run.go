@@ -19,6 +19,9 @@ import (
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over, cancelled tells the former.
 func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workflow, r *runner) (promote.Result, error) {
+	if err := s.checkPullRequest(ctx, w); err != nil {
+		return looked(ctx, s, err)
+	}
 	show := newReporter(ctx, s, w, r)
 	p, err := connect(s, w, show)
 	if err != nil {

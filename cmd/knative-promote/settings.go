@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
 )
 
 // The commands.
@@ -83,6 +84,14 @@ func (s *settings) complete(w workflow) {
 // request touches instead of planning one promotion.
 func (s *settings) diffsCheckout() bool {
 	return s.Command == cmdDiff && len(s.Promote.Images) == 0
+}
+
+// pushes says whether the command may change the infra repository.
+func (s *settings) pushes() bool { return s.Command == cmdPromote || s.Command == cmdRollback }
+
+// github speaks to the repository of the workflow.
+func (s *settings) github(w workflow) (*github.Client, error) {
+	return github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
 }
 
 // secrets are the values that no output may show.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,9 @@ type workflow struct {
 	PullRequest int    // of the event, 0 without one
 	Base, Head  string // commits of the event's pull request
 	Workspace   string // folder of the checkout, the current one outside Actions
-	Fork        bool   // the event's pull request is a fork's and not merged
+	Unread      string // why nobody knows what the event is; empty: it is read
+	Unmerged    string // what the event is of that nobody has merged; empty: of nothing such
+	Untold      bool   // the event does not tell whose PullRequest is
 }
 
 // event is the part of GitHub's event that we read; see
@@ -39,14 +42,27 @@ type event struct {
 		PullRequests   []pullRequest `json:"pull_requests"` // empty for a fork's
 		HeadRepository repository    `json:"head_repository"`
 	} `json:"workflow_run"`
-	Repository repository `json:"repository"`
+	CheckSuite *checkSuite `json:"check_suite"`
+	CheckRun   struct {
+		CheckSuite *checkSuite `json:"check_suite"`
+	} `json:"check_run"`
+	MergeGroup *json.RawMessage   `json:"merge_group"`
+	Branches   *[]json.RawMessage `json:"branches"` // of the event status: that have its commit
+	Repository repository         `json:"repository"`
+}
+
+// checkSuite is what was checked. A fork's has no branch and no pull requests.
+type checkSuite struct {
+	HeadBranch   string        `json:"head_branch"`
+	PullRequests []pullRequest `json:"pull_requests"`
 }
 
 type pullRequest struct {
-	Number int    `json:"number"`
-	Merged bool   `json:"merged"`
-	Base   branch `json:"base"`
-	Head   branch `json:"head"`
+	Number   int    `json:"number"`
+	Merged   bool   `json:"merged"`
+	MergedAt string `json:"merged_at"` // in the place of merged where a review is told of
+	Base     branch `json:"base"`
+	Head     branch `json:"head"`
 }
 
 type branch struct {
@@ -74,17 +90,10 @@ func readWorkflow(getenv func(string) string) (workflow, error) {
 	if id := getenv("GITHUB_RUN_ID"); id != "" && w.Repository != "" {
 		w.RunURL = w.ServerURL + "/" + w.Repository + "/actions/runs/" + id
 	}
-	name := getenv("GITHUB_EVENT_PATH")
-	if name == "" {
-		return w, nil
-	}
-	text, err := os.ReadFile(name)
+	e, err := readEvent(getenv)
 	if err != nil {
-		return w, fmt.Errorf("reading the event: %w", err)
-	}
-	var e event
-	if err := json.Unmarshal(text, &e); err != nil {
-		return w, fmt.Errorf("reading the event %s: %w", name, err)
+		w.Unread = err.Error()
+		return w, err
 	}
 	w.take(e)
 	return w, nil
@@ -99,20 +108,75 @@ func (w *workflow) source() string {
 	return w.Repository + "@" + w.SHA
 }
 
+// readEvent is empty outside Actions.
+func readEvent(getenv func(string) string) (e event, err error) {
+	name, file := getenv("GITHUB_EVENT_NAME"), getenv("GITHUB_EVENT_PATH")
+	switch {
+	case file == "" && name == "":
+		return e, nil
+	case file == "":
+		return e, fmt.Errorf("reading the event %s: GITHUB_EVENT_PATH does not name its file", name)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return e, fmt.Errorf("reading the event: %w", err)
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, fmt.Errorf("reading the event %s: %w", file, err)
+	}
+	return e, nil
+}
+
 func (w *workflow) take(e event) {
-	pr := e.PullRequest
-	if runs := e.WorkflowRun.PullRequests; pr == nil && len(runs) > 0 {
-		pr = &runs[0]
+	pulls := e.pulls()
+	for _, pr := range pulls {
+		if pr.ofFork(e.Repository) {
+			w.Unmerged = "a fork's pull request"
+		}
 	}
 	switch {
-	case pr != nil:
-		w.PullRequest, w.Base, w.Head = pr.Number, pr.Base.SHA, pr.Head.SHA
-		w.Fork = !pr.Merged && pr.Head.Repo.ID != pr.Base.Repo.ID
+	case len(pulls) > 0:
+		w.PullRequest, w.Base, w.Head = pulls[0].Number, pulls[0].Base.SHA, pulls[0].Head.SHA
 	case e.Issue.PullRequest != nil:
-		w.PullRequest = e.Issue.Number
-	case e.WorkflowRun.HeadRepository.ID != 0:
-		w.Fork = e.WorkflowRun.HeadRepository != e.Repository
+		w.PullRequest, w.Untold = e.Issue.Number, true
+	case e.ofForksCommit():
+		w.Unmerged = "a fork's commit"
+	case e.MergeGroup != nil:
+		w.Unmerged = "a merge queue's commit"
 	}
+}
+
+// pulls are the repository's pull requests that the event tells of. A list may
+// hold some of a fork that has the commit too.
+func (e event) pulls() []pullRequest {
+	if e.PullRequest != nil {
+		return []pullRequest{*e.PullRequest}
+	}
+	all := slices.Concat(e.WorkflowRun.PullRequests, e.CheckSuite.pulls(), e.CheckRun.CheckSuite.pulls())
+	return slices.DeleteFunc(all, func(p pullRequest) bool { return e.Repository.ID != 0 && p.Base.Repo != e.Repository })
+}
+
+func (c *checkSuite) pulls() []pullRequest {
+	if c == nil {
+		return nil
+	}
+	return c.PullRequests
+}
+
+// ofForksCommit says that no branch of the repository has the commit that was
+// checked, run or given a status.
+func (e event) ofForksCommit() bool {
+	run := e.WorkflowRun.HeadRepository
+	suite := cmp.Or(e.CheckSuite, e.CheckRun.CheckSuite)
+	return run.ID != 0 && run != e.Repository ||
+		suite != nil && suite.HeadBranch == "" ||
+		e.Branches != nil && len(*e.Branches) == 0
+}
+
+// ofFork says that the pull request is not merged, and does not come from the
+// repository itself.
+func (p pullRequest) ofFork(own repository) bool {
+	return !p.Merged && p.MergedAt == "" && p.Head.Repo.ID != cmp.Or(own.ID, p.Base.Repo.ID)
 }
 
 func isSSH(repository string) bool {

@@ -11,6 +11,7 @@ import (
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
+	const fork = "a fork's pull request"
 	for _, test := range []struct {
 		name, event string
 		want        workflow
@@ -19,17 +20,34 @@ func TestEvents(t *testing.T) {
 		{"pull request", `{"number":7,"pull_request":{"number":7,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":1}}}}`,
 			workflow{PullRequest: 7, Base: "b", Head: "h"}},
 		{"from a fork", `{"pull_request":{"number":7,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":2}}}}`,
-			workflow{PullRequest: 7, Base: "b", Head: "h", Fork: true}},
+			workflow{PullRequest: 7, Base: "b", Head: "h", Unmerged: fork}},
 		{"from a deleted fork", `{"pull_request":{"number":7,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":null}}}`,
-			workflow{PullRequest: 7, Base: "b", Head: "h", Fork: true}},
+			workflow{PullRequest: 7, Base: "b", Head: "h", Unmerged: fork}},
 		{"merged from a fork", `{"pull_request":{"number":7,"merged":true,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":2}}}}`,
 			workflow{PullRequest: 7, Base: "b", Head: "h"}},
-		{"comment on a pull request", `{"issue":{"number":8,"pull_request":{"url":"x"}}}`, workflow{PullRequest: 8}},
+		{"review of what was merged", `{"review":{},"pull_request":{"number":7,"merged_at":"2026-01-01T00:00:00Z","base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}}`,
+			workflow{PullRequest: 7}},
+		{"review of a fork's", `{"review":{},"pull_request":{"number":7,"merged_at":null,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}}`,
+			workflow{PullRequest: 7, Unmerged: fork}},
+		{"comment on a pull request", `{"issue":{"number":8,"pull_request":{"url":"x"}}}`, workflow{PullRequest: 8, Untold: true}},
 		{"comment on an issue", `{"issue":{"number":8}}`, workflow{}},
 		{"workflow run", `{"workflow_run":{"pull_requests":[{"number":9,"base":{"sha":"b","repo":{"id":1}},"head":{"sha":"h","repo":{"id":1}}}]}}`,
 			workflow{PullRequest: 9, Base: "b", Head: "h"}},
 		{"workflow run of a push", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":1}}}`, workflow{}},
-		{"workflow run of a fork", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":2}}}`, workflow{Fork: true}},
+		{"workflow run of a fork", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":2}}}`, workflow{Unmerged: "a fork's commit"}},
+		{"workflow run with a fork's among several", `{"repository":{"id":1},"workflow_run":{"pull_requests":[
+			{"number":9,"base":{"repo":{"id":1}},"head":{"repo":{"id":1}}},{"number":10,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}]}}`,
+			workflow{PullRequest: 9, Unmerged: fork}},
+		{"workflow run of a commit that a fork wants too", `{"repository":{"id":1},"workflow_run":{"head_repository":{"id":1},"pull_requests":[
+			{"number":9,"base":{"repo":{"id":2}},"head":{"repo":{"id":1}}}]}}`, workflow{}},
+		{"check suite", `{"repository":{"id":1},"check_suite":{"head_branch":"main","pull_requests":[]}}`, workflow{}},
+		{"check suite of a fork", `{"repository":{"id":1},"check_suite":{"head_branch":null,"pull_requests":[]}}`, workflow{Unmerged: "a fork's commit"}},
+		{"check run of a fork", `{"repository":{"id":1},"check_run":{"check_suite":{"head_branch":null,"pull_requests":[]}}}`, workflow{Unmerged: "a fork's commit"}},
+		{"check run with a fork's", `{"repository":{"id":1},"check_run":{"check_suite":{"head_branch":"x","pull_requests":[
+			{"number":9,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}]}}}`, workflow{PullRequest: 9, Unmerged: fork}},
+		{"status", `{"repository":{"id":1},"branches":[{"name":"main"}]}`, workflow{}},
+		{"status of a fork's commit", `{"repository":{"id":1},"branches":[]}`, workflow{Unmerged: "a fork's commit"}},
+		{"merge queue", `{"repository":{"id":1},"merge_group":{"head_sha":"h"}}`, workflow{Unmerged: "a merge queue's commit"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +73,7 @@ func TestBadEvent(t *testing.T) {
 	t.Parallel()
 	file := writeEvent(t, "{")
 	w, err := readWorkflow(environment("GITHUB_ACTOR=mona", "GITHUB_EVENT_PATH="+file))
-	if want := "reading the event " + file + ": unexpected end of JSON input"; err == nil || err.Error() != want || w.Actor != "mona" {
+	if want := "reading the event " + file + ": unexpected end of JSON input"; err == nil || err.Error() != want || w.Unread != want || w.Actor != "mona" {
 		t.Errorf("actor %q, error %v; want %s", w.Actor, err, want)
 	}
 }

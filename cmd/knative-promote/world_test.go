@@ -79,6 +79,8 @@ func (w *world) begin(env *testscript.Env) error {
 	}
 	w.hub = &githubtest.Server{Repository: "acme/product-import", Token: hubToken, Login: "github-actions[bot]", Fault: w.hubFault}
 	w.hub.AddPull(githubtest.Pull{Number: 7, State: "closed", Merge: mergeCommit})
+	w.hub.AddPull(githubtest.Pull{Number: 12, State: "open", Fork: true})
+	w.hub.AddPull(githubtest.Pull{Number: 13, State: "open"})
 	w.hub.App = &githubtest.App{
 		ID: "4711", Repository: "acme/infra", Life: time.Hour, Token: func() string { return gitToken },
 	}
@@ -107,7 +109,7 @@ func (w *world) environment(env *testscript.Env, repository, hub string) {
 		{"INPUT_SERVICE", w.service}, {"INPUT_PATH", w.path}, {"INPUT_REPOSITORY", repository}, {"INPUT_TOKEN", gitToken},
 		{"INPUT_APPLICATION", "the-app"}, {"INPUT_ARGOCD-SERVER", w.argo.Addr()}, {"INPUT_ARGOCD-TOKEN", argoToken},
 		{"INPUT_ARGOCD-CA", string(w.argo.CA())}, {"INPUT_GITHUB-TOKEN", hubToken}, {"INPUT_WAIT-TIMEOUT", "30s"}, {"INPUT_TIMEOUT", "2m"},
-		{"APP_KEY", string(githubtest.AppPEM())}, {"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path},
+		{"APP_KEY", string(githubtest.AppPEM())}, {"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path}, {"HUB_TOKEN", hubToken},
 		{"BARE", w.bare}, {"GIT_AUTHOR_NAME", "Ada"}, {"GIT_AUTHOR_EMAIL", "ada@example.com"}, {"GIT_COMMITTER_NAME", "Ada"}, {"GIT_COMMITTER_EMAIL", "ada@example.com"},
 		{"OWN", w.path + "/knative-promote-" + w.service + ".yaml"},
 	} {

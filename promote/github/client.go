@@ -2,7 +2,8 @@
 // request that a commit came from, on GitHub and on forges that speak its API.
 //
 // Nothing here may hold a promotion up: every request has a deadline, waiting
-// for rate limits is bounded, and callers treat every error as a warning.
+// for rate limits is bounded, and an error of a comment is no more than a
+// warning.
 package github
 
 import (

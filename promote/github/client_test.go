@@ -198,6 +198,33 @@ func TestPullRequestOf(t *testing.T) {
 	}
 }
 
+// TestUnmergedOfFork knows no repository of the head where the fork is gone.
+func TestUnmergedOfFork(t *testing.T) {
+	t.Parallel()
+	s := newServer()
+	s.AddPull(githubtest.Pull{Number: 1, State: "open"})
+	s.AddPull(githubtest.Pull{Number: 2, State: "open", Fork: true})
+	s.AddPull(githubtest.Pull{Number: 3, State: "closed", Fork: true, Merge: "m3"})
+	s.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		deleted := strings.HasSuffix(r.URL.Path, "/pulls/4")
+		if deleted {
+			fmt.Fprint(w, `{"number": 4, "base": {"repo": {"id": 1}}, "head": {"repo": null}}`)
+		}
+		return deleted
+	}
+	client := serve(t, s, "")
+	for number, want := range map[int]bool{1: false, 2: true, 3: false, 4: true} {
+		got, err := client.UnmergedOfFork(t.Context(), number)
+		if got != want || err != nil {
+			t.Errorf("UnmergedOfFork(%d) = %t, %v, want %t", number, got, err, want)
+		}
+	}
+	const want = "looking up pull request 5: GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"
+	if _, err := client.UnmergedOfFork(t.Context(), 5); err == nil || err.Error() != want {
+		t.Errorf("UnmergedOfFork(5) = %v, want %s", err, want)
+	}
+}
+
 // TestPullRequestOfOnGitea has the answers of a Gitea 1.26, which knows the
 // pull request that was merged as a commit and lists the open ones.
 func TestPullRequestOfOnGitea(t *testing.T) {

@@ -35,6 +35,18 @@ func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) 
 	return number, nil
 }
 
+// UnmergedOfFork reports whether a pull request comes from another repository
+// and is not merged. The repository of a deleted fork is not known, so it is
+// another one.
+func (c *Client) UnmergedOfFork(ctx context.Context, number int) (bool, error) {
+	pull, _, err := c.api.PullRequests.Get(ctx, c.owner, c.name, number)
+	if err != nil {
+		return false, fmt.Errorf("looking up pull request %d: %w", number, c.explain(err))
+	}
+	own := pull.GetBase().GetRepo().GetID()
+	return !pull.GetMerged() && (own == 0 || pull.GetHead().GetRepo().GetID() != own), nil
+}
+
 // rank says how well a pull request explains a commit; 0: not at all.
 func (c *Client) rank(pull *github.PullRequest, commit string) int {
 	repository := pull.GetBase().GetRepo().GetFullName()

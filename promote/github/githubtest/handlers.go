@@ -159,12 +159,18 @@ func (s *Server) pullsOf(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) show(pull Pull) any {
+	own := map[string]any{"id": 1, "full_name": s.Repository}
+	head := own
+	if pull.Fork {
+		head = map[string]any{"id": 2, "full_name": "mallory/fork"}
+	}
 	view := map[string]any{
 		"number": pull.Number, "state": pull.State,
-		"head": map[string]any{"sha": pull.Head},
-		"base": map[string]any{"repo": map[string]any{"full_name": s.Repository}},
+		"head": map[string]any{"sha": pull.Head, "repo": head},
+		"base": map[string]any{"repo": own},
 	}
 	if pull.Merge != "" {
+		view["merged"] = true
 		view["merge_commit_sha"] = pull.Merge
 		view["merged_at"] = "2026-01-01T00:00:00Z"
 	}

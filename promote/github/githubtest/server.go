@@ -47,6 +47,7 @@ type Pull struct {
 	Head    string // commit at its tip
 	Merge   string // commit that it was merged as; empty: it was not
 	Commits []string
+	Fork    bool // it comes from another repository
 }
 
 // AddPull adds a pull request.
