@@ -13,7 +13,7 @@ func (s *settings) contradictions(given map[string]string, w workflow) []string 
 	var wrong []string
 	for _, check := range []func(map[string]string, workflow) string{
 		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
-		s.checkTransport, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork, s.checkReport,
+		s.checkTransport, s.checkClear, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork, s.checkReport,
 	} {
 		if line := check(given, w); line != "" {
 			wrong = append(wrong, line)
@@ -77,14 +77,25 @@ func (s *settings) checkWait(_ map[string]string, _ workflow) string {
 // checkTransport keeps a credential from being given for a transport that
 // cannot use it.
 func (s *settings) checkTransport(given map[string]string, _ workflow) string {
-	web := strings.HasPrefix(s.Remote.URL, "http://") || strings.HasPrefix(s.Remote.URL, "https://")
+	scheme := schemeOf(s.Remote.URL)
+	web := scheme == "http" || scheme == "https"
 	switch {
 	case web && given["ssh-key"] != "" && given["token"] == "" && given["app-id"] == "":
 		return fmt.Sprintf("ssh-key (%s): %s is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git", given["ssh-key"], s.Remote.URL)
-	case isSSH(s.Remote.URL) && given["ssh-key"] == "" && given["token"] != "":
+	case scheme == "ssh" && given["ssh-key"] == "" && given["token"] != "":
 		return fmt.Sprintf("token (%s): %s is reached over ssh; set ssh-key instead, or write repository as an https URL", given["token"], s.Remote.URL)
-	case strings.HasPrefix(s.Remote.URL, "http://") && given["token"] != "" && !isLoopback(s.Remote.URL):
+	}
+	return ""
+}
+
+// checkClear keeps credentials from travelling without TLS. Argo CD's does so
+// where argocd-plaintext asks for it, and the comment's is not sent.
+func (s *settings) checkClear(given map[string]string, w workflow) string {
+	switch credential := given["token"] != "" || given["app-id"] != ""; {
+	case credential && inClear(s.Remote.URL):
 		return fmt.Sprintf("repository: %q: a token must not travel without TLS; expected an https URL", s.Remote.URL)
+	case given["app-id"] != "" && inClear(w.APIURL):
+		return fmt.Sprintf("app-id (%s): the App's tokens come from GITHUB_API_URL, which is %q, and must not travel without TLS; expected an https URL there", given["app-id"], w.APIURL)
 	}
 	return ""
 }
@@ -101,7 +112,7 @@ func (s *settings) checkApp(given map[string]string, _ workflow) string {
 		return fmt.Sprintf("app-id: missing: app-private-key is set (%s); set app-id too, or token instead of both", key)
 	case given["token"] != "":
 		return fmt.Sprintf("token (%s): app-id is set too (%s), and its tokens are made in the run; remove one of them", given["token"], id)
-	case !strings.HasPrefix(s.Remote.URL, "http"):
+	case !strings.HasPrefix(schemeOf(s.Remote.URL), "http"):
 		return fmt.Sprintf("app-id (%s): a GitHub App's token is for https, and the repository is %s; write repository as owner/name or an https URL", id, s.Remote.URL)
 	}
 	return ""
@@ -210,7 +221,7 @@ func (s *settings) warnings() []string {
 	if s.Argo.Insecure {
 		texts = append(texts, "argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one")
 	}
-	if s.Argo.Plaintext && !isLoopback("http://"+s.Argo.Server) {
+	if s.Argo.Plaintext && inClear("http://"+s.Argo.Server) {
 		texts = append(texts, "argocd-plaintext: the token travels to Argo CD without TLS")
 	}
 	return texts

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +34,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_APPLICATION=a/b/c", `application: "a/b/c" (INPUT_APPLICATION): expected name or namespace/name of an Application; for example: argocd/product-import-production`},
 		{"INPUT_PROJECT=A b", `project: "A b" (INPUT_PROJECT): expected a Kubernetes name: lower-case letters, digits, dashes and dots; for example: default`},
 		{"INPUT_ARGOCD-SERVER=http://argo", `argocd-server: "http://argo" (INPUT_ARGOCD-SERVER): expected host[:port] without http://; for a server without TLS set argocd-plaintext to true as well; for example: argocd.example.com`},
+		{"INPUT_ARGOCD-SERVER=HTTP://argo", `argocd-server: "HTTP://argo" (INPUT_ARGOCD-SERVER): expected host[:port] without http://; for a server without TLS set argocd-plaintext to true as well; for example: argocd.example.com`},
 		{"INPUT_ARGOCD-SERVER=https://argo/cd", `argocd-server: "https://argo/cd" (INPUT_ARGOCD-SERVER): expected host[:port] without a path; put the path into argocd-root-path; for example: argocd.example.com`},
 		{"INPUT_ARGOCD-SERVER=argo:99999", `argocd-server: "argo:99999" (INPUT_ARGOCD-SERVER): expected host[:port]; for example: argocd.example.com`},
 		{"INPUT_ARGOCD-CA=nothing", `argocd-ca: "nothing" (INPUT_ARGOCD-CA): expected certificates in PEM, from -----BEGIN CERTIFICATE----- on; for example: ${{ vars.ARGOCD_CA }}`},
@@ -86,6 +88,11 @@ func TestContradictions(t *testing.T) {
 		{"key for https", []string{"INPUT_REPOSITORY=https://git.example.com/infra", "INPUT_SSH-KEY=" + testKey}, `ssh-key (INPUT_SSH-KEY): https://git.example.com/infra is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git`},
 		{"token for ssh", []string{"INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_TOKEN=x"}, `token (INPUT_TOKEN): git@example.com:infra.git is reached over ssh; set ssh-key instead, or write repository as an https URL`},
 		{"token without TLS", []string{"INPUT_REPOSITORY=http://git.example.com/infra", "INPUT_TOKEN=x"}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
+		{"token without TLS, in capitals", []string{"INPUT_REPOSITORY=HTTP://git.example.com/infra", "INPUT_TOKEN=x"}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
+		{"token to a server without TLS", []string{"GITHUB_SERVER_URL=HTTP://git.example.com", "INPUT_TOKEN=x"}, `repository: "HTTP://git.example.com/acme/infra.git": a token must not travel without TLS; expected an https URL`},
+		{"App without TLS", []string{"INPUT_TOKEN=", "INPUT_REPOSITORY=http://git.example.com/infra", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
+		{"App's API without TLS", []string{"INPUT_TOKEN=", "GITHUB_API_URL=Http://git.example.com/api/v3", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id (INPUT_APP-ID): the App's tokens come from GITHUB_API_URL, which is "Http://git.example.com/api/v3", and must not travel without TLS; expected an https URL there`},
+		{"key for a server in capitals", []string{"INPUT_REPOSITORY=SSH://git@example.com/infra.git", "INPUT_TOKEN=x"}, `token (INPUT_TOKEN): ssh://git@example.com/infra.git is reached over ssh; set ssh-key instead, or write repository as an https URL`},
 		{"App without key", []string{"INPUT_TOKEN=", "INPUT_APP-ID=7"}, `app-private-key: missing: app-id is set (INPUT_APP-ID); set app-private-key too, or token instead of both`},
 		{"App without id", []string{"INPUT_TOKEN=", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id: missing: app-private-key is set (INPUT_APP-PRIVATE-KEY); set app-id too, or token instead of both`},
 		{"App and token", []string{"INPUT_TOKEN=x", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `token (INPUT_TOKEN): app-id is set too (INPUT_APP-ID), and its tokens are made in the run; remove one of them`},
@@ -104,6 +111,57 @@ func TestContradictions(t *testing.T) {
 			_, err := read(t, enough(test.env...))
 			checkText(t, err, test.want)
 		})
+	}
+}
+
+// TestLoopbackNeedsNoTLS has what tests and the sandbox run against.
+func TestLoopbackNeedsNoTLS(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"127.0.0.1:8080", "[::1]:8080", "localhost"} {
+		app := []string{"INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM()), "GITHUB_API_URL=http://" + host}
+		for _, env := range [][]string{{"INPUT_TOKEN=x"}, app} {
+			if _, err := read(t, enough(append(env, "INPUT_REPOSITORY=http://"+host+"/infra")...)); err != nil {
+				t.Errorf("%s: %v", host, err)
+			}
+		}
+	}
+}
+
+// TestGitHubTokenStays has a token that no request may take along.
+func TestGitHubTokenStays(t *testing.T) {
+	t.Parallel()
+	w := workflow{Repository: "acme/shop", APIURL: "HTTP://git.example.com/api/v3"}
+	_, err := (&settings{GitHubToken: "x"}).github(w)
+	checkText(t, err, `github-token must not travel without TLS, and GITHUB_API_URL is "HTTP://git.example.com/api/v3": expected an https URL there`)
+	w.APIURL = "http://127.0.0.1:8080/api/v3"
+	if _, err := (&settings{GitHubToken: "x"}).github(w); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPasswordsInAddresses has addresses that are not as they should be, and
+// whose passwords must not be shown for that.
+func TestPasswordsInAddresses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ env, shown string }{
+		{"INPUT_REPOSITORY=robot:hunter2@git.example.com:acme/infra.git", "***@git.example.com:acme/infra.git"},
+		{"INPUT_REPOSITORY=https:/robot:hunter2@git.example.com/acme/infra", "https:/***@git.example.com/acme/infra"},
+		{"INPUT_REPOSITORY=https://robot:hun/ter2@git.example.com/acme/infra", "https://***@git.example.com/acme/infra"},
+		{"INPUT_REPOSITORY=https://robot:hun ter2@git.example.com/acme/infra", "https://***@git.example.com/acme/infra"},
+		{"INPUT_REPOSITORY=https://robot:hun@ter2@git.example.com/acme/infra", "https://***@git.example.com/acme/infra"},
+		{"INPUT_REPOSITORY=Https://hunter2@git.example.com/acme/infra", "Https://***@git.example.com/acme/infra"},
+		{"INPUT_REPOSITORY=file://robot:hunter2@git.example.com/acme/infra", "file://***@git.example.com/acme/infra"},
+		{"INPUT_REPOSITORY=https://git.example.com/acme/infra?access_token=hunter2", "https://git.example.com/acme/infra?***"},
+		{"INPUT_ARGOCD-SERVER=admin:hunter2@argocd.example.com", "***@argocd.example.com"},
+		{"ARGOCD_SERVER=https://admin:hunter2@argocd.example.com", "https://***@argocd.example.com"},
+		{"INPUT_ARGOCD-ROOT-PATH=https://admin:hun/ter2@argocd.example.com/x", "https://***@argocd.example.com/x"},
+		{"INPUT_PROBE-CONNECT=admin:hunter2@127.0.0.1:8080", "***@127.0.0.1:8080"},
+		{"INPUT_PROBE=https://admin:hunter2@shop.example.com/healthz", "https://***@shop.example.com/healthz"},
+	} {
+		_, err := read(t, enough("INPUT_ARGOCD-SERVER=", test.env))
+		if err == nil || !strings.Contains(err.Error(), strconv.Quote(test.shown)) || strings.Contains(err.Error(), "hun") || strings.Contains(err.Error(), "ter2") {
+			t.Errorf("%s: error %v, want it to show %s", test.env, err, test.shown)
+		}
 	}
 }
 

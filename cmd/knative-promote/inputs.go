@@ -19,6 +19,7 @@ type input struct {
 	Example       string     // a good value, shown with every error
 	Env           string     // another environment variable to read, after INPUT_NAME
 	Secret        bool       // never a flag and never printed
+	Address       bool       // may hold a password where it is wrong
 	Required      []string   // the commands that cannot do without it
 	Value         flag.Value // checks the text and keeps it in the settings
 }
@@ -72,7 +73,7 @@ func (s *settings) what() []input {
 func (s *settings) where() []input {
 	r := &s.Remote
 	return []input{
-		{Name: "repository", Example: "acme/infra", Required: []string{cmdPromote, cmdRollback, cmdHistory}, Value: bind(&r.URL, parseRepository),
+		{Name: "repository", Example: "acme/infra", Address: true, Required: []string{cmdPromote, cmdRollback, cmdHistory}, Value: bind(&r.URL, parseRepository),
 			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
@@ -103,7 +104,7 @@ func (s *settings) argocd() []input {
 			Usage: "the Argo CD Application that syncs the overlay, as name or namespace/name"},
 		{Name: "project", Example: "default", Value: bind(&app.Project, parseSubdomain),
 			Usage: "the Application's project, where the token may see only that"},
-		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Server, parseServer),
+		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Server, parseServer),
 			Usage: "host[:port] of the Argo CD API server"},
 		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Token, parseSecret),
 			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application"},
@@ -115,7 +116,7 @@ func (s *settings) argocd() []input {
 			Usage: "talk to Argo CD without TLS"},
 		{Name: "argocd-headers", Example: "CF-Access-Client-Id: 0123.access", Secret: true, Value: bind(&a.Headers, parseHeaders),
 			Usage: "headers for a proxy in front of Argo CD, one `Name: value` per line"},
-		{Name: "argocd-root-path", Example: "/argo-cd", Value: bind(&a.RootPath, parseRootPath),
+		{Name: "argocd-root-path", Example: "/argo-cd", Address: true, Value: bind(&a.RootPath, parseRootPath),
 			Usage: "path under which Argo CD is served"},
 	}
 }
@@ -130,11 +131,11 @@ func (s *settings) how() []input {
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
 		{Name: "keep-previous", Default: "true", Example: "false", Value: bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`, so that it cannot be garbage-collected"},
-		{Name: "probe", Example: "/healthz expect=200", Value: bind(&p.Probe, parseProbe(&p.Probe)),
+		{Name: "probe", Example: "/healthz expect=200", Address: true, Value: bind(&p.Probe, parseProbe(&p.Probe)),
 			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
 		{Name: "probe-count", Default: "3", Example: "5", Value: bind(&p.Probe.Count, parseCount(1, 1000)),
 			Usage: "how many consecutive good answers the probe needs"},
-		{Name: "probe-connect", Example: "127.0.0.1:8080", Value: bind(&p.Probe.Connect, parseHostPort),
+		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, Value: bind(&p.Probe.Connect, parseHostPort),
 			Usage: "host:port to connect to instead of resolving the URL's host, as curl's --connect-to does"},
 		{Name: "on-failure", Default: string(rollbackPolicy), Example: string(holdPolicy), Value: bind(&p.OnFailure, oneOf(rollbackPolicy, holdPolicy)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},

@@ -76,7 +76,7 @@ func (in input) look(flags map[string]string, getenv func(string) string) (text,
 
 // complain says what is wrong with a value. A secret's value is not shown.
 func (in input) complain(text, source string, err error) string {
-	shown := regexp.MustCompile(`//[^/@\s]*@`).ReplaceAllString(text, "//***@")
+	shown := in.withoutPassword(text)
 	if len(shown) > 200 {
 		shown = shown[:200] + "…"
 	}
@@ -85,6 +85,17 @@ func (in input) complain(text, source string, err error) string {
 		shown = "the value"
 	}
 	return fmt.Sprintf("%s: %s (%s): %v; for example: %s", in.Name, shown, source, err, in.Example)
+}
+
+// withoutPassword is the text without what may be a password. Nobody can tell
+// where one ends in an address that is wrong: everything before the last @ is
+// taken for it, and everything in the query.
+func (in input) withoutPassword(text string) string {
+	if !in.Address {
+		return regexp.MustCompile(`//[^/@\s]*@`).ReplaceAllString(text, "//***@")
+	}
+	text = regexp.MustCompile(`(?is)^((?:https?|ssh|file):/*)?.*@`).ReplaceAllString(text, "${1}***@")
+	return regexp.MustCompile(`(?s)([?#]).*`).ReplaceAllString(text, "${1}***")
 }
 
 // missing lists the inputs that the command needs and nobody gave.

@@ -53,6 +53,9 @@ func parseRepositoryURL(text string) (string, error) {
 			return "", errors.New("expected a URL without a password; put the key into the input ssh-key")
 		}
 	case "file":
+		if u.User != nil {
+			return "", errors.New("expected a URL without a user or password")
+		}
 		return text, nil
 	default:
 		return "", errors.New("expected owner/name, or a URL that starts with https:// or ssh://")
@@ -60,7 +63,30 @@ func parseRepositoryURL(text string) (string, error) {
 	if u.Host == "" || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", errors.New("expected a URL with a host and a path, and nothing after it")
 	}
-	return text, nil
+	return u.Scheme + text[len(u.Scheme):], nil // HTTPS:// is https://
+}
+
+// schemeOf is how an address is reached, in lower case; empty for a local path.
+func schemeOf(address string) string {
+	if !strings.Contains(address, "://") && regexp.MustCompile(scpPattern).MatchString(address) {
+		return "ssh"
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme
+}
+
+// inClear says whether what is sent to the address travels without TLS over a
+// network.
+func inClear(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
 // repositoryURL is the remote's URL with owner/name resolved on the server:
@@ -134,8 +160,8 @@ func parseApp(current *argo.App) func(string) (argo.App, error) {
 
 // parseServer accepts host[:port], also as the https URL that a browser shows.
 func parseServer(text string) (string, error) {
-	host := strings.TrimSuffix(strings.TrimPrefix(text, "https://"), "/")
-	if strings.HasPrefix(host, "http://") {
+	host := strings.TrimSuffix(regexp.MustCompile(`(?i)^https://`).ReplaceAllString(text, ""), "/")
+	if schemeOf(host) == "http" {
 		return "", errors.New("expected host[:port] without http://; for a server without TLS set argocd-plaintext to true as well")
 	}
 	if strings.Contains(host, "/") {

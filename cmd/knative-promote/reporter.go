@@ -196,12 +196,13 @@ func remembered(diff func(before, after []byte) string) func(before, after []byt
 // Empty means not known.
 func commitURL(repository string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
+	ssh := schemeOf(repository) == "ssh"
 	if rest, ok := strings.CutPrefix(name, "ssh://"); ok {
 		name = rest
-	} else if isSSH(repository) {
+	} else if ssh {
 		name = strings.Replace(name, ":", "/", 1)
 	}
-	if _, rest, ok := strings.Cut(name, "@"); ok && isSSH(repository) {
+	if _, rest, ok := strings.Cut(name, "@"); ok && ssh {
 		name = "https://" + rest
 	}
 	if !strings.HasPrefix(name, "https://") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path"
 	"time"
 
@@ -89,8 +90,12 @@ func (s *settings) diffsCheckout() bool {
 // pushes says whether the command may change the infra repository.
 func (s *settings) pushes() bool { return s.Command == cmdPromote || s.Command == cmdRollback }
 
-// github speaks to the repository of the workflow.
+// github speaks to the repository of the workflow. What needs it can be done
+// without, so a token that would travel without TLS is only not sent.
 func (s *settings) github(w workflow) (*github.Client, error) {
+	if s.GitHubToken != "" && inClear(w.APIURL) {
+		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
+	}
 	return github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
 }
 

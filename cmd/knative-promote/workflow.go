@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"slices"
-	"strings"
 )
 
 // workflow is what the Actions runner says of the run. Outside Actions it is
@@ -177,17 +174,4 @@ func (e event) ofForksCommit() bool {
 // repository itself.
 func (p pullRequest) ofFork(own repository) bool {
 	return !p.Merged && p.MergedAt == "" && p.Head.Repo.ID != cmp.Or(own.ID, p.Base.Repo.ID)
-}
-
-func isSSH(repository string) bool {
-	return strings.HasPrefix(repository, "ssh://") || !strings.Contains(repository, "://") && strings.Contains(repository, "@")
-}
-
-func isLoopback(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
