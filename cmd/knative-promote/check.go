@@ -224,5 +224,8 @@ func (s *settings) warnings() []string {
 	if s.Argo.Plaintext && inClear("http://"+s.Argo.Server) {
 		texts = append(texts, "argocd-plaintext: the token travels to Argo CD without TLS")
 	}
+	if plain := plainHeaders(s.Argo.Headers); len(plain) > 0 {
+		texts = append(texts, fmt.Sprintf("argocd-headers: the value of %s is plain words, so it is not hidden in the log, commits and comments; if it is a secret, replace it by a random one", strings.Join(plain, ", ")))
+	}
 	return texts
 }

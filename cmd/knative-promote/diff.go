@@ -119,7 +119,8 @@ func commentDiff(ctx context.Context, s settings, w workflow, r *runner, overlay
 	if err != nil {
 		return err
 	}
-	return client.Upsert(ctx, s.PullRequest, report.DiffMarker, r.Redact(report.DiffComment(overlays)))
+	body := strings.TrimPrefix(report.DiffComment(overlays), report.DiffMarker)
+	return client.Upsert(ctx, s.PullRequest, report.DiffMarker, report.DiffMarker+r.Redact(body))
 }
 
 // unrendered is the error of overlays that do not render.

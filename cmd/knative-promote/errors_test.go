@@ -206,6 +206,8 @@ func TestWarnings(t *testing.T) {
 		{[]string{"INPUT_TOKEN=github_pat_x", "INPUT_TIMEOUT=2h"}, nil},
 		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=100"}, nil},
 		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_GITHUB-TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, nil},
+		{[]string{"INPUT_ARGOCD-HEADERS=Authorization: Bearer production"}, nil},
+		{[]string{"INPUT_ARGOCD-HEADERS=X-Team: shop\nX-Env: production\nX-Access: q7Hd02Kx"}, []string{"argocd-headers: the value of X-Env, X-Team is plain words, so it is not hidden in the log, commits and comments; if it is a secret, replace it by a random one"}},
 		{[]string{"INPUT_ARGOCD-INSECURE=true"}, []string{"argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one"}},
 		{[]string{"INPUT_ARGOCD-PLAINTEXT=true"}, []string{"argocd-plaintext: the token travels to Argo CD without TLS"}},
 	} {

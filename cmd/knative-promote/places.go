@@ -4,10 +4,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/url"
 	"path"
 	"regexp"
@@ -193,22 +191,6 @@ func parseRootPath(text string) (string, error) {
 		return "", errors.New("expected a path")
 	}
 	return path.Clean("/" + text), nil
-}
-
-// parseHeaders accepts one header per line. Values may be secrets and are
-// never part of the error.
-func parseHeaders(text string) (http.Header, error) {
-	headers := http.Header{}
-	name := regexp.MustCompile(`^[A-Za-z0-9-]+$`)
-	for i, line := range nonBlankLines(text) {
-		key, val, found := strings.Cut(line, ":")
-		val = strings.TrimSpace(val)
-		if !found || !name.MatchString(key) || val == "" {
-			return nil, fmt.Errorf("expected Name: value on each line; line %d is not", i+1)
-		}
-		headers.Add(key, val)
-	}
-	return headers, nil
 }
 
 func parseCertificates(text string) ([]byte, error) {

@@ -134,7 +134,9 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 		}
 		if err == nil && client != nil && pull > 0 {
 			marker := report.Marker(result.Service, result.Environment, result.Overlay)
-			err = client.Upsert(ctx, pull, marker, r.runner.Redact(report.Comment(result)))
+			// The comment is found by its marker, whatever words are secrets.
+			body := strings.TrimPrefix(report.Comment(result), marker)
+			err = client.Upsert(ctx, pull, marker, marker+r.runner.Redact(body))
 		}
 		if err != nil && !warned {
 			warned = true

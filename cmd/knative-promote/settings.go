@@ -102,8 +102,5 @@ func (s *settings) github(w workflow) (*github.Client, error) {
 // secrets are the values that no output may show.
 func (s *settings) secrets() []string {
 	all := []string{s.Remote.Token, string(s.Remote.SSHKey), string(s.App.Key), s.Argo.Token, s.GitHubToken}
-	for _, values := range s.Argo.Headers {
-		all = append(all, values...)
-	}
-	return all
+	return append(all, headerSecrets(s.Argo.Headers)...)
 }
