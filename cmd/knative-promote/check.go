@@ -13,7 +13,7 @@ func (s *settings) contradictions(given map[string]string, w workflow) []string 
 	var wrong []string
 	for _, check := range []func(map[string]string, workflow) string{
 		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
-		s.checkTransport, s.checkClear, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork, s.checkReport,
+		s.checkTransport, s.checkClear, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork,
 	} {
 		if line := check(given, w); line != "" {
 			wrong = append(wrong, line)
@@ -32,7 +32,7 @@ func (s *settings) checkTo(given map[string]string, _ workflow) string {
 func (s *settings) checkProbe(given map[string]string, _ workflow) string {
 	_, probe := given["probe"]
 	for _, name := range []string{"probe-connect", "probe-count"} {
-		if given[name] != "" && !probe {
+		if given[name] != "" && !probe && s.Command == cmdPromote {
 			return fmt.Sprintf("%s (%s): there is no probe; set probe, for example: /healthz", name, given[name])
 		}
 	}
@@ -166,16 +166,6 @@ func (s *settings) checkApplication(given map[string]string, _ workflow) string 
 	return ""
 }
 
-// checkReport keeps people from waiting for a file that only check writes.
-func (s *settings) checkReport(given map[string]string, _ workflow) string {
-	for _, name := range []string{"format", "output", "fail-on"} {
-		if given[name] != "" && s.Command != cmdCheck {
-			return fmt.Sprintf("%s (%s): only the command check writes its findings; remove it, or set command to check", name, given[name])
-		}
-	}
-	return ""
-}
-
 // checkFork keeps what a stranger proposes from being promoted with the
 // repository's secrets, as pull_request_target would.
 func (s *settings) checkFork(_ map[string]string, w workflow) string {
@@ -223,6 +213,9 @@ func (s *settings) warnings() []string {
 	}
 	if s.Argo.Plaintext && inClear("http://"+s.Argo.Server) {
 		texts = append(texts, "argocd-plaintext: the token travels to Argo CD without TLS")
+	}
+	if len(s.Unused) > 0 {
+		texts = append(texts, fmt.Sprintf("the command %s does not use %s", s.Command, strings.Join(s.Unused, ", ")))
 	}
 	if plain := plainHeaders(s.Argo.Headers); len(plain) > 0 {
 		texts = append(texts, fmt.Sprintf("argocd-headers: the value of %s is plain words, so it is not hidden in the log, commits and comments; if it is a secret, replace it by a random one", strings.Join(plain, ", ")))

@@ -54,9 +54,6 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_ON-FAILURE=abort", `on-failure: "abort" (INPUT_ON-FAILURE): expected rollback or hold; for example: hold`},
 		{"INPUT_PREFLIGHT=true", `preflight: "true" (INPUT_PREFLIGHT): expected error, warn or off; for example: warn`},
 		{"INPUT_SKIP-CHECKS=not-looked-at, not-looked-up", `skip-checks: "not-looked-at, not-looked-up" (INPUT_SKIP-CHECKS): there is no rule "not-looked-up"; did you mean not-looked-at?; for example: not-looked-at`},
-		{"INPUT_FORMAT=yaml", `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
-		{"INPUT_OUTPUT=folder/", `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
-		{"INPUT_FAIL-ON=info", `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
 		{"INPUT_TIMEOUT=-5m", `timeout: "-5m" (INPUT_TIMEOUT): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 1h`},
 		{"INPUT_PULL-REQUEST=#42", `pull-request: "#42" (INPUT_PULL-REQUEST): expected a whole number from 1 to 2147483647; for example: 42`},
 		{"GITHUB_TOKEN=a b", `github-token: the value (GITHUB_TOKEN): expected one line without blanks; for example: ${{ github.token }}`},
@@ -80,6 +77,9 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"to without rollback", []string{"INPUT_TO=abcdef1"}, `to: "abcdef1" (INPUT_TO): only the command rollback goes back to something; remove it, or set command to rollback`},
 		{"bad to", []string{"INPUT_COMMAND=rollback", "INPUT_TO=HEAD~1"}, `to: "HEAD~1" (INPUT_TO): expected the name of a revision, or 7 to 40 hexadecimal digits of a commit; for example: product-import-8a71e0c4`},
+		{"bad format", []string{"INPUT_COMMAND=check", "INPUT_FORMAT=yaml"}, `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
+		{"bad output", []string{"INPUT_COMMAND=check", "INPUT_OUTPUT=folder/"}, `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
+		{"bad fail-on", []string{"INPUT_COMMAND=check", "INPUT_FAIL-ON=info"}, `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
 		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe; set probe, for example: /healthz`},
 		{"host too long", []string{long}, `candidate-tag: "candidate": the candidate's host candidate-` + strings.Repeat("a", 55) + ` has 65 characters and 63 are possible; expected a tag of 7 characters at most`},
 		{"tag taken", []string{"INPUT_CANDIDATE-TAG=previous"}, `candidate-tag: "previous": the old revision has this tag; expected another one, for example: candidate`},
@@ -104,7 +104,6 @@ func TestContradictions(t *testing.T) {
 		{"check without token", []string{"INPUT_COMMAND=check", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a check without the live state`},
 		{"check without application", []string{"INPUT_COMMAND=check", "INPUT_APPLICATION="}, `application: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set application too, or neither for a check of the overlay alone`},
 		{"check of no repository", []string{"INPUT_COMMAND=check", "INPUT_REPOSITORY="}, `repository: missing: the Application is compared with it; set repository, for example: acme/infra`},
-		{"report without check", []string{"INPUT_OUTPUT=findings.sarif"}, `output (INPUT_OUTPUT): only the command check writes its findings; remove it, or set command to check`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,6 +111,36 @@ func TestContradictions(t *testing.T) {
 			checkText(t, err, test.want)
 		})
 	}
+}
+
+// TestInputsOfAnotherCommand stand in the environment for that one. As a flag
+// they are a mistake.
+func TestInputsOfAnotherCommand(t *testing.T) {
+	t.Parallel()
+	env := []string{"INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_PROBE_COUNT=many", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=folder/", "INPUT_FAIL_ON=never"}
+	for command, unused := range map[string]string{
+		"history": "probe-count, probe-connect, format, output, fail-on", "rollback": "probe-count, probe-connect, format, output, fail-on",
+	} {
+		s, err := read(t, enough(env...), command)
+		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Probe.Connect != "" || s.warnings() != nil {
+			t.Errorf("%s: %+v %+v, warnings %q, error %v", command, s.Check, s.Promote.Probe, s.warnings(), err)
+		}
+		inWorkflow := enough(append(env, "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=1")...)
+		s, err = read(t, inWorkflow, command)
+		want := []string{"the command " + command + " does not use " + unused}
+		if diff := cmp.Diff(want, s.warnings()); diff != "" || err != nil {
+			t.Errorf("%s in a workflow: warnings (-want +got):\n%s\nerror: %v", command, diff, err)
+		}
+	}
+	if _, err := read(t, enough("INPUT_PROBE_CONNECT=127.0.0.1:8080"), "diff"); err != nil {
+		t.Error(err)
+	}
+	if s, err := read(t, enough("INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_OUTPUT=a.json"), "check"); err != nil || s.Check.Output != "a.json" {
+		t.Errorf("check writes to %q, error %v", s.Check.Output, err)
+	}
+	_, err := read(t, enough(), "history", "--probe-connect=127.0.0.1:8080", "--format", "json")
+	checkText(t, err, `probe-connect (--probe-connect): the command history does not use it, only promote, check, diff; remove it, or set command
+format (--format): the command history does not use it, only check; remove it, or set command`)
 }
 
 // TestLoopbackNeedsNoTLS has what tests and the sandbox run against.

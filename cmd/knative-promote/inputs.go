@@ -20,6 +20,7 @@ type input struct {
 	Env           string     // another environment variable to read, after INPUT_NAME
 	Secret        bool       // never a flag and never printed
 	Address       bool       // may hold a password where it is wrong
+	For           []string   // the commands that it is for; none: all
 	Required      []string   // the commands that cannot do without it
 	Value         flag.Value // checks the text and keeps it in the settings
 }
@@ -131,11 +132,11 @@ func (s *settings) how() []input {
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
 		{Name: "keep-previous", Default: "true", Example: "false", Value: bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`, so that it cannot be garbage-collected"},
-		{Name: "probe", Example: "/healthz expect=200", Address: true, Value: bind(&p.Probe, parseProbe(&p.Probe)),
+		{Name: "probe", Example: "/healthz expect=200", Address: true, For: []string{cmdPromote, cmdCheck, cmdDiff}, Value: bind(&p.Probe, parseProbe(&p.Probe)),
 			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
-		{Name: "probe-count", Default: "3", Example: "5", Value: bind(&p.Probe.Count, parseCount(1, 1000)),
+		{Name: "probe-count", Default: "3", Example: "5", For: []string{cmdPromote, cmdCheck, cmdDiff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
 			Usage: "how many consecutive good answers the probe needs"},
-		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, Value: bind(&p.Probe.Connect, parseHostPort),
+		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []string{cmdPromote, cmdCheck, cmdDiff}, Value: bind(&p.Probe.Connect, parseHostPort),
 			Usage: "host:port to connect to instead of resolving the URL's host, as curl's --connect-to does"},
 		{Name: "on-failure", Default: string(rollbackPolicy), Example: string(holdPolicy), Value: bind(&p.OnFailure, oneOf(rollbackPolicy, holdPolicy)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
@@ -158,11 +159,11 @@ func (s *settings) before() []input {
 			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
 		{Name: "skip-checks", Example: "not-looked-at", Value: bind(&p.Skip, parseRules),
 			Usage: "rules that `check` and the preflight leave out, by name, with commas or one per line"},
-		{Name: "format", Default: formatText, Example: formatSARIF, Value: bind(&c.Format, oneOf(formatText, formatJSON, formatSARIF)),
+		{Name: "format", Default: formatText, Example: formatSARIF, For: []string{cmdCheck}, Value: bind(&c.Format, oneOf(formatText, formatJSON, formatSARIF)),
 			Usage: "for check: how the findings are written: `text`, `json` or `sarif`, which code scanning reads"},
-		{Name: "output", Example: "findings.sarif", Value: bind(&c.Output, parsePath),
+		{Name: "output", Example: "findings.sarif", For: []string{cmdCheck}, Value: bind(&c.Output, parsePath),
 			Usage: "for check: file for the findings in that format, beside the text in the log (default: they go to the log)"},
-		{Name: "fail-on", Default: failOnError, Example: failOnWarning, Value: bind(&c.FailOn, oneOf(failOnError, failOnWarning, failOnNever)),
+		{Name: "fail-on", Default: failOnError, Example: failOnWarning, For: []string{cmdCheck}, Value: bind(&c.FailOn, oneOf(failOnError, failOnWarning, failOnNever)),
 			Usage: "for check: the least severity that makes the run fail: `error`, `warning`, or `never`"},
 	}
 }
@@ -193,6 +194,12 @@ func (in input) envNames() []string {
 // shellName is the environment variable of an input that every shell can set.
 func (in input) shellName() string {
 	return strings.ReplaceAll("INPUT_"+strings.ToUpper(in.Name), "-", "_")
+}
+
+// isFor says whether the command may look at the input. Where the command is
+// not known, nothing can be said against it.
+func (in input) isFor(command string) bool {
+	return command == "" || len(in.For) == 0 || slices.Contains(in.For, command)
 }
 
 func (in input) requiredFor(command string) bool {

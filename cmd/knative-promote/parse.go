@@ -37,6 +37,10 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 	given := map[string]string{} // input to where its value came from; the runner gives defaults too, they do not count
 	for _, in := range s.inputs() {
 		text, source := in.look(args.flags, getenv)
+		if source != "" && !in.isFor(s.Command) {
+			wrong = append(wrong, s.passOver(in, text, source, w)...)
+			text, source = in.Default, ""
+		}
 		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
 			given[in.Name] = source
 			if !in.Secret && in.Name != "command" {
@@ -58,6 +62,18 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 		return s, &badInput{wrong}
 	}
 	return s, nil
+}
+
+// passOver leaves out an input that is for other commands: in an environment
+// it may stand for those. A flag is meant for this one, so it is wrong.
+func (s *settings) passOver(in input, text, source string, w workflow) []string {
+	if strings.HasPrefix(source, "--") {
+		return []string{fmt.Sprintf("%s (%s): the command %s does not use it, only %s; remove it, or set command", in.Name, source, s.Command, strings.Join(in.For, ", "))}
+	}
+	if w.RunURL != "" && text != in.Default {
+		s.Unused = append(s.Unused, in.Name)
+	}
+	return nil
 }
 
 // look finds the input's text and where it comes from; the source of a

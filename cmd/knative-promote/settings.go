@@ -59,6 +59,7 @@ type settings struct {
 	Timeout     time.Duration  // of the whole run
 	Check       checkSettings  // how the command check reports
 	Checkout    bool           // the infra repository is the workflow's, checked out
+	Unused      []string       // inputs that the workflow gives and the command does not use
 	Wishes      []wish         // the inputs that somebody set, without secrets, for the commands to paste
 }
 
