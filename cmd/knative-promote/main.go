@@ -15,9 +15,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // the image has no time zones, and sync windows have
 
 	"github.com/sirupsen/logrus"
 
+	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
 	"github.com/acme/knative-promote/promote"
 )
 

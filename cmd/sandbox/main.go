@@ -18,6 +18,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
 )
 
 // patience ends a sandbox that hangs.
