@@ -21,11 +21,11 @@ const (
 
 // begin opens the Result.
 func (p *Promotion) begin(command string) {
-	if p.DryRun {
+	if p.DryRun && command == commandPromote {
 		command = commandDiff
 	}
 	p.result = Result{
-		Command: command, Service: p.Service, Environment: p.Environment, Overlay: p.Overlay,
+		Command: command, DryRun: p.DryRun, Service: p.Service, Environment: p.Environment, Overlay: p.Overlay,
 		Application: p.App.Name, RunURL: p.RunURL, Actor: p.Actor, Started: time.Now(),
 	}
 }

@@ -34,6 +34,7 @@ type Result struct {
 	Status           Status                    `json:"status,omitempty"`    // empty while the run goes on
 	Reason           string                    `json:"reason,omitempty"`    // why it ended so, in words
 	Warning          string                    `json:"warning,omitempty"`   // what a person should know although it ended so
+	DryRun           bool                      `json:"dry-run,omitempty"`   // the run only says what it would do
 	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
 	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
 	Revision         string                    `json:"revision,omitempty"`
@@ -50,6 +51,9 @@ type Result struct {
 	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
 	RunURL           string                    `json:"run-url,omitempty"`
 	CommitURL        string                    `json:"-"` // web address of a commit of the infra repository, up to its hash; empty: no links
+	Undo             string                    `json:"-"` // shell command that takes the promotion back
+	UndoNeeds        []string                  `json:"-"` // environment variables that Undo reads
+	Target           string                    `json:"-"` // tells equal names apart: the infra repository and its branch
 	Actor            string                    `json:"actor,omitempty"`
 	Started          time.Time                 `json:"started"`
 	Ended            time.Time                 `json:"ended,omitzero"`

@@ -9,8 +9,15 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// A wish is an input that somebody set, as they wrote it.
-type wish struct{ name, text string }
+// A wish is an input that somebody set, as they wrote it. A secret's text is
+// not kept.
+type wish struct {
+	name, text string
+	secret     bool
+}
+
+// fromEnvironment says that the text is not for a command line.
+func (w wish) fromEnvironment() bool { return w.secret || strings.Contains(w.text, "\n") }
 
 // after tells people what they can do about a run that did not end well, with
 // the commands to paste.
@@ -44,12 +51,25 @@ func (s *settings) onward(result promote.Result) string {
 
 // rollbackCommand goes back to the promotion before, from the same place.
 func (s *settings) rollbackCommand() string {
-	var places []string
-	for _, in := range slices.Concat(s.where(), s.argocd()) {
-		places = append(places, in.Name)
+	return s.commandLine(cmdRollback, s.isPlace)
+}
+
+// rollbackNeeds are the environment variables without which rollbackCommand
+// does not work.
+func (s *settings) rollbackNeeds() []string {
+	var names []string
+	for _, w := range s.Wishes {
+		if s.isPlace(w.name) && w.fromEnvironment() {
+			names = append(names, input{Name: w.name}.shellName())
+		}
 	}
-	places = append(places, "service", "environment", "candidate-tag")
-	return s.commandLine(cmdRollback, func(name string) bool { return slices.Contains(places, name) })
+	return names
+}
+
+// isPlace says whether the input tells where the Service is.
+func (s *settings) isPlace(name string) bool {
+	return slices.Contains([]string{"service", "environment", "candidate-tag"}, name) ||
+		slices.ContainsFunc(slices.Concat(s.where(), s.argocd()), func(in input) bool { return in.Name == name })
 }
 
 // commandLine is the command with the inputs that were set and that keep says
@@ -58,11 +78,11 @@ func (s *settings) rollbackCommand() string {
 func (s *settings) commandLine(command string, keep func(name string) bool) string {
 	words := []string{"knative-promote", command}
 	for _, w := range s.Wishes {
-		if !keep(w.name) {
+		if !keep(w.name) || w.secret {
 			continue
 		}
 		value := quote(w.text)
-		if strings.Contains(w.text, "\n") {
+		if w.fromEnvironment() {
 			value = `"$` + (input{Name: w.name}).shellName() + `"`
 		}
 		words = append(words, "--"+w.name, value)

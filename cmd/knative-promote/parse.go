@@ -43,9 +43,7 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 		}
 		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
 			given[in.Name] = source
-			if !in.Secret && in.Name != "command" {
-				s.Wishes = append(s.Wishes, wish{in.Name, text})
-			}
+			s.wishFor(in, text)
 		}
 		if text == "" {
 			continue
@@ -62,6 +60,17 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 		return s, &badInput{wrong}
 	}
 	return s, nil
+}
+
+// wishFor keeps what somebody set, for commands to paste.
+func (s *settings) wishFor(in input, text string) {
+	switch {
+	case in.Name == "command":
+	case in.Secret:
+		s.Wishes = append(s.Wishes, wish{name: in.Name, secret: true})
+	default:
+		s.Wishes = append(s.Wishes, wish{name: in.Name, text: text})
+	}
 }
 
 // passOver leaves out an input that is for other commands: in an environment

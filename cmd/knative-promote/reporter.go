@@ -26,6 +26,9 @@ type reporter struct {
 	done    chan struct{}       // it is written
 	diff    func([]byte, []byte) string
 	commits string // web address of a commit, up to its hash
+	undo    string // shell command that takes a promotion back
+	needs   []string
+	target  string
 	after   func(promote.Result, error) string
 	found   func([]check.Finding)
 }
@@ -34,7 +37,8 @@ type reporter struct {
 func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
-		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL), after: s.after, found: once(func(found []check.Finding) { s.showPreflight(r, w, found) }),
+		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL),
+		undo: s.rollbackCommand(), needs: s.rollbackNeeds(), target: s.Remote.URL + " " + s.Remote.Branch, after: s.after, found: once(func(found []check.Finding) { s.showPreflight(r, w, found) }),
 	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
@@ -68,6 +72,7 @@ func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 // complete adds what only the showing needs.
 func (r *reporter) complete(result promote.Result) promote.Result {
 	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
+	result.Undo, result.UndoNeeds, result.Target = r.undo, r.needs, r.target
 	return result
 }
 
@@ -97,7 +102,7 @@ const (
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
 	result = r.complete(result)
-	if result.Command == cmdDiff && result.Diff != "" {
+	if (result.DryRun || result.Command == cmdDiff) && result.Diff != "" {
 		r.runner.Printf("%s", result.Diff)
 	}
 	r.runner.Printf("%s", inWords(result))
@@ -133,7 +138,7 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 			client, pull, err = commentPlace(ctx, s, w)
 		}
 		if err == nil && client != nil && pull > 0 {
-			marker := report.Marker(result.Service, result.Environment, result.Overlay)
+			marker := report.Marker(result)
 			// The comment is found by its marker, whatever words are secrets.
 			body := strings.TrimPrefix(report.Comment(result), marker)
 			err = client.Upsert(ctx, pull, marker, marker+r.runner.Redact(body))
@@ -163,6 +168,9 @@ func commentPlace(ctx context.Context, s settings, w workflow) (*github.Client, 
 // inWords is how the run ended, in one line.
 func inWords(result promote.Result) string {
 	what := strings.TrimSpace(result.Service + " " + result.Environment)
+	if result.DryRun && result.Status == promote.Unchanged {
+		return what + ": nothing was changed, this was only a plan"
+	}
 	switch result.Status {
 	case promote.Promoted:
 		return what + ": promoted, all traffic goes to " + result.Revision + " (" + result.Image + ")"

@@ -60,7 +60,7 @@ type settings struct {
 	Check       checkSettings  // how the command check reports
 	Checkout    bool           // the infra repository is the workflow's, checked out
 	Unused      []string       // inputs that the workflow gives and the command does not use
-	Wishes      []wish         // the inputs that somebody set, without secrets, for the commands to paste
+	Wishes      []wish         // the inputs that somebody set, for the commands to paste
 }
 
 // complete fills what no input said from the workflow run and from other

@@ -27,13 +27,15 @@ const (
 	maxTags  = 4
 	maxSteps = 30
 	maxGates = 4
+	maxUndo  = 4000 // bytes of a command
 )
 
-// Marker is the hidden first line of the comment for one overlay, by which it
-// is found again.
-func Marker(service, environment, overlay string) string {
-	folder := strings.ReplaceAll(markerPart(overlay), "%2F", "/") // the last part may have slashes of its own
-	return "<!-- knative-promote:" + markerPart(service) + "/" + markerPart(environment) + "/" + folder + " -->"
+// Marker is the hidden first line of the comment about one Service, by which
+// it is found again: its names, and a hash of where they are.
+func Marker(r promote.Result) string {
+	folder := strings.ReplaceAll(markerPart(r.Overlay), "%2F", "/") // the last part may have slashes of its own
+	where := sha256.Sum256([]byte(r.Target + "\n" + r.Application))
+	return fmt.Sprintf("<!-- knative-promote:%s/%s/%s:%x -->", markerPart(r.Service), markerPart(r.Environment), folder, where[:5])
 }
 
 // markerPart keeps a name from ending the HTML comment, and a long one short.
@@ -49,7 +51,7 @@ func markerPart(name string) string {
 // promotion would do. It is at most CommentLimit bytes long: the diff is
 // shortened until it fits.
 func Comment(r promote.Result) string {
-	marker := Marker(r.Service, r.Environment, r.Overlay) + "\n\n"
+	marker := Marker(r) + "\n\n"
 	return marker + page(r, CommentLimit-len(marker))
 }
 

@@ -67,7 +67,7 @@ func TestComment(t *testing.T) {
 	golden(t, "comment", "comment.md", func(t *testing.T, parts map[string][]byte) string {
 		r := result(t, parts)
 		comment := Comment(r)
-		if !strings.HasPrefix(comment, Marker(r.Service, r.Environment, r.Overlay)+"\n") {
+		if !strings.HasPrefix(comment, Marker(r)+"\n") {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
 		checkPage(t, comment, CommentLimit)
@@ -84,28 +84,33 @@ func result(t *testing.T, parts map[string][]byte) promote.Result {
 	}
 	r.Diff = Diff(parts["before.yaml"], parts["after.yaml"])
 	r.CommitURL = "https://github.com/acme/infra/commit/"
+	r.Undo = "knative-promote rollback --repository acme/infra --path " + r.Overlay
+	r.UndoNeeds = []string{"INPUT_TOKEN", "INPUT_ARGOCD_TOKEN"}
 	return r
 }
 
 func TestMarker(t *testing.T) {
 	t.Parallel()
-	seen := map[string]string{}
-	for _, names := range [][3]string{
-		{"a", "b", "apps/a/overlays/b"}, {"a/b", "", "apps"}, {"a", "b/", "apps"}, {"a", "b", "/apps"},
-		{"a--", "b", "c"}, {"a-%2D", "b", "c"}, {"-->", "<!--", "\n"}, {"a:b", "c", "d"}, {"a", "b:c", "d"},
+	seen := map[string]bool{}
+	for _, r := range []promote.Result{
+		{Service: "a", Environment: "b", Overlay: "apps/a/overlays/b"}, {Service: "a/b", Overlay: "apps"}, {Service: "a", Environment: "b/", Overlay: "apps"},
+		{Service: "a", Environment: "b", Overlay: "/apps"}, {Service: "a--", Environment: "b", Overlay: "c"}, {Service: "a-%2D", Environment: "b", Overlay: "c"},
+		{Service: "-->", Environment: "<!--", Overlay: "\n"}, {Service: "a:b", Environment: "c", Overlay: "d"}, {Service: "a", Environment: "b:c", Overlay: "d"},
+		{Service: "a", Target: "https://github.com/acme/infra.git main"}, {Service: "a", Target: "https://github.com/acme/infra.git next"},
+		{Service: "a", Target: "https://github.com/acme/other.git main"}, {Service: "a", Application: "a-eu"}, {Service: "a", Application: "a-us"},
 	} {
-		marker := Marker(names[0], names[1], names[2])
-		if other, taken := seen[marker]; taken {
-			t.Errorf("%q has the marker of %s: %s", names, other, marker)
+		marker := Marker(r)
+		if seen[marker] {
+			t.Errorf("%+v has the marker of another one: %s", r, marker)
 		}
-		seen[marker] = names[0]
+		seen[marker] = true
 		inner := strings.TrimSuffix(strings.TrimPrefix(marker, "<!-- "), " -->")
 		if strings.Contains(inner, "--") || strings.ContainsAny(inner, "<> \n") {
-			t.Errorf("Marker(%q) = %s, which is not one HTML comment", names, marker)
+			t.Errorf("Marker(%+v) = %s, which is not one HTML comment", r, marker)
 		}
 	}
-	if got, want := Marker("checkout", "staging", "apps/checkout/overlays/staging"),
-		"<!-- knative-promote:checkout/staging/apps/checkout/overlays/staging -->"; got != want {
+	r := promote.Result{Service: "checkout", Environment: "staging", Overlay: "apps/checkout/overlays/staging", Application: "checkout-staging", Target: "https://github.com/acme/infra.git main"}
+	if got, want := Marker(r), "<!-- knative-promote:checkout/staging/apps/checkout/overlays/staging:78cb10c189 -->"; got != want {
 		t.Errorf("Marker = %s, want %s", got, want)
 	}
 }

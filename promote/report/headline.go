@@ -46,10 +46,10 @@ func status(r promote.Result) (icon, words string) {
 	return "🔄", noun + " under way" + reached(r)
 }
 
-// planned reports whether the run only says what it would do.
+// planned reports whether the run only says what it would do, and does say it.
 func planned(r promote.Result) bool {
 	_, found := r.Last()
-	return r.Command == "diff" || r.Status == promote.Held && !found
+	return (r.DryRun || r.Command == "diff") && r.Status != promote.Failed || r.Status == promote.Held && !found
 }
 
 // held tells a failure that is left as it is from a plan that ends below 100 %.
@@ -156,15 +156,16 @@ func undo(r promote.Result) string {
 	if r.PreviousRevision == "" {
 		return "There is no earlier revision to go back to.\n\n" // a first deployment
 	}
-	command := "knative-promote rollback --service " + quote(r.Service) + " --path " + quote(r.Overlay)
-	return "To undo it:\n\n" + fenced("sh", shorten(command, maxReason)) + "\n"
-}
-
-// quote makes one word of a shell command.
-func quote(word string) string {
-	safe := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == ""
-	if safe && word != "" {
-		return word
+	if r.Undo == "" || len(r.Undo) > maxUndo { // a part of a command is none
+		return "To undo it, use the command `rollback`.\n\n"
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	var needs []string
+	for _, name := range r.UndoNeeds {
+		needs = append(needs, code(name, maxLabel))
+	}
+	where := ""
+	if len(needs) > 0 {
+		where = ", with " + strings.Join(needs, ", ") + " in the environment"
+	}
+	return "To undo it" + where + ":\n\n" + fenced("sh", r.Undo) + "\n"
 }
