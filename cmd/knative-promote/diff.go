@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
@@ -18,9 +19,12 @@ import (
 // diffCheckout compares every overlay that the checked-out commit changes
 // with the branch that it is to be merged into.
 func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error {
-	overlays, err := changedOverlays(ctx, s, w, r)
+	overlays, own, err := changedOverlays(ctx, s, w, r)
 	if err != nil {
 		return err
+	}
+	for _, file := range own {
+		r.Warning(note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
 	}
 	for _, o := range overlays {
 		r.Group(o.Path)
@@ -34,44 +38,51 @@ func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error 
 		}
 	}
 	r.Printf("overlays that change: %d", len(overlays))
-	if err := r.Summarize(report.DiffSummary(overlays)); err != nil {
+	if err := r.Summarize(report.DiffSummary(overlays, own)); err != nil {
 		r.Warning(note{Title: "Summary not written", Text: err.Error()})
 	}
-	if err := commentDiff(ctx, s, w, r, overlays); err != nil {
+	if err := commentDiff(ctx, s, w, r, report.DiffComment(overlays, own)); err != nil {
 		r.Warning(note{Title: "Comment not written", Text: err.Error()})
 	}
 	return unrendered(overlays)
 }
 
-// changedOverlays renders what the checkout changes, before and after.
-func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) ([]report.Overlay, error) {
-	head, err := gitops.Checkout(ctx, w.Workspace)
+// changedOverlays renders what the checkout changes, before and after. It also
+// returns the changed files that are the tool's own.
+func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) (overlays []report.Overlay, own []string, err error) {
+	base, head, err := s.compared(ctx, w, r)
 	if err != nil {
-		return nil, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
-	}
-	repo, err := s.open(w, r)
-	if err != nil {
-		return nil, err
-	}
-	base, err := baseOf(ctx, repo, head, w)
-	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	changed, err := gitops.Changed(base, head)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	touched, err := promote.Touched(head.Tree, changed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var overlays []report.Overlay
 	for _, overlay := range touched {
 		if o := compare(ctx, base, head, overlay); o.Diff != "" || o.Err != "" {
 			overlays = append(overlays, o)
 		}
 	}
-	return overlays, ctx.Err()
+	return overlays, slices.DeleteFunc(changed, func(file string) bool { return !knative.Own(file) }), ctx.Err()
+}
+
+// compared are the two commits of the difference: the checked-out one, and
+// where it is to be merged into.
+func (s settings) compared(ctx context.Context, w workflow, r *runner) (base, head gitops.Snapshot, err error) {
+	head, err = gitops.Checkout(ctx, w.Workspace)
+	if err != nil {
+		return base, head, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
+	}
+	repo, err := s.open(w, r)
+	if err != nil {
+		return base, head, err
+	}
+	base, err = baseOf(ctx, repo, head, w)
+	return base, head, err
 }
 
 // baseOf is the commit to compare with: the first parent of a pull request's
@@ -111,7 +122,7 @@ func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) re
 	return o
 }
 
-func commentDiff(ctx context.Context, s settings, w workflow, r *runner, overlays []report.Overlay) error {
+func commentDiff(ctx context.Context, s settings, w workflow, r *runner, comment string) error {
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
@@ -119,7 +130,7 @@ func commentDiff(ctx context.Context, s settings, w workflow, r *runner, overlay
 	if err != nil {
 		return err
 	}
-	body := strings.TrimPrefix(report.DiffComment(overlays), report.DiffMarker)
+	body := strings.TrimPrefix(comment, report.DiffMarker)
 	return client.Upsert(ctx, s.PullRequest, report.DiffMarker, report.DiffMarker+r.Redact(body))
 }
 

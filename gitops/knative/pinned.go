@@ -2,7 +2,9 @@ package knative
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 )
 
 // Pinned finds Services whose template changes between two renders while its
@@ -34,4 +36,10 @@ func Pinned(before, after []byte) ([]string, error) {
 		}
 	}
 	return findings, nil
+}
+
+// Own tells the files that the tool writes from all others, by their names.
+func Own(file string) bool {
+	name := path.Base(file)
+	return strings.HasPrefix(name, ownPrefix) && strings.HasSuffix(name, ".yaml")
 }

@@ -19,26 +19,33 @@ type Overlay struct {
 }
 
 // DiffComment is the body of the comment on a pull request of the infra
-// repository: what it changes in every overlay. It is at most CommentLimit
-// bytes long; the longest diffs are shortened first.
-func DiffComment(overlays []Overlay) string {
-	return DiffMarker + "\n\n" + overlayPage(overlays, CommentLimit-len(DiffMarker)-2)
+// repository: what it changes in every overlay, and which of the files that
+// are the tool's own. It is at most CommentLimit bytes long; the longest diffs
+// are shortened first.
+func DiffComment(overlays []Overlay, own []string) string {
+	return DiffMarker + "\n\n" + overlayPage(overlays, own, CommentLimit-len(DiffMarker)-2)
 }
 
 // DiffSummary is the same for the summary of the job, of at most SummaryLimit bytes.
-func DiffSummary(overlays []Overlay) string {
-	return overlayPage(overlays, SummaryLimit)
+func DiffSummary(overlays []Overlay, own []string) string {
+	return overlayPage(overlays, own, SummaryLimit)
 }
+
+// OwnChanged is what a person must know who merges a change of the tool's own
+// files.
+const OwnChanged = "This pull request changes what knative-promote has written: the record of the promotions, the revision and its traffic. " +
+	"A promotion continues, and a rollback goes back, as that record says: merge it only where you mean that."
 
 const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
+	maxOwn      = 10
 )
 
-func overlayPage(overlays []Overlay, room int) string {
+func overlayPage(overlays []Overlay, own []string, room int) string {
 	var heads []string
 	var sections []section
-	title := overlayHeadline(overlays)
+	title := overlayHeadline(overlays, len(own) > 0) + ownWarning(own)
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -61,7 +68,23 @@ func overlayPage(overlays []Overlay, room int) string {
 	return b.String() + tail
 }
 
-func overlayHeadline(overlays []Overlay) string {
+// ownWarning comes before everything else: a record renders to nothing, so no
+// diff shows it.
+func ownWarning(own []string) string {
+	if len(own) == 0 {
+		return ""
+	}
+	text := "⚠️ " + OwnChanged + "\n\n"
+	for _, file := range own[:min(len(own), maxOwn)] {
+		text += "- " + code(file, maxName) + "\n"
+	}
+	if left := len(own) - maxOwn; left > 0 {
+		text += "- " + plural(left, "more file") + "\n"
+	}
+	return text + "\n"
+}
+
+func overlayHeadline(overlays []Overlay, own bool) string {
 	changed, broken, warned := 0, 0, 0
 	for _, o := range overlays {
 		switch {
@@ -77,7 +100,7 @@ func overlayHeadline(overlays []Overlay) string {
 	icon := "🔍"
 	if broken > 0 {
 		icon = "❌"
-	} else if warned > 0 {
+	} else if warned > 0 || own {
 		icon = "⚠️"
 	}
 	words := "## " + icon + " No overlay would change"

@@ -14,12 +14,13 @@ func TestDiffComment(t *testing.T) {
 		if err := json.Unmarshal(parts["overlays.json"], &overlays); err != nil {
 			t.Fatal(err)
 		}
-		comment := DiffComment(overlays)
+		own := strings.Fields(string(parts["own"]))
+		comment := DiffComment(overlays, own)
 		if !strings.HasPrefix(comment, DiffMarker+"\n") {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
 		checkPage(t, comment, CommentLimit)
-		checkPage(t, DiffSummary(overlays), SummaryLimit)
+		checkPage(t, DiffSummary(overlays, own), SummaryLimit)
 		return comment
 	})
 }
@@ -48,7 +49,7 @@ func TestLadder(t *testing.T) {
 		{600, 150, "too long to show line by line</summary>"},
 		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
 	} {
-		page := DiffComment([]Overlay{{Path: "apps/a", Diff: long(c.objects, c.width)}})
+		page := DiffComment([]Overlay{{Path: "apps/a", Diff: long(c.objects, c.width)}}, nil)
 		checkPage(t, page, CommentLimit)
 		if !strings.Contains(page, c.want) || !strings.Contains(page, fmt.Sprintf("%d objects changed, +%[1]d −%[1]d lines", c.objects)) {
 			t.Errorf("%d objects: want %q in\n%.400s", c.objects, c.want, page)
@@ -59,7 +60,7 @@ func TestLadder(t *testing.T) {
 func TestLongDiffsYieldFirst(t *testing.T) {
 	t.Parallel()
 	overlays := []Overlay{{Path: "apps/small", Diff: long(3, 10)}, {Path: "apps/huge", Diff: long(2500, 10)}, {Path: "apps/large", Diff: long(500, 60)}}
-	page := DiffComment(overlays)
+	page := DiffComment(overlays, nil)
 	checkPage(t, page, CommentLimit)
 	for _, want := range []string{
 		"+3 −3 lines</summary>", "+2500 −2500 lines (too long", "+500 −500 lines, too long to show line by line</summary>",
@@ -76,7 +77,7 @@ func TestMoreOverlaysThanFit(t *testing.T) {
 	for i := range 3000 {
 		overlays = append(overlays, Overlay{Path: fmt.Sprint("apps/", i), Diff: long(1, 10), Warnings: []string{"w"}})
 	}
-	page := DiffComment(overlays)
+	page := DiffComment(overlays, nil)
 	checkPage(t, page, CommentLimit)
 	if !strings.Contains(page, "more overlays not shown.") || !strings.HasPrefix(page, DiffMarker+"\n\n## ⚠️ 3000 overlays would change, 3000 with warnings") {
 		t.Errorf("got %.200s … %s", page, page[len(page)-200:])

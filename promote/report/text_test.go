@@ -112,6 +112,6 @@ func FuzzComment(f *testing.F) {
 		}
 		checkPage(t, Comment(r), CommentLimit)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Diff: diff, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
-		checkPage(t, DiffComment(overlays), CommentLimit)
+		checkPage(t, DiffComment(overlays, []string{overlays[0].Path}), CommentLimit)
 	})
 }
