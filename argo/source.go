@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -26,7 +27,8 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	sources := app.Spec.GetSources()
 	var found []int
 	for i, s := range sources {
-		if s.Chart == "" && SameRepo(s.RepoURL, want.RepoURL) && cleanPath(s.Path) == cleanPath(want.Path) {
+		// A source without a path deploys nothing: others take values from it.
+		if s.Chart == "" && s.Path != "" && SameRepo(s.RepoURL, want.RepoURL) && cleanPath(s.Path) == cleanPath(want.Path) {
 			found = append(found, i)
 		}
 	}
@@ -79,7 +81,8 @@ func describe(sources v1alpha1.ApplicationSources) string {
 	return clean(strings.Join(parts, ", "))
 }
 
-func cleanPath(p string) string { return strings.TrimPrefix(path.Clean("/"+p), "/") }
+// cleanPath is a folder as a person would write it; the root is a dot.
+func cleanPath(p string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+p), "/"), ".") }
 
 // SameRepo tells whether two URLs name one repository: as HTTPS or SSH, with or without
 // user, ".git" and the scheme's usual port, and in any case of letters, as the forges do.
@@ -120,7 +123,7 @@ func parseRepo(raw string) repo {
 }
 
 func repoPath(p string) string {
-	return strings.TrimSuffix(cleanPath(p), ".git")
+	return strings.TrimSuffix(strings.TrimPrefix(path.Clean("/"+p), "/"), ".git")
 }
 
 // withoutUser is a repository's URL as an error may show it.

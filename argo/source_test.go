@@ -79,6 +79,25 @@ func TestSourceIndexRefuses(t *testing.T) {
 	}
 }
 
+// TestSourceIndexOfTheRoot has the root's spellings, and a source that only
+// lends its files to others.
+func TestSourceIndexOfTheRoot(t *testing.T) {
+	t.Parallel()
+	const repository = "https://git.example.test/infra.git"
+	for _, spelling := range []string{".", "./", "/", "./."} {
+		sources := v1alpha1.ApplicationSources{{RepoURL: repository, Ref: "values"}, {RepoURL: repository, Path: "web"}, {RepoURL: repository, Path: spelling}}
+		app := &v1alpha1.Application{Spec: v1alpha1.ApplicationSpec{Sources: sources}}
+		if at, err := SourceIndex(app, Source{RepoURL: repository, Branch: "main", Path: "."}); at != 2 || err != nil {
+			t.Errorf("path %q: source %d, error %v; want 2", spelling, at, err)
+		}
+	}
+	app := &v1alpha1.Application{Spec: v1alpha1.ApplicationSpec{Source: &v1alpha1.ApplicationSource{RepoURL: repository, Path: "."}}}
+	const want = "application  does not deploy web of https://git.example.test/infra.git, it deploys . of https://git.example.test/infra.git: set application, repository and path to what belongs together"
+	if _, err := SourceIndex(app, Source{RepoURL: repository, Branch: "main", Path: "web"}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestClosedWindows(t *testing.T) {
 	t.Parallel()
 	window := func(kind string) *applicationpkg.ApplicationSyncWindow {

@@ -220,7 +220,7 @@ service: "X" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits a
 steps: "5,5" (INPUT_STEPS): expected percentages that rise, but 5 comes after 5; for example: 10@5m,50@5m,100
 dry-run: "maybe" (INPUT_DRY_RUN): expected true or false; for example: true
 repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
-path: missing: expected the folder of the kustomize overlay in the infra repository; set the input path, --path or INPUT_PATH; for example: apps/product-import/overlays/production
+path: missing: expected the folder of the kustomize overlay in the infra repository, a dot for its root; set the input path, --path or INPUT_PATH; for example: apps/product-import/overlays/production
 application: missing: expected the Argo CD Application that syncs the overlay, as name or namespace/name; set the input application, --application or INPUT_APPLICATION; for example: argocd/product-import-production
 argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com`)
 }

@@ -60,7 +60,7 @@ func (s *settings) what() []input {
 		{Name: "service", Example: "product-import", Value: bind(&p.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
 		{Name: "environment", Example: "production", Value: bind(&p.Environment, parseLine),
-			Usage: "label for people (default: the name of the overlay's folder)"},
+			Usage: "label for people (default: the name of the overlay's folder, none for the repository's root)"},
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
 				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
@@ -79,7 +79,7 @@ func (s *settings) where() []input {
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
 		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{cmdPromote, cmdRollback, cmdCheck, cmdHistory}, Value: bind(&s.Promote.Overlay, parseFolder),
-			Usage: "folder of the kustomize overlay in the infra repository"},
+			Usage: "folder of the kustomize overlay in the infra repository, a dot for its root"},
 		{Name: "token", Example: "${{ steps.app.outputs.token }}", Secret: true, Value: bind(&r.Token, parseSecret),
 			Usage: "token that may push to the infra repository over https"},
 		{Name: "app-id", Example: "${{ vars.INFRA_APP_ID }}", Value: bind(&s.App.ID, parseAppID),

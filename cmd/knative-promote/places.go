@@ -130,10 +130,13 @@ func parseBranch(text string) (string, error) {
 }
 
 // parseFolder accepts a folder inside the repository. A leading ./ and a
-// trailing slash are dropped, as people write them.
+// trailing slash are dropped, as people write them. The root is a dot.
 func parseFolder(text string) (string, error) {
+	if !strings.Contains(text, "..") && path.Clean("/"+text) == "/" {
+		return ".", nil
+	}
 	folder := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
-	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, "\\\r\n\x00") {
+	if !fs.ValidPath(folder) || strings.ContainsAny(folder, "\\\r\n\x00") {
 		return "", errors.New("expected a folder relative to the repository's root, with slashes and no .. in it")
 	}
 	return folder, nil

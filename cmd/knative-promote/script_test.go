@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 //
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
-// `auto-sync off`, `service NAME`, `read-only` for a git token that may not
+// `auto-sync off`, `service NAME`, `path FOLDER`, `read-only` for a git token that may not
 // push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
 // `polls` for an Argo CD that finds commits by itself within seconds, or
 // `customized FILE` for the resource customizations of argocd-cm.
@@ -97,6 +97,8 @@ func readSetting(workDir string) (setting, error) {
 		switch key {
 		case "service":
 			s.service = value
+		case "path":
+			s.path = value
 		case "auto-sync":
 			s.autoSync = value != "off"
 		case "read-only":

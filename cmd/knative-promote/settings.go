@@ -71,7 +71,7 @@ func (s *settings) complete(w workflow) {
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
 	s.Promote.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Promote.Overlay}
-	if s.Promote.Environment == "" && s.Promote.Overlay != "" {
+	if overlay := s.Promote.Overlay; s.Promote.Environment == "" && overlay != "" && overlay != "." {
 		s.Promote.Environment = path.Base(s.Promote.Overlay)
 	}
 	if s.PullRequest == 0 {
