@@ -35,17 +35,21 @@ type event struct {
 		Number      int              `json:"number"`
 		PullRequest *json.RawMessage `json:"pull_request"`
 	} `json:"issue"`
-	WorkflowRun struct {
-		PullRequests   []pullRequest `json:"pull_requests"` // empty for a fork's
-		HeadRepository repository    `json:"head_repository"`
-	} `json:"workflow_run"`
-	CheckSuite *checkSuite `json:"check_suite"`
-	CheckRun   struct {
+	WorkflowRun *workflowRun `json:"workflow_run"`
+	CheckSuite  *checkSuite  `json:"check_suite"`
+	CheckRun    struct {
 		CheckSuite *checkSuite `json:"check_suite"`
 	} `json:"check_run"`
 	MergeGroup *json.RawMessage   `json:"merge_group"`
 	Branches   *[]json.RawMessage `json:"branches"` // of the event status: that have its commit
 	Repository repository         `json:"repository"`
+}
+
+// workflowRun is another workflow's run. A fork's has no pull requests, and a
+// deleted fork's no repository.
+type workflowRun struct {
+	PullRequests   []pullRequest `json:"pull_requests"`
+	HeadRepository repository    `json:"head_repository"`
 }
 
 // checkSuite is what was checked. A fork's has no branch and no pull requests.
@@ -126,16 +130,15 @@ func readEvent(getenv func(string) string) (e event, err error) {
 
 func (w *workflow) take(e event) {
 	pulls := e.pulls()
-	for _, pr := range pulls {
-		if pr.ofFork(e.Repository) {
-			w.Unmerged = "a fork's pull request"
-		}
-	}
 	switch {
 	case len(pulls) > 0:
 		w.PullRequest, w.Base, w.Head = pulls[0].Number, pulls[0].Base.SHA, pulls[0].Head.SHA
 	case e.Issue.PullRequest != nil:
 		w.PullRequest, w.Untold = e.Issue.Number, true
+	}
+	switch {
+	case slices.ContainsFunc(pulls, func(p pullRequest) bool { return p.ofFork(e.Repository) }):
+		w.Unmerged = "a fork's pull request"
 	case e.ofForksCommit():
 		w.Unmerged = "a fork's commit"
 	case e.MergeGroup != nil:
@@ -149,23 +152,23 @@ func (e event) pulls() []pullRequest {
 	if e.PullRequest != nil {
 		return []pullRequest{*e.PullRequest}
 	}
-	all := slices.Concat(e.WorkflowRun.PullRequests, e.CheckSuite.pulls(), e.CheckRun.CheckSuite.pulls())
+	var all []pullRequest
+	if e.WorkflowRun != nil {
+		all = e.WorkflowRun.PullRequests
+	}
+	if suite := e.suite(); suite != nil {
+		all = suite.PullRequests
+	}
 	return slices.DeleteFunc(all, func(p pullRequest) bool { return e.Repository.ID != 0 && p.Base.Repo != e.Repository })
 }
 
-func (c *checkSuite) pulls() []pullRequest {
-	if c == nil {
-		return nil
-	}
-	return c.PullRequests
-}
+func (e event) suite() *checkSuite { return cmp.Or(e.CheckSuite, e.CheckRun.CheckSuite) }
 
 // ofForksCommit says that no branch of the repository has the commit that was
 // checked, run or given a status.
 func (e event) ofForksCommit() bool {
-	run := e.WorkflowRun.HeadRepository
-	suite := cmp.Or(e.CheckSuite, e.CheckRun.CheckSuite)
-	return run.ID != 0 && run != e.Repository ||
+	run, suite := e.WorkflowRun, e.suite()
+	return run != nil && run.HeadRepository != e.Repository ||
 		suite != nil && suite.HeadBranch == "" ||
 		e.Branches != nil && len(*e.Branches) == 0
 }

@@ -35,7 +35,10 @@ func TestEvents(t *testing.T) {
 			workflow{PullRequest: 9, Base: "b", Head: "h"}},
 		{"workflow run of a push", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":1}}}`, workflow{}},
 		{"workflow run of a fork", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":{"id":2}}}`, workflow{Unmerged: "a fork's commit"}},
-		{"workflow run with a fork's among several", `{"repository":{"id":1},"workflow_run":{"pull_requests":[
+		{"workflow run of a deleted fork", `{"repository":{"id":1},"workflow_run":{"pull_requests":[],"head_repository":null}}`, workflow{Unmerged: "a fork's commit"}},
+		{"workflow run of a fork with another's pull request", `{"repository":{"id":1},"workflow_run":{"head_repository":{"id":2},"pull_requests":[
+			{"number":9,"base":{"repo":{"id":1}},"head":{"repo":{"id":1}}}]}}`, workflow{PullRequest: 9, Unmerged: "a fork's commit"}},
+		{"workflow run with a fork's among several", `{"repository":{"id":1},"workflow_run":{"head_repository":{"id":1},"pull_requests":[
 			{"number":9,"base":{"repo":{"id":1}},"head":{"repo":{"id":1}}},{"number":10,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}]}}`,
 			workflow{PullRequest: 9, Unmerged: fork}},
 		{"workflow run of a commit that a fork wants too", `{"repository":{"id":1},"workflow_run":{"head_repository":{"id":1},"pull_requests":[
