@@ -109,12 +109,20 @@ func checkImages(_, after *State, intent Intent) error {
 	if len(intent.Images) == 0 {
 		return nil
 	}
-	entries, err := after.entries()
+	_, kustomization, err := after.Kustomization()
+	if err != nil {
+		return err
+	}
+	entries, err := kustomize.Images(kustomization)
 	if err != nil {
 		return err
 	}
 	for _, want := range intent.Images {
-		if entry, there := entries[want.Name]; !there || !after.runs(entry) {
+		entry, there, err := kustomize.Entry(entries, want.Name)
+		if err != nil {
+			return fmt.Errorf("image %s: %w", want.Name, err)
+		}
+		if !there || !after.runs(entry) {
 			return fmt.Errorf("image %s is set, but no container of Service %s shows it: they run %s; the name before = is the image's name in the base",
 				want.Name, after.name, strings.Join(after.running(), ", "))
 		}

@@ -3,6 +3,7 @@ package kustomize_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,5 +82,37 @@ func TestRestoreImages(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSetImageByNewName asks for an image by the name that an entry gives it. A second entry would be undone by the next
+// `kustomize edit set image` of any image, which sorts the list.
+func TestSetImageByNewName(t *testing.T) {
+	t.Parallel()
+	const list = "images:\n- name: shop\n  newName: registry.example.com/team/shop\n  newTag: v1\n"
+	for _, c := range []struct{ name, src, arg, want, err string }{
+		{"tag", list, "registry.example.com/team/shop:v2", strings.Replace(list, "v1", "v2", 1), ""},
+		{"digest", list, "registry.example.com/team/shop@" + digest, strings.Replace(list, "newTag: v1", "digest: "+digest, 1), ""},
+		{"another new name", list, "registry.example.com/team/shop=ghcr.io/acme/shop:v2",
+			"images:\n- name: shop\n  newName: ghcr.io/acme/shop\n  newTag: v2\n", ""},
+		{"an entry of the name itself", list + "- name: registry.example.com/team/shop\n  newTag: v1\n", "registry.example.com/team/shop:v2",
+			list + "- name: registry.example.com/team/shop\n  newTag: v2\n", ""},
+		{"several", list + "- name: cart\n  newName: registry.example.com/team/shop\n", "registry.example.com/team/shop:v2", "",
+			"setting image registry.example.com/team/shop: the entries shop, cart have it as their newName; name the one to set, " +
+				"as in shop=registry.example.com/team/shop:TAG"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := kustomize.SetImage([]byte(c.src), images(t, []string{c.arg})...)
+			if c.err != "" {
+				if err == nil || err.Error() != c.err {
+					t.Errorf("got %v, want %s", err, c.err)
+				}
+				return
+			}
+			if diff := cmp.Diff(c.want, string(got)); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
 	}
 }
