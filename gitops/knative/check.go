@@ -2,8 +2,6 @@ package knative
 
 import (
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,11 +13,10 @@ import (
 // Intent is what an edit is meant to show in the render, and nothing else.
 type Intent struct {
 	Images   []kustomize.Image // set images; none when the images are restored
+	Also     []string          // what keeps running and may move with the images, as Kind/name
 	Revision string            // the template's name; empty when it has none
 	Traffic  []servingv1.TrafficTarget
 }
-
-var imageField = regexp.MustCompile(`^/spec/template/spec/(containers|initContainers)/\d+/image$`)
 
 // Check tells whether the edit from before to after shows exactly the intent
 // in the render, changes nothing else, and is one that Knative would accept.
@@ -35,50 +32,16 @@ func Check(before, after *State, intent Intent) error {
 	return nil
 }
 
-// checkOthers finds changes in any object but the Service.
-func checkOthers(before, after *State, _ Intent) error {
-	was, is := byKey(before.objects), byKey(after.objects)
-	delete(is, after.service.key())
-	delete(was, after.service.key())
-	var changed []string
-	for _, key := range slices.Sorted(maps.Keys(is)) {
-		if was[key] == nil {
-			changed = append(changed, is[key].id()+" (new)")
-			continue
-		}
-		for _, field := range differences("", map[string]any(was[key]), map[string]any(is[key])) {
-			changed = append(changed, is[key].id()+" "+field)
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(was)) {
-		if is[key] == nil {
-			changed = append(changed, was[key].id()+" (gone)")
-		}
-	}
-	if len(changed) > 0 {
-		return fmt.Errorf("the edit would change more than Service %s: %s; a promotion may change its image, revision name and traffic only", after.name, list(changed))
-	}
-	return nil
-}
-
-func byKey(objects []object) map[string]object {
-	found := map[string]object{}
-	for _, o := range objects {
-		found[o.key()] = o
-	}
-	return found
-}
-
-// checkService finds changes of the Service that are not the image's.
+// checkService finds changes of the Service outside of its template and its
+// labels. The tool's own patches are not in this, so what changes there is what
+// the image changes: a replacement may copy its tag, and an image that is taken
+// back takes that back too.
 func checkService(before, after *State, _ Intent) error {
-	var changed []string
-	for _, field := range differences("", map[string]any(before.plain), map[string]any(after.plain)) {
-		if !imageField.MatchString(field) {
-			changed = append(changed, field)
-		}
-	}
+	changed := slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)),
+		func(field string) bool { return below(field, []string{"/spec/template", "/metadata/labels"}) })
 	if len(changed) > 0 {
-		return fmt.Errorf("the edit would change more of Service %s than its image: %s; is a replacement or a transformer copying the image?", after.name, list(changed))
+		return fmt.Errorf("the edit would change more of Service %s than its template and its labels: %s; is a replacement or a transformer copying the image?",
+			after.name, list(changed))
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 //	tag TAG         the candidate's tag, when it is not candidate
 //	drop            keep no previous revision
 //	image REF...    the images of the steps that follow
+//	also NAME...    what keeps running and may move with them
 //	step PERCENT    the promotion's commit with this share for the candidate
 //	back            the commit that takes the promotion back, as a failed gate does
 //	restore         the commit that takes back all since the beginning
@@ -36,6 +37,7 @@ type run struct {
 	tag              string
 	keep             bool
 	images           []kustomize.Image
+	also             []string
 	from             string       // the old revision of the promotion under way
 	base             fstest.MapFS // what was there before it
 	cluster          *cluster
@@ -80,6 +82,8 @@ func (r *run) do(t testing.TB, words []string) (string, error) {
 		r.keep = false
 	case "image":
 		r.images, err = parseImages(words[1:])
+	case "also":
+		r.also = words[1:]
 	case "file":
 		r.tree = maps.Clone(r.tree)
 		r.tree[words[2]] = r.tree[words[1]]
@@ -196,6 +200,7 @@ func (r *run) takeBack(t testing.TB, tree fstest.MapFS) (string, error) {
 // commit checks an edit and brings it to the repository and the cluster.
 func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Intent) (string, error) {
 	t.Helper()
+	intent.Also = r.also
 	if err := knative.Check(now, after, intent); err != nil {
 		return "", err
 	}

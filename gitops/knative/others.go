@@ -1,0 +1,160 @@
+package knative
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// A Companion is another object of the overlay that runs an image of the
+// Service, so that kustomize moves both.
+type Companion struct {
+	Name string // Kind/name, with the namespace between them where it has one
+	Ends bool   // it runs to its end: a Job, a CronJob or a hook of Argo CD
+	Once bool   // it is a Job, whose template Kubernetes never changes
+}
+
+// Companions are the other objects that an edit gives other images.
+func Companions(before, after *State) []Companion {
+	var found []Companion
+	for _, c := range otherChanges(before, after) {
+		if c.imagesOnly() {
+			found = append(found, Companion{Name: c.is.id(), Ends: c.is.ends(), Once: c.is["kind"] == "Job" && !c.is.hook()})
+		}
+	}
+	return found
+}
+
+// Sharing are the Companions of each image of the Service: what a promotion of
+// that image would move too. An image that cannot be set is left out.
+func (s *State) Sharing(ctx context.Context) (map[string][]Companion, error) {
+	entries, err := s.entries()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]Companion{}
+	for _, image := range s.running() {
+		name, _, _ := strings.Cut(image, "@")
+		if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
+			name = name[:colon]
+		}
+		for _, entry := range entries {
+			if entry.Shows(image) {
+				name = entry.Name
+			}
+		}
+		const unheardOf = "knative-promote-looks-who-runs-it"
+		if next, err := s.SetImages(ctx, []kustomize.Image{{Name: name, NewName: "*", NewTag: unheardOf}}); err == nil {
+			found[name] = Companions(s, next)
+		}
+	}
+	return found, ctx.Err()
+}
+
+// MayMove tells whether a promotion may move a companion: one that runs to its
+// end always, one that keeps running where it is named, as Kind/name or with
+// its namespace.
+func (c Companion) MayMove(also []string) bool {
+	kind, rest, _ := strings.Cut(c.Name, "/")
+	short := kind + "/" + rest[strings.LastIndex(rest, "/")+1:]
+	return c.Ends || slices.Contains(also, c.Name) || slices.Contains(also, short)
+}
+
+// otherChange is an object but the Service that differs in two States.
+type otherChange struct {
+	was, is object   // nil: it is not there
+	fields  []string // in which it differs
+}
+
+// otherChanges are in the order of the objects' names.
+func otherChanges(before, after *State) []otherChange {
+	was, is := byKey(before.objects), byKey(after.objects)
+	delete(is, after.service.key())
+	delete(was, after.service.key())
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	var changes []otherChange
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		c := otherChange{was: was[key], is: is[key]}
+		if c.was != nil && c.is != nil {
+			c.fields = differences("", map[string]any(c.was), map[string]any(c.is))
+		}
+		if c.was == nil || c.is == nil || len(c.fields) > 0 {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+func byKey(objects []object) map[string]object {
+	found := map[string]object{}
+	for _, o := range objects {
+		found[o.key()] = o
+	}
+	return found
+}
+
+var anyImage = regexp.MustCompile(`/(containers|initContainers)/\d+/image$`)
+
+// imagesOnly tells whether nothing but images of containers changes.
+func (c otherChange) imagesOnly() bool {
+	return c.was != nil && c.is != nil && !slices.ContainsFunc(c.fields, func(field string) bool { return !anyImage.MatchString(field) })
+}
+
+// pinned tells whether it is a Knative Service whose template has a revision's
+// name: Knative refuses a changed template under the same name.
+func (c otherChange) pinned() bool {
+	return c.is.isKnativeService() && c.is.text("spec", "template", "metadata", "name") != ""
+}
+
+// String is the object and what changes of it.
+func (c otherChange) String() string {
+	switch {
+	case c.was == nil:
+		return c.is.id() + " (new)"
+	case c.is == nil:
+		return c.was.id() + " (gone)"
+	}
+	return c.is.id() + " " + list(c.fields)
+}
+
+// ends tells whether an object runs to its end.
+func (o object) ends() bool {
+	return o.hook() || o["kind"] == "Job" || o["kind"] == "CronJob"
+}
+
+// hook tells whether Argo CD runs an object as a hook of a sync.
+// https://argo-cd.readthedocs.io/en/stable/user-guide/resource_hooks/
+func (o object) hook() bool { return o.text("metadata", "annotations", "argocd.argoproj.io/hook") != "" }
+
+// checkOthers finds changes in any object but the Service, other than an image
+// that may move with the Service's.
+func checkOthers(before, after *State, intent Intent) error {
+	var foreign, running, names, pinned []string
+	for _, c := range otherChanges(before, after) {
+		switch {
+		case !c.imagesOnly():
+			foreign = append(foreign, c.String())
+		case !Companion{Name: c.is.id(), Ends: c.is.ends()}.MayMove(intent.Also):
+			running, names = append(running, c.String()), append(names, c.is.id())
+		case c.pinned():
+			pinned = append(pinned, c.is.id())
+		}
+	}
+	switch {
+	case len(foreign) > 0:
+		return fmt.Errorf("the edit would change more than Service %s: %s; a promotion may change its image, revision name and traffic only", after.name, list(append(foreign, running...)))
+	case len(running) > 0:
+		return fmt.Errorf("the edit would change more than Service %s: %s; what keeps running moves with the image, at once and without steps, only where it is named (also: %s); "+
+			"else give the image a name of its own there in the base, or move the object to another overlay", after.name, list(running), list(names))
+	case len(pinned) > 0:
+		return fmt.Errorf("%s runs an image of Service %s too and has a revision's name in its template, under which Knative takes no other image: "+
+			"give the image a name of its own there in the base, or move the object to another overlay", list(pinned), after.name)
+	}
+	return nil
+}
