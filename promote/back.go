@@ -149,7 +149,7 @@ func (p *Promotion) takenBack(ctx context.Context, back *goingBack, now *knative
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Intent{Revision: revision, Traffic: traffic})
+	return after, knative.Check(now, after, knative.Intent{Also: p.Also, Revision: revision, Traffic: traffic})
 }
 
 // trafficBack is an overlay with the traffic of the destination and the
@@ -166,7 +166,7 @@ func (p *Promotion) trafficBack(ctx context.Context, back *goingBack, now *knati
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Intent{Revision: now.Revision(), Traffic: back.dest.traffic})
+	return after, knative.Check(now, after, knative.Intent{Also: p.Also, Revision: now.Revision(), Traffic: back.dest.traffic})
 }
 
 // backRecord is what the commit says: a promotion that was taken back stays the

@@ -23,6 +23,7 @@ type Config struct {
 	Environment string            // label for people; usually the overlay folder's name
 	Overlay     string            // folder of the kustomize overlay, slash-separated, relative to the repository
 	Images      []kustomize.Image // images to set; none promotes the template as it stands
+	Also        []string          // what keeps running and may move with the images, as Kind/name
 	Source      argo.Source       // repository, branch and path as Argo CD knows them
 	App         argo.App          // the Argo CD Application that syncs the overlay
 

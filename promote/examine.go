@@ -53,6 +53,9 @@ func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
 	}
+	if facts.Sharing, err = at.Now.Sharing(ctx); err != nil {
+		facts.Unread["what else runs the image"] = err
+	}
 	facts.Refused = p.refusal(ctx, at, unseen == nil)
 	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })
 	return facts, nil
@@ -95,7 +98,7 @@ func (p *Promotion) glance(ctx context.Context) error {
 func (p *Promotion) facts(ctx context.Context, at Situation) check.Facts {
 	return check.Facts{
 		Wish: check.Wish{
-			Service: p.Service, Folder: p.Overlay, Source: p.Source, App: p.App,
+			Service: p.Service, Folder: p.Overlay, Source: p.Source, App: p.App, Also: p.Also,
 			CandidateTag: p.CandidateTag, Shifts: p.live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
 			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},

@@ -50,6 +50,9 @@ func (p *Promotion) prepare(ctx context.Context, plan Plan, at Situation) error 
 		return err
 	}
 	r.After = after.Manifest
+	for _, c := range knative.Companions(at.Now, after) {
+		p.say("%s runs the image too and moves with the first commit, without steps", c.Name)
+	}
 	p.report()
 	return nil
 }
@@ -68,7 +71,7 @@ func (p *Promotion) rehearse(ctx context.Context, plan Plan, at Situation) (*kna
 		if err != nil {
 			return nil, err
 		}
-		if err := knative.Check(state, after, knative.Intent{Images: p.Images, Revision: plan.To, Traffic: step.Traffic}); err != nil {
+		if err := knative.Check(state, after, knative.Intent{Images: p.Images, Also: p.Also, Revision: plan.To, Traffic: step.Traffic}); err != nil {
 			return nil, err
 		}
 		state, next = after, after

@@ -108,7 +108,7 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 	if err != nil {
 		return nil, err
 	}
-	intent := knative.Intent{Images: p.Images, Revision: plan.To, Traffic: step.Traffic}
+	intent := knative.Intent{Images: p.Images, Also: p.Also, Revision: plan.To, Traffic: step.Traffic}
 	if err := knative.Check(now, after, intent); err != nil {
 		return nil, err
 	}

@@ -64,6 +64,9 @@ func (s *settings) what() []input {
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
 				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
+		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
+			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
+				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
 		{Name: "to", Example: "product-import-8a71e0c4", Value: bind(&p.To, parseTo),
 			Usage: "for rollback: the revision or commit to go back to (default: the promotion before)"},
 		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),

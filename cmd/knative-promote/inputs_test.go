@@ -77,7 +77,7 @@ func TestEveryInput(t *testing.T) {
 	t.Parallel()
 	got, err := read(t, environment(
 		"INPUT_COMMAND=check", "INPUT_SERVICE= product-import ", "INPUT_ENVIRONMENT=prod",
-		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_REASON=too\nmany errors",
+		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_REASON=too\nmany errors", "INPUT_ALSO=Deployment/worker,\nService/shop/cart",
 		"INPUT_REPOSITORY=acme/infra", "INPUT_BRANCH=release/1", "INPUT_PATH=./apps/x/", "INPUT_TOKEN=git-secret",
 		"INPUT_AUTHOR-NAME=Bot", "INPUT_AUTHOR-EMAIL=bot@example.com",
 		"INPUT_APPLICATION=argocd/app", "INPUT_PROJECT=shop", "ARGOCD_SERVER=https://argo.example.com:8443/", "ARGOCD_AUTH_TOKEN=argo-secret",
@@ -103,6 +103,7 @@ func TestEveryInput(t *testing.T) {
 		Command: "check",
 		Promote: promote.Config{
 			Service: "product-import", Environment: "prod", Overlay: "apps/x", Images: images, Reason: "too many errors",
+			Also:   []string{"Deployment/worker", "Service/shop/cart"},
 			Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
 			App:    argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
 			Steps:  []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",

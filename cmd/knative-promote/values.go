@@ -186,6 +186,19 @@ func parseRules(text string) ([]string, error) {
 	return names, nil
 }
 
+// parseObjects accepts objects by kind and name, with the namespace between
+// them or without.
+func parseObjects(text string) ([]string, error) {
+	var names []string
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		if !regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(/[a-z0-9][a-z0-9.-]*){1,2}$`).MatchString(name) {
+			return nil, fmt.Errorf("%q: expected Kind/name or Kind/namespace/name", name)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
 // parseTo accepts a revision's name or a commit's hash, whole or short.
 func parseTo(text string) (string, error) {
 	if regexp.MustCompile(`^[0-9a-f]{7,40}$`).MatchString(text) {

@@ -16,7 +16,7 @@ import (
 type Companion struct {
 	Name string // Kind/name, with the namespace between them where it has one
 	Ends bool   // it runs to its end: a Job, a CronJob or a hook of Argo CD
-	Once bool   // it is a Job, whose template Kubernetes never changes
+	Once bool   // Kubernetes takes no other image in it: a Job that Argo CD does not replace
 }
 
 // Companions are the other objects that an edit gives other images.
@@ -24,7 +24,7 @@ func Companions(before, after *State) []Companion {
 	var found []Companion
 	for _, c := range otherChanges(before, after) {
 		if c.imagesOnly() {
-			found = append(found, Companion{Name: c.is.id(), Ends: c.is.ends(), Once: c.is["kind"] == "Job" && !c.is.hook()})
+			found = append(found, Companion{Name: c.is.id(), Ends: c.is.ends(), Once: c.is.once()})
 		}
 	}
 	return found
@@ -128,9 +128,18 @@ func (o object) ends() bool {
 	return o.hook() || o["kind"] == "Job" || o["kind"] == "CronJob"
 }
 
+// once tells whether an object is a Job that no sync changes or replaces.
+// https://kubernetes.io/docs/concepts/workloads/controllers/job/#writing-a-job-spec
+func (o object) once() bool {
+	replaced := strings.Contains(o.text("metadata", "annotations", "argocd.argoproj.io/sync-options"), "Replace=true")
+	return o["kind"] == "Job" && !o.hook() && !replaced
+}
+
 // hook tells whether Argo CD runs an object as a hook of a sync.
 // https://argo-cd.readthedocs.io/en/stable/user-guide/resource_hooks/
-func (o object) hook() bool { return o.text("metadata", "annotations", "argocd.argoproj.io/hook") != "" }
+func (o object) hook() bool {
+	return o.text("metadata", "annotations", "argocd.argoproj.io/hook") != ""
+}
 
 // checkOthers finds changes in any object but the Service, other than an image
 // that may move with the Service's.

@@ -19,6 +19,10 @@ type Facts struct {
 	Overlay *knative.State // the overlay as it renders at the tip
 	Next    *knative.State // the same with the images set; Overlay when there are none
 
+	// Sharing are the other objects that run an image of the Service, by the
+	// name that the image is set by.
+	Sharing map[string][]knative.Companion
+
 	Setup   argo.Setup         // how Argo CD treats the Application
 	Service *servingv1.Service // live
 
@@ -50,7 +54,8 @@ type Wish struct {
 	Source       argo.Source // as Argo CD should know it
 	App          argo.App
 	CandidateTag string
-	Shifts       bool // traffic goes through steps below 100 %
+	Also         []string // objects that may move with the image
+	Shifts       bool     // traffic goes through steps below 100 %
 	KeepPrevious bool
 	Probed       bool          // the candidate must answer requests before it gets traffic
 	Wait         time.Duration // how long the first gate waits for the first commit

@@ -27,6 +27,11 @@ func overlayRules() []Rule {
 			Link:    "https://knative.dev/docs/serving/tag-resolution/",
 		},
 		{
+			ID: "image-shared", Severity: Info, Find: findSharing,
+			Summary: "other objects run an image of the Service, so that a promotion moves them too",
+			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
+		},
+		{
 			ID: "image-entry-unused", Severity: Warning, Find: findUnusedImages,
 			Summary: "an entry of images: that no image of the overlay goes by",
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",

@@ -163,6 +163,9 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Wish.Folder, facts.Wish.Service); err != nil {
 		t.Fatal(err)
 	}
+	if facts.Sharing, err = facts.Overlay.Sharing(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	facts.Next = facts.Overlay
 	for _, text := range images {
 		image, err := kustomize.ParseImage(text)

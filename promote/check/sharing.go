@@ -1,0 +1,83 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// findSharing tells what else a promotion of an image moves, and which image it
+// may not move for that. Only where that is every image of the Service no
+// promotion can ever begin.
+func findSharing(f Facts) []Finding {
+	var found, stops []Finding
+	for _, image := range slices.Sorted(maps.Keys(f.Sharing)) {
+		moving, running := f.companions(image)
+		if len(moving) > 0 {
+			found = append(found, f.moves(image, moving))
+		}
+		if len(running) > 0 && f.Refused == nil { // else a promotion says it itself
+			stops = append(stops, f.blocks(image, running))
+		}
+	}
+	for i := range stops {
+		if len(stops) == len(f.Sharing) {
+			stops[i].Severity = Error
+		}
+	}
+	return append(found, stops...)
+}
+
+// companions of an image are those that move with it, and those that keep a
+// promotion from it.
+func (f Facts) companions(image string) (moving, running []knative.Companion) {
+	for _, c := range f.Sharing[image] {
+		if c.MayMove(f.Wish.Also) {
+			moving = append(moving, c)
+		} else {
+			running = append(running, c)
+		}
+	}
+	return moving, running
+}
+
+func (f Facts) moves(image string, moving []knative.Companion) Finding {
+	at := f.inKustomization("images")
+	finding := Finding{
+		Problem:  fmt.Sprintf("image %s is also that of %s", image, names(moving)),
+		Effect:   "It moves with the first commit of a promotion, at once and without steps, and back when the promotion is taken back.",
+		Evidence: "With another tag of the image the overlay renders both with it.",
+		Fix:      "Nothing, or give the image a name of its own there in the base.",
+		File:     at.File, Line: at.Line,
+	}
+	if once := slices.DeleteFunc(slices.Clone(moving), func(c knative.Companion) bool { return !c.Once }); len(once) > 0 {
+		finding.Severity = Warning
+		finding.Effect += fmt.Sprintf(" Kubernetes refuses another image in a Job that exists, and the sync fails with it: %s.", names(once))
+		finding.Fix = "Make the Job a hook (argocd.argoproj.io/hook: Sync), or let Argo CD replace it (argocd.argoproj.io/sync-options: Force=true,Replace=true)."
+	}
+	return finding
+}
+
+func (f Facts) blocks(image string, running []knative.Companion) Finding {
+	at := f.inKustomization("images")
+	return Finding{
+		Severity: Warning,
+		Problem:  fmt.Sprintf("image %s is also that of %s", image, names(running)),
+		Effect:   "What keeps running does not move with a promotion unasked: one that sets this image ends before its first commit.",
+		Evidence: "With another tag of the image the overlay renders both with it.",
+		Fix: "Give the image a name of its own there in the base, or move the object to another overlay. To let it move with the first commit, " +
+			"at once and without steps, name it in the input also:\n" + names(running),
+		File: at.File, Line: at.Line,
+	}
+}
+
+func names(companions []knative.Companion) string {
+	var all []string
+	for _, c := range companions {
+		all = append(all, c.Name)
+	}
+	return strings.Join(all, ", ")
+}
