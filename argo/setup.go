@@ -23,6 +23,10 @@ type Setup struct {
 	Windows   *applicationpkg.ApplicationSyncWindowsResponse
 	Overrides map[string]*v1alpha1.ResourceOverride // by group/Kind, from argocd-cm
 
+	// BuildOptions are kustomize.buildOptions of argocd-cm; read together with
+	// Overrides.
+	BuildOptions string
+
 	// Owners are the other Applications that the token sees, that come from the
 	// same repository and that deploy the same Service.
 	Owners []App
@@ -134,7 +138,7 @@ func (c *Client) readWindows(ctx context.Context, s *Setup) (err error) {
 }
 
 // readOverrides reads the resource customizations of argocd-cm. Argo CD's own,
-// which are built in, are not among them.
+// which are built in, are not among them. The options of kustomize come along.
 func (c *Client) readOverrides(ctx context.Context, s *Setup) error {
 	settings, err := settingspkg.NewSettingsServiceClient(c.conn).Get(ctx, &settingspkg.SettingsQuery{})
 	if err != nil {
@@ -143,6 +147,9 @@ func (c *Client) readOverrides(ctx context.Context, s *Setup) error {
 	// Since 3.3 Argo CD leaves them out without a word for a token it does not take.
 	if settings.ControllerNamespace == "" {
 		return fmt.Errorf("reading the settings of Argo CD: %w: the token is not taken", ErrAuth)
+	}
+	if settings.KustomizeOptions != nil {
+		s.BuildOptions = settings.KustomizeOptions.BuildOptions
 	}
 	s.Overrides = settings.ResourceOverrides
 	if s.Overrides == nil {

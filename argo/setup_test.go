@@ -89,7 +89,10 @@ type settings struct {
 }
 
 func (c *settings) Get(context.Context, *settingspkg.SettingsQuery) (*settingspkg.Settings, error) {
-	return &settingspkg.Settings{ControllerNamespace: c.of.namespace}, nil
+	return &settingspkg.Settings{
+		ControllerNamespace: c.of.namespace,
+		KustomizeOptions:    &v1alpha1.KustomizeOptions{BuildOptions: "--load-restrictor LoadRestrictionsNone"},
+	}, nil
 }
 
 // handler has no session service, as if it were a server that does not know it.
@@ -110,6 +113,14 @@ func (s *setupServer) read(t *testing.T, in Intent) Setup {
 		t.Fatal(err)
 	}
 	return setup
+}
+
+func TestSetupReadsBuildOptions(t *testing.T) {
+	t.Parallel()
+	s, in := newSetupServer(t)
+	if got, want := s.read(t, in).BuildOptions, "--load-restrictor LoadRestrictionsNone"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestSetupFindsOtherOwners(t *testing.T) {

@@ -158,6 +158,9 @@ func (p *Promotion) trafficBack(ctx context.Context, back *goingBack, now *knati
 	if back.dest.gone {
 		return nil, fmt.Errorf("revision %s no longer exists", back.dest.Revision)
 	}
+	if now.Revision() == "" {
+		return nil, errors.New("the template has no name that could stay")
+	}
 	text, err := p.backRecord(back, now, back.dest.traffic, record).encode()
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 )
 
@@ -55,6 +56,9 @@ func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 	}
 	if facts.Sharing, err = at.Now.Sharing(ctx); err != nil {
 		facts.Unread["what else runs the image"] = err
+	}
+	if facts.Outside, err = kustomize.Outside(ctx, at.Tree, p.Overlay); err != nil {
+		facts.Unread["which files the overlay reads"] = err
 	}
 	facts.Refused = p.refusal(ctx, at, unseen == nil)
 	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Surroundings.Setup(ctx, p.App, p.Service, p.app) })

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 )
 
@@ -29,6 +30,7 @@ func (p *Promotion) preflight(ctx context.Context, at Situation) error {
 		return nil
 	}
 	facts := p.facts(ctx, at)
+	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, p.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()
 	p.gather(asked, &facts, func() (argo.Setup, error) { return p.Surroundings.Essentials(asked, p.app), nil })

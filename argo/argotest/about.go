@@ -43,7 +43,7 @@ func (s *settingsService) Get(ctx context.Context, _ *settings.SettingsQuery) (*
 		overrides[key] = override.DeepCopy()
 	}
 	answer := &settings.Settings{
-		AppLabelKey: instanceLabel, KustomizeOptions: &v1alpha1.KustomizeOptions{}, ResourceOverrides: overrides,
+		AppLabelKey: instanceLabel, KustomizeOptions: &v1alpha1.KustomizeOptions{BuildOptions: "--load-restrictor LoadRestrictionsNone"}, ResourceOverrides: overrides,
 		GoogleAnalytics: &settings.GoogleAnalyticsConfig{AnonymizeUsers: true}, Help: &settings.Help{},
 	}
 	if s.guard.loggedIn(ctx) {

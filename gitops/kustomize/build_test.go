@@ -38,7 +38,7 @@ func patient(t testing.TB) context.Context {
 func compareBuild(t *testing.T, files fstest.MapFS) {
 	t.Helper()
 	dir := onDisk(t, files)
-	want, err := run(t, dir, "build", ".")
+	want, err := run(t, dir, "build", "--load-restrictor", "LoadRestrictionsNone", ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,24 @@ func compareBuild(t *testing.T, files fstest.MapFS) {
 		if diff := cmp.Diff(string(want), string(out)); diff != "" {
 			t.Errorf("%s (-kustomize build +ours):\n%s", name, diff)
 		}
+	}
+}
+
+// TestRenderOutside reads files of other folders of the repository, which the command does only when it is told to.
+func TestRenderOutside(t *testing.T) {
+	t.Parallel()
+	files := tree(t, []byte("resources: [../../base/worker.yaml, service.yaml]\nconfigMapGenerator:\n- name: a\n  files: [../../base/kustomization.yaml]\n"))
+	if _, err := run(t, onDisk(t, files), "build", "."); err == nil {
+		t.Error("kustomize reads them by itself")
+	}
+	compareBuild(t, files)
+	got, err := kustomize.Outside(patient(t), files, overlay)
+	want := []string{"apps/shop/base/worker.yaml", "apps/shop/base/kustomization.yaml"}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := kustomize.Outside(patient(t), manyResources(), overlay); err != nil || got != nil {
+		t.Errorf("outside of folders of their own: %v, %v", got, err)
 	}
 }
 

@@ -21,6 +21,7 @@ type inspector struct {
 	budget  budget
 	stack   []string // the folders on the way to the present one
 	plugins bool     // in a folder of generators, transformers or validators
+	outside []string // files beside the kustomization that names them
 	schema  bool     // an overlay brings its own OpenAPI schema
 }
 
@@ -130,6 +131,9 @@ func (f file) locate(field, entry string) (string, fs.FileInfo, error) {
 	at, info, err := f.jail.follow(at)
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %s: %q: %w", f.name, field, entry, err)
+	}
+	if !info.IsDir() && f.dir != "." && !strings.HasPrefix(at, f.dir+"/") && !slices.Contains(f.outside, at) {
+		f.outside = append(f.outside, at)
 	}
 	return at, info, nil
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
@@ -20,8 +21,8 @@ const renderTimeout = 10 * time.Second
 // turn is held by the render that runs: kustomize keeps its OpenAPI schema in global variables.
 var turn = make(chan struct{}, 1)
 
-// Render returns what `kustomize build` prints for the folder dir of tree, with kustomize's defaults. It reads the files
-// of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
+// Render returns what `kustomize build --load-restrictor LoadRestrictionsNone` prints for the folder dir of tree. Outside
+// tells of the files that need that option. It reads the files of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
 // container is an error that names the file and the entry. The only difference to the command is the version in the label
 // that buildMetadata: [managedByLabel] adds.
 //
@@ -99,11 +100,22 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 	return out, err
 }
 
-// krustyOptions are those of `kustomize build` without flags: files only from the kustomization's own folder, no
-// plugins, no Helm.
+// Outside returns the files of tree that the overlay in the folder dir reads from beside the kustomization that names
+// them, neither in its folder nor below. Without --load-restrictor LoadRestrictionsNone kustomize does not render it.
+func Outside(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
+	i := &inspector{jail: &jail{ctx: ctx, tree: tree, files: map[string][]byte{}}}
+	if err := i.folder(path.Clean(dir)); err != nil {
+		return nil, &renderError{dir, err}
+	}
+	return i.outside, nil
+}
+
+// krustyOptions are those of `kustomize build --load-restrictor LoadRestrictionsNone`: no plugins, no Helm. What may be
+// read ends at the jail.
 func krustyOptions() *krusty.Options {
 	o := krusty.MakeDefaultOptions()
 	o.Reorder = krusty.ReorderOptionUnspecified
+	o.LoadRestrictions = types.LoadRestrictionsNone
 	return o
 }
 

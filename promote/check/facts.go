@@ -23,6 +23,10 @@ type Facts struct {
 	// name that the image is set by.
 	Sharing map[string][]knative.Companion
 
+	// Outside are files that the overlay reads from beside the kustomization that
+	// names them, for which kustomize needs an option.
+	Outside []string
+
 	Setup   argo.Setup         // how Argo CD treats the Application
 	Service *servingv1.Service // live
 

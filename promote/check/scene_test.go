@@ -163,6 +163,9 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Wish.Folder, facts.Wish.Service); err != nil {
 		t.Fatal(err)
 	}
+	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Wish.Folder); err != nil {
+		t.Fatal(err)
+	}
 	if facts.Sharing, err = facts.Overlay.Sharing(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -181,16 +184,17 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 func (s scene) setup(t testing.TB, setup *argo.Setup) {
 	t.Helper()
 	var rest struct {
-		Version   string
-		Owners    []argo.App
-		Can       map[string]bool
-		Anonymous bool
-		Expires   time.Time
-		Unread    map[string]string
+		Version      string
+		BuildOptions string
+		Owners       []argo.App
+		Can          map[string]bool
+		Anonymous    bool
+		Expires      time.Time
+		Unread       map[string]string
 	}
 	s.read(t, "setup", &rest)
 	setup.Version, setup.Owners, setup.Can, setup.Expires = rest.Version, rest.Owners, rest.Can, rest.Expires
-	setup.Anonymous = rest.Anonymous
+	setup.Anonymous, setup.BuildOptions = rest.Anonymous, rest.BuildOptions
 	setup.Unread = map[string]error{}
 	for name, why := range rest.Unread {
 		setup.Unread[name] = failure(why)

@@ -168,20 +168,25 @@ func quoted(value any) string {
 // syncStatus is what Argo CD says of the Service at the commit that was looked
 // at; empty when it has not compared that one.
 func (f Facts) syncStatus() v1alpha1.SyncStatusCode {
-	app := f.Setup.App
-	if app == nil || f.Commit == "" {
+	if !f.compared() {
 		return ""
 	}
-	compared := app.Status.Sync.Revision == f.Commit
-	for _, revision := range app.Status.Sync.Revisions {
-		compared = compared || revision == f.Commit
-	}
-	for _, r := range app.Status.Resources {
-		if compared && r.Group == "serving.knative.dev" && r.Kind == "Service" && r.Name == f.Overlay.Service() {
+	for _, r := range f.Setup.App.Status.Resources {
+		if r.Group == "serving.knative.dev" && r.Kind == "Service" && r.Name == f.Overlay.Service() {
 			return r.Status
 		}
 	}
 	return ""
+}
+
+// compared tells whether Argo CD has rendered the commit that was looked at and
+// compared it with the cluster.
+func (f Facts) compared() bool {
+	if f.Setup.App == nil || f.Commit == "" {
+		return false
+	}
+	sync := f.Setup.App.Status.Sync
+	return sync.Status != v1alpha1.SyncStatusCodeUnknown && (sync.Revision == f.Commit || slices.Contains(sync.Revisions, f.Commit))
 }
 
 // overlooks tells whether Argo CD is told to ignore a field.

@@ -25,6 +25,10 @@ func sourceRules() []Rule {
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/tool_detection/",
 		},
 		{
+			ID: "load-restrictions", Severity: Warning, Find: findOutside, Link: kustomize + "#kustomize-build-optionsparameters",
+			Summary: "the overlay reads files for which kustomize needs an option",
+		},
+		{
 			ID: "image-overridden", Severity: Error, Find: findImageOverridden, Link: kustomize,
 			Summary: "the Application sets an image that a promotion sets in Git",
 		},
@@ -108,6 +112,29 @@ func findNotKustomize(f Facts) []Finding {
 		Evidence: "status.sourceType of the Application",
 		Fix:      "Take spec.source.directory, helm or plugin out of the Application, so that Argo CD finds the kustomization itself.",
 	}}
+}
+
+// findOutside is content where Argo CD has rendered this very commit.
+func findOutside(f Facts) []Finding {
+	const option = "--load-restrictor LoadRestrictionsNone"
+	if len(f.Outside) == 0 || f.compared() || strings.Contains(f.Setup.BuildOptions, "LoadRestrictionsNone") {
+		return nil
+	}
+	at := f.inKustomization()
+	finding := Finding{
+		Problem:  fmt.Sprintf("overlay %s reads %s, beside the kustomization that names it", f.Wish.Folder, strings.Join(f.Outside, ", ")),
+		Effect:   "Argo CD renders it only with " + option + ", and what its options are is not known here.",
+		Evidence: "kustomize reads files from a kustomization's own folder and below alone, unless it is told otherwise.",
+		Fix: "Give the file's folder a kustomization, and name that folder in resources. Or let Argo CD's kustomize read the whole repository, for all Applications:\n" +
+			`kubectl -n argocd patch configmap argocd-cm --type merge -p '{"data": {"kustomize.buildOptions": "` + option + `"}}'`,
+		File: at.File, Line: at.Line,
+	}
+	if source, _ := f.source(); source != nil && f.Setup.Overrides != nil && (source.Kustomize == nil || source.Kustomize.Version == "") {
+		finding.Severity = Error
+		finding.Effect = "Argo CD cannot render the overlay, so that no commit of a promotion becomes live."
+		finding.Evidence += fmt.Sprintf(" kustomize.buildOptions of argocd-cm: %q", f.Setup.BuildOptions)
+	}
+	return []Finding{finding}
 }
 
 // findGeneratePaths knows that Argo CD takes a commit that touches none of the
