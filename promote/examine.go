@@ -68,6 +68,9 @@ func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 // refusal is why a promotion would end before its first commit, in its own
 // words.
 func (p *Promotion) refusal(ctx context.Context, at Situation, seen bool) (err error) {
+	if _, err := at.Now.Traffic(); err != nil {
+		return err
+	}
 	switch {
 	case !seen:
 		at.LatestReady = p.Service + "-current"
@@ -161,7 +164,7 @@ func (p *Promotion) gather(ctx context.Context, facts *check.Facts, setup func()
 func (p *Promotion) existing(ctx context.Context, overlay *knative.State) (map[string]bool, error) {
 	targets, err := overlay.Traffic()
 	if err != nil || p.Cluster == nil || p.live == nil {
-		return nil, err
+		return nil, nil // a Service that cannot be read is a finding of its own
 	}
 	exist := map[string]bool{}
 	for _, target := range targets {

@@ -1,7 +1,6 @@
 package knative
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
 // object is one rendered Kubernetes object as data.
@@ -136,19 +134,6 @@ func find(objects []object, name string) (object, error) {
 	}
 	slices.Sort(names)
 	return nil, fmt.Errorf("it renders no Knative Service %q, only %s", name, strings.Join(names, ", "))
-}
-
-// typed converts a rendered Service to Knative's own type.
-func typed(o object) (*servingv1.Service, error) {
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var service servingv1.Service
-	if err := json.Unmarshal(raw, &service); err != nil {
-		return nil, fmt.Errorf("%s is no valid Knative Service: %w", o.id(), err)
-	}
-	return &service, nil
 }
 
 // Services names the Knative Services of a render.

@@ -43,6 +43,8 @@ func findRefused(f Facts) []Finding {
 	at := f.inKustomization()
 	if _, target := f.foreignCandidate(); target >= 0 {
 		at = f.inService("spec", "traffic", target, "tag")
+	} else if f.Overlay != nil && !f.readable() {
+		at = f.inService(namedField(f.Refused.Error())...)
 	}
 	return []Finding{{
 		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
@@ -52,8 +54,15 @@ func findRefused(f Facts) []Finding {
 	}}
 }
 
+// readable tells whether the rendered Service has the types of a Knative one.
+// Without them no promotion can begin.
+func (f Facts) readable() bool {
+	_, err := f.Overlay.Traffic()
+	return err == nil
+}
+
 func findInvalid(f Facts) []Finding {
-	if f.Overlay == nil {
+	if f.Overlay == nil || !f.readable() {
 		return nil
 	}
 	refusal := f.Overlay.Refusal()
@@ -71,7 +80,10 @@ func findInvalid(f Facts) []Finding {
 	}}
 }
 
-var fieldPath = regexp.MustCompile(`\bspec(?:\.[A-Za-z]+(?:\[\d+\])*)+`)
+var (
+	fieldPath = regexp.MustCompile(`\bspec(?:\.[A-Za-z]+|\[\d+\]|\["[^"]+"\])+`)
+	fieldStep = regexp.MustCompile(`[A-Za-z]+|\d+|"[^"]+"`)
+)
 
 // namedField is the last field that a message of Knative's validation names,
 // such as spec.traffic[0].tag.
@@ -80,7 +92,11 @@ func namedField(message string) []any {
 	if len(all) == 0 {
 		return []any{"spec"}
 	}
-	return keys("/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(all[len(all)-1]))
+	var steps []string
+	for _, step := range fieldStep.FindAllString(all[len(all)-1], -1) {
+		steps = append(steps, strings.ReplaceAll(strings.Trim(step, `"`), "/", "~1"))
+	}
+	return keys("/" + strings.Join(steps, "/"))
 }
 
 // findNotNormal is certain only where Argo CD says that the Service differs at
