@@ -86,11 +86,24 @@ func checkImages(_, after *State, intent Intent) error {
 			return fmt.Errorf("image %s: %w", want.Name, err)
 		}
 		if !there || !after.runs(entry) {
-			return fmt.Errorf("image %s is set, but no container of Service %s shows it: they run %s; the name before = is the image's name in the base",
-				want.Name, after.name, strings.Join(after.running(), ", "))
+			return fmt.Errorf("image %s is set, but no container of Service %s shows it: %s", want.Name, after.name, after.instead(entry))
 		}
 	}
 	return nil
+}
+
+// instead says what the containers run in place of an entry's image, and why.
+func (s *State) instead(entry kustomize.Image) string {
+	running := slices.DeleteFunc(s.running(), func(image string) bool { return image == "" })
+	named := kustomize.Image{Name: entry.Name, NewName: entry.NewName}
+	switch {
+	case len(running) == 0:
+		return "none has an image"
+	case entry.Name != "" && slices.ContainsFunc(running, named.Shows):
+		return fmt.Sprintf("they run %s; a replacement or a transformer sets it again, after images: does; take the image out of that",
+			strings.Join(running, ", "))
+	}
+	return fmt.Sprintf("they run %s; the name before = is the image's name in the base", strings.Join(running, ", "))
 }
 
 // checkRoute wants the revision's name and the traffic.

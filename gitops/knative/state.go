@@ -20,7 +20,7 @@ import (
 // State is one overlay of a tree and what it renders. It does not change: an
 // edit returns another State.
 type State struct {
-	Overlay  string // folder of the overlay
+	Overlay  string // folder of the overlay, with symbolic links followed
 	Manifest []byte // what the overlay renders, as `kustomize build` prints it
 
 	tree    fs.FS
@@ -36,6 +36,10 @@ type State struct {
 // Read renders the overlay and finds the Knative Service of this name in it,
 // or the only one when the name is empty.
 func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
+	// Argo CD follows symbolic links too. What is missing is said when it is rendered.
+	if folder, err := kustomize.Folder(tree, overlay); err == nil {
+		overlay = folder
+	}
 	s := &State{Overlay: overlay, tree: tree, name: service}
 	return s.with(ctx, nil)
 }

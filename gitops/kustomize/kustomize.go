@@ -10,6 +10,7 @@
 package kustomize
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,13 @@ import (
 
 	"sigs.k8s.io/kustomize/api/konfig"
 )
+
+// Folder returns the folder of tree that dir is with its symbolic links followed.
+func Folder(tree fs.FS, dir string) (string, error) {
+	j := jail{ctx: context.Background(), tree: tree}
+	at, _, err := j.follow(dir)
+	return at, err
+}
 
 // File returns the name of the kustomization in the folder dir of tree: kustomization.yaml, kustomization.yml or
 // Kustomization. There must be exactly one.
