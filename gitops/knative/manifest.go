@@ -104,8 +104,19 @@ func decode(manifest []byte) ([]object, error) {
 			return nil, fmt.Errorf("reading the render: %w", err)
 		}
 		if o != nil {
+			o.dropTransformations()
 			objects = append(objects, o)
 		}
+	}
+}
+
+// dropTransformations takes out what kustomize notes about its own work, with
+// buildMetadata: [transformerAnnotations]. An edit changes it in every object.
+func (o object) dropTransformations() {
+	metadata, _ := o.at("metadata").(map[string]any)
+	annotations, _ := o.at("metadata", "annotations").(map[string]any)
+	if delete(annotations, "alpha.config.kubernetes.io/transformations"); len(annotations) == 0 {
+		delete(metadata, "annotations")
 	}
 }
 
