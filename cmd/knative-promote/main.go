@@ -29,7 +29,12 @@ func main() {
 	// The Actions runner sends SIGINT, 7.5 s later SIGTERM, 2.5 s later SIGKILL.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	stderr := os.Stderr
+	// kustomize warns there of deprecated fields, anew with every render.
+	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = nowhere
+	}
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, stderr))
 }
 
 // run is the whole program as a value: it ends with the exit code.

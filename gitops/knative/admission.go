@@ -102,9 +102,20 @@ func admit(ctx context.Context, service, live *servingv1.Service) (*servingv1.Se
 		return nil, err
 	}
 	if err := service.Validate(ctx).Filter(apis.ErrorLevel); err != nil {
-		return nil, errors.New(oneLine(err.Error()))
+		return nil, errors.New(refusal(err))
 	}
 	return service, nil
+}
+
+// refusal is what Knative's validation says. It may quote a long value before
+// the field that it stands in, which is cut.
+func refusal(err *apis.FieldError) string {
+	var short *apis.FieldError
+	for _, e := range err.WrappedErrors() {
+		e.Message = oneLine(e.Message, 200)
+		short = short.Also(e)
+	}
+	return oneLine(short.Error(), 400)
 }
 
 // stored is the Service as Knative defaults it on a create and the API server

@@ -66,9 +66,8 @@ func list(found []string) string {
 	return strings.Join(found, ", ")
 }
 
-// oneLine is foreign text on one line and not too long.
-func oneLine(text string) string {
-	const most = 400
+// oneLine is foreign text on one line with most bytes.
+func oneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"

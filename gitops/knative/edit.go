@@ -183,6 +183,9 @@ func (s *State) own(ctx context.Context, contents func(name string) [][]byte) (*
 	files := map[string][]byte{}
 	for i, content := range contents(name) {
 		own := s.ownFiles()[i]
+		if err := s.mayWrite(own, kustomization); err != nil {
+			return nil, err
+		}
 		files[own] = content
 		if content == nil {
 			kustomization, err = kustomize.RemovePatch(kustomization, path.Base(own))
@@ -195,4 +198,21 @@ func (s *State) own(ctx context.Context, contents func(name string) [][]byte) (*
 	}
 	files[file] = kustomization
 	return s.with(ctx, files)
+}
+
+// written is how the tool's own files begin.
+const written = "# Written by knative-promote"
+
+// mayWrite refuses a file of somebody else's that has the name of one of the
+// tool's own. One that is listed among the patches was the tool's.
+func (s *State) mayWrite(own string, kustomization []byte) error {
+	content, err := fs.ReadFile(s.fs(nil), own)
+	if err != nil || bytes.HasPrefix(content, []byte(written)) {
+		return nil
+	}
+	without, err := kustomize.RemovePatch(kustomization, path.Base(own))
+	if err == nil && bytes.Equal(without, kustomization) {
+		err = fmt.Errorf("%s does not begin with %q: it is somebody else's file and would be overwritten; give it another name", own, written)
+	}
+	return err
 }

@@ -123,9 +123,12 @@ func (o object) dropTransformations() {
 // find returns the Knative Service of this name. An empty name stands for the
 // only one there is.
 func find(objects []object, name string) (object, error) {
-	var services, names []string
+	var services, names, old []string
 	var found []object
 	for _, o := range objects {
+		if version, ours := strings.CutPrefix(o.text("apiVersion"), "serving.knative.dev/"); ours && o["kind"] == "Service" && version != "v1" {
+			old = append(old, fmt.Sprintf("%s (%s)", o.id(), o.text("apiVersion")))
+		}
 		if !o.isKnativeService() {
 			continue
 		}
@@ -138,6 +141,8 @@ func find(objects []object, name string) (object, error) {
 	switch {
 	case len(found) == 1:
 		return found[0], nil
+	case len(services) == 0 && len(old) > 0:
+		return nil, fmt.Errorf("it renders %s, of a version that Knative Serving does not have any more; write apiVersion: %s", strings.Join(old, ", "), servingAPI)
 	case len(services) == 0:
 		return nil, errors.New("it renders no Knative Service (serving.knative.dev/v1)")
 	case name == "" || len(found) > 1:

@@ -81,18 +81,18 @@ func patchPairs(file string, target Target) []pair {
 // RemovePatch takes files out of the kustomization's patches, and the key patches with the last entry. After AddPatch
 // it gives back the bytes from before, but for a key patches that had no value. A file that is not listed is no error.
 func RemovePatch(kustomization []byte, files ...string) ([]byte, error) {
-	out, err := removePatch(kustomization, files)
+	before, err := read(kustomization)
+	if err != nil {
+		return nil, err
+	}
+	out, err := removePatch(kustomization, before, files)
 	if err != nil {
 		return nil, fmt.Errorf("removing patch %s: %w", strings.Join(files, ", "), err)
 	}
 	return out, nil
 }
 
-func removePatch(src []byte, files []string) ([]byte, error) {
-	before, err := read(src)
-	if err != nil {
-		return nil, err
-	}
+func removePatch(src []byte, before types.Kustomization, files []string) ([]byte, error) {
 	listed := func(p types.Patch) bool {
 		return slices.ContainsFunc(files, func(file string) bool { return samePath(p.Path, file) })
 	}

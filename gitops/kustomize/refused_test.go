@@ -124,7 +124,6 @@ func TestRenderLinks(t *testing.T) {
 		{"cycle", "link", "link", "link", "too many symbolic links"},
 		{"folder on the way", "link/overlays/production", "link", "../../../../..", "a symbolic link leads out of the repository"},
 		{"dangling", "link.yaml", "link.yaml", "missing.yaml", "no such file"},
-		{"file of another folder", "link.yaml", "link.yaml", "../../base/worker.yaml", "is not in or below"},
 		{"empty components", "link", "link", ".//..//../base", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
