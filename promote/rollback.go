@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -215,7 +216,7 @@ func (p *Promotion) target(ctx context.Context, at Situation, split knative.Spli
 	case strings.HasPrefix(p.To, p.Service+"-"):
 		return p.revision(ctx, at, split)
 	case p.To != "":
-		return p.atCommit(ctx, split)
+		return p.atCommit(ctx, at, split)
 	case at.Unreadable != nil:
 		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", unreadable(at.Now, at.Unreadable))
 	case split.Candidate != "":
@@ -283,8 +284,12 @@ func (p *Promotion) wasReady(dest destination, mayBeGone bool) error {
 
 // atCommit is the overlay of a commit, with all traffic on the revision of its
 // template.
-func (p *Promotion) atCommit(ctx context.Context, split knative.Split) (destination, error) {
-	state, err := p.stateAt(ctx, p.To)
+func (p *Promotion) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	commit, err := at.Record.commit(p.To)
+	if err != nil {
+		return destination{}, err
+	}
+	state, err := p.stateAt(ctx, commit)
 	if err != nil {
 		return destination{}, fmt.Errorf("to: %w", err)
 	}
@@ -297,6 +302,26 @@ func (p *Promotion) atCommit(ctx context.Context, split knative.Split) (destinat
 	dest := p.stand(ctx, versionOf(revision, state), "", split)
 	dest.state = state
 	return dest, p.wasReady(dest, true)
+}
+
+var (
+	fullCommit  = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
+	shortCommit = regexp.MustCompile(`^[0-9a-fA-F]{7,39}$`)
+)
+
+// commit is the full name of one that a user names: that, or the beginning of
+// one that the record has.
+func (r Record) commit(name string) (string, error) {
+	if fullCommit.MatchString(name) {
+		return name, nil
+	}
+	for _, e := range r.entries() {
+		if shortCommit.MatchString(name) && strings.HasPrefix(e.Base, strings.ToLower(name)) {
+			return e.Base, nil
+		}
+	}
+	return "", badInput("to: %q: expected a revision of the record, which are %s, or a commit by its full name of 40 hexadecimal digits, as git rev-parse prints it",
+		name, strings.Join(known(r.entries()), ", "))
 }
 
 // stand is a version with all traffic, and the overlay of the commit that had

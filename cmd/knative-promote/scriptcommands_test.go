@@ -134,7 +134,7 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //	infra commits N            fail unless there are N commits since the seed, beside those that say that gates have passed
 //	infra passed N             fail unless there are N commits since the seed that say that gates have passed
 //	infra show FILE [COMMIT]   print a file
-//	infra head NAME [COMMIT]   put the hash of the tip, or of another commit, into the environment
+//	infra head NAME [ARG...]   put what git rev-parse says, of the tip if nothing else, into the environment
 func infra(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +160,11 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 	case "show":
 		fmt.Fprintln(ts.Stdout(), w.git(ts, "show", append(args[2:], "main")[0]+":"+args[1]))
 	case "head":
-		ts.Setenv(args[1], w.git(ts, "rev-parse", append(args[2:], "main")[0]))
+		of := args[2:]
+		if len(of) == 0 {
+			of = []string{"main"}
+		}
+		ts.Setenv(args[1], w.git(ts, append([]string{"rev-parse"}, of...)...))
 	default:
 		ts.Fatalf("infra: unknown word %q", args[0])
 	}

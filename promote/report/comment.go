@@ -3,7 +3,6 @@ package report
 import (
 	"crypto/sha256"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -31,19 +30,11 @@ const (
 )
 
 // Marker is the hidden first line of the comment about one Service, by which
-// it is found again: its names, and a hash of where they are.
+// it is found again: a hash of its names and of where they are, because a name
+// may be a secret, or end the HTML comment.
 func Marker(r promote.Result) string {
-	folder := strings.ReplaceAll(markerPart(r.Overlay), "%2F", "/") // the last part may have slashes of its own
-	where := sha256.Sum256([]byte(r.Target + "\n" + r.Application))
-	return fmt.Sprintf("<!-- knative-promote:%s/%s/%s:%x -->", markerPart(r.Service), markerPart(r.Environment), folder, where[:5])
-}
-
-// markerPart keeps a name from ending the HTML comment, and a long one short.
-func markerPart(name string) string {
-	if len(name) > maxName {
-		name = fmt.Sprintf("%.100s%x", name, sha256.Sum256([]byte(name)))
-	}
-	return strings.ReplaceAll(url.QueryEscape(name), "--", "-%2D")
+	all := sha256.Sum256([]byte(strings.Join([]string{r.Service, r.Environment, r.Overlay, r.Target, r.Application}, "\n")))
+	return fmt.Sprintf("<!-- knative-promote:%x -->", all[:8])
 }
 
 // Comment is the body of the pull request comment about one promotion or

@@ -110,7 +110,7 @@ func TestMarker(t *testing.T) {
 		}
 	}
 	r := promote.Result{Service: "checkout", Environment: "staging", Overlay: "apps/checkout/overlays/staging", Application: "checkout-staging", Target: "https://github.com/acme/infra.git main"}
-	if got, want := Marker(r), "<!-- knative-promote:checkout/staging/apps/checkout/overlays/staging:78cb10c189 -->"; got != want {
+	if got, want := Marker(r), "<!-- knative-promote:00a3522fc7d91d23 -->"; got != want {
 		t.Errorf("Marker = %s, want %s", got, want)
 	}
 }
