@@ -205,6 +205,17 @@ func (p *Promotion) intent(commit string, want expected) argo.Intent {
 // does. One that does not is older (argo.ErrBehind) as long as the branch's tip
 // shows it; else somebody has changed it.
 func (p *Promotion) carries(want expected) func(context.Context, string) (bool, error) {
+	known := map[string]bool{} // what a commit shows does not change
+	shown := func(ctx context.Context, at gitops.Snapshot) (bool, error) {
+		if ours, there := known[at.Commit.Hash]; there {
+			return ours, nil
+		}
+		ours, err := p.shownAt(ctx, at, want)
+		if err == nil {
+			known[at.Commit.Hash] = ours
+		}
+		return ours, err
+	}
 	var asked time.Time
 	var tipShows bool
 	return func(ctx context.Context, other string) (bool, error) {
@@ -213,7 +224,7 @@ func (p *Promotion) carries(want expected) func(context.Context, string) (bool, 
 			return false, err
 		}
 		if err == nil {
-			if ours, err := p.shownAt(ctx, snapshot, want); ours || err != nil {
+			if ours, err := shown(ctx, snapshot); ours || err != nil {
 				return ours, err
 			}
 		}
@@ -222,7 +233,7 @@ func (p *Promotion) carries(want expected) func(context.Context, string) (bool, 
 			if err != nil {
 				return false, err
 			}
-			if tipShows, err = p.shownAt(ctx, tip, want); err != nil {
+			if tipShows, err = shown(ctx, tip); err != nil {
 				return false, err
 			}
 			asked = time.Now()

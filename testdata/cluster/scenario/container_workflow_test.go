@@ -168,7 +168,7 @@ func isTrue(s *site, outputs map[string]string, digest string) {
 	s.must(err)
 	for name, want := range map[string]string{
 		"status": "promoted", "changed": "true", "revision": live.Spec.Template.Name, "url": live.Status.URL.String(),
-		"image": image, "commit": s.git("log", "-1", "--format=%H", "main", "--", s.Overlay),
+		"image": image, "commit": strings.SplitN(s.log("--format=%H"), "\n", 2)[0],
 		"traffic": string(traffic),
 	} {
 		if outputs[name] != want {
@@ -250,7 +250,7 @@ func rollbackDispatched(t *testing.T, a *shipped) {
 	if made := s.commits()[before:]; len(made) != 1 {
 		t.Errorf("the rollback made the commits %q, want one", made)
 	}
-	message := s.git("log", "-1", "--format=%B", "main")
+	message := s.log("-1", "--format=%B")
 	for _, text := range []string{inputs["reason"], "octocat", h.url + "/" + h.Repository + "/actions/runs/1001"} {
 		if !strings.Contains(message, text) {
 			t.Errorf("the commit's message lacks %q:\n%s", text, message)

@@ -58,7 +58,7 @@ func (s *site) steps(sights *watcher) []step {
 	s.Helper()
 	revision := s.live().Spec.Template.Name
 	var steps []step
-	for line := range strings.Lines(s.git("log", "--reverse", "--format=%ct %(trailers:key=Promotion-Step,valueonly,separator=)", s.Seed+"..main")) {
+	for line := range strings.Lines(s.log("--reverse", "--format=%ct %(trailers:key=Promotion-Step,valueonly,separator=)")) {
 		stamp, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		seconds, err := strconv.ParseInt(stamp, 10, 64)
 		s.must(err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/acme/knative-promote/gitops/gittest"
 )
 
 func TestRollbackAfterSuccess(t *testing.T) {
@@ -14,16 +16,49 @@ func TestRollbackAfterSuccess(t *testing.T) {
 	s.promote("v2.0.0", "steps=100").exits(0)
 	second := s.git("rev-parse", "main")
 	s.promote("v3.0.0", "steps=100").exits(0)
-	third := s.git("rev-parse", "main")
+	before := len(s.commits())
 
 	s.begin("rollback", "reason=errors at the checkout").wait().exits(0)
 	s.settled("v2.0.0")
-	if one := s.git("rev-list", "--count", third+"..main"); one != "1" {
-		t.Errorf("%s commits, want one", one)
+	if made := s.commits()[before:]; len(made) != 1 {
+		t.Errorf("commits %q, want one", made)
 	}
 
 	// A second rollback has nowhere further to go: going back is not undone by it.
 	s.begin("rollback", "to="+second).wait().exits(0)
+	s.settled("v2.0.0")
+}
+
+// A promotion that is aborted by promoting what has the traffic moves nothing,
+// so a rollback goes to the promotion before.
+func TestRollbackAfterAbort(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v3.0.0", "steps=10").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.begin("rollback").wait().exits(0)
+	s.settled("v1.0.0")
+}
+
+// Somebody with a commit of their own pulls and pushes, as everybody does: our
+// commits are behind the second parent of that merge.
+func TestRollbackAfterMerge(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	person := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		_, err := gittest.Git(person, nil, append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+		s.must(err)
+	}
+	git("clone", "--quiet", s.Dir, ".")
+	git("commit", "--quiet", "--allow-empty", "-m", "Work of somebody")
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v3.0.0", "steps=100").exits(0)
+	git("pull", "--quiet", "--no-rebase", "--no-edit")
+	git("push", "--quiet", "origin", "HEAD:main")
+	s.begin("rollback").wait().exits(0)
 	s.settled("v2.0.0")
 }
 

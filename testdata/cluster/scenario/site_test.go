@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -220,12 +221,34 @@ func (s *site) git(args ...string) string {
 	return out
 }
 
-// tree is the hash of the overlay's folder at a commit.
-func (s *site) tree(commit string) string { return s.git("rev-parse", commit+":"+s.Overlay) }
+// tree is the overlay's folder at a commit, without the record.
+func (s *site) tree(commit string) string {
+	own := "knative-promote-" + s.Service + ".yaml"
+	var tree strings.Builder
+	for line := range strings.Lines(s.git("ls-tree", "-r", commit+":"+s.Overlay)) {
+		if !strings.HasSuffix(line, "\t"+own+"\n") {
+			tree.WriteString(line)
+			continue
+		}
+		for line := range strings.Lines(s.git("show", commit+":"+s.Overlay+"/"+own)) {
+			if !strings.HasPrefix(line, "#") {
+				tree.WriteString(line)
+			}
+		}
+	}
+	return tree.String()
+}
 
-// commits are the subjects since the scenario began, oldest first.
+// log is git's log of the commits since the scenario began, but for those that
+// say that gates have passed.
+func (s *site) log(args ...string) string {
+	s.Helper()
+	return s.git(slices.Concat([]string{"log", "--first-parent", "--invert-grep", "--grep=^Promotion-Passed: "}, args, []string{s.Seed + "..main"})...)
+}
+
+// commits are the subjects of those, oldest first.
 func (s *site) commits() []string {
-	out := s.git("log", "--first-parent", "--reverse", "--format=%s", s.Seed+"..main")
+	out := s.log("--reverse", "--format=%s")
 	if out == "" {
 		return nil
 	}

@@ -116,7 +116,7 @@ func (s *site) answersOnly(tag string) {
 }
 
 // restored fails the scenario unless the overlay is what it was at the commit,
-// and that is live, answered by this tag alone, and Synced and Healthy.
+// but for the record, and that is live, answered by this tag alone, and Synced and Healthy.
 func (s *site) restored(commit, tag string) {
 	s.Helper()
 	if now, before := s.tree("main"), s.tree(commit); now != before {
@@ -140,13 +140,13 @@ func (s *site) settled(tag string) {
 	})
 }
 
-// checkPromises holds every scenario to what the project promises: a linear
-// history without force, traffic that sums to 100 in every commit, and a
+// checkPromises holds every scenario to what the project promises: no
+// merges of its own and no force, traffic that sums to 100 in every commit, and a
 // repository without damage.
 func (s *site) checkPromises() {
 	s.git("fsck", "--no-dangling")
 	s.git("merge-base", "--is-ancestor", s.Seed, "main")
-	if merges := s.git("log", "--merges", "--format=%h", s.Seed+"..main"); merges != "" {
+	if merges := s.git("log", "--merges", "--grep=^Promotion: ", "--format=%h", s.Seed+"..main"); merges != "" {
 		s.Errorf("merge commits: %s", merges)
 	}
 	for commit := range strings.FieldsSeq(s.git("rev-list", s.Seed+"..main")) {
@@ -182,7 +182,7 @@ func isCandidateAt(percent int64) func(servingv1.TrafficTarget) bool {
 
 // ours counts the commits of promotions since the scenario began.
 func (s *site) ours() int {
-	return strings.Count(s.git("log", "--format=%(trailers:key=Promotion-Step)", s.Seed+"..main"), "Promotion-Step:")
+	return strings.Count(s.log("--format=%(trailers:key=Promotion-Step)"), "Promotion-Step:")
 }
 
 // atTraffic is the traffic that a commit's overlay sets.
