@@ -30,11 +30,11 @@ const (
 )
 
 // Marker is the hidden first line of the comment about one Service, by which
-// it is found again: a hash of its names and of where they are, because a name
-// may be a secret, or end the HTML comment.
+// it is found again. It says nothing of the names that make it, which may hold
+// what is hidden everywhere else.
 func Marker(r promote.Result) string {
-	all := sha256.Sum256([]byte(strings.Join([]string{r.Service, r.Environment, r.Overlay, r.Target, r.Application}, "\n")))
-	return fmt.Sprintf("<!-- knative-promote:%x -->", all[:8])
+	names := strings.Join([]string{r.Target, r.Application, r.Overlay, r.Service, r.Environment}, "\x00")
+	return fmt.Sprintf("<!-- knative-promote:%.10x -->", sha256.Sum256([]byte(names)))
 }
 
 // Comment is the body of the pull request comment about one promotion or
