@@ -2,11 +2,14 @@ package gitops_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -92,12 +95,73 @@ func TestReadInProcess(t *testing.T) {
 	}
 	tip, err := open(t, gitops.Remote{URL: url, Branch: "main"}).Tip(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		fmt.Printf("%s%v\n", readMark, err)
+		return
 	}
 	content, err := fs.ReadFile(tip.Tree, "apps/web/overlays/prod/k.yaml")
 	fmt.Printf("%s%q, %v\n", readMark, content, err)
 	_, err = fs.ReadFile(tip.Tree, "apps/web/overlays/prod/dump.sql")
 	fmt.Printf("%s%v\n", readMark, err)
+}
+
+// TestManyReferences reads from a host that lists a lot: every pull request that
+// there ever was, or things without end, and zipped.
+func TestManyReferences(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		lines  int
+		zipped bool
+		want   string
+	}{
+		"many":    {200_000, false, `read: "images: []\n", <nil>`},
+		"endless": {1 << 30, true, "read: reading URL: the answer is too large"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, gittest.Repository{}, infra(), func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if !isRead(r) {
+						next.ServeHTTP(w, r)
+						return
+					}
+					answer := httptest.NewRecorder()
+					next.ServeHTTP(answer, r)
+					listed, _ := strings.CutSuffix(answer.Body.String(), "0000")
+					listMore(w, listed, test.lines, test.zipped)
+				})
+			})
+			said, memory := inProcess(t, "TestReadInProcess", readURL+"="+s.url)
+			if memory > mostMemory {
+				t.Errorf("it used %.0f MiB, want at most %d", memory, mostMemory)
+			}
+			if want := strings.ReplaceAll(test.want, "URL", s.url); !slices.Contains(said, want) {
+				t.Errorf("it said %q, want %s", said, want)
+			}
+		})
+	}
+}
+
+// listMore writes a list of references with more lines, until nobody reads.
+func listMore(w http.ResponseWriter, listed string, lines int, zipped bool) {
+	w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+	var to io.Writer = w
+	if zipped {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		defer func() { _ = z.Close() }()
+		to = z
+	}
+	if _, err := io.WriteString(to, listed); err != nil {
+		return
+	}
+	for i := range lines {
+		line := fmt.Sprintf("%040x refs/pull/%d/%s\n", i+1, i, strings.Repeat("x", 400))
+		if _, err := fmt.Fprintf(to, "%04x%s", len(line)+4, line); err != nil {
+			return
+		}
+	}
+	_, _ = io.WriteString(to, "0000")
 }
 
 // inProcess runs one test in a process of its own, which says how much memory

@@ -74,7 +74,7 @@ func (o *objects) tip(ctx context.Context, branch plumbing.ReferenceName) (commi
 }
 
 func (o *objects) ask(ctx context.Context, branch plumbing.ReferenceName) (plumbing.Hash, error) {
-	seen, err := o.remote.advertised(ctx, branch)
+	seen, err := o.remote.advertised(ctx)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}

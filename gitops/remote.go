@@ -11,16 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/file"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 )
-
-// errorBodyLimit bounds what is read of an answer that is an error, in bytes:
-// go-git reads it whole to put it into its error.
-const errorBodyLimit = 16 << 10
 
 // remote is the server's side of a repository: where it is, how it is spoken to.
 type remote struct {
@@ -38,7 +35,7 @@ type remote struct {
 	tokens   []string           // that were sent
 }
 
-func newRemote(r Remote) (*remote, error) {
+func newRemote(r Remote, branch plumbing.ReferenceName) (*remote, error) {
 	endpoint, err := parseAddress(r.URL)
 	if err != nil {
 		return nil, err
@@ -47,7 +44,7 @@ func newRemote(r Remote) (*remote, error) {
 	switch endpoint.Protocol {
 	case "http", "https":
 		remote.transport = githttp.NewClient(&http.Client{
-			Transport:     boundedErrors{http.DefaultTransport},
+			Transport:     bounded{http.DefaultTransport, branch.String()},
 			CheckRedirect: sameHost,
 		})
 		if remote.mint = r.Mint; r.Token != "" {
@@ -118,15 +115,4 @@ func sameHost(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("%w, %s: give that address if it is right", errRedirected, clean(req.URL.Host))
 	}
 	return nil
-}
-
-// boundedErrors cuts the bodies of answers that are errors.
-type boundedErrors struct{ next http.RoundTripper }
-
-func (b boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := b.next.RoundTrip(req)
-	if err == nil && res.StatusCode >= 300 {
-		res.Body = http.MaxBytesReader(nil, res.Body, errorBodyLimit)
-	}
-	return res, err
 }

@@ -113,7 +113,7 @@ func Open(remote Remote) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRemote(remote)
+	r, err := newRemote(remote, branch)
 	if err != nil {
 		return nil, err
 	}

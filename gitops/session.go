@@ -72,7 +72,7 @@ type advertisement struct {
 
 // advertised asks for the references as a reader sees them. Of those that are
 // not the branch, some may be left out.
-func (r *remote) advertised(ctx context.Context, branch plumbing.ReferenceName) (advertisement, error) {
+func (r *remote) advertised(ctx context.Context) (advertisement, error) {
 	return reading(ctx, r, func(ctx context.Context) (advertisement, error) {
 		endpoint := r.at()
 		session, err := r.fetching(ctx, endpoint)
