@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -72,8 +73,11 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, kind.Error()), ": ")
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(where+": "+text, ": "), kind)
 	}
+	if after := retryAfter(err); after > 0 {
+		return away{fmt.Errorf("%s: %s: it asks to wait for %s", where, text, after.Round(time.Second)), after}
+	}
 	if isAway(err) {
-		return away{fmt.Errorf("%s: %s", where, text)}
+		return away{fmt.Errorf("%s: %s", where, text), 0}
 	}
 	return fmt.Errorf("%s: %s", where, text)
 }

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,25 +38,58 @@ func retry[T any](ctx context.Context, r *remote, doing string, talk func(contex
 // tries counts the tries of one exchange.
 type tries struct {
 	count int
-	until time.Time // a server that is away is waited for; zero: not
+	end   time.Time // of our patience
+	known bool      // the server has answered before, so it is waited for when it is away
 }
 
 func (r *remote) tries() *tries {
-	t := &tries{}
-	if r.answered.Load() {
-		t.until = time.Now().Add(r.patience)
-	}
-	return t
+	return &tries{end: time.Now().Add(r.patience), known: r.answered.Load()}
 }
 
-// again waits for the next try after an error, where there should be one.
+// again waits for the next try after an error, where there should be one: for as
+// long as the server says, if it does and our patience lasts.
 func (t *tries) again(ctx context.Context, err error) bool {
 	t.count++
+	if after := retryAfter(err); after > 0 {
+		return time.Now().Add(after).Before(t.end) && sleep(ctx, after) == nil
+	}
 	enough := t.count >= transientAttempts
-	if isAway(err) {
-		enough = enough && time.Now().After(t.until)
+	if t.known && isAway(err) {
+		enough = enough && time.Now().After(t.end)
 	}
 	return !enough && pause(ctx, t.count, longestRetry) == nil
+}
+
+// retryAfter is how long a server that is too busy asks to be left alone; zero:
+// it does not say.
+func retryAfter(err error) time.Duration {
+	if marked, ok := errors.AsType[away](err); ok {
+		return marked.after
+	}
+	answer, ok := answerOf(err)
+	if !ok || !busy(answer.StatusCode()) {
+		return 0
+	}
+	says := answer.Response.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(says, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(says); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}
+
+func busy(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}
+
+// answerOf finds the HTTP answer in an error of go-git.
+func answerOf(err error) (*githttp.Err, bool) {
+	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
+		err = unexpected.Err // it has no Unwrap
+	}
+	return errors.AsType[*githttp.Err](err)
 }
 
 // isAway tells the errors of a server that is down, restarted or not reached
@@ -68,11 +101,12 @@ func isAway(err error) bool {
 	if errors.Is(err, errRedirected) {
 		return false
 	}
-	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
-		err = unexpected.Err // it has no Unwrap
+	if answer, ok := answerOf(err); ok {
+		status := answer.StatusCode()
+		return busy(status) || status == http.StatusBadGateway || status == http.StatusGatewayTimeout
 	}
-	if answer, ok := errors.AsType[*githttp.Err](err); ok {
-		return slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, answer.StatusCode())
+	if unexpected, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
+		err = unexpected.Err
 	}
 	_, unanswered := errors.AsType[*url.Error](err)
 	_, broken := errors.AsType[*net.OpError](err)
@@ -80,7 +114,10 @@ func isAway(err error) bool {
 }
 
 // away marks such an error after it was put into our words.
-type away struct{ error }
+type away struct {
+	error
+	after time.Duration // that the server asks to be left alone for; zero: it does not say
+}
 
 // transient tells errors that a repetition may heal from those that it cannot.
 func transient(ctx context.Context, err error) bool {
@@ -124,7 +161,11 @@ const (
 // to the longest, and jittered so that rivals do not meet again.
 func pause(ctx context.Context, attempt int, longest time.Duration) error {
 	longest = min(50*time.Millisecond<<min(attempt, 10), longest)
-	timer := time.NewTimer(longest/4 + rand.N(longest*3/4))
+	return sleep(ctx, longest/4+rand.N(longest*3/4))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
