@@ -1,6 +1,8 @@
 package gitops_test
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -58,32 +60,44 @@ func grown(b *testing.B, n int) server {
 	return server{dir, url + "/infra.git"}
 }
 
-// publishOverlay does what a promotion does: it reads the overlay and its base
-// and changes one file.
-func publishOverlay(b testing.TB, url, content string) {
+// opened opens the branch as somebody who may commit.
+func opened(b testing.TB, url string) *gitops.Repo {
 	r, err := gitops.Open(gitops.Remote{URL: url, Branch: "main"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	r.Author = gitops.Person{Name: "x", Email: "x@example.com"}
 	r.Committer = r.Author
-	_, err = r.Publish(b.Context(), gitops.Change{Subject: "Promote", Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
-		for _, dir := range []string{overlay, service + "/base"} {
-			err := fs.WalkDir(tip.Tree, dir, func(path string, entry fs.DirEntry, err error) error {
-				if err == nil && !entry.IsDir() {
-					_, err = fs.ReadFile(tip.Tree, path)
-				}
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-		return map[string][]byte{overlay + "/kustomization.yaml": []byte(content)}, nil
+	return r
+}
+
+// publishOverlay does what a promotion does: it reads the overlay and its base
+// and changes one file. What it returns has read and changed.
+func publishOverlay(b testing.TB, url, content string) *gitops.Repo {
+	r := opened(b, url)
+	_, err := r.Publish(b.Context(), gitops.Change{Subject: "Promote", Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
+		return map[string][]byte{overlay + "/kustomization.yaml": []byte(content)}, readOverlay(tip.Tree)
 	}})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return r
+}
+
+// readOverlay reads the overlay and its base.
+func readOverlay(tree fs.FS) error {
+	for _, dir := range []string{overlay, service + "/base"} {
+		err := fs.WalkDir(tree, dir, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				_, err = fs.ReadFile(tree, path)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publishWithGit does the same with the git command.
@@ -144,7 +158,7 @@ func BenchmarkPublish(b *testing.B) {
 			content := func() string { n++; return fmt.Sprintf("images: [%d]\n", n) }
 			b.Run("gitops", func(b *testing.B) {
 				measure(b, func() { publishOverlay(b, s.url, content()) })
-				b.ReportMetric(resident(b, s.url, content()), "resident-MB")
+				b.ReportMetric(resident(b, s.url, content(), ""), "resident-MB")
 			})
 			b.Run("git-clone", func(b *testing.B) {
 				measure(b, func() { publishWithGit(b, s.url, content(), false) })
@@ -156,25 +170,92 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
+var deep = flag.Bool("deep", false, "let BenchmarkHistory take a history of 500,000 commits too")
+
+// BenchmarkHistory does what a promotion and its way back do, on branches of
+// growing age: it must not matter.
+func BenchmarkHistory(b *testing.B) {
+	ages := []int{50, 5_000, 50_000}
+	if *deep {
+		ages = append(ages, 500_000)
+	}
+	for _, commits := range ages {
+		b.Run(fmt.Sprintf("commits=%d", commits), func(b *testing.B) {
+			s := grown(b, 600)
+			first := s.age(b, commits)
+			n := 0
+			content := func() string { n++; return fmt.Sprintf("images: [%d]\n", n) }
+			measure(b, func() { thereAndBack(b, s.url, content(), first) })
+			b.ReportMetric(resident(b, s.url, content(), first), "resident-MB")
+		})
+	}
+}
+
+// age adds commits to the branch and returns the first one.
+func (s server) age(b *testing.B, commits int) (first string) {
+	b.Helper()
+	var stream bytes.Buffer
+	for i := range commits {
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter x <x@example.com> %d +0000\ndata 4\nGrow\n", 1_700_000_000+i)
+		if i == 0 {
+			stream.WriteString("from refs/heads/main^0\n")
+		}
+		fmt.Fprintf(&stream, "M 100644 inline apps/service-%d/base/service.yaml\ndata %d\n%d\n", i%60, len(fmt.Sprint(i)), i)
+	}
+	first = s.git(b, "rev-parse", "main")
+	if _, err := gittest.Git(s.dir, &stream, "fast-import", "--quiet"); err != nil {
+		b.Fatal(err)
+	}
+	for _, keep := range [][]string{{"repack", "-a", "-d", "--quiet"}, {"commit-graph", "write", "--reachable"}} {
+		s.git(b, keep...)
+	}
+	return first
+}
+
+// thereAndBack changes the overlay and reads it as it is at the tip and was at
+// an old commit.
+func thereAndBack(b testing.TB, url, content, old string) {
+	r := publishOverlay(b, url, content)
+	tip, err := r.Tip(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	then, err := r.At(b.Context(), old)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, tree := range []fs.FS{tip.Tree, then.Tree} {
+		if err := readOverlay(tree); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // The variables that make TestPublishInProcess publish.
 const (
 	processURL     = "GITOPS_TEST_URL"
 	processContent = "GITOPS_TEST_CONTENT"
+	processOld     = "GITOPS_TEST_OLD"
 )
 
 // resident is the largest resident set, in MB, of a process of its own that
-// publishes one change: this one holds the server and the generated files.
-func resident(b *testing.B, url, content string) float64 {
+// publishes one change, and goes back to an old commit if there is one: this one
+// holds the server and the generated files.
+func resident(b *testing.B, url, content, old string) float64 {
 	b.Helper()
-	_, memory := inProcess(b, "TestPublishInProcess", processURL+"="+url, processContent+"="+content)
+	_, memory := inProcess(b, "TestPublishInProcess", processURL+"="+url, processContent+"="+content, processOld+"="+old)
 	return memory
 }
 
 // TestPublishInProcess publishes once to the server that a benchmark names.
 func TestPublishInProcess(t *testing.T) {
-	url, content := os.Getenv(processURL), os.Getenv(processContent)
-	if url == "" {
-		t.Skip("it is a part of BenchmarkPublish")
+	url, content, old := os.Getenv(processURL), os.Getenv(processContent), os.Getenv(processOld)
+	switch {
+	case url == "":
+		t.Skip("it is a part of the benchmarks")
+	case old == "":
+		publishOverlay(t, url, content)
+	default:
+		thereAndBack(t, url, content, old)
 	}
-	publishOverlay(t, url, content)
 }

@@ -2,6 +2,7 @@ package gitops_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -114,4 +115,46 @@ func TestCheckoutOutsideOfOne(t *testing.T) {
 	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != "folder "+dir+" is in no Git checkout: not found" {
 		t.Errorf("got %v", err)
 	}
+}
+
+// BenchmarkChanged compares folders of growing size: the time for an entry must
+// not grow with them.
+func BenchmarkChanged(b *testing.B) {
+	for _, entries := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {
+			files := fstest.MapFS{}
+			for i := range entries {
+				files[fmt.Sprintf("data/%06d", i)] = &fstest.MapFile{}
+			}
+			root := b.TempDir()
+			dir, err := (gittest.Repository{}).Init(root, "infra.git", files)
+			if err != nil {
+				b.Fatal(err)
+			}
+			repo, err := gitops.Open(gitops.Remote{URL: dir, Branch: "main"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			before := tipOf(b, repo)
+			if err := gittest.Commit(dir, "main", "Add", fstest.MapFS{"data/more": {}}); err != nil {
+				b.Fatal(err)
+			}
+			after := tipOf(b, repo)
+			for b.Loop() {
+				if got, err := gitops.Changed(before, after); err != nil || len(got) != 1 {
+					b.Fatalf("changed %v, %v", got, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(entries), "ns/entry")
+		})
+	}
+}
+
+func tipOf(b *testing.B, repo *gitops.Repo) gitops.Snapshot {
+	b.Helper()
+	tip, err := repo.Tip(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return tip
 }

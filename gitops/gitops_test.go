@@ -70,7 +70,7 @@ func open(t *testing.T, remote gitops.Remote) *gitops.Repo {
 }
 
 // git runs git in the server's repository.
-func (s server) git(t *testing.T, args ...string) string {
+func (s server) git(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := gittest.Git(s.dir, nil, args...)
 	if err != nil {
