@@ -124,15 +124,6 @@ func TestPublish(t *testing.T) {
 	s.git(t, "fsck", "--strict")
 }
 
-// mapFS is a file system of regular files.
-func mapFS(files map[string]string) fstest.MapFS {
-	out := fstest.MapFS{}
-	for name, content := range files {
-		out[name] = &fstest.MapFile{Data: []byte(content)}
-	}
-	return out
-}
-
 // counting counts the requests that reach the server.
 func counting(requests *atomic.Int64) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
