@@ -11,16 +11,14 @@ import (
 )
 
 const (
-	firstPause   = 250 * time.Millisecond // between two observations, growing to
-	lastPause    = 2 * time.Second
-	wakePause    = 100 * time.Millisecond // at least, also when events come in a burst
-	refreshPause = 2 * time.Second        // between two refreshes
-	orderPause   = 15 * time.Second       // before an order that was refused is given again
+	refreshPause = 2 * time.Second  // between two refreshes
+	orderPause   = 15 * time.Second // before an order that was refused is given again
 )
 
 // Await waits until the intent is live and returns what it saw last. It asks Argo CD
 // to compare with Git at once, polls, and lets the Application's events wake it early;
-// the events are only a hint, what was read decides.
+// the events are only a hint, what was read decides. It polls seldom while nothing happens
+// and an event would tell of what it waits for.
 //
 // It helps where Argo CD would stand still: it syncs where auto-sync is off, and where
 // auto-sync has done nothing for ten seconds and no sync window is closed; it terminates
@@ -36,13 +34,13 @@ func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Ob
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in.Carries = once(in.Carries)
-	w := &waiter{argo: c, in: in, report: report, wake: c.watch(ctx, in.App)}
+	w := &waiter{argo: c, in: in, report: report, news: c.watch(ctx, in.App)}
 	return w.run(ctx)
 }
 
 // A controlPlane is what waiting needs of Argo CD.
 type controlPlane interface {
-	observe(ctx context.Context, in Intent, refresh bool) (Observed, error)
+	observe(ctx context.Context, in Intent, refresh bool, known *Observed) (Observed, error)
 	give(ctx context.Context, app *v1alpha1.Application, o order) error
 }
 
@@ -51,7 +49,7 @@ type waiter struct {
 	argo   controlPlane
 	in     Intent
 	report func(Verdict)
-	wake   <-chan struct{}
+	news   *news
 
 	uid       types.UID // of the Application, once seen
 	last      Verdict
@@ -59,6 +57,7 @@ type waiter struct {
 	refreshed time.Time
 	stale     bool   // the last observation calls for a refresh
 	displaced string // the revision that seemed to supersede us, to be seen twice
+	rhythm    rhythm
 
 	still      string // what stood when the wait for a remedy began
 	stillSince time.Time
@@ -69,7 +68,7 @@ type waiter struct {
 
 func (w *waiter) run(ctx context.Context) (Observed, error) {
 	var ob Observed
-	for pause := firstPause; ; pause = min(pause*5/4, lastPause) {
+	for {
 		before := w.last.Reason
 		seen, err := w.look(ctx)
 		if seen.App != nil {
@@ -87,10 +86,7 @@ func (w *waiter) run(ctx context.Context) (Observed, error) {
 		if err := w.help(ctx, seen); err != nil {
 			return ob, w.outOfTime(ctx, err)
 		}
-		if w.last.Reason != before {
-			pause = firstPause
-		}
-		if !w.pause(ctx, pause) {
+		if !w.pause(ctx, w.last.Reason != before) {
 			return ob, w.outOfTime(ctx, ctx.Err())
 		}
 	}
@@ -125,9 +121,13 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 	if refresh {
 		w.refreshed = time.Now()
 	}
-	ob, err := w.argo.observe(ctx, w.in, refresh)
+	known := w.rhythm.known()
+	ob, err := w.argo.observe(ctx, w.in, refresh, known)
 	if ob.App != nil {
 		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
+	}
+	if known != nil && !refresh && ob.App != nil && ob.App != known.App {
+		w.news.doubt()
 	}
 	switch {
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
@@ -136,6 +136,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		return ob, &FailedError{Reason: clean(err.Error())}
 	case err != nil:
 		w.remember(Verdict{State: Wait, Reason: err.Error()})
+		w.rhythm.saw(ob, false)
 		return ob, nil
 	}
 	w.complete(&ob)
@@ -144,6 +145,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		verdict.State = Wait
 	}
 	w.remember(verdict)
+	w.rhythm.saw(ob, announced(w.in, ob, verdict))
 	return ob, nil
 }
 
@@ -223,20 +225,4 @@ func (w *waiter) stand(ob Observed) {
 	if now != w.still {
 		w.still, w.stillSince = now, time.Now()
 	}
-}
-
-// pause waits for d or an event, and reports whether ctx still lives.
-func (w *waiter) pause(ctx context.Context, d time.Duration) bool {
-	if !sleep(ctx, wakePause) {
-		return false
-	}
-	timer := time.NewTimer(d - wakePause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-w.wake:
-	case <-timer.C:
-	}
-	return true
 }

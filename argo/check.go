@@ -12,25 +12,29 @@ import (
 
 // Check compares the Application with Git anew, reads what is live, and judges once.
 func (c *Client) Check(ctx context.Context, in Intent) (Verdict, Observed, error) {
-	observed, err := c.observe(ctx, in, true)
+	observed, err := c.observe(ctx, in, true, nil)
 	if err != nil {
 		return Verdict{}, observed, err
 	}
 	return Judge(in, observed), observed, nil
 }
 
-// observe reads the Application and, once it is at our commit, the live Service and its
-// Revision. What does not exist yet stays nil.
-func (c *Client) observe(ctx context.Context, in Intent, refresh bool) (Observed, error) {
+// observe reads the Application and, once what Argo CD says of our commit is good, the
+// live Service and its Revision. What does not exist yet stays nil. Where known is given
+// and the Application stands still, known is what is observed.
+func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Observed) (Observed, error) {
 	app, err := c.application(ctx, in.App, refresh)
 	if err != nil {
 		return Observed{}, err
+	}
+	if known != nil && standsStill(in, known.App, app) {
+		return *known, nil
 	}
 	observed := Observed{App: app}
 	if observed.Relation, err = relate(ctx, in, compared(in, observed)); err != nil {
 		return observed, err
 	}
-	if !observed.Relation.ours() {
+	if !observed.Relation.ours() || observed.Relation == Same && judgeApplication(in, observed) != nil {
 		return observed, nil
 	}
 	observed.Operation = relateOperation(ctx, in, observed)

@@ -275,7 +275,7 @@ func TestWatchWakes(t *testing.T) {
 	if _, err := stream.Recv(); status.Code(err) != codes.PermissionDenied {
 		t.Errorf("got %v: expected the trailer's error", err)
 	}
-	<-client.watch(t.Context(), shop)
+	<-client.watch(t.Context(), shop).wake
 }
 
 func wantError(t *testing.T, err error, text string) {

@@ -47,10 +47,15 @@ func Judge(in Intent, ob Observed) Verdict {
 
 // judge goes from the outside to the inside and stops at the first thing to say.
 func judge(in Intent, ob Observed) Verdict {
-	if v := first(in, ob, judgeIdentity, judgeConditions, judgeRelation, judgeOperation, judgeSync, judgeLive); v != nil {
+	if v := first(in, ob, judgeApplication, judgeLive); v != nil {
 		return *v
 	}
 	return Verdict{State: Live, Reason: fmt.Sprintf("%s is live in %s at %s", in.Service, in.App, short(compared(in, ob)))}
+}
+
+// judgeApplication looks at what Argo CD says.
+func judgeApplication(in Intent, ob Observed) *Verdict {
+	return first(in, ob, judgeIdentity, judgeConditions, judgeRelation, judgeOperation, judgeSync)
 }
 
 // judgeLive looks at the live Service and its Revision, whatever Argo CD says of them.

@@ -2,20 +2,58 @@ package argo
 
 import (
 	"context"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 )
 
-// watch sends on the channel when something about the Application changed. It opens the
+// news is what the stream of an Application's events tells.
+type news struct {
+	wake chan struct{} // there was an event since it was last received from
+	// version of the Application in the last event; nil while the stream brings nothing.
+	version atomic.Pointer[string]
+}
+
+// tell is an event, with the version of the Application in it, or the stream's end.
+func (n *news) tell(version *string) {
+	n.version.Store(version)
+	select {
+	case n.wake <- struct{}{}:
+	default: // one is waiting already
+	}
+}
+
+// open tells whether an event would arrive.
+func (n *news) open() bool { return n.version.Load() != nil }
+
+// doubt is for a change that no event told of: what carries the stream may have lost it.
+// The next event ends it.
+func (n *news) doubt() { n.version.Store(nil) }
+
+// since tells whether the last event is about a later version than the one that was read,
+// or the stream has ended. A refresh of one's own is no news. Argo CD compares versions as
+// numbers, too (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L1145).
+func (n *news) since(read string) bool {
+	version := n.version.Load()
+	if version == nil {
+		return true
+	}
+	now, err := strconv.ParseUint(*version, 10, 64)
+	before, errRead := strconv.ParseUint(read, 10, 64)
+	return err != nil || errRead != nil || now > before
+}
+
+// watch tells when something about the Application changed. It opens the
 // stream again when it ends, as proxies end it after a quiet minute. Nothing follows from
 // its errors: a Watch without permission is silent anyway
 // (https://github.com/argoproj/argo-cd/issues/9527), and the polling tells.
-func (c *Client) watch(ctx context.Context, app App) <-chan struct{} {
-	wake := make(chan struct{}, 1)
+func (c *Client) watch(ctx context.Context, app App) *news {
+	n := &news{wake: make(chan struct{}, 1)}
 	go func() {
 		for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
-			if c.follow(ctx, app, wake) {
+			if c.follow(ctx, app, n) {
 				pause = time.Second
 			}
 			if !sleep(ctx, jitter(pause)) {
@@ -23,11 +61,12 @@ func (c *Client) watch(ctx context.Context, app App) <-chan struct{} {
 			}
 		}
 	}()
-	return wake
+	return n
 }
 
-// follow reads one stream to its end and reports whether it brought anything.
-func (c *Client) follow(ctx context.Context, app App, wake chan<- struct{}) bool {
+// follow reads one stream to its end and reports whether it brought anything. Argo CD
+// begins with the Application as it is, also when nothing changes.
+func (c *Client) follow(ctx context.Context, app App, n *news) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	query := &applicationpkg.ApplicationQuery{Name: &app.Name}
@@ -42,12 +81,13 @@ func (c *Client) follow(ctx context.Context, app App, wake chan<- struct{}) bool
 		return false
 	}
 	for some := false; ; some = true {
-		if _, err := stream.Recv(); err != nil {
+		event, err := stream.Recv()
+		if err != nil {
+			if some {
+				n.tell(nil)
+			}
 			return some
 		}
-		select {
-		case wake <- struct{}{}:
-		default: // one is waiting already
-		}
+		n.tell(&event.Application.ResourceVersion)
 	}
 }
