@@ -18,7 +18,7 @@ import (
 type counter struct {
 	applicationpkg.ApplicationServiceClient
 	observed Observed
-	watched  bool // the stream of events can be opened
+	stream   time.Duration // how long a stream of events lasts; 0: it cannot be opened
 	requests int
 }
 
@@ -39,10 +39,10 @@ func (c *counter) GetResource(_ context.Context, q *applicationpkg.ApplicationRe
 }
 
 func (c *counter) Watch(ctx context.Context, _ *applicationpkg.ApplicationQuery, _ ...grpc.CallOption) (applicationpkg.ApplicationService_WatchClient, error) {
-	if !c.watched {
+	if c.stream == 0 {
 		return nil, errors.New("a proxy does not let streams through")
 	}
-	return &silence{ctx: ctx, first: c.observed.App}, nil
+	return &silence{ctx: ctx, first: c.observed.App, end: time.After(c.stream)}, nil
 }
 
 // silence is a stream that shows the Application as it is, and then nothing.
@@ -50,6 +50,7 @@ type silence struct {
 	grpc.ClientStream
 	ctx   context.Context
 	first *v1alpha1.Application
+	end   <-chan time.Time
 }
 
 func (s *silence) Recv() (*v1alpha1.ApplicationWatchEvent, error) {
@@ -57,7 +58,10 @@ func (s *silence) Recv() (*v1alpha1.ApplicationWatchEvent, error) {
 		s.first = nil
 		return &v1alpha1.ApplicationWatchEvent{Application: *app.DeepCopy()}, nil
 	}
-	<-s.ctx.Done()
+	select {
+	case <-s.ctx.Done():
+	case <-s.end:
+	}
 	return nil, io.EOF
 }
 
@@ -65,21 +69,22 @@ func (s *silence) Recv() (*v1alpha1.ApplicationWatchEvent, error) {
 // the Application would tell of the end there are few of them, elsewhere it polls.
 func TestAwaitCost(t *testing.T) {
 	for name, test := range map[string]struct {
-		scene   string
-		watched bool
-		least   int // requests a minute, after the first one
-		most    int
+		scene  string
+		stream time.Duration
+		least  int // requests a minute, after the first one
+		most   int
 	}{
-		"a hook runs":                    {"sync-hook", true, 6, 8},
-		"a revision becomes ready":       {"recorded-candidate-ingress", true, 6, 8},
-		"the commit is not seen":         {"recorded-commit-not-seen", true, 6, 8},
-		"without events, a hook runs":    {"sync-hook", false, 30, 31},
-		"without events, a revision":     {"recorded-candidate-ingress", false, 60, 61},
-		"the routes are not said yet":    {"routes-nothing", true, 60, 91},
-		"the generation is not seen yet": {"stale-health", true, 60, 91},
-		"only the revision is not ready": {"revision-becoming-ready", true, 60, 91},
-		"beside a hook of others":        {"others-hook-not-live", true, 60, 91},
-		"the traffic alone":              {"traffic-only-routes-unknown", true, 60, 61},
+		"a hook runs":                    {"sync-hook", time.Hour, 6, 8},
+		"a revision becomes ready":       {"recorded-candidate-ingress", time.Hour, 6, 8},
+		"the commit is not seen":         {"recorded-commit-not-seen", time.Hour, 6, 8},
+		"without events, a hook runs":    {"sync-hook", 0, 30, 31},
+		"without events, a revision":     {"recorded-candidate-ingress", 0, 60, 61},
+		"a proxy ends quiet streams":     {"recorded-candidate-ingress", time.Minute, 6, 12},
+		"the routes are not said yet":    {"routes-nothing", time.Hour, 60, 91},
+		"the generation is not seen yet": {"stale-health", time.Hour, 60, 91},
+		"only the revision is not ready": {"revision-becoming-ready", time.Hour, 60, 91},
+		"beside a hook of others":        {"others-hook-not-live", time.Hour, 60, 91},
+		"the traffic alone":              {"traffic-only-routes-unknown", time.Hour, 60, 61},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -87,7 +92,7 @@ func TestAwaitCost(t *testing.T) {
 				in.Carries = func(context.Context, string) (bool, error) {
 					return observed.Relation == Carrying, map[bool]error{true: ErrBehind}[observed.Relation == Behind]
 				}
-				argo := &counter{observed: observed, watched: test.watched}
+				argo := &counter{observed: observed, stream: test.stream}
 				const minutes = 10
 				ctx, cancel := context.WithTimeout(t.Context(), (minutes+1)*time.Minute)
 				defer cancel()

@@ -74,7 +74,7 @@ func (w *waiter) pause(ctx context.Context, changed bool) bool {
 			return true
 		case <-w.news.wake:
 			if w.rhythm.seen.App == nil || w.news.since(w.rhythm.seen.App.ResourceVersion) {
-				w.rhythm.woken = true
+				w.rhythm.woken = w.news.open() // else the stream has ended, and nothing happened
 				return true
 			}
 		}
