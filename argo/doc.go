@@ -14,6 +14,12 @@
 // back would not mend it. Of the Application's sync status only what concerns the
 // commit counts, see [Judge].
 //
+// # What a wait costs
+//
+// A wait looks every two seconds at most, and every ten seconds while nothing happens and
+// the stream of the Application's events is open, unless what it waits for is a change of
+// the live objects that Argo CD has nothing to store of, see announced.
+//
 // # The connection
 //
 // The calls are made by argo-cd's own generated clients, but not over its

@@ -17,7 +17,9 @@ func TestAnnounced(t *testing.T) {
 	neighbour := func(status health.HealthStatusCode) v1alpha1.ResourceStatus {
 		return v1alpha1.ResourceStatus{Group: "apps", Kind: "Deployment", Name: "other", Health: &v1alpha1.HealthStatus{Status: status}}
 	}
-	tree := func(app *v1alpha1.Application) { app.Status.ResourceHealthSource = v1alpha1.ResourceHealthLocationAppTree }
+	tree := func(app *v1alpha1.Application) {
+		app.Status.ResourceHealthSource = v1alpha1.ResourceHealthLocationAppTree
+	}
 	for _, test := range []struct {
 		scene  string
 		change func(*v1alpha1.Application)
