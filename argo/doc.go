@@ -16,7 +16,7 @@
 //
 // # What a wait costs
 //
-// A wait looks every two seconds at most, and every ten seconds while nothing happens and
+// A wait looks every two seconds, and every ten while nothing happens and
 // the stream of the Application's events is open, unless what it waits for is a change of
 // the live objects that Argo CD has nothing to store of, see announced.
 //
