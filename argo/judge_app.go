@@ -175,7 +175,7 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 	}
 	for _, r := range state.SyncResult.Resources {
 		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service {
-			if words := denied(r.Message); words != "" {
+			if words := Denied(r.Message); words != "" {
 				return clean(words)
 			}
 		}
@@ -183,10 +183,10 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 	return ""
 }
 
-// denied are an admission webhook's words, or those of a schema, against an object. A
+// Denied are an admission webhook's words, or those of a schema, against an object. A
 // webhook that cannot be reached ("failed calling webhook") has none. Before them stands
 // a temporary file's name.
-func denied(message string) string {
+func Denied(message string) string {
 	if at := strings.Index(message, "admission webhook"); at >= 0 && strings.Contains(message[at:], "denied the request") {
 		return message[at:]
 	}

@@ -55,6 +55,6 @@ func blocks(in Intent, ob Observed) bool {
 	state := ob.App.Status.OperationState
 	revision := syncRevision(in, ob.App)
 	return state.Operation.InitiatedBy.Automated && state.Phase == common.OperationRunning &&
-		state.RetryCount > 0 && denied(state.Message) != "" &&
+		state.RetryCount > 0 && Denied(state.Message) != "" &&
 		revision != "" && revision != compared(in, ob) && revision != in.Commit
 }

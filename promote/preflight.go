@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -37,7 +38,11 @@ func (p *Promotion) preflight(ctx context.Context, at Situation) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p.result.Findings = check.Run(facts, p.Skip...)
+	skip := p.Skip
+	if name, err := at.Next.NextRevision(); err == nil && name == at.Now.Revision() {
+		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way is gone on with, or taken back
+	}
+	p.result.Findings = check.Run(facts, skip...)
 	p.say("preflight: %s", check.Tally(p.result.Findings))
 	p.report()
 	if p.Preflight == PreflightWarn || check.Count(p.result.Findings, check.Error) == 0 {

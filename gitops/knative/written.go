@@ -171,7 +171,30 @@ func (s *State) Respellings() ([]Respelling, error) {
 	if err != nil {
 		return nil, err
 	}
-	return respellings("/spec", s.service.at("spec"), stored["spec"]), nil
+	metadata := respellings("/metadata", s.service.at("metadata"), stored["metadata"])
+	return append(metadata, respellings("/spec", s.service.at("spec"), stored["spec"])...), nil
+}
+
+// Unlike lists the fields of the Service's metadata and spec that the overlay
+// writes and that are otherwise in the cluster.
+func (s *State) Unlike(live *servingv1.Service) ([]string, error) {
+	is, err := data(live)
+	if err != nil {
+		return nil, err
+	}
+	var fields []string
+	for _, part := range []string{"metadata", "spec"} {
+		for _, r := range respellings("/"+part, s.service.at(part), is[part]) {
+			fields = append(fields, r.Path)
+		}
+	}
+	return fields, nil
+}
+
+// Annotation is one of the Service's own annotations as the overlay renders it.
+func (s *State) Annotation(key string) (value string, there bool) {
+	value, there = s.service.at("metadata", "annotations", key).(string)
+	return value, there
 }
 
 func respellings(at string, git, stored any) []Respelling {

@@ -101,6 +101,11 @@ func stateRules() []Rule {
 			Link:    "https://github.com/argoproj/argo-cd/issues/11494",
 		},
 		{
+			ID: OutOfSync, Severity: Warning, Find: findOutOfSync,
+			Summary: "this very commit was synced, and that has failed or the Service is out of sync",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/faq/#why-is-my-application-still-outofsync-immediately-after-a-successful-sync",
+		},
+		{
 			ID: "owners", Severity: Error, Find: findOwners,
 			Summary: "several Applications deploy the Service",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#fail-the-sync-if-a-shared-resource-is-found",

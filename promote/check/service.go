@@ -38,7 +38,7 @@ func serviceRules() []Rule {
 // same words.
 func findRefused(f Facts) []Finding {
 	if f.Refused == nil {
-		return nil
+		return findUnchangeable(f)
 	}
 	at := f.inKustomization()
 	if _, target := f.foreignCandidate(); target >= 0 {
@@ -46,12 +46,12 @@ func findRefused(f Facts) []Finding {
 	} else if f.Overlay != nil && !f.readable() {
 		at = f.inService(namedField(f.Refused.Error())...)
 	}
-	return []Finding{{
+	return append(findUnchangeable(f), Finding{
 		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
 		Effect:  "Nothing is pushed, and the run fails: " + f.Refused.Error(),
 		Fix:     "Mend what it says in the infra repository, or in the input that it names.",
 		File:    at.File, Line: at.Line,
-	}}
+	})
 }
 
 // readable tells whether the rendered Service has the types of a Knative one.
@@ -142,10 +142,10 @@ func findNotNormal(f Facts) []Finding {
 		finding.Problem += " and " + count(len(fields)-1, "more field")
 	}
 	switch {
+	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried()):
+		finding.Severity = Error
 	case !known:
 		finding.Effect = "A newer Knative may have the field. Where it does not, t" + strings.TrimPrefix(finding.Effect, "T")
-	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll():
-		finding.Severity = Error
 	}
 	return []Finding{finding}
 }

@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// OutOfSync is the rule that finds that the present commit cannot get in sync.
+// A promotion that is under way has to go on, or back, all the same.
+const OutOfSync = "out-of-sync"
+
+// findOutOfSync is about a commit that Argo CD has tried to sync. What ended
+// that ends a promotion's first commit too, unless the promotion mends it, and
+// the commit that takes it back.
+func findOutOfSync(f Facts) []Finding {
+	if f.Overlay == nil || !f.tried() {
+		return nil
+	}
+	operation := f.Setup.App.Status.OperationState
+	if operation.Phase.Failed() || isRefused(operation) {
+		return f.failedSync(operation)
+	}
+	if f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || len(findNotNormal(f)) > 0 || len(findSelector(f)) > 0 || len(f.unchangeable()) > 0 {
+		return nil
+	}
+	finding := Finding{
+		Problem:  fmt.Sprintf("Service %s is out of sync at commit %.10s, which was synced", f.Overlay.Service(), f.Commit),
+		Effect:   "If that lasts, a promotion never sees its commit live: it fails, and cannot see what it takes back live either.",
+		Evidence: "Argo CD says so, and that the sync of this commit has succeeded." + f.unlike(),
+		Fix:      "See what differs, and write it as the cluster has it, or have it ignored:\nargocd app diff " + f.application(),
+	}
+	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal { // else somebody may have changed it in the cluster
+		finding.Severity = Error
+	}
+	return []Finding{finding}
+}
+
+// tried tells whether the last operation has synced this very commit, or has
+// failed to.
+func (f Facts) tried() bool {
+	if !f.compared() {
+		return false
+	}
+	operation := f.Setup.App.Status.OperationState
+	if operation == nil || operation.SyncResult == nil || !operation.Phase.Completed() && !isRefused(operation) {
+		return false
+	}
+	return operation.SyncResult.Revision == f.Commit || slices.Contains(operation.SyncResult.Revisions, f.Commit)
+}
+
+// isRefused tells whether Argo CD tries a sync again that an admission webhook
+// or the schema has refused: it fails each time.
+func isRefused(operation *v1alpha1.OperationState) bool {
+	return operation.Phase == common.OperationRunning && operation.RetryCount > 0 && argo.Denied(operation.Message) != ""
+}
+
+// failedSync leaves out what another rule explains: a promotion mends a
+// template under an old name, and some of what Knative refuses.
+func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
+	const most = 5 // failures that are shown
+	failed := []string{operation.Message}
+	others := false
+	for _, r := range operation.SyncResult.Resources {
+		if r.Status != common.ResultCodeSyncFailed && !r.HookPhase.Failed() {
+			continue
+		}
+		failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
+		others = others || r.Group != "serving.knative.dev" || r.Name != f.Overlay.Service()
+	}
+	mended := f.Overlay.Refusal() != nil || len(findChanged(f)) > 0 || len(f.unchangeable()) > 0
+	if !others && mended || f.explained(operation.Message) {
+		return nil
+	}
+	return []Finding{{
+		Severity: Error,
+		Problem:  fmt.Sprintf("the sync of commit %.10s of Application %s has failed", f.Commit, f.application()),
+		Effect:   "What ended it most likely ends the sync of a promotion's first commit too, and of the one that takes that back.",
+		Evidence: strings.Join(failed[:min(len(failed), 1+most)], "\n"),
+		Fix:      "Mend what it names, or sync it again if the reason is gone:\nargocd app sync " + f.application(),
+	}}
+}
+
+// unlike names the fields of Git that are not so in the cluster.
+func (f Facts) unlike() string {
+	if f.Service == nil {
+		return ""
+	}
+	differing, err := f.Overlay.Unlike(f.Service)
+	if err != nil || len(differing) == 0 {
+		return ""
+	}
+	var fields []string
+	for _, field := range differing {
+		fields = append(fields, readable(keys(field)))
+	}
+	return "\nNot so in the cluster: " + strings.Join(fields, ", ")
+}
+
+// unchangeable are the annotations in Git that Knative itself writes, where
+// their values differ from those in the cluster.
+func (f Facts) unchangeable() []string {
+	if f.Overlay == nil || f.Service == nil {
+		return nil
+	}
+	var found []string
+	for _, key := range []string{"serving.knative.dev/creator", "serving.knative.dev/lastModifier"} {
+		if value, there := f.Overlay.Annotation(key); there && value != f.Service.Annotations[key] {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// findUnchangeable is a part of promotion-refused: what Knative has written
+// nobody else may change, so that every sync is refused or undone.
+func findUnchangeable(f Facts) []Finding {
+	var found []Finding
+	for _, key := range f.unchangeable() {
+		at := f.inService("metadata", "annotations", key)
+		found = append(found, Finding{
+			Problem: fmt.Sprintf("the annotation %s of Service %s is written in Git, with another value than the cluster's", key, f.Overlay.Service()),
+			Effect: "Knative writes it itself: it refuses every sync that changes serving.knative.dev/creator, and overwrites " +
+				"serving.knative.dev/lastModifier, so that no commit of a promotion gets in sync.",
+			Evidence: fmt.Sprintf("The cluster has %q.", f.Service.Annotations[key]),
+			Fix:      "Take the annotation out of Git.",
+			File:     at.File, Line: at.Line,
+		})
+	}
+	return found
+}
