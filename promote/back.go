@@ -241,6 +241,3 @@ func firstOf(images []string) string {
 	}
 	return images[0]
 }
-
-// errNothing is for a rollback that has nowhere to go.
-var errNothing = errors.New("nothing to go back to")

@@ -208,31 +208,6 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	return plan, err
 }
 
-// ownCandidate refuses to move a candidate that no promotion put there, or that
-// somebody has moved since.
-func ownCandidate(c Config, at Situation, split knative.Split) error {
-	if !at.Record.exists() {
-		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
-			split.Candidate, at.Now.Overlay)
-	}
-	if words := at.Record.disagreement(c.Overlay, split); words != "" {
-		return disagrees(at.Now, words, split)
-	}
-	return nil
-}
-
-// disagrees is the error of a record that the traffic beside it contradicts.
-func disagrees(state *knative.State, words string, split knative.Split) error {
-	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below its first one)",
-		state.RecordFile(), words, orLatest(split.Stable), shares(split))
-}
-
-// unreadable is the error of a record that is not one.
-func unreadable(state *knative.State, cause error) error {
-	return fmt.Errorf("the record in %s cannot be read: %w: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",
-		state.RecordFile(), cause)
-}
-
 func changes(c Config, plan Plan, split knative.Split, steps []Step) []Change {
 	var list []Change
 	for _, step := range steps {

@@ -227,6 +227,10 @@ func TestNewPlanRefuses(t *testing.T) {
 			ab, Situation{Record: recordOf("10", "product-import-a", newName)}, nil,
 			"the record in " + file + " says that product-import-a has 90 % of the traffic, and " + newName + " as candidate 10 %, but there product-import-a has 90 % of the traffic, and product-import-b as candidate 10 %: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below its first one)",
 		},
+		"a record that was copied here": {
+			ab, Situation{Record: Record{Promotion: "00000000abcd", Overlay: "apps/product-import/overlays/staging"}}, nil,
+			"the record in " + file + " is of the overlay apps/product-import/overlays/staging, from where the file was copied or moved: take the record out of it (the comment lines below its first one)",
+		},
 		"a record that cannot be read": {
 			ab, Situation{Unreadable: errors.New("its end is missing")}, nil,
 			"the record in " + file + " cannot be read: its end is missing: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",

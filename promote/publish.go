@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -153,25 +150,6 @@ func fits(now, next *knative.State, record Record, plan Plan, i int, tip gitops.
 	return false, nil
 }
 
-// expected is what an overlay shows that has a commit of ours, or one on top of
-// it that leaves ours alone.
-type expected struct {
-	Version
-	promotion, step string // of the record; empty: the overlay has no record of it
-	traffic         []servingv1.TrafficTarget
-	trafficOnly     bool // the template could not be taken back, so its revision may be bad
-}
-
-// expected is what the overlay shows after a step.
-func (p Plan) expected(step Change) expected {
-	return expected{Version: p.to, promotion: p.ID, step: stepOf(step.Percent), traffic: step.Traffic}
-}
-
-// shownBy tells whether an overlay with this record shows it.
-func (e expected) shownBy(state *knative.State, record Record) bool {
-	return (e.promotion == "" || record.is(e.promotion, e.step)) && shows(state, e.Revision, e.traffic) && e.sameImages(state)
-}
-
 // describe is an overlay's traffic in words.
 func describe(state *knative.State) string {
 	traffic, err := state.Traffic()
@@ -190,91 +168,6 @@ func (p *Promotion) trailers(plan Plan, step, from, to, reason string) []gitops.
 		{Key: trailerRun, Value: p.RunURL}, {Key: trailerActor, Value: p.Actor}, {Key: TrailerReason, Value: reason},
 	}
 	return slices.DeleteFunc(all, func(t gitops.Trailer) bool { return t.Value == "" })
-}
-
-// intent is what a commit must make true in the cluster.
-func (p *Promotion) intent(commit string, want expected) argo.Intent {
-	return argo.Intent{
-		App: p.App, Source: p.Source, Commit: commit, Service: p.Service,
-		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.traffic, TrafficOnly: want.trafficOnly,
-		Carries: p.carries(want),
-	}
-}
-
-// carries tells whether a commit that Argo CD compared still shows what ours
-// does. One that does not is older (argo.ErrBehind) as long as the branch's tip
-// shows it; else somebody has changed it.
-func (p *Promotion) carries(want expected) func(context.Context, string) (bool, error) {
-	known := map[string]bool{} // what a commit shows does not change
-	shown := func(ctx context.Context, at gitops.Snapshot) (bool, error) {
-		if ours, there := known[at.Commit.Hash]; there {
-			return ours, nil
-		}
-		ours, err := p.shownAt(ctx, at, want)
-		if err == nil {
-			known[at.Commit.Hash] = ours
-		}
-		return ours, err
-	}
-	var asked time.Time
-	var tipShows bool
-	return func(ctx context.Context, other string) (bool, error) {
-		snapshot, err := p.Commits.At(ctx, other)
-		if err != nil && !errors.Is(err, gitops.ErrNotFound) {
-			return false, err
-		}
-		if err == nil {
-			if ours, err := shown(ctx, snapshot); ours || err != nil {
-				return ours, err
-			}
-		}
-		if time.Since(asked) > tipPause {
-			tip, err := p.Branch.Tip(ctx)
-			if err != nil {
-				return false, err
-			}
-			if tipShows, err = shown(ctx, tip); err != nil {
-				return false, err
-			}
-			asked = time.Now()
-		}
-		if tipShows {
-			return false, argo.ErrBehind
-		}
-		return false, nil
-	}
-}
-
-// tipPause is the least time between two looks at the branch's tip while Argo CD
-// is at an older commit.
-const tipPause = 2 * time.Second
-
-// shownAt tells whether a commit shows it. One without a record of it, which is
-// looked for first, is not rendered.
-func (p *Promotion) shownAt(ctx context.Context, at gitops.Snapshot, want expected) (bool, error) {
-	var record Record
-	if want.promotion != "" {
-		text, err := knative.ReadRecord(at.Tree, p.Overlay, p.Service)
-		if err != nil {
-			return false, unless(err, fs.ErrNotExist)
-		}
-		if record, err = parseRecord(text); err != nil || !record.is(want.promotion, want.step) {
-			return false, nil
-		}
-	}
-	state, err := knative.Read(ctx, at.Tree, p.Overlay, p.Service)
-	if err != nil {
-		return false, err
-	}
-	return want.shownBy(state, record), nil
-}
-
-// unless is an error, but for one that says no harm.
-func unless(err, harmless error) error {
-	if errors.Is(err, harmless) {
-		return nil
-	}
-	return err
 }
 
 // shows tells whether an overlay has this revision and traffic.

@@ -266,28 +266,3 @@ func shareOf(step string) int {
 	return percent
 }
 
-// disagreement says in words what the traffic of the overlay shows otherwise
-// than the record; empty where they agree.
-func (r Record) disagreement(overlay string, split knative.Split) string {
-	want := knative.Split{Stable: r.From.Revision, Candidate: r.To.Revision, Percent: r.Percent}
-	switch {
-	case r.Overlay != overlay:
-		return fmt.Sprintf("is of the overlay %s", r.Overlay)
-	case r.Step == stepRestore:
-		want.Candidate = ""
-	case r.Percent == 100:
-		want = knative.Split{Stable: r.To.Revision}
-	}
-	if split.Stable == want.Stable && split.Candidate == want.Candidate && split.Percent == want.Percent {
-		return ""
-	}
-	return fmt.Sprintf("says that %s has %s", orLatest(want.Stable), shares(want))
-}
-
-// shares are the percentages of a split in words.
-func shares(split knative.Split) string {
-	if split.Candidate == "" {
-		return "all traffic"
-	}
-	return fmt.Sprintf("%d %% of the traffic, and %s as candidate %d %%", 100-split.Percent, split.Candidate, split.Percent)
-}

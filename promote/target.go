@@ -1,0 +1,144 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// errNothing is for a rollback that has nowhere to go.
+var errNothing = errors.New("nothing to go back to")
+
+// target finds what to go back to.
+func (p *Promotion) target(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	switch {
+	case strings.HasPrefix(p.To, p.Service+"-"):
+		return p.revision(ctx, at, split)
+	case p.To != "":
+		return p.atCommit(ctx, at, split)
+	case at.Unreadable != nil:
+		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", unreadable(at.Now, at.Unreadable))
+	case split.Candidate != "":
+		if err := ownCandidate(p.Config, at, split); err != nil {
+			return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", err)
+		}
+		return p.before(ctx, Plan{Base: at.Record.Base, from: at.Record.From, now: at.Now})
+	}
+	return p.previous(ctx, at, split)
+}
+
+// previous is what was there before the promotion that the traffic is at.
+func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
+		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
+	}
+	entries := at.Record.entries()
+	i := slices.IndexFunc(entries, func(e Entry) bool {
+		return !e.Rollback && e.To.Revision == split.Stable && e.From.Revision != split.Stable && e.From.Revision != ""
+	})
+	if i < 0 {
+		return destination{}, badInput("%w: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
+			errNothing, orLatest(split.Stable), p.Overlay)
+	}
+	return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
+}
+
+// revision is a revision by name, as the record has it: one that had the
+// traffic, or one that was promoted and has been ready.
+func (p *Promotion) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	entries := at.Record.entries()
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
+		return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
+	}
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To })
+	if i < 0 {
+		return destination{}, badInput("to: revision %q is not in the record of %s; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
+	}
+	dest := p.stand(ctx, entries[i].To, "", split)
+	if entries[i].Ended == Promoted || entries[i].Rollback {
+		return dest, nil
+	}
+	return dest, p.wasReady(dest, false)
+}
+
+// known are the revisions of a record.
+func known(entries []Entry) []string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.To.Revision, e.From.Revision)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+}
+
+// wasReady refuses a revision that is not known to have been ready.
+func (p *Promotion) wasReady(dest destination, mayBeGone bool) error {
+	found, err := dest.live()
+	switch {
+	case err == nil && !found.IsReady() || dest.gone && !mayBeGone:
+		return badInput("to: revision %s was never seen ready: expected one that has been", dest.Revision)
+	}
+	return nil
+}
+
+// atCommit is the overlay of a commit, with all traffic on the revision of its
+// template.
+func (p *Promotion) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	commit, err := at.Record.commit(p.To)
+	if err != nil {
+		return destination{}, err
+	}
+	state, err := p.stateAt(ctx, commit)
+	if err != nil {
+		return destination{}, fmt.Errorf("to: %w", err)
+	}
+	revision := state.Revision()
+	if revision == "" {
+		if revision, err = state.NextRevision(); err != nil {
+			return destination{}, err
+		}
+	}
+	dest := p.stand(ctx, versionOf(revision, state), "", split)
+	dest.state = state
+	return dest, p.wasReady(dest, true)
+}
+
+var (
+	fullCommit  = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
+	shortCommit = regexp.MustCompile(`^[0-9a-fA-F]{7,39}$`)
+)
+
+// commit is the full name of one that a user names: that, or the beginning of
+// one that the record has.
+func (r Record) commit(name string) (string, error) {
+	if fullCommit.MatchString(name) {
+		return name, nil
+	}
+	for _, e := range r.entries() {
+		if shortCommit.MatchString(name) && strings.HasPrefix(e.Base, strings.ToLower(name)) {
+			return e.Base, nil
+		}
+	}
+	return "", badInput("to: %q: expected a revision of the record, which are %s, or a commit by its full name of 40 hexadecimal digits, as git rev-parse prints it",
+		name, strings.Join(known(r.entries()), ", "))
+}
+
+// stand is a version with all traffic, and the overlay of the commit that had
+// it, where there is one that can be read and shows it.
+func (p *Promotion) stand(ctx context.Context, to Version, base string, split knative.Split) destination {
+	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
+	dest := destination{Version: to, traffic: split.Targets(p.CandidateTag, false), live: p.liveOnce(ctx, to.Revision)}
+	if base != "" {
+		dest.state = p.baseOf(ctx, base, to.Revision)
+	}
+	_, missing := dest.live()
+	dest.gone = errors.Is(missing, argo.ErrNotFound)
+	return dest
+}
+
