@@ -13,8 +13,38 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// SetImages is the State with these images set in the overlay's kustomization.
+// SetImages is the State with these images set in the overlay's kustomization:
+// in the entry whose newName an image is asked for by, if it is that entry that
+// the Service shows, else in one of the image's own name.
 func (s *State) SetImages(ctx context.Context, images []kustomize.Image) (*State, error) {
+	file, kustomization, err := s.Kustomization()
+	if err != nil {
+		return nil, err
+	}
+	set := slices.Clone(images)
+	for i, image := range images {
+		if set[i], err = kustomize.InEntry(kustomization, image); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	next, err := s.setImages(ctx, set)
+	if err != nil || slices.Equal(set, images) {
+		return next, err
+	}
+	entries, err := next.entries()
+	if err != nil {
+		return nil, err
+	}
+	for i := range set {
+		if !next.runs(entries[set[i].Name]) {
+			set[i] = images[i]
+		}
+	}
+	return s.setImages(ctx, set)
+}
+
+// setImages is the State with just these entries set.
+func (s *State) setImages(ctx context.Context, images []kustomize.Image) (*State, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err

@@ -33,23 +33,14 @@ func Companions(before, after *State) []Companion {
 // Sharing are the Companions of each image of the Service: what a promotion of
 // that image would move too. An image that cannot be set is left out.
 func (s *State) Sharing(ctx context.Context) (map[string][]Companion, error) {
-	entries, err := s.entries()
-	if err != nil {
-		return nil, err
-	}
 	found := map[string][]Companion{}
 	for _, image := range s.running() {
 		name, _, _ := strings.Cut(image, "@")
 		if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
 			name = name[:colon]
 		}
-		for _, entry := range entries {
-			if entry.Shows(image) {
-				name = entry.Name
-			}
-		}
 		const unheardOf = "knative-promote-looks-who-runs-it"
-		if next, err := s.SetImages(ctx, []kustomize.Image{{Name: name, NewName: "*", NewTag: unheardOf}}); err == nil {
+		if next, err := s.SetImages(ctx, []kustomize.Image{{Name: name, NewTag: unheardOf}}); err == nil {
 			found[name] = Companions(s, next)
 		}
 	}

@@ -25,12 +25,19 @@ func Entry(images []Image, name string) (entry Image, found bool, err error) {
 	return entry, len(names) == 1, nil
 }
 
-// inEntry is the instruction for the entry that the image goes by. An image that is asked for by the newName of an entry
-// must not get a second one: that would work by its place alone, and kustomize's own edit sorts the list.
-func inEntry(image Image, images []Image) (Image, error) {
+// InEntry is the instruction to set the entry that the image goes by. An image that is asked for by the newName of an
+// entry need not get a second one: that would work by its place alone, and kustomize's own edit sorts the list.
+func InEntry(kustomization []byte, image Image) (Image, error) {
+	images, err := Images(kustomization)
+	if err != nil {
+		return Image{}, err
+	}
 	entry, found, err := Entry(images, image.Name)
-	if err != nil || !found || entry.Name == image.Name {
-		return image, err
+	if err != nil {
+		return Image{}, fmt.Errorf("setting image %s: %w", image.Name, err)
+	}
+	if !found || entry.Name == image.Name {
+		return image, nil
 	}
 	if image.NewName == "" {
 		image.NewName = keep

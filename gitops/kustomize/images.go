@@ -17,21 +17,16 @@ func Images(kustomization []byte) ([]Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return entries(k), nil
-}
-
-func entries(k types.Kustomization) []Image {
 	var images []Image
 	for _, i := range k.Images {
 		images = append(images, fromKustomize(i))
 	}
-	return images
+	return images, nil
 }
 
 // SetImage sets images as `kustomize edit set image` does: the entry of an image's name becomes what is given, with
 // what is not given dropped and "*" kept; further entries of the name go. A new entry is added at the end of the list,
-// and the list at the end of the file. Unlike kustomize, which adds an entry without effect, it sets the entry whose
-// newName the name is, where none has it as its name. When an error is returned, nothing was edited.
+// and the list at the end of the file. When an error is returned, nothing was edited.
 func SetImage(kustomization []byte, images ...Image) ([]byte, error) {
 	out := kustomization
 	for i, image := range images {
@@ -53,9 +48,6 @@ func setImage(src []byte, image Image) ([]byte, error) {
 	}
 	before, err := read(src)
 	if err != nil {
-		return nil, err
-	}
-	if image, err = inEntry(image, entries(before)); err != nil {
 		return nil, err
 	}
 	named := func(i types.Image) bool { return i.Name == image.Name }

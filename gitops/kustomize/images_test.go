@@ -103,7 +103,11 @@ func TestSetImageByNewName(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := kustomize.SetImage([]byte(c.src), images(t, []string{c.arg})...)
+			var got []byte
+			image, err := kustomize.InEntry([]byte(c.src), images(t, []string{c.arg})[0])
+			if err == nil {
+				got, err = kustomize.SetImage([]byte(c.src), image)
+			}
 			if c.err != "" {
 				if err == nil || err.Error() != c.err {
 					t.Errorf("got %v, want %s", err, c.err)
