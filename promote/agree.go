@@ -59,4 +59,3 @@ func unreadable(state *knative.State, cause error) error {
 	return fmt.Errorf("the record in %s cannot be read: %w: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",
 		state.RecordFile(), cause)
 }
-

@@ -116,4 +116,3 @@ func unless(err, harmless error) error {
 	}
 	return err
 }
-

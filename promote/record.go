@@ -265,4 +265,3 @@ func shareOf(step string) int {
 	percent, _ := strconv.Atoi(step)
 	return percent
 }
-

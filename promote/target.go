@@ -141,4 +141,3 @@ func (p *Promotion) stand(ctx context.Context, to Version, base string, split kn
 	dest.gone = errors.Is(missing, argo.ErrNotFound)
 	return dest
 }
-
