@@ -36,7 +36,8 @@ func kernelStatus() []byte {
 	return fmt.Appendf(status, "Children: %d kB\n", children.Maxrss)
 }
 
-// A tripwire ends the program at a line of its output.
+// A tripwire ends the program at a line of its output, or stops it behind that
+// until SIGCONT.
 type tripwire struct {
 	at, how string
 	line    bytes.Buffer
@@ -50,7 +51,8 @@ func (w *tripwire) Write(text []byte) (int, error) {
 	}
 	line := w.line.String()
 	w.line.Reset()
-	if w.at != "" && w.pointOf(line) == w.at {
+	reached := w.at != "" && w.pointOf(line) == w.at
+	if reached {
 		switch w.how {
 		case "KILL":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -63,6 +65,9 @@ func (w *tripwire) Write(text []byte) (int, error) {
 		}
 	}
 	_, err := os.Stdout.WriteString(line)
+	if reached && w.how == "STOP" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // until somebody lets it go on
+	}
 	return len(text), err
 }
 

@@ -28,7 +28,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"wantexit": wantexit, // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument, in the background
 		"finish":   finishes, // finish CODE: wait for the program in the background
 		"await":    await,    // await REGEXP: until the program in the background has printed it
-		"signal":   signalTo, // signal INT|TERM|KILL: send it to the program in the background
+		"signal":   signalTo, // signal INT|TERM|KILL|CONT: send it to the program in the background
 		"infra":    infra,    // see there
 		"traffic":  traffic,  // traffic v1.0.0=90 v2.0.0=10:candidate: what the data path does
 		"gitlog":   gitlog,   // gitlog: print the subjects since the seed, oldest first
@@ -114,10 +114,13 @@ func await(ts *testscript.TestScript, w *world, args []string) {
 }
 
 func signalTo(ts *testscript.TestScript, w *world, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "CONT": syscall.SIGCONT}
 	p := w.background(ts)
 	began := time.Now()
 	ts.Check(p.command.Process.Signal(signals[args[0]]))
+	if args[0] == "CONT" {
+		return
+	}
 	select {
 	case <-p.done:
 	case <-time.After(7 * time.Second):
