@@ -83,14 +83,15 @@ func (p *Promotion) editBack(ctx context.Context, back *goingBack, tip gitops.Sn
 		return err
 	}
 	record, err := parseRecord(now.Record())
+	before := record
 	if err != nil {
-		record = back.plan.record // nothing that somebody wrote into it may stop going back
+		before = back.plan.record // nothing that somebody wrote into it may stop going back
 	}
-	back.trafficOnly = false
-	back.after, err = p.takenBack(ctx, back, now, record)
+	back.trafficOnly, p.result.Warning = false, ""
+	back.after, err = p.takenBack(ctx, back, now, before)
 	if err != nil && ctx.Err() == nil {
 		refused := err
-		if back.after, err = p.trafficBack(ctx, back, now, record); err != nil {
+		if back.after, err = p.trafficBack(ctx, back, now, before); err != nil {
 			return fmt.Errorf("%w; nor can the traffic alone: %w", refused, err)
 		}
 		back.trafficOnly = true

@@ -67,10 +67,16 @@ func (p *Promotion) takeBack(ctx context.Context, plan Plan, cause error) (*Posi
 	})
 }
 
-// showsStep tells whether an overlay shows a step of the plan, by the record and
-// by the fields.
+// showsStep tells whether an overlay shows a step of the plan, by the record,
+// unless somebody has broken that, and by the fields.
 func (p Plan) showsStep(now *knative.State, record Record) bool {
-	return slices.ContainsFunc(p.Steps, func(c Change) bool { return p.expected(c).shownBy(now, record) })
+	return slices.ContainsFunc(p.Steps, func(c Change) bool {
+		want := p.expected(c)
+		if !record.exists() {
+			want.promotion = ""
+		}
+		return want.shownBy(now, record)
+	})
 }
 
 // before is the destination of a promotion that is taken back: the old revision

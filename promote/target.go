@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"knative.dev/serving/pkg/apis/serving"
+
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -49,22 +52,35 @@ func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Sp
 	return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
 }
 
-// revision is a revision by name, as the record has it: one that had the
-// traffic, or one that was promoted and has been ready.
+// revision is a revision by name: as the record has it, where it had the traffic
+// or has been ready, or as it is in the cluster.
 func (p *Promotion) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	entries := at.Record.entries()
 	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
 		return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
 	}
-	i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To })
-	if i < 0 {
-		return destination{}, badInput("to: revision %q is not in the record of %s; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To }); i >= 0 {
+		dest := p.stand(ctx, entries[i].To, "", split)
+		if entries[i].Ended == Promoted || entries[i].Rollback {
+			return dest, nil
+		}
+		return dest, p.wasReady(dest, false)
 	}
-	dest := p.stand(ctx, entries[i].To, "", split)
-	if entries[i].Ended == Promoted || entries[i].Rollback {
-		return dest, nil
+	dest := p.stand(ctx, Version{Revision: p.To}, "", split)
+	found, err := dest.live()
+	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
+		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
 	}
+	dest.Images, dest.InitImages = imagesOf(found.Spec.Containers), imagesOf(found.Spec.InitContainers)
 	return dest, p.wasReady(dest, false)
+}
+
+func imagesOf(containers []corev1.Container) []string {
+	var images []string
+	for _, c := range containers {
+		images = append(images, c.Image)
+	}
+	return images
 }
 
 // known are the revisions of a record.
