@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/promote"
+	page "github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/testdata/cluster/forge"
 )
 
@@ -34,7 +36,10 @@ func newShop(t *testing.T) *shop {
 	s.must(err)
 	s.must(s.repository.Collaborator(ctx, s.ci, "write"))
 	s.pull = s.ask("faster")
-	s.marker = "<!-- knative-promote:" + s.Service + "/production/" + s.Overlay + " -->"
+	s.marker = page.Marker(promote.Result{
+		Service: s.Service, Environment: "production", Overlay: s.Overlay, Application: s.App.GetName(),
+		Target: s.forge.URL + "/" + s.infra.FullName() + ".git main",
+	})
 	return s
 }
 
