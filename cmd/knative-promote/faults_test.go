@@ -225,7 +225,7 @@ func peak(t *testing.T, file string) int {
 
 // kilobytes is a figure of kernelStatus, in the file that a program has left; 0
 // where the kernel does not tell.
-func kilobytes(t *testing.T, file, name string) int {
+func kilobytes(t testing.TB, file, name string) int {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -45,7 +45,7 @@ func (p *process) files() []string {
 func (w *world) home() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir} }
 
 // begun is the program at work in the world's folder.
-func (w *world) begun(t *testing.T, env, args []string) *process {
+func (w *world) begun(t testing.TB, env, args []string) *process {
 	t.Helper()
 	p := w.process(exec.Command("knative-promote-crashing", args...))
 	p.command.Dir, p.command.Env = w.dir, slices.Concat(w.vars, env, p.files(), w.home())
