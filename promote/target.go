@@ -52,27 +52,37 @@ func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Sp
 	return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
 }
 
-// revision is a revision by name: as the record has it, where it had the traffic
-// or has been ready, or as it is in the cluster.
+// revision is a revision by name: as the record has it, or as it is in the
+// cluster. It must have had the traffic, or be ready.
 func (p *Promotion) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	entries := at.Record.entries()
+	to, base := Version{Revision: p.To}, ""
 	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
-		return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
+		to, base = entries[i].From, entries[i].Base
+	} else if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To }); i >= 0 {
+		to = entries[i].To
 	}
-	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To }); i >= 0 {
-		dest := p.stand(ctx, entries[i].To, "", split)
-		if entries[i].Ended == Promoted || entries[i].Rollback {
-			return dest, nil
-		}
+	dest := p.stand(ctx, to, base, split)
+	switch {
+	case hadTraffic(entries, p.To):
+		return dest, nil
+	case len(to.Images) > 0:
 		return dest, p.wasReady(dest, false)
 	}
-	dest := p.stand(ctx, Version{Revision: p.To}, "", split)
 	found, err := dest.live()
 	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
 		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
 	}
 	dest.Images, dest.InitImages = imagesOf(found.Spec.Containers), imagesOf(found.Spec.InitContainers)
 	return dest, p.wasReady(dest, false)
+}
+
+// hadTraffic tells whether a record says of a revision that it had the traffic.
+// What a rollback left need not have: that may be a candidate that never got ready.
+func hadTraffic(entries []Entry, revision string) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool {
+		return e.From.Revision == revision && !e.Rollback || e.To.Revision == revision && (e.Ended == Promoted || e.Rollback)
+	})
 }
 
 func imagesOf(containers []corev1.Container) []string {
