@@ -33,7 +33,7 @@ func TestPersonWins(t *testing.T) {
 	r := s.begin("promote", "image="+s.Image+":v3.0.0", "steps=10@60s,100")
 	s.eventually("the candidate has traffic", func() bool { return s.liveAt(10) })
 	file := s.Overlay + "/knative-promote-" + s.Service + ".yaml"
-	theirs := replaced(t, replaced(t, s.read(file), "percent: 90", "percent: 70"), "percent: 10", "percent: 30")
+	theirs := replaced(t, replaced(t, s.read(file), "      percent: 90", "      percent: 70"), "      percent: 10", "      percent: 30")
 	s.push("Give it more", map[string]string{file: theirs})
 
 	r.wait().exits(6)
