@@ -179,6 +179,9 @@ func (p *Promotion) backRecord(back *goingBack, next *knative.State, traffic []s
 	r := p.record(back.plan, back.step, before)
 	if back.step == stepRollback {
 		r.To, r.From = versionOf(carrying(traffic), next), back.plan.from
+		if r.To.Revision == back.dest.Revision {
+			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic goes back
+		}
 	}
 	return r
 }

@@ -83,7 +83,7 @@ func (p Plan) showsStep(now *knative.State, record Record) bool {
 // by name, with the overlay of the base commit where that can be read.
 func (p *Promotion) before(ctx context.Context, plan Plan) (destination, error) {
 	dest := destination{Version: plan.from, live: p.liveOnce(ctx, plan.from.Revision)}
-	dest.state = p.baseOf(ctx, plan.Base, plan.from.Revision)
+	dest.state = p.baseOf(ctx, plan.Base, plan.from)
 	if dest.state != nil && dest.state.Owned() {
 		traffic, err := dest.state.Traffic()
 		dest.traffic = p.withoutGone(ctx, traffic)
@@ -100,14 +100,19 @@ func (p *Promotion) before(ctx context.Context, plan Plan) (destination, error) 
 
 // baseOf is the overlay of the commit that a promotion began on. It gives the
 // bytes from before; nil, where it cannot be read or shows something else, the
-// record must do.
-func (p *Promotion) baseOf(ctx context.Context, commit, revision string) *knative.State {
+// record must do. The template there is not the revision's where the traffic alone
+// had gone back, or where somebody had taken back one file of two.
+func (p *Promotion) baseOf(ctx context.Context, commit string, to Version) *knative.State {
 	state, err := p.stateAt(ctx, commit)
 	if err == nil {
 		var split knative.Split
 		split, err = p.splitOf(state)
-		if err == nil && (split.Candidate != "" || split.Stable != "" && split.Stable != revision) {
-			err = fmt.Errorf("it does not give the traffic to %s", revision)
+		switch {
+		case err != nil:
+		case split.Candidate != "" || split.Stable != "" && split.Stable != to.Revision:
+			err = fmt.Errorf("it does not give the traffic to %s", to.Revision)
+		case !to.sameImages(state):
+			err = fmt.Errorf("it does not have the images of %s", to.Revision)
 		}
 	}
 	if err != nil {

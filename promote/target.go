@@ -161,7 +161,7 @@ func (p *Promotion) stand(ctx context.Context, to Version, base string, split kn
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
 	dest := destination{Version: to, traffic: split.Targets(p.CandidateTag, false), live: p.liveOnce(ctx, to.Revision)}
 	if base != "" {
-		dest.state = p.baseOf(ctx, base, to.Revision)
+		dest.state = p.baseOf(ctx, base, to)
 	}
 	_, missing := dest.live()
 	dest.gone = errors.Is(missing, argo.ErrNotFound)
