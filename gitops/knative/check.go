@@ -96,14 +96,21 @@ func checkImages(_, after *State, intent Intent) error {
 func (s *State) instead(entry kustomize.Image) string {
 	running := slices.DeleteFunc(s.running(), func(image string) bool { return image == "" })
 	named := kustomize.Image{Name: entry.Name, NewName: entry.NewName}
+	odd := func(image string) bool {
+		_, err := kustomize.ParseImage("x=" + image)
+		return err != nil && named.Shows(image)
+	}
 	switch {
 	case len(running) == 0:
 		return "none has an image"
+	case slices.ContainsFunc(running, odd):
+		return fmt.Sprintf("they run %s, which kustomize does not read as an image: expected name:tag or name@sha256:…; correct it in the manifest",
+			strings.Join(running, ", "))
 	case entry.Name != "" && slices.ContainsFunc(running, named.Shows):
 		return fmt.Sprintf("they run %s; a replacement or a transformer sets it again, after images: does; take the image out of that",
 			strings.Join(running, ", "))
 	}
-	return fmt.Sprintf("they run %s; the name before = is the image's name in the base", strings.Join(running, ", "))
+	return fmt.Sprintf("they run %s; set it by the name that it has before the overlay's own images: (a base or a component may have renamed it)", strings.Join(running, ", "))
 }
 
 // checkRoute wants the revision's name and the traffic.
