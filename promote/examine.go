@@ -54,8 +54,8 @@ func (p *Promotion) examined(ctx context.Context) (check.Facts, error) {
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
 	}
-	if facts.Sharing, err = at.Now.Sharing(ctx); err != nil {
-		facts.Unread["what else runs the image"] = err
+	if facts.Outlooks, err = at.Now.Outlooks(ctx); err != nil {
+		facts.Unread["what setting the image does"] = err
 	}
 	if facts.Outside, err = kustomize.Outside(ctx, at.Tree, p.Overlay); err != nil {
 		facts.Unread["which files the overlay reads"] = err

@@ -1,14 +1,11 @@
 package knative
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // A Companion is another object of the overlay that runs an image of the
@@ -28,23 +25,6 @@ func Companions(before, after *State) []Companion {
 		}
 	}
 	return found
-}
-
-// Sharing are the Companions of each image of the Service: what a promotion of
-// that image would move too. An image that cannot be set is left out.
-func (s *State) Sharing(ctx context.Context) (map[string][]Companion, error) {
-	found := map[string][]Companion{}
-	for _, image := range s.running() {
-		name, _, _ := strings.Cut(image, "@")
-		if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-			name = name[:colon]
-		}
-		const unheardOf = "knative-promote-looks-who-runs-it"
-		if next, err := s.SetImages(ctx, []kustomize.Image{{Name: name, NewTag: unheardOf}}); err == nil {
-			found[name] = Companions(s, next)
-		}
-	}
-	return found, ctx.Err()
 }
 
 // MayMove tells whether a promotion may move a companion: one that runs to its

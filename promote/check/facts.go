@@ -19,9 +19,8 @@ type Facts struct {
 	Overlay *knative.State // the overlay as it renders at the tip
 	Next    *knative.State // the same with the images set; Overlay when there are none
 
-	// Sharing are the other objects that run an image of the Service, by the
-	// name that the image is set by.
-	Sharing map[string][]knative.Companion
+	// Outlooks are what comes of setting each image of the Service, by its name.
+	Outlooks map[string]knative.Outlook
 
 	// Outside are files that the overlay reads from beside the kustomization that
 	// names them, for which kustomize needs an option.

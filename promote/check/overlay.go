@@ -32,6 +32,11 @@ func overlayRules() []Rule {
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
 		},
 		{
+			ID: "image-refused", Severity: Warning, Find: findUnsettable,
+			Summary: "an image of the Service that a promotion cannot set",
+			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
+		},
+		{
 			ID: "image-entry-unused", Severity: Warning, Find: findUnusedImages,
 			Summary: "an entry of images: that no image of the overlay goes by",
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",

@@ -166,7 +166,7 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Wish.Folder); err != nil {
 		t.Fatal(err)
 	}
-	if facts.Sharing, err = facts.Overlay.Sharing(t.Context()); err != nil {
+	if facts.Outlooks, err = facts.Overlay.Outlooks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	facts.Next = facts.Overlay

@@ -14,17 +14,21 @@ import (
 // promotion can ever begin.
 func findSharing(f Facts) []Finding {
 	var found, stops []Finding
-	for _, image := range slices.Sorted(maps.Keys(f.Sharing)) {
+	settable := 0
+	for _, image := range slices.Sorted(maps.Keys(f.Outlooks)) {
+		if f.Outlooks[image].Err == nil {
+			settable++
+		}
 		moving, running := f.companions(image)
 		if len(moving) > 0 {
 			found = append(found, f.moves(image, moving))
 		}
-		if len(running) > 0 && f.Refused == nil { // else a promotion says it itself
+		if len(running) > 0 && f.Outlooks[image].Err == nil && f.Refused == nil { // else a promotion says it itself
 			stops = append(stops, f.blocks(image, running))
 		}
 	}
 	for i := range stops {
-		if len(stops) == len(f.Sharing) {
+		if len(stops) == settable {
 			stops[i].Severity = Error
 		}
 	}
@@ -34,7 +38,7 @@ func findSharing(f Facts) []Finding {
 // companions of an image are those that move with it, and those that keep a
 // promotion from it.
 func (f Facts) companions(image string) (moving, running []knative.Companion) {
-	for _, c := range f.Sharing[image] {
+	for _, c := range f.Outlooks[image].Moves {
 		if c.MayMove(f.Wish.Also) {
 			moving = append(moving, c)
 		} else {
@@ -80,4 +84,28 @@ func names(companions []knative.Companion) string {
 		all = append(all, c.Name)
 	}
 	return strings.Join(all, ", ")
+}
+
+// findUnsettable warns only: the template can still be promoted as it stands,
+// with an image that others set.
+func findUnsettable(f Facts) []Finding {
+	if f.Refused != nil { // a promotion says it itself
+		return nil
+	}
+	var found []Finding
+	for _, image := range slices.Sorted(maps.Keys(f.Outlooks)) {
+		err := f.Outlooks[image].Err
+		if err == nil {
+			continue
+		}
+		at := f.inKustomization("images")
+		found = append(found, Finding{
+			Problem:  fmt.Sprintf("a promotion cannot set image %s", image),
+			Effect:   "One that does ends before its first commit: " + err.Error(),
+			Evidence: "Tried with another tag of the image.",
+			Fix:      "Mend what it says, or promote the template as it stands, without the input image.",
+			File:     at.File, Line: at.Line,
+		})
+	}
+	return found
 }

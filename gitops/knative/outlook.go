@@ -1,0 +1,72 @@
+package knative
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// An Outlook is what comes of setting an image of the Service.
+type Outlook struct {
+	Moves []Companion // other objects that it gives another image, too
+	Err   error       // why a promotion would not do it, whatever may move with it; nil: it would
+}
+
+// Outlooks are those of the Service's images, by the name that the Service runs
+// them by.
+func (s *State) Outlooks(ctx context.Context) (map[string]Outlook, error) {
+	entries, err := s.entries()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]Outlook{}
+	for _, image := range s.running() {
+		name := nameOf(image)
+		if name == "" {
+			continue // a check of its own finds a container without an image
+		}
+		found[name] = s.outlook(ctx, kustomize.Image{Name: name})
+		for _, entry := range slices.Sorted(maps.Keys(entries)) {
+			if found[name].Err == nil || !entries[entry].Shows(image) {
+				continue
+			}
+			// several entries can make one image: it can be asked for by one of them
+			if by := s.outlook(ctx, kustomize.Image{Name: entry, NewName: entries[entry].NewName}); by.Err == nil {
+				found[name] = by
+			}
+		}
+	}
+	return found, ctx.Err()
+}
+
+// outlook is that of one way to ask for an image.
+func (s *State) outlook(ctx context.Context, image kustomize.Image) Outlook {
+	image.NewTag = "knative-promote-looks-what-it-does"
+	next, err := s.SetImages(ctx, []kustomize.Image{image})
+	if err != nil {
+		return Outlook{Err: err}
+	}
+	outlook := Outlook{Moves: Companions(s, next)}
+	intent := Intent{Images: []kustomize.Image{image}}
+	for _, c := range outlook.Moves {
+		intent.Also = append(intent.Also, c.Name)
+	}
+	for _, check := range []func(before, after *State, intent Intent) error{checkOthers, checkService, checkImages} {
+		if outlook.Err == nil {
+			outlook.Err = check(s, next, intent)
+		}
+	}
+	return outlook
+}
+
+// nameOf is an image without tag and digest.
+func nameOf(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
+		name = name[:colon]
+	}
+	return name
+}
