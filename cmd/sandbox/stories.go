@@ -33,11 +33,12 @@ func stories(w *world) []story {
 		title: "a good promotion",
 		text: "Pull request 41 was merged and its image is ready. The new revision starts at 0 %, and gets\n" +
 			"10, 50 and 100 % of the traffic when Argo CD and Knative show that the step is live, the\n" +
-			"candidate has answered, and it has stayed good for two seconds. Each step is one commit.",
+			"candidate has answered, and it has stayed good for two seconds. Each step is one commit, and a last\n" +
+			"one, which changes a comment, says that all has passed.",
 		with: w.inputs("image", "ghcr.io/acme/product-import:v2.0.0", "steps", "10@2s,50@2s,100",
 			"probe", "/healthz", "probe-connect", w.argo.Ingress()),
 		pull: 41, exit: 0, status: "promoted",
-		commits: []string{"v1.0.0 100 %", "v1.0.0 90 %, v2.0.0 10 %", "v1.0.0 50 %, v2.0.0 50 %", "v2.0.0 100 %"},
+		commits: []string{"v1.0.0 100 %", "v1.0.0 90 %, v2.0.0 10 %", "v1.0.0 50 %, v2.0.0 50 %", "v2.0.0 100 %", "v2.0.0 100 %"},
 	}, {
 		title: "a broken image",
 		text: "Pull request 42 brings an image that cannot be pulled. It is given half a minute, as such\n" +
@@ -46,14 +47,14 @@ func stories(w *world) []story {
 		with: w.inputs("image", "ghcr.io/acme/product-import:v2.1.0-broken", "steps", "10,50,100",
 			"probe", "/healthz", "probe-connect", w.argo.Ingress()),
 		pull: 42, exit: 8, status: "rolled-back", asNow: true,
-		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %"},
+		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %", "v2.0.0 100 %"},
 	}, {
 		title: "a rollback by hand",
 		text: "v2.0.0 is ready and answers, but customers complain. Somebody starts the rollback workflow:\n" +
 			"one commit, no steps, back to the promotion before.",
 		with: w.inputs("command", "rollback", "reason", "wrong prices since 14:10"),
 		exit: 0, status: "rolled-back",
-		commits: []string{"v1.0.0 100 %"},
+		commits: []string{"v1.0.0 100 %", "v1.0.0 100 %"},
 	}}
 }
 
