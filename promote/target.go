@@ -41,15 +41,43 @@ func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Sp
 	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
 		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
 	}
-	entries := at.Record.entries()
-	i := slices.IndexFunc(entries, func(e Entry) bool {
-		return !e.Rollback && e.To.Revision == split.Stable && e.From.Revision != split.Stable && e.From.Revision != ""
-	})
-	if i < 0 {
+	last := lastTo(at.Record.entries(), split.Stable)
+	if last.From.IsZero() {
 		return destination{}, badInput("%w: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
 			errNothing, orLatest(split.Stable), p.Overlay)
 	}
-	return p.stand(ctx, entries[i].From, entries[i].Base, split), nil
+	return p.stand(ctx, last.From, last.Base, split), nil
+}
+
+// lastTo is the promotion that gave the traffic to a revision; zero where the
+// record has none. A revision may have been promoted several times, so what a
+// rollback has gone back over does not count: it takes promotions off the end.
+func lastTo(entries []Entry, revision string) Entry {
+	var standing []Entry
+	elsewhere := false // the last rollback went to what is not among them
+	for _, e := range slices.Backward(entries) {
+		switch {
+		case e.From.Revision == e.To.Revision || !e.Rollback && e.Ended == RolledBack: // moved nothing in the end
+		case !e.Rollback:
+			standing = append(standing, e)
+		default:
+			first := Entry{}
+			for len(standing) > 0 && standing[len(standing)-1].To.Revision != e.To.Revision {
+				first, standing = standing[len(standing)-1], standing[:len(standing)-1]
+			}
+			elsewhere = len(standing) == 0 && first.From.Revision != e.To.Revision
+		}
+	}
+	if n := len(standing); n > 0 && standing[n-1].To.Revision == revision {
+		return standing[n-1]
+	}
+	i := slices.IndexFunc(entries, func(e Entry) bool {
+		return !e.Rollback && e.To.Revision == revision && e.From.Revision != revision
+	})
+	if i < 0 || !elsewhere {
+		return Entry{}
+	}
+	return entries[i]
 }
 
 // revision is a revision by name: as the record has it, or as it is in the
