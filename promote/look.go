@@ -57,11 +57,20 @@ func (p *Promotion) overlay(ctx context.Context, tip gitops.Snapshot) (*knative.
 }
 
 // overtaken ends a workflow run that is started again after a newer one has
-// promoted or rolled back.
+// promoted or rolled back, also where somebody without a workflow run has come
+// after that. What came before this run's own does not count.
 func (p *Promotion) overtaken(at Situation) error {
-	if p.RunAgain && newerRun(at.Record.Run, p.RunURL) {
-		return fmt.Errorf("%w: this run was started again, but since then the newer run %s has moved the service to %s: start a new run instead",
-			ErrSuperseded, at.Record.Run, at.Record.To.Revision)
+	if !p.RunAgain || p.RunURL == "" {
+		return nil
+	}
+	for _, e := range at.Record.entries() {
+		if e.Run == p.RunURL {
+			return nil
+		}
+		if newerRun(e.Run, p.RunURL) {
+			return fmt.Errorf("%w: this run was started again, but since then the newer run %s has moved the service to %s: start a new run instead",
+				ErrSuperseded, e.Run, e.To.Revision)
+		}
 	}
 	return nil
 }
