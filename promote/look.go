@@ -63,7 +63,7 @@ func (p *Promotion) overtaken(at Situation) error {
 	if !p.RunAgain || p.RunURL == "" {
 		return nil
 	}
-	for _, e := range at.Record.entries() {
+	for _, e := range at.Record.of(p.Overlay).entries() {
 		if e.Run == p.RunURL {
 			return nil
 		}

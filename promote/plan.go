@@ -114,7 +114,7 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	if from == "" {
 		from = at.LatestReady
 	}
-	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(from)}
+	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(c.Overlay, from)}
 	plan.describe(at)
 	if split.Candidate != "" {
 		if err := ownCandidate(c, at, split); err != nil {
@@ -140,11 +140,11 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 
 // version is a revision with its images, as the record has them, or as the
 // overlay runs it now.
-func (at Situation) version(revision string) Version {
+func (at Situation) version(overlay, revision string) Version {
 	if revision == "" {
 		return Version{}
 	}
-	for _, e := range at.Record.entries() {
+	for _, e := range at.Record.of(overlay).entries() {
 		for _, v := range []Version{e.To, e.From} {
 			if v.Revision == revision {
 				return v

@@ -257,6 +257,27 @@ func TestNewPlanRefuses(t *testing.T) {
 	}
 }
 
+// TestCopiedRecord copies an overlay with its record. What was promoted there was
+// not promoted here, and a generated name is of another revision.
+func TestCopiedRecord(t *testing.T) {
+	t.Parallel()
+	now := route(t, base(t), target("product-import-00001", 100, ""))
+	copied := passed(recordOf("100", "product-import-00001", "product-import-b"))
+	copied.Overlay, copied.From.Images = "apps/product-import/overlays/staging", []string{"ghcr.io/acme/product-import:v9"}
+	c := config(Step{Percent: 100})
+	plan, err := NewPlan(c, Situation{Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(now.Images(), plan.from.Images); diff != "" {
+		t.Errorf("the old revision's images (-want +got):\n%s", diff)
+	}
+	p := &Promotion{Config: c}
+	if past := p.record(plan, "candidate", copied).Past; len(past) > 0 {
+		t.Errorf("the past of another overlay is taken over: %v", past)
+	}
+}
+
 func TestSubject(t *testing.T) {
 	t.Parallel()
 	for image, want := range map[string]string{

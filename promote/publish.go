@@ -116,7 +116,7 @@ func (p *Promotion) edit(ctx context.Context, plan Plan, i int, tip gitops.Snaps
 func (p *Promotion) record(plan Plan, step string, before Record) Record {
 	r := Record{
 		Promotion: plan.ID, Overlay: p.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
-		Started: p.result.Started, Run: p.RunURL, Actor: p.Actor, Source: p.SourceCommit, Past: before.after(),
+		Started: p.result.Started, Run: p.RunURL, Actor: p.Actor, Source: p.SourceCommit, Past: before.of(p.Overlay).after(),
 	}
 	if before.Promotion == plan.ID {
 		r.Started, r.Past = before.Started, before.Past

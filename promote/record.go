@@ -94,6 +94,15 @@ func (e Entry) MarshalYAML() (any, error) {
 // exists tells whether there is a record.
 func (r Record) exists() bool { return r.Promotion != "" }
 
+// of is the record if it was written in the overlay. One that came with a copy of
+// the folder tells nothing of this one.
+func (r Record) of(overlay string) Record {
+	if r.Overlay != overlay {
+		return Record{}
+	}
+	return r
+}
+
 // passed tells whether the gates of the recorded step have passed.
 func (r Record) passed() bool { return !r.Passed.IsZero() }
 

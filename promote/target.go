@@ -41,7 +41,7 @@ func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Sp
 	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
 		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
 	}
-	last := lastTo(at.Record.entries(), split.Stable)
+	last := lastTo(at.Record.entries(), split.Stable) // the record agrees, so it is of this overlay
 	if last.From.IsZero() {
 		return destination{}, badInput("%w: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
 			errNothing, orLatest(split.Stable), p.Overlay)
@@ -83,7 +83,7 @@ func lastTo(entries []Entry, revision string) Entry {
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
 func (p *Promotion) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	entries := at.Record.entries()
+	entries := at.Record.of(p.Overlay).entries()
 	to, base := Version{Revision: p.To}, ""
 	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base
