@@ -168,7 +168,7 @@ func isTrue(s *site, outputs map[string]string, digest string) {
 	s.must(err)
 	for name, want := range map[string]string{
 		"status": "promoted", "changed": "true", "revision": live.Spec.Template.Name, "url": live.Status.URL.String(),
-		"image": image, "commit": strings.SplitN(s.log("--format=%H"), "\n", 2)[0],
+		"image": image, "commit": s.git("log", "-1", "--invert-grep", "--grep=^Promotion-Passed: ", "--format=%H", "main", "--", s.Overlay),
 		"traffic": string(traffic),
 	} {
 		if outputs[name] != want {
