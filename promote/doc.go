@@ -9,7 +9,10 @@
 //	                                                          └── a gate fails ─► restore ◄─┘
 //
 // What is left to do is always computed from the tree at the branch's tip,
-// never from memory: a run that crashed continues when it is started again.
+// never from memory, and never from commit messages, dates or ancestors: the
+// [Record] in the overlay's own file says what a promotion is. So a run that
+// crashed continues when it is started again, whatever people have done with
+// its commits meanwhile. When the last gate has passed, one more commit says so.
 //
 // The package knows the infra repository and Argo CD through small interfaces.
 // It reads no environment and no files, and it prints nothing.
