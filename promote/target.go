@@ -131,14 +131,14 @@ func known(entries []Entry) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-// wasReady refuses a revision that is not known to have been ready.
-func (p *Promotion) wasReady(dest destination, mayBeGone bool) error {
+// wasReady refuses a revision that is not known to have been ready. One of a
+// commit may be gone, or Argo CD not answer.
+func (p *Promotion) wasReady(dest destination, ofCommit bool) error {
 	found, err := dest.live()
-	switch {
-	case err == nil && !found.IsReady() || dest.gone && !mayBeGone:
-		return badInput("to: revision %s was never seen ready: expected one that has been", dest.Revision)
+	if err == nil && found.IsReady() || err != nil && ofCommit {
+		return nil
 	}
-	return nil
+	return badInput("to: revision %s was never seen ready: expected one that has been", dest.Revision)
 }
 
 // atCommit is the overlay of a commit, with all traffic on the revision of its
