@@ -50,26 +50,29 @@ func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Sp
 }
 
 // lastTo is the promotion that gave the traffic to a revision; zero where the
-// record has none. A revision may have been promoted several times, so what a
-// rollback has gone back over does not count: it takes promotions off the end.
+// record has none. A revision may have been promoted several times, so what has
+// been gone back over does not count: a rollback takes promotions off the end,
+// and so does one that begins from what was there before them.
 func lastTo(entries []Entry, revision string) Entry {
 	var standing []Entry
 	elsewhere := false // the last rollback went to what is not among them
 	for _, e := range slices.Backward(entries) {
 		switch {
-		case e.From.Revision == e.To.Revision || !e.Rollback && e.Ended == RolledBack: // moved nothing in the end
-		case !e.Rollback:
-			standing = append(standing, e)
-		default:
-			first := Entry{}
-			for len(standing) > 0 && standing[len(standing)-1].To.Revision != e.To.Revision {
-				first, standing = standing[len(standing)-1], standing[:len(standing)-1]
+		case e.Rollback:
+			left := upTo(standing, e.To.Revision)
+			elsewhere = len(left) == 0 && (len(standing) == 0 || standing[0].From.Revision != e.To.Revision)
+			standing = left
+		case e.Ended != RolledBack:
+			if left := upTo(standing, e.From.Revision); len(left) > 0 {
+				standing = left
 			}
-			elsewhere = len(standing) == 0 && first.From.Revision != e.To.Revision
+			if e.From.Revision != e.To.Revision { // it moved something
+				standing = append(standing, e)
+			}
 		}
 	}
-	if n := len(standing); n > 0 && standing[n-1].To.Revision == revision {
-		return standing[n-1]
+	if left := upTo(standing, revision); len(left) > 0 {
+		return left[len(left)-1]
 	}
 	i := slices.IndexFunc(entries, func(e Entry) bool {
 		return !e.Rollback && e.To.Revision == revision && e.From.Revision != revision
@@ -78,6 +81,14 @@ func lastTo(entries []Entry, revision string) Entry {
 		return Entry{}
 	}
 	return entries[i]
+}
+
+// upTo are the promotions up to the last one to a revision.
+func upTo(standing []Entry, revision string) []Entry {
+	for len(standing) > 0 && standing[len(standing)-1].To.Revision != revision {
+		standing = standing[:len(standing)-1]
+	}
+	return standing
 }
 
 // revision is a revision by name: as the record has it, or as it is in the

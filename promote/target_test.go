@@ -6,7 +6,8 @@ import (
 )
 
 // TestLastTo names where the next rollback goes after promotions (a>b), failed
-// ones (a!b) and rollbacks (a<b, from a to b), oldest first.
+// ones (a!b), those that something newer has superseded (a?b) and rollbacks (a<b,
+// from a to b), oldest first.
 func TestLastTo(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ happened, at, want string }{
@@ -23,12 +24,18 @@ func TestLastTo(t *testing.T) {
 		{"1>2 2>2", "2", "1"},
 		{"1>2 2>3 3<2 2<3", "3", "2"},
 		{"1>2 2<1 1>3 3<1", "1", ""},
+		{"1>2 2?3 2>2", "2", "1"},
+		{"1>2 2?3 2>4", "4", "2"},
+		{"1>2 2?3 2>4 4<2", "2", "1"},
+		{"1>2 2?3 3>4", "4", "3"},
 		{"", "1", ""},
 	} {
 		var entries []Entry
 		for _, word := range strings.Fields(test.happened) {
 			e := Entry{Ended: Promoted, From: Version{Revision: word[:1]}, To: Version{Revision: word[2:]}}
 			switch word[1] {
+			case '?':
+				e.Ended = Superseded
 			case '!':
 				e.Ended = RolledBack
 			case '<':
