@@ -123,7 +123,7 @@ func (p *Promotion) takenBack(ctx context.Context, back *goingBack, now *knative
 		return nil, err
 	}
 	revision, traffic := dest.Revision, dest.traffic
-	same, err := dest.madeOf(next)
+	same, err := dest.madeOf(next, p.live)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (d destination) imagesOn(ctx context.Context, now *knative.State) (*knative
 // may have changed that: under the revision's name, which Knative has refused,
 // or under none, and Argo CD has not looked yet. The name tells the former, and
 // only the live revision, which is not asked for otherwise, the latter.
-func (d destination) madeOf(next *knative.State) (bool, error) {
+func (d destination) madeOf(next *knative.State, live *servingv1.Service) (bool, error) {
 	made, known, err := next.Made(d.Revision)
 	switch {
 	case err != nil || known:
@@ -220,7 +220,7 @@ func (d destination) madeOf(next *knative.State) (bool, error) {
 	if err != nil {
 		return true, nil // nothing speaks against it
 	}
-	return orState(d.state, next).Fits(found)
+	return orState(d.state, next).Fits(found, live)
 }
 
 // liveOnce asks the cluster for a revision, once and only when it is needed.

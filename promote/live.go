@@ -16,13 +16,13 @@ func (p *Promotion) isLive(ctx context.Context, at *Position) (string, error) {
 	began := time.Now()
 	seen, err := p.Cluster.Await(wait, at.Intent, p.sayVerdict())
 	at.Observed = seen
+	p.see(seen)
 	if err != nil {
 		if errors.Is(context.Cause(wait), errWait) {
 			err = fmt.Errorf("not live after %s: %w", p.WaitTimeout, err)
 		}
 		return "", err
 	}
-	p.see(seen)
 	return fmt.Sprintf("live and ready after %s", time.Since(began).Round(100*time.Millisecond)), nil
 }
 

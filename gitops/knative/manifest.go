@@ -63,26 +63,32 @@ func (o object) withTemplateMetadata() object {
 
 // has tells whether there is a value at a JSON pointer.
 func (o object) has(pointer string) bool {
+	_, there := o.value(pointer)
+	return there
+}
+
+// value is what there is at a JSON pointer.
+func (o object) value(pointer string) (value any, there bool) {
 	var v any = map[string]any(o)
 	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
 		switch in := v.(type) {
 		case map[string]any:
 			value, ok := in[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
 			if !ok {
-				return false
+				return nil, false
 			}
 			v = value
 		case []any:
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= len(in) {
-				return false
+				return nil, false
 			}
 			v = in[i]
 		default:
-			return false
+			return nil, false
 		}
 	}
-	return true
+	return v, true
 }
 
 func (o object) text(keys ...string) string {

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
@@ -226,7 +227,7 @@ func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Int
 	if changed, err := again.Changed(r.cluster.known()); err != nil || len(changed) > 0 {
 		t.Errorf("what was just applied is said to have changed: %q, %v", changed, err)
 	}
-	if fits, err := again.Fits(&servingv1.Revision{Spec: r.cluster.known().Spec.Template.Spec}); err != nil || !fits {
+	if fits, err := again.Fits(&servingv1.Revision{ObjectMeta: metav1.ObjectMeta{Name: "another"}, Spec: r.cluster.known().Spec.Template.Spec}, r.cluster.known()); err != nil || !fits {
 		t.Errorf("the revision of what was just applied is said to be another template's: %v", err)
 	}
 	return knative.Describe(intent.Traffic), nil

@@ -1,11 +1,13 @@
 package knative
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 
+	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
@@ -53,26 +55,52 @@ func (s *State) Changed(live *servingv1.Service) ([]string, error) {
 		return nil, err
 	}
 	schemaDefaults(written)
-	return templateDifferences(written.Spec.Template, live.Spec.Template)
+	anyDefault := func(string, any) bool { return true } // a cluster has its own
+	return templateDifferences(written.Spec.Template, live.Spec.Template, anyDefault)
 }
 
 // Fits tells whether the template may have the name of a live revision: Knative
-// takes a revision up again whose spec is the template's. A field that has a
-// default and is not written is taken for one that never was.
+// takes a revision up again whose spec is the template's. A field that is not
+// written is taken for one that never was where the revision has Knative's own
+// default there, or what the live Service, whose template is another one's, has.
+// Where that is not known the template does not fit: another name is always safe.
 // https://github.com/knative/serving/blob/v0.42.2/pkg/reconciler/configuration/configuration.go#L265-L274
-func (s *State) Fits(revision *servingv1.Revision) (bool, error) {
+func (s *State) Fits(revision *servingv1.Revision, live *servingv1.Service) (bool, error) {
 	written, err := typed(s.service)
 	if err != nil {
 		return false, err
 	}
+	predicted := written.DeepCopy()
+	takeNames(predicted.Spec.Template.Spec.Containers, revision.Spec.Containers)
+	takeNames(predicted.Spec.Template.Spec.InitContainers, revision.Spec.InitContainers)
+	predicted.SetDefaults(apis.WithinCreate(context.Background()))
+	witnesses := []*servingv1.Service{predicted}
+	if live != nil && live.Status.LatestCreatedRevisionName != revision.Name {
+		witnesses = append(witnesses, live)
+	}
+	var defaults []object
+	for _, witness := range witnesses {
+		fields, err := data(witness)
+		if err != nil {
+			return false, err
+		}
+		defaults = append(defaults, fields)
+	}
 	schemaDefaults(written)
-	found, err := templateDifferences(servingv1.RevisionTemplateSpec{Spec: written.Spec.Template.Spec}, servingv1.RevisionTemplateSpec{Spec: revision.Spec})
+	isDefault := func(at string, value any) bool {
+		return slices.ContainsFunc(defaults, func(o object) bool {
+			found, there := o.value(at)
+			return there && equal(found, value)
+		})
+	}
+	found, err := templateDifferences(servingv1.RevisionTemplateSpec{Spec: written.Spec.Template.Spec}, servingv1.RevisionTemplateSpec{Spec: revision.Spec}, isDefault)
 	return len(found) == 0, err
 }
 
 // templateDifferences are the fields in which two templates differ, but for
-// what Knative's defaulting may have added to the live one.
-func templateDifferences(written, live servingv1.RevisionTemplateSpec) ([]string, error) {
+// what Knative's defaulting may have added to the live one: fields that can have
+// a default, with a value that may be one.
+func templateDifferences(written, live servingv1.RevisionTemplateSpec, isDefault func(at string, value any) bool) ([]string, error) {
 	is, err := data(written)
 	if err != nil {
 		return nil, err
@@ -81,24 +109,24 @@ func templateDifferences(written, live servingv1.RevisionTemplateSpec) ([]string
 	if err != nil {
 		return nil, err
 	}
-	was["spec"] = withoutDefaults(templateSpec, is["spec"], was["spec"])
+	was["spec"] = withoutDefaults(templateSpec, is["spec"], was["spec"], isDefault)
 	return differences("/spec/template", was, is), nil
 }
 
 // withoutDefaults is the live value without the fields that Knative may have
 // given a default, where the written value does not have them or has them
 // empty.
-func withoutDefaults(at string, written, live any) any {
+func withoutDefaults(at string, written, live any, isDefault func(string, any) bool) any {
 	switch live := live.(type) {
 	case map[string]any:
 		written, _ := written.(map[string]any)
 		kept := map[string]any{}
 		for key, value := range live {
 			below := at + "/" + pointer.Replace(key)
-			if _, isDefault := known(below, value); isDefault && empty(written[key]) {
+			if _, mayBe := known(below, value); mayBe && empty(written[key]) && isDefault(below, value) {
 				value = written[key]
 			} else {
-				value = withoutDefaults(below, written[key], value)
+				value = withoutDefaults(below, written[key], value, isDefault)
 			}
 			if _, there := written[key]; there || value != nil && !empty(value) {
 				kept[key] = value
@@ -112,7 +140,7 @@ func withoutDefaults(at string, written, live any) any {
 		}
 		kept := make([]any, len(live))
 		for i := range live {
-			kept[i] = withoutDefaults(at+"/"+strconv.Itoa(i), written[i], live[i])
+			kept[i] = withoutDefaults(at+"/"+strconv.Itoa(i), written[i], live[i], isDefault)
 		}
 		return kept
 	}

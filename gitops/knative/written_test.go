@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
@@ -125,26 +126,36 @@ func TestFits(t *testing.T) {
 	t.Parallel()
 	const before = "template: {metadata: {annotations: {a: b}}, spec: {timeoutSeconds: 120, containers: [{image: shop:v1, ports: [{containerPort: 8080}]}]}}"
 	for _, test := range []struct {
-		old, new string
-		want     bool
+		old, new      string
+		builtIn, ours bool // with Knative's defaults, and with a cluster's own
 	}{
-		{"", "", true},
-		{"a: b", "a: c", true},
-		{"{timeoutSeconds", "{containerConcurrency: 0, timeoutSeconds", true},
-		{"120", "60", false},
-		{"timeoutSeconds: 120, ", "", true}, // a cluster may have this default
-		{"shop:v1", "shop:v2", false},
-		{"image:", "env: [{name: A}], image:", false},
+		{"", "", true, true},
+		{"a: b", "a: c", true, true},
+		{"{timeoutSeconds", "{containerConcurrency: 0, timeoutSeconds", true, false}, // ours is another one
+		{"120", "60", false, false},
+		{"timeoutSeconds: 120, ", "", false, true}, // which is ours
+		{"shop:v1", "shop:v2", false, false},
+		{"image:", "env: [{name: A}], image:", false, false},
 	} {
 		for _, settings := range []map[string]string{nil, ownSettings()} {
+			want := test.ours
+			if settings == nil {
+				want = test.builtIn
+			}
 			cluster := newCluster(t, settings)
 			if err := cluster.apply(written(t, before).Manifest, "shop"); err != nil {
 				t.Fatal(err)
 			}
-			revision := &servingv1.Revision{Spec: cluster.revisions["shop-00001"]}
-			got, err := written(t, strings.Replace(before, test.old, test.new, 1)).Fits(revision)
-			if err != nil || got != test.want {
-				t.Errorf("with %s in place of %q: %v, %v", test.new, test.old, got, err)
+			revision := &servingv1.Revision{ObjectMeta: metav1.ObjectMeta{Name: "shop-00001"}, Spec: cluster.revisions["shop-00001"]}
+			next := written(t, strings.Replace(before, test.old, test.new, 1))
+			if err := cluster.apply([]byte(strings.Replace(string(next.Manifest), "shop:v1", "shop:v9", 1)), "shop"); err != nil {
+				t.Fatal(err)
+			}
+			witness := cluster.known()
+			witness.Status.LatestCreatedRevisionName = "shop-00002"
+			got, err := next.Fits(revision, witness)
+			if err != nil || got != want {
+				t.Errorf("with %s in place of %q and the settings %v: %v, %v", test.new, test.old, settings, got, err)
 			}
 		}
 	}
