@@ -68,7 +68,7 @@ func (s *settings) what() []input {
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
 		{Name: "to", Example: "product-import-8a71e0c4", Value: bind(&p.To, parseTo),
-			Usage: "for rollback: the revision or commit to go back to (default: the promotion before)"},
+			Usage: "for rollback: the revision to go back to, or a commit by its full name (default: the promotion before)"},
 		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),
 			Usage: "why, for the commit message and the report"},
 	}
