@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,16 +20,16 @@ type counter struct {
 	applicationpkg.ApplicationServiceClient
 	observed Observed
 	stream   time.Duration // how long a stream of events lasts; 0: it cannot be opened
-	requests int
+	requests atomic.Int64
 }
 
 func (c *counter) Get(context.Context, *applicationpkg.ApplicationQuery, ...grpc.CallOption) (*v1alpha1.Application, error) {
-	c.requests++
+	c.requests.Add(1)
 	return c.observed.App.DeepCopy(), nil
 }
 
 func (c *counter) GetResource(_ context.Context, q *applicationpkg.ApplicationResourceRequest, _ ...grpc.CallOption) (*applicationpkg.ApplicationResourceResponse, error) {
-	c.requests++
+	c.requests.Add(1)
 	var object any = c.observed.Service
 	if q.GetKind() == "Revision" {
 		object = c.observed.Revision
@@ -96,13 +97,13 @@ func TestAwaitCost(t *testing.T) {
 				const minutes = 10
 				ctx, cancel := context.WithTimeout(t.Context(), (minutes+1)*time.Minute)
 				defer cancel()
-				before := 0
-				time.AfterFunc(time.Minute, func() { before = argo.requests })
+				var before atomic.Int64
+				time.AfterFunc(time.Minute, func() { before.Store(argo.requests.Load()) })
 				_, err := (&Client{apps: argo, timeout: time.Minute}).Await(ctx, in, nil)
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Fatal(err)
 				}
-				got := (argo.requests - before) / minutes
+				got := int(argo.requests.Load()-before.Load()) / minutes
 				t.Logf("%d requests a minute", got)
 				if got > test.most || got < test.least {
 					t.Errorf("%d requests a minute: expected %d to %d", got, test.least, test.most)
