@@ -69,7 +69,7 @@ type waiter struct {
 func (w *waiter) run(ctx context.Context) (Observed, error) {
 	var ob Observed
 	for {
-		before := w.last.Reason
+		before, note := w.last.Reason, w.note
 		seen, err := w.look(ctx)
 		if seen.App != nil {
 			ob = seen
@@ -86,7 +86,7 @@ func (w *waiter) run(ctx context.Context) (Observed, error) {
 		if err := w.help(ctx, seen); err != nil {
 			return ob, w.outOfTime(ctx, err)
 		}
-		if !w.pause(ctx, w.last.Reason != before) {
+		if !w.pause(ctx, w.last.Reason != before || w.note != note) {
 			return ob, w.outOfTime(ctx, ctx.Err())
 		}
 	}

@@ -112,7 +112,7 @@ func unlessListed(err error, app *v1alpha1.Application, service string) error {
 	if !errors.Is(err, ErrNotFound) || listed == nil || listed.Status != v1alpha1.SyncStatusCodeSynced {
 		return err
 	}
-	return fmt.Errorf("application %s has the Service %s in sync, and yet Argo CD does not find it: expected one or the other; start again when Argo CD agrees with itself: %s",
+	return fmt.Errorf("application %s has the Service %s in sync, and yet Argo CD does not find it: expected one or the other; the command check may find why; start again when Argo CD agrees with itself: %s",
 		app.Name, service, err.Error())
 }
 

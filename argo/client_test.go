@@ -87,7 +87,7 @@ func TestLiveRefuses(t *testing.T) {
 			s.observed.App.Status.Resources[0].Status = v1alpha1.SyncStatusCodeOutOfSync
 		}, "reading Service web-b of application web-b-production: not found", ErrNotFound},
 		"a service that Argo CD says is there and is not": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
-			"application web-b-production has the Service web-b in sync, and yet Argo CD does not find it: expected one or the other; start again when Argo CD agrees with itself: reading Service web-b", nil},
+			"application web-b-production has the Service web-b in sync, and yet Argo CD does not find it: expected one or the other; the command check may find why; start again when Argo CD agrees with itself: reading Service web-b", nil},
 		"another source": {func(_ *liveServer, in *Intent) { in.Source.Path = "apps/x" },
 			"application web-b-production does not deploy apps/x of https://git.example.test/infra.git, it deploys apps/web-b/overlays/production of https://git.example.test/infra.git: set application, repository and path to what belongs together", nil},
 		"another branch": {func(_ *liveServer, in *Intent) { in.Source.Branch = "release" },

@@ -47,11 +47,11 @@ func (r *remote) tries() *tries {
 }
 
 // again waits for the next try after an error, where there should be one: for as
-// long as the server says, if it does and our patience lasts.
+// long as the server says, if it does and that is within our patience.
 func (t *tries) again(ctx context.Context, err error) bool {
 	t.count++
-	if after := retryAfter(err); after > 0 {
-		return time.Now().Add(after).Before(t.end) && sleep(ctx, after) == nil
+	if after := retryAfter(err); after > 0 && time.Now().Add(after).Before(t.end) {
+		return sleep(ctx, after) == nil
 	}
 	enough := t.count >= transientAttempts
 	if t.known && isAway(err) {

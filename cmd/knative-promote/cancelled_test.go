@@ -69,7 +69,7 @@ func (w *world) cancelledAs(t *testing.T, p *process) string {
 	}
 	says := strings.Contains(out, "it is taken back")
 	switch code := p.exit(); {
-	case code == "0" && strings.Contains(last, ": 100 % to "):
+	case code == "0" && (strings.Contains(last, ": 100 % to ") || strings.HasSuffix(last, ": 100 % passed")):
 		return "promoted before"
 	case code == strconv.Itoa(exitCancelled) && says && strings.Contains(last, ": back to "):
 		return "taken back"

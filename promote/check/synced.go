@@ -55,9 +55,10 @@ func (f Facts) tried() bool {
 }
 
 // isRefused tells whether Argo CD tries a sync again that an admission webhook
-// or the schema has refused: it fails each time.
+// or the schema has refused more than once: it fails each time. After the first
+// time somebody may just have mended the reason.
 func isRefused(operation *v1alpha1.OperationState) bool {
-	return operation.Phase == common.OperationRunning && operation.RetryCount > 0 && argo.Denied(operation.Message) != ""
+	return operation.Phase == common.OperationRunning && operation.RetryCount > 1 && argo.Denied(operation.Message) != ""
 }
 
 // failedSync leaves out what another rule explains: a promotion mends a

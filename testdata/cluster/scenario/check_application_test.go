@@ -180,7 +180,7 @@ func TestCheckSync(t *testing.T) {
 			with:   []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"]},
 		},
 		"deleting":       {set: (*site).deleteApplication, mend: (*site).restoreApplication},
-		"project-denies": {ends: 9, set: func(s *site) { s.project(`sourceRepos: ["https://git.example.com/other.git"]`) }},
+		"project-denies": {ends: 1, set: func(s *site) { s.project(`sourceRepos: ["https://git.example.com/other.git"]`) }},
 	})
 }
 
