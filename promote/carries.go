@@ -109,7 +109,7 @@ func (p *Promotion) shownAt(ctx context.Context, at gitops.Snapshot, want expect
 	return want.shownBy(state, record), nil
 }
 
-// unless is an error, but for one that says no harm.
+// unless is the error, or nil for one that is harmless.
 func unless(err, harmless error) error {
 	if errors.Is(err, harmless) {
 		return nil

@@ -110,7 +110,7 @@ func (r Record) passed() bool { return !r.Passed.IsZero() }
 func (r Record) is(promotion, step string) bool { return r.Promotion == promotion && r.Step == step }
 
 // takesBack tells whether the recorded step took something back.
-func (r Record) takesBack() bool { return r.Step == stepRestore || r.Step == stepRollback }
+func (r Record) takesBack() bool { return takesBack(r.Step) }
 
 // entry is how the recorded promotion ended, as far as is known.
 func (r Record) entry() Entry {

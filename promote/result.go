@@ -71,8 +71,7 @@ const (
 	Skipped Progress = "skipped" // not reached, because an earlier one failed
 )
 
-// The names of the steps that take something back, and of the trailer that
-// tells them.
+// The names of the steps that take something back, also in the record.
 const (
 	stepRestore  = "restore"
 	stepRollback = "rollback"

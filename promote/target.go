@@ -15,9 +15,6 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// errNothing is for a rollback that has nowhere to go.
-var errNothing = errors.New("nothing to go back to")
-
 // target finds what to go back to.
 func (p *Promotion) target(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	switch {
@@ -43,8 +40,8 @@ func (p *Promotion) previous(ctx context.Context, at Situation, split knative.Sp
 	}
 	last := lastTo(at.Record.entries(), split.Stable) // the record agrees, so it is of this overlay
 	if last.From.IsZero() {
-		return destination{}, badInput("%w: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
-			errNothing, orLatest(split.Stable), p.Overlay)
+		return destination{}, badInput("nothing to go back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
+			orLatest(split.Stable), p.Overlay)
 	}
 	return p.stand(ctx, last.From, last.Base, split), nil
 }
