@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -40,6 +41,10 @@ func (s source) resolve(ctx context.Context, revision string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
+// renderTime bounds a render. In one process kustomize renders for one server at a time, and a test may
+// have many.
+const renderTime = 10 * time.Minute
+
 // render builds the overlay at a commit.
 func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unstructured, error) {
 	archive, err := s.git(ctx, "archive", "--format=zip", commit)
@@ -53,6 +58,8 @@ func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unst
 	if _, err := fs.Stat(tree, path.Clean(s.path)); err != nil {
 		return nil, fmt.Errorf("%s: app path does not exist", s.path)
 	}
+	ctx, stop := context.WithTimeout(ctx, renderTime)
+	defer stop()
 	rendered, err := kustomize.Render(ctx, tree, s.path)
 	if err != nil {
 		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)

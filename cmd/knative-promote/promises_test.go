@@ -196,7 +196,9 @@ type target struct {
 
 // targets renders the overlay and reads the Service's traffic.
 func (w *world) targets(c record) ([]target, error) {
-	manifests, err := kustomize.Render(context.Background(), c.files, w.path)
+	ctx, stop := context.WithTimeout(context.Background(), longest) // in a test's process one renders at a time
+	defer stop()
+	manifests, err := kustomize.Render(ctx, c.files, w.path)
 	if err != nil {
 		return nil, fmt.Errorf("does not render: %w", err)
 	}

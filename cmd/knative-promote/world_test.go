@@ -90,10 +90,15 @@ func (w *world) begin(env *testscript.Env) error {
 	if !w.autoSync {
 		return nil
 	}
-	return w.await("the example to be live", func() bool {
+	err = w.await("the example to be live", func() bool {
 		live := w.argo.Service(namespace, w.service)
 		return live != nil && live.IsReady() && len(w.argo.Traffic(namespace, w.service)) > 0
 	})
+	if err != nil {
+		status := w.argo.Application("the-app").Status
+		return fmt.Errorf("%w; Argo CD says %s, %v, of its last sync %+v", err, status.Sync.Status, status.Conditions, status.OperationState)
+	}
+	return nil
 }
 
 // mergeCommit is the commit of the service's repository that started the run:
