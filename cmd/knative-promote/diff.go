@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -143,16 +142,4 @@ func unrendered(overlays []report.Overlay) error {
 		}
 	}
 	return errors.Join(all...)
-}
-
-// workspace is where the runner checks out.
-func workspace(getenv func(string) string) string {
-	if dir := getenv("GITHUB_WORKSPACE"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	return dir
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
@@ -210,7 +213,7 @@ func TestDefaultsFromTheRunnerAreNoContradiction(t *testing.T) {
 
 func TestEverythingWrongAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := read(t, environment("INPUT_STEPS=5,5", "INPUT_DRY_RUN=maybe", "INPUT_SERVICE=X"), "--token=ghs_secret", "--argocd-token", "a", "promote", "--pth", "--stepz=1", "more")
+	_, err := read(t, consoletest.Environment("INPUT_STEPS=5,5", "INPUT_DRY_RUN=maybe", "INPUT_SERVICE=X"), "--token=ghs_secret", "--argocd-token", "a", "promote", "--pth", "--stepz=1", "more")
 	checkText(t, err, `--token: a secret is never a flag, because other processes can read it; set INPUT_TOKEN instead
 --argocd-token: a secret is never a flag, because other processes can read it; set INPUT_ARGOCD_TOKEN instead
 --pth: unknown flag; did you mean --path?; see --help
@@ -276,3 +279,18 @@ VR0jBBgwFoAUcMfhWx7WF+6bMI2Ot5dICKeBwzwwDwYDVR0TAQH/BAUwAwEB/zAF
 BgMrZXADQQAvdVxszBS6ZYLwndRPtuD4aLAwPbW/UXC/vW6b/gt7WJJcrn83wSyl
 xyBKsAipzJgPtqAaiCzNrEehdw19wB0I
 -----END CERTIFICATE-----`
+
+func TestForkCannotPromote(t *testing.T) {
+	t.Parallel()
+	event := filepath.Join(t.TempDir(), "event.json")
+	text := []byte(`{"pull_request":{"number":7,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}}`)
+	if err := os.WriteFile(event, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	target := []string{"GITHUB_EVENT_NAME=pull_request_target", "GITHUB_EVENT_PATH=" + event}
+	_, err := read(t, enough(target...))
+	checkText(t, err, `command: "promote": the event pull_request_target comes from a fork's pull request that is not merged; expected diff, or a workflow that runs after the merge`)
+	if _, err := read(t, enough(append(target, "INPUT_COMMAND=diff")...)); err != nil {
+		t.Error(err)
+	}
+}

@@ -88,7 +88,7 @@ func (c checkSettings) verdict(findings []check.Finding) error {
 // are in the workflow's own repository. No annotation is worse than most, and
 // notes have none: Actions shows ten of a kind, and nothing is wrong there.
 func annotate(r *runner, findings []check.Finding, local bool, most check.Severity) {
-	if !r.onActions { // the log has said it all
+	if !r.OnActions() { // the log has said it all
 		return
 	}
 	for _, f := range findings {

@@ -4,6 +4,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 // TestHeadersAreHidden tells secrets from words that stand everywhere.
@@ -33,7 +36,7 @@ func TestHeadersAreHidden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newRunner(environment(), io.Discard, io.Discard)
+		r := console.New(consoletest.Environment(), io.Discard, io.Discard)
 		r.Hide(s.secrets()...)
 		_, value, _ := strings.Cut(header, ": ")
 		if got := r.Redact("a " + value + " b"); (got == "a *** b") != hidden {
@@ -49,7 +52,7 @@ func TestPartsOfHeadersAreHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRunner(environment(), io.Discard, io.Discard)
+	r := console.New(consoletest.Environment(), io.Discard, io.Discard)
 	r.Hide(s.secrets()...)
 	if got, want := r.Redact("Bearer of q7Hd02Kx, 9f8e7d6c, dark"), "Bearer of ***, ***, dark"; got != want {
 		t.Errorf("redacted to %q, want %q", got, want)

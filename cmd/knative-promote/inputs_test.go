@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -9,24 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
 )
 
-// environment is a getenv over lines of NAME=value.
-func environment(lines ...string) func(string) string {
-	values := map[string]string{}
-	for _, line := range lines {
-		name, value, _ := strings.Cut(line, "=")
-		values[name] = value
-	}
-	return func(name string) string { return values[name] }
-}
-
 // enough is what a promotion cannot do without.
 func enough(more ...string) func(string) string {
-	return environment(append([]string{
+	return consoletest.Environment(append([]string{
 		"INPUT_SERVICE=product-import",
 		"INPUT_REPOSITORY=acme/infra",
 		"INPUT_PATH=apps/product-import/overlays/production",
@@ -38,7 +29,7 @@ func enough(more ...string) func(string) string {
 
 func read(t *testing.T, getenv func(string) string, args ...string) (settings, error) {
 	t.Helper()
-	w, err := readWorkflow(getenv)
+	w, err := console.ReadWorkflow(getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +66,7 @@ func TestDefaults(t *testing.T) {
 
 func TestEveryInput(t *testing.T) {
 	t.Parallel()
-	got, err := read(t, environment(
+	got, err := read(t, consoletest.Environment(
 		"INPUT_COMMAND=check", "INPUT_SERVICE= product-import ", "INPUT_ENVIRONMENT=prod",
 		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_REASON=too\nmany errors", "INPUT_ALSO=Deployment/worker,\nService/shop/cart",
 		"INPUT_REPOSITORY=acme/infra", "INPUT_BRANCH=release/1", "INPUT_PATH=./apps/x/", "INPUT_TOKEN=git-secret",
@@ -181,7 +172,7 @@ func TestRepositoryOverSSH(t *testing.T) {
 
 func TestDiffOfPullRequestNeedsNothing(t *testing.T) {
 	t.Parallel()
-	s, err := read(t, environment("INPUT_COMMAND=diff", "GITHUB_REPOSITORY=acme/infra"))
+	s, err := read(t, consoletest.Environment("INPUT_COMMAND=diff", "GITHUB_REPOSITORY=acme/infra"))
 	if want := "https://github.com/acme/infra.git"; err != nil || s.Remote.URL != want {
 		t.Errorf("repository %q, error %v; want %q", s.Remote.URL, err, want)
 	}
@@ -190,7 +181,7 @@ func TestDiffOfPullRequestNeedsNothing(t *testing.T) {
 // TestCheckOfPullRequest needs the overlay's folder, and nothing of Argo CD.
 func TestCheckOfPullRequest(t *testing.T) {
 	t.Parallel()
-	s, err := read(t, environment("INPUT_COMMAND=check", "INPUT_PATH=apps/x", "GITHUB_REPOSITORY=acme/infra"))
+	s, err := read(t, consoletest.Environment("INPUT_COMMAND=check", "INPUT_PATH=apps/x", "GITHUB_REPOSITORY=acme/infra"))
 	if want := "https://github.com/acme/infra.git"; err != nil || s.Remote.URL != want || !s.Checkout {
 		t.Errorf("repository %q, checkout %t, error %v; want %q and the checkout", s.Remote.URL, s.Checkout, err, want)
 	}

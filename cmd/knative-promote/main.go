@@ -20,6 +20,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -39,7 +40,7 @@ func main() {
 
 // run is the whole program as a value: it ends with the exit code.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) (code int) {
-	r := newRunner(getenv, stdout, stderr)
+	r := console.New(getenv, stdout, stderr)
 	defer func() {
 		if cause := recover(); cause != nil {
 			r.EndGroup()
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 // start reads the settings and does what they ask for.
 func start(ctx context.Context, arguments arguments, getenv func(string) string, r *runner) (promote.Result, error) {
 	r.Hide(givenSecrets(getenv)...)
-	w, eventErr := readWorkflow(getenv)
+	w, eventErr := console.ReadWorkflow(getenv)
 	s, err := readSettings(arguments, getenv, w)
 	r.Hide(s.secrets()...)
 	if eventErr != nil && !s.pushes() {
@@ -130,7 +131,7 @@ func panicLine(cause any) string {
 			break
 		}
 	}
-	return fmt.Sprintf("please report this: %.300s%s", oneLine(fmt.Sprint(cause)), where)
+	return fmt.Sprintf("please report this: %.300s%s", console.OneLine(fmt.Sprint(cause)), where)
 }
 
 // version is set by the linker in released images.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 func TestHelpAndVersion(t *testing.T) {
@@ -23,7 +25,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{[]string{"--version"}, "knative-promote " + versionOf() + "\n"},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), test.args, environment(), &stdout, &stderr)
+		code := run(t.Context(), test.args, consoletest.Environment(), &stdout, &stderr)
 		if code != 0 || stdout.String() != test.want || stderr.Len() > 0 {
 			t.Errorf("%v: code %d, stdout %q, stderr %q", test.args, code, stdout.String(), stderr.String())
 		}
@@ -41,7 +43,7 @@ func TestBadInputOnActions(t *testing.T) {
 		t.Errorf("code %d, want %d", code, exitInput)
 	}
 	var shown []string
-	for _, c := range commandsIn(stdout.String()) {
+	for _, c := range consoletest.Commands(stdout.String()) {
 		if c.Name != "add-mask" {
 			shown = append(shown, c.Name+" "+c.Properties["title"]+": "+c.Data)
 		}
@@ -57,8 +59,8 @@ func TestBadInputOnActions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs, err := outputsIn(string(text))
-	if err != nil || len(outputs) != len(outputTable()) || outputs[0] != (output{"status", "failed"}) {
+	outputs, err := consoletest.Outputs(string(text))
+	if err != nil || len(outputs) != len(outputTable()) || outputs[0] != (consoletest.Output{Name: "status", Value: "failed"}) {
 		t.Errorf("outputs %v, error %v", outputs, err)
 	}
 }

@@ -49,7 +49,7 @@ func outputTable() []outputRow {
 func outputsOf(result promote.Result) []output {
 	var outputs []output
 	for _, row := range outputTable() {
-		outputs = append(outputs, output{row.Name, row.Value(result)})
+		outputs = append(outputs, output{Name: row.Name, Value: row.Value(result)})
 	}
 	return outputs
 }

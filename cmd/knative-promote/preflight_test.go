@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/gitops/gittest"
 )
 
@@ -92,7 +93,7 @@ func (b *bench) asked(t *testing.T, want int, args ...string) (argo, git []strin
 	var out bytes.Buffer
 	b.argo.take()
 	b.git.take()
-	if code := run(t.Context(), args, environment(b.env...), &out, &out); code != want {
+	if code := run(t.Context(), args, consoletest.Environment(b.env...), &out, &out); code != want {
 		t.Fatalf("%v: code %d, want %d\n%s", args, code, want, out.String())
 	}
 	return b.argo.take(), b.git.take()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 // process is one run of the program.
@@ -23,7 +25,7 @@ type process struct {
 	output   string // the file of the step's outputs
 	summary  string // the file of its summary
 	done     chan struct{}
-	outputs  []output // once somebody has waited for it
+	outputs  []consoletest.Output // once somebody has waited for it
 }
 
 // process is one of a command, with files for its outputs and its summary.

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -83,9 +84,9 @@ func (w *world) ends(ts *testscript.TestScript, p *process, code string) {
 	}
 	fmt.Fprint(ts.Stdout(), p.out.String())
 	fmt.Fprint(ts.Stderr(), p.err.String())
-	p.outputs, w.last = []output{}, p
+	p.outputs, w.last = []consoletest.Output{}, p
 	if text, err := os.ReadFile(p.output); err == nil {
-		p.outputs, err = outputsIn(string(text))
+		p.outputs, err = consoletest.Outputs(string(text))
 		ts.Check(err)
 	}
 	if got := p.exit(); !slices.Contains(strings.Split(code, "|"), got) {

@@ -78,7 +78,7 @@ func (s *settings) complete(w workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
-	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.SourceCommit = w.RunURL, w.RunAgain, w.Actor, w.source()
+	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.SourceCommit = w.RunURL, w.RunAgain, w.Actor, w.Source()
 	s.Argo.UserAgent = "knative-promote/" + versionOf()
 }
 

@@ -1,4 +1,6 @@
-package main
+// Package consoletest reads what a program printed and wrote as the Actions
+// runner does.
+package consoletest
 
 import (
 	"errors"
@@ -6,12 +8,8 @@ import (
 	"unicode"
 )
 
-// This is what the Actions runner does with a line of a step's output: a port
-// of ActionCommand.TryParseV2 and TryParse
-// (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs).
-
-// A command is a workflow command as the runner understood it.
-type command struct {
+// A Command is a workflow command as the runner understood it.
+type Command struct {
 	Name       string
 	Properties map[string]string
 	Data       string
@@ -24,10 +22,12 @@ func isRegistered(name string) bool {
 	return name != "" && !strings.Contains(name, " ") && strings.Contains(registered, " "+strings.ToLower(name)+" ")
 }
 
-// commandsIn are the commands that the runner finds in an output, which it
-// cuts into lines at \n, \r\n and \r.
-func commandsIn(output string) []command {
-	var found []command
+// Commands are the commands that the runner finds in what a step prints, which
+// it cuts into lines at \n, \r\n and \r: a port of ActionCommand.TryParseV2 and
+// TryParse
+// (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs).
+func Commands(output string) []Command {
+	var found []Command
 	for line := range strings.FieldsFuncSeq(output, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if c, ok := parseV2(line); ok {
 			found = append(found, c)
@@ -53,31 +53,31 @@ func weigh(line string) string {
 	}, line)
 }
 
-func parseV2(line string) (command, bool) {
+func parseV2(line string) (Command, bool) {
 	line = strings.TrimLeftFunc(weigh(line), unicode.IsSpace)
 	rest, ok := strings.CutPrefix(line, "::")
 	if !ok {
-		return command{}, false
+		return Command{}, false
 	}
 	info, data, ok := strings.Cut(rest, "::")
 	return parseInfo(info, data, ok, ",", strings.NewReplacer("%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%"))
 }
 
-func parseV1(line string) (command, bool) {
+func parseV1(line string) (Command, bool) {
 	_, rest, ok := strings.Cut(weigh(line), "##[")
 	if !ok {
-		return command{}, false
+		return Command{}, false
 	}
 	info, data, ok := strings.Cut(rest, "]")
 	return parseInfo(info, data, ok, ";", strings.NewReplacer("%3B", ";", "%0D", "\r", "%0A", "\n", "%5D", "]", "%25", "%"))
 }
 
-func parseInfo(info, data string, ok bool, separator string, unescape *strings.Replacer) (command, bool) {
+func parseInfo(info, data string, ok bool, separator string, unescape *strings.Replacer) (Command, bool) {
 	name, properties, _ := strings.Cut(info, " ")
 	if !ok || !isRegistered(name) {
-		return command{}, false
+		return Command{}, false
 	}
-	c := command{Name: name, Data: unescape.Replace(data)}
+	c := Command{Name: name, Data: unescape.Replace(data)}
 	for pair := range strings.SplitSeq(strings.TrimSpace(properties), separator) {
 		if key, value, ok := strings.Cut(pair, "="); ok && key != "" && value != "" {
 			if c.Properties == nil {
@@ -89,10 +89,13 @@ func parseInfo(info, data string, ok bool, separator string, unescape *strings.R
 	return c, true
 }
 
-// outputsIn is a port of EnvFileKeyValuePairs
+// An Output is one value that a step hands on.
+type Output struct{ Name, Value string }
+
+// Outputs are the values in the file of a step's outputs: a port of EnvFileKeyValuePairs
 // (https://github.com/actions/runner/blob/main/src/Runner.Worker/FileCommandManager.cs).
-func outputsIn(text string) ([]output, error) {
-	var found []output
+func Outputs(text string) ([]Output, error) {
+	var found []Output
 	next := func() (line string, ended, ok bool) {
 		if text == "" {
 			return "", false, false
@@ -110,13 +113,13 @@ func outputsIn(text string) ([]output, error) {
 		switch {
 		case line == "":
 		case equals >= 0 && (heredoc < 0 || equals < heredoc):
-			found = append(found, output{line[:equals], line[equals+1:]})
+			found = append(found, Output{line[:equals], line[equals+1:]})
 		case heredoc > 0 && heredoc+2 < len(line):
 			value, err := heredocValue(line[heredoc+2:], next)
 			if err != nil {
 				return nil, err
 			}
-			found = append(found, output{line[:heredoc], value})
+			found = append(found, Output{line[:heredoc], value})
 		default:
 			return nil, errors.New("invalid format")
 		}
@@ -137,4 +140,14 @@ func heredocValue(mark string, next func() (string, bool, bool)) (string, error)
 		}
 		lines = append(lines, line)
 	}
+}
+
+// Environment is a getenv over lines of NAME=value.
+func Environment(lines ...string) func(string) string {
+	values := map[string]string{}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, "=")
+		values[name] = value
+	}
+	return func(name string) string { return values[name] }
 }

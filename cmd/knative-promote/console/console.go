@@ -1,4 +1,8 @@
-package main
+// Package console is where the program meets the GitHub Actions runner: it
+// prints the log and the annotations, writes the step's outputs and summary,
+// and reads which run it is and what event started it. At a terminal it prints
+// plain lines.
+package console
 
 import (
 	"fmt"
@@ -10,13 +14,13 @@ import (
 	"github.com/sethvargo/go-githubactions"
 )
 
-// A runner is where the program speaks: to the GitHub Actions runner in its
+// A Console is where the program speaks: to the GitHub Actions runner in its
 // protocol, and to a terminal in plain lines. Any text given to it may come
 // from outside: secrets are hidden in it, and it never becomes a workflow
 // command (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
 //
 // It never fails: a run must not stop half-way because nobody reads its log.
-type runner struct {
+type Console struct {
 	onActions bool
 	debug     bool
 	out, err  io.Writer
@@ -31,21 +35,21 @@ type runner struct {
 	begun   bool     // our part of the summary is begun
 }
 
-// newRunner speaks the runner's protocol where the environment is an Actions
+// New speaks the runner's protocol where the environment is an Actions
 // run's, which takes everything from stdout, in order.
-func newRunner(getenv func(string) string, stdout, stderr io.Writer) *runner {
-	r := &runner{
+func New(getenv func(string) string, stdout, stderr io.Writer) *Console {
+	c := &Console{
 		onActions: getenv("GITHUB_ACTIONS") == "true",
 		debug:     getenv("RUNNER_DEBUG") == "1",
 		out:       stdout,
 		err:       stderr,
 		commands:  githubactions.New(githubactions.WithWriter(patient{stdout}), githubactions.WithGetenv(getenv)),
 	}
-	if r.onActions {
-		r.err = stdout
-		r.output, r.summary = getenv("GITHUB_OUTPUT"), getenv("GITHUB_STEP_SUMMARY")
+	if c.onActions {
+		c.err = stdout
+		c.output, c.summary = getenv("GITHUB_OUTPUT"), getenv("GITHUB_STEP_SUMMARY")
 	}
-	return r
+	return c
 }
 
 // patient hides write errors from go-githubactions, which panics on them.
@@ -56,100 +60,103 @@ func (p patient) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// OnActions says whether the Actions runner shows what is printed.
+func (c *Console) OnActions() bool { return c.onActions }
+
 // Hide keeps secrets, and what is commonly derived from them, out of all that
 // is printed or reported from here on. On Actions the runner masks them too.
-func (r *runner) Hide(secrets ...string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (c *Console) Hide(secrets ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, form := range secretForms(secrets) {
-		if slices.Contains(r.secrets, form) {
+		if slices.Contains(c.secrets, form) {
 			continue
 		}
-		r.secrets = append(r.secrets, form)
-		if r.onActions {
-			r.commands.AddMask(form)
+		c.secrets = append(c.secrets, form)
+		if c.onActions {
+			c.commands.AddMask(form)
 		}
 	}
-	longestFirst(r.secrets)
+	longestFirst(c.secrets)
 }
 
 // Redact is the text with every secret replaced, for what leaves the program
 // on another way: outputs, comments, files.
-func (r *runner) Redact(text string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.redact(text)
+func (c *Console) Redact(text string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.redact(text)
 }
 
-func (r *runner) redact(text string) string {
-	for _, secret := range r.secrets {
+func (c *Console) redact(text string) string {
+	for _, secret := range c.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	return text
 }
 
 // Group opens a group of lines, which ends the one before.
-func (r *runner) Group(title string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.endGroup()
-	r.group = true
-	title = oneLine(r.redact(title))
-	if r.onActions {
-		r.commands.Group(title)
+func (c *Console) Group(title string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endGroup()
+	c.group = true
+	title = OneLine(c.redact(title))
+	if c.onActions {
+		c.commands.Group(title)
 		return
 	}
-	fmt.Fprintf(r.out, "▸ %s\n", title)
+	fmt.Fprintf(c.out, "▸ %s\n", title)
 }
 
 // EndGroup ends the open group, if there is one.
-func (r *runner) EndGroup() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.endGroup()
+func (c *Console) EndGroup() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endGroup()
 }
 
-func (r *runner) endGroup() {
-	if r.group && r.onActions {
-		r.commands.EndGroup()
+func (c *Console) endGroup() {
+	if c.group && c.onActions {
+		c.commands.EndGroup()
 	}
-	r.group = false
+	c.group = false
 }
 
 // Printf prints lines into the open group.
-func (r *runner) Printf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines(r.out, fmt.Sprintf(format, args...))
+func (c *Console) Printf(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines(c.out, fmt.Sprintf(format, args...))
 }
 
 // Debugf prints lines where debug logging is on.
-func (r *runner) Debugf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (c *Console) Debugf(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
 	switch {
-	case !r.debug:
-	case r.onActions:
-		r.commands.Debugf("%s", printable(r.redact(text)))
+	case !c.debug:
+	case c.onActions:
+		c.commands.Debugf("%s", printable(c.redact(text)))
 	default:
-		r.lines(r.err, "debug: "+text)
+		c.lines(c.err, "debug: "+text)
 	}
 }
 
-func (r *runner) lines(to io.Writer, text string) {
+func (c *Console) lines(to io.Writer, text string) {
 	indent := ""
-	if r.group && !r.onActions {
+	if c.group && !c.onActions {
 		indent = "  "
 	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(printable(r.redact(text)), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(printable(c.redact(text)), "\n"), "\n") {
 		fmt.Fprintln(to, strings.TrimRight(indent+disarm(line), " "))
 	}
 }
 
-// A note is a message that Actions shows beside the log: on the run's page
+// A Note is a message that Actions shows beside the log: on the run's page
 // and, with a file, in the pull request's diff.
-type note struct {
+type Note struct {
 	Title string
 	Text  string
 	File  string // in the workflow's repository
@@ -157,28 +164,28 @@ type note struct {
 }
 
 // Error, Warning and Notice print a note.
-func (r *runner) Error(n note)   { r.note("error", r.err, n) }
-func (r *runner) Warning(n note) { r.note("warning", r.err, n) }
-func (r *runner) Notice(n note)  { r.note("notice", r.out, n) }
+func (c *Console) Error(n Note)   { c.note("error", c.err, n) }
+func (c *Console) Warning(n Note) { c.note("warning", c.err, n) }
+func (c *Console) Notice(n Note)  { c.note("notice", c.out, n) }
 
-func (r *runner) note(level string, plain io.Writer, n note) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.onActions {
-		r.lines(plain, n.plain(level))
+func (c *Console) note(level string, plain io.Writer, n Note) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.onActions {
+		c.lines(plain, n.plain(level))
 		return
 	}
 	fields := map[string]string{}
 	if n.Title != "" {
-		fields["title"] = oneLine(r.redact(n.Title))
+		fields["title"] = OneLine(c.redact(n.Title))
 	}
 	if n.File != "" {
-		fields["file"] = oneLine(r.redact(n.File))
+		fields["file"] = OneLine(c.redact(n.File))
 		if n.Line > 0 {
 			fields["line"] = fmt.Sprint(n.Line)
 		}
 	}
-	text, action := printable(r.redact(n.Text)), r.commands.WithFieldsMap(fields)
+	text, action := printable(c.redact(n.Text)), c.commands.WithFieldsMap(fields)
 	switch level {
 	case "error":
 		action.Errorf("%s", text)
@@ -189,7 +196,7 @@ func (r *runner) note(level string, plain io.Writer, n note) {
 	}
 }
 
-func (n note) plain(level string) string {
+func (n Note) plain(level string) string {
 	text := level + ": "
 	if n.Title != "" {
 		text += n.Title + ": "
@@ -201,7 +208,7 @@ func (n note) plain(level string) string {
 }
 
 // Write lets libraries that log for themselves write lines of debug.
-func (r *runner) Write(text []byte) (int, error) {
-	r.Debugf("%s", text)
+func (c *Console) Write(text []byte) (int, error) {
+	c.Debugf("%s", text)
 	return len(text), nil
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 func TestOnActions(t *testing.T) {
 	t.Parallel()
 	var out, stderr bytes.Buffer
-	r := newRunner(environment("GITHUB_ACTIONS=true", "RUNNER_DEBUG=1"), &out, &stderr)
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true", "RUNNER_DEBUG=1"), &out, &stderr)
 	r.Hide("p@ss")
 	r.Printf("before\n")
 	r.Group("10 %\nsecond line")
@@ -23,9 +25,9 @@ func TestOnActions(t *testing.T) {
 	r.Group("50 %")
 	r.EndGroup()
 	r.EndGroup()
-	r.Error(note{Title: "Gate: failed, twice", Text: "50% is bad\r\n::error::p@ss", File: "a,b.yaml", Line: 3})
-	r.Warning(note{Text: "careful"})
-	r.Notice(note{Text: "note"})
+	r.Error(Note{Title: "Gate: failed, twice", Text: "50% is bad\r\n::error::p@ss", File: "a,b.yaml", Line: 3})
+	r.Warning(Note{Text: "careful"})
+	r.Notice(Note{Text: "note"})
 	r.Debugf("%d", 1)
 	fmt.Fprintln(r, "from a library")
 	want := `::add-mask::p%2540ss
@@ -50,21 +52,21 @@ waiting for ***
 func TestOnTerminal(t *testing.T) {
 	t.Parallel()
 	var out, stderr bytes.Buffer
-	r := newRunner(environment("GITHUB_OUTPUT=/nowhere", "GITHUB_STEP_SUMMARY=/nowhere"), &out, &stderr)
+	r := New(consoletest.Environment("GITHUB_OUTPUT=/nowhere", "GITHUB_STEP_SUMMARY=/nowhere"), &out, &stderr)
 	r.Hide("p@ss")
 	r.Group("10 %")
 	r.Printf("waiting for %s\nand more\n", "p@ss")
 	r.EndGroup()
-	r.Notice(note{Text: "note"})
-	r.Error(note{Title: "Gate failed", Text: "why\x1b[31m", File: "a.yaml", Line: 3})
-	r.Warning(note{Text: "careful"})
+	r.Notice(Note{Text: "note"})
+	r.Error(Note{Title: "Gate failed", Text: "why\x1b[31m", File: "a.yaml", Line: 3})
+	r.Warning(Note{Text: "careful"})
 	r.Debugf("nothing")
 	wantOut := "▸ 10 %\n  waiting for ***\n  and more\nnotice: note\n"
 	wantErr := "a.yaml:3: error: Gate failed: why\\x1b[31m\nwarning: careful\n"
 	if out.String() != wantOut || stderr.String() != wantErr {
 		t.Errorf("stdout:\n%s\nstderr:\n%s", out.String(), stderr.String())
 	}
-	if err := errors.Join(r.SetOutputs([]output{{"a", "b"}}), r.Summarize("x")); err != nil {
+	if err := errors.Join(r.SetOutputs([]Output{{"a", "b"}}), r.Summarize("x")); err != nil {
 		t.Error(err)
 	}
 }
@@ -90,18 +92,18 @@ func TestForeignTextIsNoCommand(t *testing.T) {
 func checkForeign(t *testing.T, text string) {
 	t.Helper()
 	var out bytes.Buffer
-	r := newRunner(environment("GITHUB_ACTIONS=true"), &out, &out)
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true"), &out, &out)
 	r.Printf("%s", text)
 	r.Printf("waiting: %s", text)
-	if got := commandsIn(out.String()); len(got) > 0 {
+	if got := consoletest.Commands(out.String()); len(got) > 0 {
 		t.Errorf("%q became commands %+v; printed %q", text, got, out.String())
 	}
 	out.Reset()
 	r.Group(text)
-	r.Error(note{Title: text, File: text, Text: text})
+	r.Error(Note{Title: text, File: text, Text: text})
 	r.EndGroup()
 	var names []string
-	for _, c := range commandsIn(out.String()) {
+	for _, c := range consoletest.Commands(out.String()) {
 		names = append(names, c.Name)
 	}
 	if diff := cmp.Diff([]string{"group", "error", "endgroup"}, names); diff != "" {
@@ -134,11 +136,11 @@ func TestForeignTextStaysReadable(t *testing.T) {
 
 func TestWriteErrorsDoNotStopTheRun(t *testing.T) {
 	t.Parallel()
-	r := newRunner(environment("GITHUB_ACTIONS=true"), broken{}, broken{})
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true"), broken{}, broken{})
 	r.Hide("secret")
 	r.Group("a")
 	r.Printf("b")
-	r.Error(note{Text: "c"})
+	r.Error(Note{Text: "c"})
 	r.EndGroup()
 }
 
@@ -152,7 +154,7 @@ func TestSummary(t *testing.T) {
 	if err := os.WriteFile(file, []byte("before\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newRunner(environment("GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+file), &bytes.Buffer{}, nil)
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+file), &bytes.Buffer{}, nil)
 	r.Hide("p@ss")
 	for _, text := range []string{"first, which is longer", "last p@ss"} {
 		if err := r.Summarize(text); err != nil {

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"crypto/rand"
@@ -16,27 +16,27 @@ const (
 	outputLimit  = 400 << 10
 )
 
-// An output is one value for the steps that follow.
-type output struct{ Name, Value string }
+// An Output is one value for the steps that follow.
+type Output struct{ Name, Value string }
 
 // SetOutputs hands the outputs to the runner; a later value of the same name
 // wins. Outside Actions it does nothing.
 //
 // It writes the file itself because go-githubactions marks the end of every
 // value with the same text, so a value that holds it could forge outputs.
-func (r *runner) SetOutputs(outputs []output) error {
-	if r.output == "" {
+func (c *Console) SetOutputs(outputs []Output) error {
+	if c.output == "" {
 		return nil
 	}
 	var text strings.Builder
 	for _, o := range outputs {
-		entry, err := outputEntry(o.Name, r.Redact(o.Value), rand.Text())
+		entry, err := outputEntry(o.Name, c.Redact(o.Value), rand.Text())
 		if err != nil {
 			return err
 		}
 		text.WriteString(entry)
 	}
-	return appendFile(r.output, text.String())
+	return appendFile(c.output, text.String())
 }
 
 // outputEntry is one output in the form of the runner's files. The mark must
@@ -69,26 +69,26 @@ func cutLines(text string, limit int) string {
 // Summarize makes the Markdown our part of the step's summary, in the place
 // of what an earlier call wrote, so that a run that is killed leaves the last.
 // Outside Actions it does nothing.
-func (r *runner) Summarize(markdown string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.summary == "" {
+func (c *Console) Summarize(markdown string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.summary == "" {
 		return nil
 	}
-	if !r.begun {
-		if info, err := os.Stat(r.summary); err == nil {
-			r.start = info.Size()
+	if !c.begun {
+		if info, err := os.Stat(c.summary); err == nil {
+			c.start = info.Size()
 		}
-		r.begun = true
+		c.begun = true
 	}
-	markdown = r.redact(markdown) + "\n"
-	if r.start+int64(len(markdown)) > summaryLimit {
-		return fmt.Errorf("job summary: %d bytes are too many", r.start+int64(len(markdown)))
+	markdown = c.redact(markdown) + "\n"
+	if c.start+int64(len(markdown)) > summaryLimit {
+		return fmt.Errorf("job summary: %d bytes are too many", c.start+int64(len(markdown)))
 	}
-	if err := os.Truncate(r.summary, r.start); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Truncate(c.summary, c.start); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("job summary: %w", err)
 	}
-	return appendFile(r.summary, markdown)
+	return appendFile(c.summary, markdown)
 }
 
 func appendFile(name, text string) error {

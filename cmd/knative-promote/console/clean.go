@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"encoding/base64"
@@ -32,8 +32,8 @@ func printable(text string) string {
 	return b.String()
 }
 
-// oneLine is printable text without line breaks.
-func oneLine(text string) string {
+// OneLine is printable text without line breaks.
+func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(printable(text), func(r rune) bool { return r == '\n' }), " ")
 }
 
@@ -65,8 +65,8 @@ func secretForms(secrets []string) []string {
 	var forms []string
 	for _, secret := range secrets {
 		forms = append(forms, secret, strings.TrimSpace(secret))
-		for _, line := range nonBlankLines(secret) {
-			if strings.HasPrefix(line, "-----") {
+		for line := range strings.Lines(secret) {
+			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "-----") {
 				continue
 			}
 			forms = append(forms, line, url.QueryEscape(line), url.PathEscape(line), url.UserPassword("", line).String()[1:])

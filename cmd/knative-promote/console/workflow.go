@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// workflow is what the Actions runner says of the run. Outside Actions it is
+// Workflow is what the Actions runner says of the run. Outside Actions it is
 // empty but for the public server.
-type workflow struct {
+type Workflow struct {
 	Repository  string // owner/name of the repository that the workflow is in
 	ServerURL   string // https://github.com, or a GitHub Enterprise Server's
 	APIURL      string
@@ -75,10 +75,10 @@ type repository struct {
 	ID int64 `json:"id"`
 }
 
-// readWorkflow reads the runner's variables and the event. The error is about
+// ReadWorkflow reads the runner's variables and the event. The error is about
 // the event; everything else is there all the same.
-func readWorkflow(getenv func(string) string) (workflow, error) {
-	w := workflow{
+func ReadWorkflow(getenv func(string) string) (Workflow, error) {
+	w := Workflow{
 		Repository: getenv("GITHUB_REPOSITORY"),
 		ServerURL:  cmp.Or(getenv("GITHUB_SERVER_URL"), "https://github.com"),
 		APIURL:     cmp.Or(getenv("GITHUB_API_URL"), "https://api.github.com"),
@@ -100,13 +100,25 @@ func readWorkflow(getenv func(string) string) (workflow, error) {
 	return w, nil
 }
 
-// source is the commit that the workflow runs for, repository@commit; empty
+// Source is the commit that the workflow runs for, repository@commit; empty
 // outside a workflow.
-func (w *workflow) source() string {
+func (w *Workflow) Source() string {
 	if w.Repository == "" || w.SHA == "" {
 		return ""
 	}
 	return w.Repository + "@" + w.SHA
+}
+
+// workspace is where the runner checks out.
+func workspace(getenv func(string) string) string {
+	if dir := getenv("GITHUB_WORKSPACE"); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return dir
 }
 
 // readEvent is empty outside Actions.
@@ -128,7 +140,7 @@ func readEvent(getenv func(string) string) (e event, err error) {
 	return e, nil
 }
 
-func (w *workflow) take(e event) {
+func (w *Workflow) take(e event) {
 	pulls := e.pulls()
 	switch {
 	case len(pulls) > 0:

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -8,29 +8,32 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 func TestOutputs(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "output")
-	r := newRunner(environment("GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), &bytes.Buffer{}, nil)
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), &bytes.Buffer{}, nil)
 	r.Hide("p@ss")
-	first := []output{{"status", "promoted"}, {"diff", "-a\n+b\n"}, {"url", ""}}
+	first := []Output{{"status", "promoted"}, {"diff", "-a\n+b\n"}, {"url", ""}}
 	if err := r.SetOutputs(first); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.SetOutputs([]output{{"url", "https://p@ss"}}); err != nil {
+	if err := r.SetOutputs([]Output{{"url", "https://p@ss"}}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := outputsIn(string(text))
-	if diff := cmp.Diff(append(first, output{"url", "https://***"}), got); diff != "" || err != nil {
+	got, err := consoletest.Outputs(string(text))
+	want := []consoletest.Output{{Name: "status", Value: "promoted"}, {Name: "diff", Value: "-a\n+b\n"}, {Name: "url"}, {Name: "url", Value: "https://***"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("outputs (-want +got):\n%s\nerror: %v\nfile: %q", diff, err, text)
 	}
-	if err := r.SetOutputs([]output{{"a\nb", "x"}}); err == nil || err.Error() != `output "a\nb": not a name` {
+	if err := r.SetOutputs([]Output{{"a\nb", "x"}}); err == nil || err.Error() != `output "a\nb": not a name` {
 		t.Errorf("bad name: error %v", err)
 	}
 }
@@ -38,9 +41,9 @@ func TestOutputs(t *testing.T) {
 func TestOutputFileMissing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "no", "such", "folder")
-	r := newRunner(environment("GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file, "GITHUB_STEP_SUMMARY="+file), &bytes.Buffer{}, nil)
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file, "GITHUB_STEP_SUMMARY="+file), &bytes.Buffer{}, nil)
 	want := "telling the runner: open " + file + ": no such file or directory"
-	if err := r.SetOutputs([]output{{"a", "b"}}); err == nil || err.Error() != want {
+	if err := r.SetOutputs([]Output{{"a", "b"}}); err == nil || err.Error() != want {
 		t.Errorf("outputs: error %v, want %s", err, want)
 	}
 	if err := r.Summarize("a"); err == nil || err.Error() != want {
@@ -77,8 +80,8 @@ func FuzzOutput(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := outputsIn(entry + "status=held\n")
-		want := []output{{"diff", cutLines(strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", "\uFFFD"), "\uFFFD"), outputLimit)}, {"status", "held"}}
+		got, err := consoletest.Outputs(entry + "status=held\n")
+		want := []consoletest.Output{{Name: "diff", Value: cutLines(strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", "\uFFFD"), "\uFFFD"), outputLimit)}, {Name: "status", Value: "held"}}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Fatalf("value %q, mark %q (-want +got):\n%s\nerror: %v", value, mark, diff, err)
 		}
