@@ -163,16 +163,17 @@ type Note struct {
 	Line  int
 }
 
-// Error, Warning and Notice print a note.
-func (c *Console) Error(n Note)   { c.note("error", c.err, n) }
-func (c *Console) Warning(n Note) { c.note("warning", c.err, n) }
-func (c *Console) Notice(n Note)  { c.note("notice", c.out, n) }
+// Error prints a note of what is wrong.
+func (c *Console) Error(n Note) { c.note("error", n) }
 
-func (c *Console) note(level string, plain io.Writer, n Note) {
+// Warning prints a note of what may be regretted.
+func (c *Console) Warning(n Note) { c.note("warning", n) }
+
+func (c *Console) note(level string, n Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.onActions {
-		c.lines(plain, n.plain(level))
+		c.lines(c.err, n.plain(level))
 		return
 	}
 	fields := map[string]string{}
@@ -186,14 +187,11 @@ func (c *Console) note(level string, plain io.Writer, n Note) {
 		}
 	}
 	text, action := printable(c.redact(n.Text)), c.commands.WithFieldsMap(fields)
-	switch level {
-	case "error":
+	if level == "error" {
 		action.Errorf("%s", text)
-	case "warning":
-		action.Warningf("%s", text)
-	default:
-		action.Noticef("%s", text)
+		return
 	}
+	action.Warningf("%s", text)
 }
 
 func (n Note) plain(level string) string {

@@ -27,7 +27,6 @@ func TestOnActions(t *testing.T) {
 	r.EndGroup()
 	r.Error(Note{Title: "Gate: failed, twice", Text: "50% is bad\r\n::error::p@ss", File: "a,b.yaml", Line: 3})
 	r.Warning(Note{Text: "careful"})
-	r.Notice(Note{Text: "note"})
 	r.Debugf("%d", 1)
 	fmt.Fprintln(r, "from a library")
 	want := `::add-mask::p%2540ss
@@ -40,7 +39,6 @@ waiting for ***
 ::endgroup::
 ::error file=a%2Cb.yaml,line=3,title=Gate%3A failed%2C twice::50%25 is bad%0A::error::***
 ::warning::careful
-::notice::note
 ::debug::1
 ::debug::from a library%0A
 `
@@ -57,11 +55,10 @@ func TestOnTerminal(t *testing.T) {
 	r.Group("10 %")
 	r.Printf("waiting for %s\nand more\n", "p@ss")
 	r.EndGroup()
-	r.Notice(Note{Text: "note"})
 	r.Error(Note{Title: "Gate failed", Text: "why\x1b[31m", File: "a.yaml", Line: 3})
 	r.Warning(Note{Text: "careful"})
 	r.Debugf("nothing")
-	wantOut := "▸ 10 %\n  waiting for ***\n  and more\nnotice: note\n"
+	wantOut := "▸ 10 %\n  waiting for ***\n  and more\n"
 	wantErr := "a.yaml:3: error: Gate failed: why\\x1b[31m\nwarning: careful\n"
 	if out.String() != wantOut || stderr.String() != wantErr {
 		t.Errorf("stdout:\n%s\nstderr:\n%s", out.String(), stderr.String())
