@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -175,34 +174,14 @@ func (s *settings) checkFork(_ map[string]string, w workflow) string {
 	case w.Unread != "":
 		return fmt.Sprintf("command: %q: nobody knows whether the event is a fork's pull request: %s; expected the file that the Actions runner writes, and outside Actions neither GITHUB_EVENT_NAME nor GITHUB_EVENT_PATH", s.Command, w.Unread)
 	case w.Unmerged != "":
-		return s.unmerged(w.Unmerged, w)
+		return s.notMerged(w.Unmerged, w)
 	}
 	return ""
 }
 
-func (s *settings) unmerged(what string, w workflow) string {
+// notMerged refuses to promote what nobody has merged.
+func (s *settings) notMerged(what string, w workflow) string {
 	return fmt.Sprintf("command: %q: the event %s comes from %s that is not merged; expected diff, or a workflow that runs after the merge", s.Command, w.EventName, what)
-}
-
-// checkPullRequest asks GitHub whose pull request it is where the event does
-// not tell, as of a comment.
-func (s *settings) checkPullRequest(ctx context.Context, w workflow) error {
-	if !w.Untold || !s.pushes() {
-		return nil
-	}
-	ofFork := false
-	client, err := s.github(w)
-	if err == nil {
-		ofFork, err = client.UnmergedOfFork(ctx, w.PullRequest)
-	}
-	switch {
-	case err != nil:
-		return &badInput{[]string{fmt.Sprintf("command: %q: the event %s does not tell whether pull request %d is a fork's, and GitHub cannot be asked: %v; "+
-			"expected a github-token with the permission pull-requests: read, or a workflow that runs after the merge", s.Command, w.EventName, w.PullRequest, err)}}
-	case ofFork:
-		return &badInput{[]string{s.unmerged("a fork's pull request", w)}}
-	}
-	return nil
 }
 
 // warnings lists what is allowed and may still be regretted.

@@ -125,12 +125,12 @@ func commentDiff(ctx context.Context, s settings, w workflow, r *runner, comment
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
-	client, err := s.github(w)
+	hub, err := forgeOf(s, w)
 	if err != nil {
 		return err
 	}
 	body := strings.TrimPrefix(comment, report.DiffMarker)
-	return client.Upsert(ctx, s.PullRequest, report.DiffMarker, report.DiffMarker+r.Redact(body))
+	return hub.Upsert(ctx, s.PullRequest, report.DiffMarker, report.DiffMarker+r.Redact(body))
 }
 
 // unrendered is the error of overlays that do not render.

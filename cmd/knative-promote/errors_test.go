@@ -163,11 +163,14 @@ func TestLoopbackNeedsNoTLS(t *testing.T) {
 func TestGitHubTokenStays(t *testing.T) {
 	t.Parallel()
 	w := workflow{Repository: "acme/shop", APIURL: "HTTP://git.example.com/api/v3"}
-	_, err := (&settings{GitHubToken: "x"}).github(w)
+	_, err := forgeOf(settings{GitHubToken: "x"}, w)
 	checkText(t, err, `github-token must not travel without TLS, and GITHUB_API_URL is "HTTP://git.example.com/api/v3": expected an https URL there`)
 	w.APIURL = "http://127.0.0.1:8080/api/v3"
-	if _, err := (&settings{GitHubToken: "x"}).github(w); err != nil {
+	if _, err := forgeOf(settings{GitHubToken: "x"}, w); err != nil {
 		t.Error(err)
+	}
+	if hub, err := forgeOf(settings{}, w); hub != nil || err == nil {
+		t.Errorf("without a token: forge %v, error %v", hub, err)
 	}
 }
 

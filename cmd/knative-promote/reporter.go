@@ -9,7 +9,6 @@ import (
 
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
-	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -130,18 +129,18 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 // comment writes every state that is offered to the pull request.
 func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 	defer close(r.done)
-	var client *github.Client
+	var hub forge
 	pull, warned := 0, false
 	for result := range r.results {
 		var err error
-		if client == nil && s.GitHubToken != "" && w.Repository != "" && !warned {
-			client, pull, err = commentPlace(ctx, s, w)
+		if hub == nil && s.GitHubToken != "" && w.Repository != "" && !warned {
+			hub, pull, err = commentPlace(ctx, s, w)
 		}
-		if err == nil && client != nil && pull > 0 {
+		if err == nil && hub != nil && pull > 0 {
 			marker := report.Marker(result)
 			// The comment is found by its marker, whatever words are secrets.
 			body := strings.TrimPrefix(report.Comment(result), marker)
-			err = client.Upsert(ctx, pull, marker, marker+r.runner.Redact(body))
+			err = hub.Upsert(ctx, pull, marker, marker+r.runner.Redact(body))
 		}
 		if err != nil && !warned {
 			warned = true
@@ -156,13 +155,13 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 
 // commentPlace finds where the comment belongs: 0 where there is no pull
 // request.
-func commentPlace(ctx context.Context, s settings, w workflow) (*github.Client, int, error) {
-	client, err := s.github(w)
+func commentPlace(ctx context.Context, s settings, w workflow) (forge, int, error) {
+	hub, err := forgeOf(s, w)
 	if err != nil || s.PullRequest > 0 || w.SHA == "" {
-		return client, s.PullRequest, err
+		return hub, s.PullRequest, err
 	}
-	pull, err := client.PullRequestOf(ctx, w.SHA)
-	return client, pull, err
+	pull, err := hub.PullRequestOf(ctx, w.SHA)
+	return hub, pull, err
 }
 
 // inWords is how the run ended, in one line.

@@ -19,7 +19,7 @@ import (
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over, cancelled tells the former.
 func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workflow, r *runner) (promote.Result, error) {
-	if err := s.checkPullRequest(ctx, w); err != nil {
+	if err := checkPullRequest(ctx, s, w); err != nil {
 		return looked(ctx, s, err)
 	}
 	show := newReporter(ctx, s, w, r)

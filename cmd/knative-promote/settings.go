@@ -1,14 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"path"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/github"
 )
 
 // The commands.
@@ -90,15 +88,6 @@ func (s *settings) diffsCheckout() bool {
 
 // pushes says whether the command may change the infra repository.
 func (s *settings) pushes() bool { return s.Command == cmdPromote || s.Command == cmdRollback }
-
-// github speaks to the repository of the workflow. What needs it can be done
-// without, so a token that would travel without TLS is only not sent.
-func (s *settings) github(w workflow) (*github.Client, error) {
-	if s.GitHubToken != "" && inClear(w.APIURL) {
-		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
-	}
-	return github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
-}
 
 // secrets are the values that no output may show.
 func (s *settings) secrets() []string {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/acme/knative-promote/promote/github"
+)
+
+// A forge is where the pull requests are. GitHub is the only one yet.
+type forge interface {
+	// Upsert writes the comment that has the marker, or a new one.
+	Upsert(ctx context.Context, pull int, marker, body string) error
+	// PullRequestOf is the pull request that a commit came from, or 0.
+	PullRequestOf(ctx context.Context, commit string) (int, error)
+	// UnmergedOfFork says whether a pull request is a fork's that nobody has merged.
+	UnmergedOfFork(ctx context.Context, pull int) (bool, error)
+}
+
+// forgeOf speaks to the repository of the workflow. What needs it can be done
+// without, so a token that would travel without TLS is only not sent.
+func forgeOf(s settings, w workflow) (forge, error) {
+	if s.GitHubToken != "" && inClear(w.APIURL) {
+		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
+	}
+	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
+	if err != nil {
+		return nil, err // and no *github.Client, which would be a forge that is not nil
+	}
+	return client, nil
+}
+
+// checkPullRequest asks GitHub whose pull request it is where the event does
+// not tell, as of a comment.
+func checkPullRequest(ctx context.Context, s settings, w workflow) error {
+	if !w.Untold || !s.pushes() {
+		return nil
+	}
+	ofFork := false
+	hub, err := forgeOf(s, w)
+	if err == nil {
+		ofFork, err = hub.UnmergedOfFork(ctx, w.PullRequest)
+	}
+	switch {
+	case err != nil:
+		return &badInput{[]string{fmt.Sprintf("command: %q: the event %s does not tell whether pull request %d is a fork's, and GitHub cannot be asked: %v; "+
+			"expected a github-token with the permission pull-requests: read, or a workflow that runs after the merge", s.Command, w.EventName, w.PullRequest, err)}}
+	case ofFork:
+		return &badInput{[]string{s.notMerged("a fork's pull request", w)}}
+	}
+	return nil
+}
