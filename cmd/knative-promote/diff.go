@@ -49,7 +49,7 @@ func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error 
 // changedOverlays renders what the checkout changes, before and after. It also
 // returns the changed files that are the tool's own.
 func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) (overlays []report.Overlay, own []string, err error) {
-	base, head, err := s.compared(ctx, w, r)
+	base, head, err := compared(ctx, s, w, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,12 +71,12 @@ func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) (ov
 
 // compared are the two commits of the difference: the checked-out one, and
 // where it is to be merged into.
-func (s settings) compared(ctx context.Context, w workflow, r *runner) (base, head gitops.Snapshot, err error) {
+func compared(ctx context.Context, s settings, w workflow, r *runner) (base, head gitops.Snapshot, err error) {
 	head, err = gitops.Checkout(ctx, w.Workspace)
 	if err != nil {
 		return base, head, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
 	}
-	repo, err := s.open(w, r)
+	repo, err := open(s, w, r)
 	if err != nil {
 		return base, head, err
 	}

@@ -12,6 +12,7 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote/check"
 )
 
@@ -20,16 +21,15 @@ var update = flag.Bool("update", false, "rewrite what is written from the tables
 // TestReference keeps action.yml, README.md and --help equal to the tables.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	s := new(settings)
 	const root = "../.."
 	for _, part := range []struct{ file, mark, want string }{
-		{root + "/action.yml", "# <inputs>\n|# </inputs>\n", actionInputs(s.inputs())},
+		{root + "/action.yml", "# <inputs>\n|# </inputs>\n", actionInputs(inputs.All())},
 		{root + "/action.yml", "# <outputs>\n|# </outputs>\n", actionOutputs()},
-		{root + "/README.md", "<!-- inputs -->\n|<!-- /inputs -->\n", readmeInputs(s.groups())},
+		{root + "/README.md", "<!-- inputs -->\n|<!-- /inputs -->\n", readmeInputs(inputs.Groups())},
 		{root + "/README.md", "<!-- outputs -->\n|<!-- /outputs -->\n", readmeOutputs()},
 		{root + "/README.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", readmeExits()},
 		{root + "/README.md", "<!-- rules -->\n|<!-- /rules -->\n", readmeRules()},
-		{"testdata/usage.txt", "|", usageText(s.groups())},
+		{"testdata/usage.txt", "|", usageText()},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
 		checkPart(t, part.file, begin, end, part.want)
@@ -63,10 +63,10 @@ func checkPart(t *testing.T, file, begin, end, want string) {
 	}
 }
 
-func actionInputs(inputs []input) string {
+func actionInputs(all []inputs.Input) string {
 	var b strings.Builder
 	b.WriteString("inputs:\n")
-	for _, in := range inputs {
+	for _, in := range all {
 		fmt.Fprintf(&b, "  %s:\n    description: %q\n", in.Name, sentence(in))
 		if text := cmp.Or(in.ActionDefault, in.Default); text != "" {
 			fmt.Fprintf(&b, "    default: %q\n", text)
@@ -84,7 +84,7 @@ func actionOutputs() string {
 	return b.String()
 }
 
-func readmeInputs(groups []group) string {
+func readmeInputs(groups []inputs.Group) string {
 	var b strings.Builder
 	for _, g := range groups {
 		fmt.Fprintf(&b, "\n#### %s\n\n| Input | Default | |\n| --- | --- | --- |\n", g.Title)
@@ -127,7 +127,7 @@ func readmeRules() string {
 }
 
 // sentence is what people read of an input.
-func sentence(in input) string {
+func sentence(in inputs.Input) string {
 	text := capital(in.Usage)
 	if len(in.Required) > 0 {
 		text += " (required for " + strings.Join(in.Required, ", ") + ")"
@@ -158,7 +158,7 @@ func TestExamplesNameRealInputs(t *testing.T) {
 		}
 		for _, name := range used {
 			known := false
-			for _, in := range new(settings).inputs() {
+			for _, in := range inputs.All() {
 				known = known || in.Name == name
 			}
 			if !known {
@@ -203,7 +203,7 @@ func inputsUsed(t *testing.T, file string) []string {
 // TestTables checks what every row must have.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	for _, in := range new(settings).inputs() {
+	for _, in := range inputs.All() {
 		if in.Usage == "" || in.Example == "" || in.Value == nil || strings.HasSuffix(in.Usage, ".") {
 			t.Errorf("input %s is not complete", in.Name)
 		}

@@ -19,12 +19,12 @@ import (
 func examine(ctx context.Context, s settings, w workflow, p *promote.Promotion, r *runner) (promote.Result, error) {
 	found, err := p.Examine(ctx)
 	if err == nil {
-		err = s.Check.write(found, r)
+		err = writeFindings(s.Check, found, r)
 	}
 	if err != nil {
 		return looked(ctx, s, err)
 	}
-	annotate(r, found.Findings, s.local(w), check.Error)
+	annotate(r, found.Findings, local(s, w), check.Error)
 	if err := r.Summarize(report.CheckSummary(found)); err != nil {
 		r.Warning(note{Title: "Summary not written", Text: err.Error()})
 	}
@@ -32,16 +32,16 @@ func examine(ctx context.Context, s settings, w workflow, p *promote.Promotion, 
 		Command: s.Command, Service: found.Service, Environment: s.Promote.Environment, Overlay: found.Overlay,
 		Application: s.Promote.App.Name, Findings: append([]check.Finding{}, found.Findings...),
 	}
-	result.Status, err = promote.Unchanged, s.Check.verdict(found.Findings)
+	result.Status, err = promote.Unchanged, verdict(s.Check, found.Findings)
 	if err != nil {
 		result.Status = promote.Failed
 	}
 	return result, err
 }
 
-// write writes the findings where people and programs want them: the log
+// writeFindings writes the findings where people and programs want them: the log
 // shows them as text unless the only output is for a program.
-func (c checkSettings) write(found check.Report, r *runner) error {
+func writeFindings(c checkSettings, found check.Report, r *runner) error {
 	document, err := []byte(found.Text()), error(nil)
 	switch c.Format {
 	case formatJSON:
@@ -72,7 +72,7 @@ type foundError struct {
 func (e *foundError) Error() string { return e.text }
 
 // verdict is nil unless something is as bad as the run may fail on.
-func (c checkSettings) verdict(findings []check.Finding) error {
+func verdict(c checkSettings, findings []check.Finding) error {
 	switch {
 	case c.FailOn == failOnNever:
 		return nil
@@ -115,7 +115,7 @@ func annotate(r *runner, findings []check.Finding, local bool, most check.Severi
 
 // showPreflight shows what a promotion found before its first commit. Notes
 // are for the command check: nothing is wrong there, and promotions are many.
-func (s *settings) showPreflight(r *runner, w workflow, findings []check.Finding) {
+func showPreflight(s settings, r *runner, w workflow, findings []check.Finding) {
 	bad := slices.DeleteFunc(slices.Clone(findings), func(f check.Finding) bool { return f.Severity == check.Info })
 	if len(bad) == 0 {
 		return
@@ -129,11 +129,11 @@ func (s *settings) showPreflight(r *runner, w workflow, findings []check.Finding
 	if s.Promote.Preflight == promote.PreflightWarn {
 		most = check.Warning
 	}
-	annotate(r, bad, s.local(w), most)
+	annotate(r, bad, local(s, w), most)
 }
 
 // local tells whether the infra repository is the one that the workflow is in.
-func (s *settings) local(w workflow) bool {
+func local(s settings, w workflow) bool {
 	return s.Checkout || w.Repository != "" && argo.SameRepo(s.Remote.URL, w.ServerURL+"/"+w.Repository)
 }
 

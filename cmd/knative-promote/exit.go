@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 )
@@ -98,7 +99,7 @@ func exitOfStatus(status promote.Status) int {
 // exitOfError is the code of a run that failed before it could decide what to
 // leave behind.
 func exitOfError(err error) int {
-	if _, bad := errors.AsType[*badInput](err); bad {
+	if _, bad := errors.AsType[*inputs.BadInput](err); bad {
 		return exitInput
 	}
 	if _, bad := errors.AsType[*promote.InputError](err); bad {

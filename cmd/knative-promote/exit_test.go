@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 )
@@ -29,7 +30,7 @@ func TestExitCode(t *testing.T) {
 		{nil, promote.Cancelled, 11, false},
 		{nil, promote.Failed, 1, false},
 		{errors.New("anything"), promote.Failed, 1, false},
-		{&badInput{}, promote.Failed, 3, false},
+		{&inputs.BadInput{}, promote.Failed, 3, false},
 		{gitops.ErrNotFound, promote.Failed, 3, false},
 		{&argo.SourceError{}, promote.Failed, 3, false},
 		{&promote.GateError{Err: &argo.SourceError{}}, promote.Failed, 9, false},

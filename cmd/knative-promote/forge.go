@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote/github"
 )
 
@@ -20,7 +21,7 @@ type forge interface {
 // forgeOf speaks to the repository of the workflow. What needs it can be done
 // without, so a token that would travel without TLS is only not sent.
 func forgeOf(s settings, w workflow) (forge, error) {
-	if s.GitHubToken != "" && inClear(w.APIURL) {
+	if s.GitHubToken != "" && inputs.InClear(w.APIURL) {
 		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
 	}
 	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
@@ -33,7 +34,7 @@ func forgeOf(s settings, w workflow) (forge, error) {
 // checkPullRequest asks GitHub whose pull request it is where the event does
 // not tell, as of a comment.
 func checkPullRequest(ctx context.Context, s settings, w workflow) error {
-	if !w.Untold || !s.pushes() {
+	if !w.Untold || !s.Pushes() {
 		return nil
 	}
 	ofFork := false
@@ -43,10 +44,10 @@ func checkPullRequest(ctx context.Context, s settings, w workflow) error {
 	}
 	switch {
 	case err != nil:
-		return &badInput{[]string{fmt.Sprintf("command: %q: the event %s does not tell whether pull request %d is a fork's, and GitHub cannot be asked: %v; "+
+		return &inputs.BadInput{Lines: []string{fmt.Sprintf("command: %q: the event %s does not tell whether pull request %d is a fork's, and GitHub cannot be asked: %v; "+
 			"expected a github-token with the permission pull-requests: read, or a workflow that runs after the merge", s.Command, w.EventName, w.PullRequest, err)}}
 	case ofFork:
-		return &badInput{[]string{s.notMerged("a fork's pull request", w)}}
+		return &inputs.BadInput{Lines: []string{s.NotMerged("a fork's pull request", w)}}
 	}
 	return nil
 }

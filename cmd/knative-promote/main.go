@@ -21,6 +21,7 @@ import (
 
 	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -48,12 +49,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			code = exitInternal
 		}
 	}()
-	arguments := parseArguments(args, new(settings).inputs())
+	arguments := inputs.Parse(args)
 	switch {
-	case arguments.help:
-		fmt.Fprint(stdout, usageText(new(settings).groups()))
+	case arguments.Help:
+		fmt.Fprint(stdout, usageText())
 		return exitOK
-	case arguments.version:
+	case arguments.Version:
 		fmt.Fprintln(stdout, "knative-promote", versionOf())
 		return exitOK
 	}
@@ -63,18 +64,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 // start reads the settings and does what they ask for.
-func start(ctx context.Context, arguments arguments, getenv func(string) string, r *runner) (promote.Result, error) {
+func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *runner) (promote.Result, error) {
 	r.Hide(givenSecrets(getenv)...)
 	w, eventErr := console.ReadWorkflow(getenv)
-	s, err := readSettings(arguments, getenv, w)
-	r.Hide(s.secrets()...)
-	if eventErr != nil && !s.pushes() {
+	s, err := inputs.Read(arguments, getenv, w)
+	r.Hide(s.Secrets()...)
+	if eventErr != nil && !s.Pushes() {
 		r.Warning(note{Title: "Event not read", Text: eventErr.Error()})
 	}
 	if err != nil {
 		return promote.Result{Status: promote.Failed}, err
 	}
-	for _, text := range s.warnings() {
+	s.Argo.UserAgent = "knative-promote/" + versionOf()
+	for _, text := range s.Warnings() {
 		r.Warning(note{Title: "Inputs", Text: text})
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
@@ -92,8 +94,8 @@ func finish(r *runner, result promote.Result, err error) int {
 	if result.Warning != "" {
 		r.Warning(note{Title: "Not complete", Text: result.Warning})
 	}
-	if bad, ok := errors.AsType[*badInput](err); ok {
-		for _, line := range bad.lines {
+	if bad, ok := errors.AsType[*inputs.BadInput](err); ok {
+		for _, line := range bad.Lines {
 			r.Error(note{Title: "Bad input", Text: line})
 		}
 	} else if err != nil {
@@ -105,11 +107,11 @@ func finish(r *runner, result promote.Result, err error) int {
 // givenSecrets are the secret inputs as they came, before anything is checked.
 func givenSecrets(getenv func(string) string) []string {
 	var secrets []string
-	for _, in := range new(settings).inputs() {
+	for _, in := range inputs.All() {
 		if !in.Secret {
 			continue
 		}
-		for _, name := range in.envNames() {
+		for _, name := range in.EnvNames() {
 			secrets = append(secrets, getenv(name))
 		}
 	}

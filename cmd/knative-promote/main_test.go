@@ -19,9 +19,9 @@ func TestHelpAndVersion(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--help"}, usageText(new(settings).groups())},
-		{[]string{"-h"}, usageText(new(settings).groups())},
-		{[]string{"promote", "--steps", "1", "--help"}, usageText(new(settings).groups())},
+		{[]string{"--help"}, usageText()},
+		{[]string{"-h"}, usageText()},
+		{[]string{"promote", "--steps", "1", "--help"}, usageText()},
 		{[]string{"--version"}, "knative-promote " + versionOf() + "\n"},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -79,4 +79,16 @@ func TestPanicIsOneLineWithoutSecrets(t *testing.T) {
 	if code != exitInternal || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "error: Internal error: please report this: no idea what *** means at ") {
 		t.Errorf("code %d, stderr %q", code, line)
 	}
+}
+
+// enough is what a promotion cannot do without.
+func enough(more ...string) func(string) string {
+	return consoletest.Environment(append([]string{
+		"INPUT_SERVICE=product-import",
+		"INPUT_REPOSITORY=acme/infra",
+		"INPUT_PATH=apps/product-import/overlays/production",
+		"INPUT_APPLICATION=product-import-production",
+		"INPUT_ARGOCD-SERVER=argocd.example.com",
+		"INPUT_ARGOCD-TOKEN=argo-secret",
+	}, more...)...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 )
 
 // process is one run of the program.
@@ -111,8 +112,8 @@ func environmentOf(ts *testscript.TestScript) []string {
 		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
 		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
 	}
-	for _, in := range new(settings).inputs() {
-		names = append(names, in.envNames()...)
+	for _, in := range inputs.All() {
+		names = append(names, in.EnvNames()...)
 	}
 	var env []string
 	for _, name := range names {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/report"
@@ -36,8 +37,8 @@ type reporter struct {
 func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
-		diff: remembered(report.Diff), commits: commitURL(s.Remote.URL),
-		undo: s.rollbackCommand(), needs: s.rollbackNeeds(), target: s.Remote.URL + " " + s.Remote.Branch, after: s.after, found: once(func(found []check.Finding) { s.showPreflight(r, w, found) }),
+		diff: remembered(report.Diff), commits: inputs.CommitURL(s.Remote.URL),
+		undo: s.RollbackCommand(), needs: s.RollbackNeeds(), target: s.Remote.URL + " " + s.Remote.Branch, after: func(result promote.Result, err error) string { return after(s, result, err) }, found: once(func(found []check.Finding) { showPreflight(s, r, w, found) }),
 	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
@@ -199,23 +200,4 @@ func remembered(diff func(before, after []byte) string) func(before, after []byt
 		}
 		return text
 	}
-}
-
-// commitURL is where a forge shows a commit of the repository, up to its hash.
-// Empty means not known.
-func commitURL(repository string) string {
-	name := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
-	ssh := schemeOf(repository) == "ssh"
-	if rest, ok := strings.CutPrefix(name, "ssh://"); ok {
-		name = rest
-	} else if ssh {
-		name = strings.Replace(name, ":", "/", 1)
-	}
-	if _, rest, ok := strings.Cut(name, "@"); ok && ssh {
-		name = "https://" + rest
-	}
-	if !strings.HasPrefix(name, "https://") {
-		return ""
-	}
-	return name + "/commit/"
 }

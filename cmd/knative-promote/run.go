@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/github"
@@ -34,7 +35,7 @@ func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workf
 		return looked(ctx, s, history(ctx, p, r))
 	case s.Command == cmdCheck:
 		return examine(ctx, s, w, p, r)
-	case s.diffsCheckout():
+	case s.DiffsCheckout():
 		return looked(ctx, s, diffCheckout(ctx, s, w, r))
 	case s.Command == cmdRollback:
 		result, err = p.Rollback(ctx)
@@ -83,7 +84,7 @@ func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error)
 	if s.Checkout {
 		p.Branch = checkedOut{w.Workspace}
 	} else {
-		repo, err := s.open(w, show.runner)
+		repo, err := open(s, w, show.runner)
 		if err != nil {
 			return nil, err
 		}
@@ -103,12 +104,12 @@ func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error)
 
 // open opens the infra repository, with tokens of the GitHub App where there is
 // one.
-func (s settings) open(w workflow, r *runner) (*gitops.Repo, error) {
+func open(s settings, w workflow, r *runner) (*gitops.Repo, error) {
 	remote := s.Remote
 	if s.App.ID == "" {
 		return gitops.Open(remote)
 	}
-	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: slugOf(remote.URL)})
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: inputs.Slug(remote.URL)})
 	if err != nil {
 		return nil, err
 	}

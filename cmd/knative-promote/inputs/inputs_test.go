@@ -1,4 +1,4 @@
-package main
+package inputs
 
 import (
 	"testing"
@@ -27,13 +27,13 @@ func enough(more ...string) func(string) string {
 	}, more...)...)
 }
 
-func read(t *testing.T, getenv func(string) string, args ...string) (settings, error) {
+func read(t *testing.T, getenv func(string) string, args ...string) (Settings, error) {
 	t.Helper()
 	w, err := console.ReadWorkflow(getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readSettings(parseArguments(args, new(settings).inputs()), getenv, w)
+	return Read(Parse(args), getenv, w)
 }
 
 func TestDefaults(t *testing.T) {
@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	const remote = "https://github.com/acme/infra.git"
-	want := settings{
+	want := Settings{
 		Command: "promote",
 		Promote: promote.Config{
 			Service: "product-import", Environment: "production", Overlay: "apps/product-import/overlays/production",
@@ -55,11 +55,11 @@ func TestDefaults(t *testing.T) {
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
-		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret", UserAgent: "knative-promote/" + versionOf()},
+		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret"},
 		Timeout:   30 * time.Minute,
-		Check:     checkSettings{Format: "text", FailOn: "error"},
+		Check:     CheckSettings{Format: "text", FailOn: "error"},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(settings{}, "Wishes")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreUnexported(Settings{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -90,7 +90,7 @@ func TestEveryInput(t *testing.T) {
 		}
 	}
 	const remote = "https://ghe.example.com/acme/infra.git"
-	want := settings{
+	want := Settings{
 		Command: "check",
 		Promote: promote.Config{
 			Service: "product-import", Environment: "prod", Overlay: "apps/x", Images: images, Reason: "too many errors",
@@ -107,10 +107,10 @@ func TestEveryInput(t *testing.T) {
 		Author:    gitops.Person{Name: "Bot", Email: "bot@example.com"},
 		Committer: gitops.Person{Name: "Bot", Email: "bot@example.com"},
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
-			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}, UserAgent: "knative-promote/" + versionOf()},
-		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: checkSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
+			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
+		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(settings{}, "Wishes")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreUnexported(Settings{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package inputs
 
 import (
 	"crypto/x509"
@@ -76,9 +76,9 @@ func schemeOf(address string) string {
 	return u.Scheme
 }
 
-// inClear says whether what is sent to the address travels without TLS over a
+// InClear says whether what is sent to the address travels without TLS over a
 // network.
-func inClear(address string) bool {
+func InClear(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
 		return false
@@ -99,10 +99,29 @@ func repositoryURL(remote gitops.Remote, server string) string {
 	return strings.TrimSuffix(server, "/") + "/" + remote.URL + ".git"
 }
 
-// slugOf is the owner/name at the end of a repository's URL.
-func slugOf(repository string) string {
+// Slug is the owner/name at the end of a repository's URL.
+func Slug(repository string) string {
 	parts := strings.Split(strings.TrimSuffix(strings.Trim(repository, "/"), ".git"), "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+// CommitURL is where a forge shows a commit of the repository, up to its hash.
+// Empty means not known.
+func CommitURL(repository string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
+	ssh := schemeOf(repository) == "ssh"
+	if rest, ok := strings.CutPrefix(name, "ssh://"); ok {
+		name = rest
+	} else if ssh {
+		name = strings.Replace(name, ":", "/", 1)
+	}
+	if _, rest, ok := strings.Cut(name, "@"); ok && ssh {
+		name = "https://" + rest
+	}
+	if !strings.HasPrefix(name, "https://") {
+		return ""
+	}
+	return name + "/commit/"
 }
 
 func hostOf(server string) string {

@@ -1,16 +1,18 @@
-package main
+package inputs
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 )
 
 // contradictions lists what is wrong between inputs that are each good alone.
 // It looks only at inputs whose own value is good.
-func (s *settings) contradictions(given map[string]string, w workflow) []string {
+func (s *Settings) contradictions(given map[string]string, w console.Workflow) []string {
 	var wrong []string
-	for _, check := range []func(map[string]string, workflow) string{
+	for _, check := range []func(map[string]string, console.Workflow) string{
 		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
 		s.checkTransport, s.checkClear, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork,
 	} {
@@ -21,17 +23,17 @@ func (s *settings) contradictions(given map[string]string, w workflow) []string 
 	return wrong
 }
 
-func (s *settings) checkTo(given map[string]string, _ workflow) string {
-	if given["to"] == "" || s.Command == cmdRollback {
+func (s *Settings) checkTo(given map[string]string, _ console.Workflow) string {
+	if given["to"] == "" || s.Command == Rollback {
 		return ""
 	}
 	return fmt.Sprintf("to: %q (%s): only the command rollback goes back to something; remove it, or set command to rollback", s.Promote.To, given["to"])
 }
 
-func (s *settings) checkProbe(given map[string]string, _ workflow) string {
+func (s *Settings) checkProbe(given map[string]string, _ console.Workflow) string {
 	_, probe := given["probe"]
 	for _, name := range []string{"probe-connect", "probe-count"} {
-		if given[name] != "" && !probe && s.Command == cmdPromote {
+		if given[name] != "" && !probe && s.Command == Promote {
 			return fmt.Sprintf("%s (%s): there is no probe; set probe, for example: /healthz", name, given[name])
 		}
 	}
@@ -39,7 +41,7 @@ func (s *settings) checkProbe(given map[string]string, _ workflow) string {
 }
 
 // checkTag keeps the tagged route's host, tag-service, within a DNS label.
-func (s *settings) checkTag(_ map[string]string, _ workflow) string {
+func (s *Settings) checkTag(_ map[string]string, _ console.Workflow) string {
 	if host := s.Promote.CandidateTag + "-" + s.Promote.Service; len(host) > 63 && s.Promote.Service != "" {
 		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
 			s.Promote.CandidateTag, host, len(host), 62-len(s.Promote.Service))
@@ -47,7 +49,7 @@ func (s *settings) checkTag(_ map[string]string, _ workflow) string {
 	return ""
 }
 
-func (s *settings) checkPrevious(_ map[string]string, _ workflow) string {
+func (s *Settings) checkPrevious(_ map[string]string, _ console.Workflow) string {
 	if !s.Promote.KeepPrevious || s.Promote.CandidateTag != "previous" {
 		return ""
 	}
@@ -55,7 +57,7 @@ func (s *settings) checkPrevious(_ map[string]string, _ workflow) string {
 }
 
 // checkBake keeps a run from starting that can only end in its timeout.
-func (s *settings) checkBake(_ map[string]string, _ workflow) string {
+func (s *Settings) checkBake(_ map[string]string, _ console.Workflow) string {
 	var bake time.Duration
 	for _, step := range s.Promote.Steps {
 		bake += step.Bake
@@ -66,7 +68,7 @@ func (s *settings) checkBake(_ map[string]string, _ workflow) string {
 	return fmt.Sprintf("timeout: %q: the steps alone must stay good for %s; expected more than that, for example: %s", s.Timeout, bake, 2*bake)
 }
 
-func (s *settings) checkWait(_ map[string]string, _ workflow) string {
+func (s *Settings) checkWait(_ map[string]string, _ console.Workflow) string {
 	if s.Timeout == 0 || s.Promote.WaitTimeout <= s.Timeout {
 		return ""
 	}
@@ -75,7 +77,7 @@ func (s *settings) checkWait(_ map[string]string, _ workflow) string {
 
 // checkTransport keeps a credential from being given for a transport that
 // cannot use it.
-func (s *settings) checkTransport(given map[string]string, _ workflow) string {
+func (s *Settings) checkTransport(given map[string]string, _ console.Workflow) string {
 	scheme := schemeOf(s.Remote.URL)
 	web := scheme == "http" || scheme == "https"
 	switch {
@@ -89,18 +91,18 @@ func (s *settings) checkTransport(given map[string]string, _ workflow) string {
 
 // checkClear keeps credentials from travelling without TLS. Argo CD's does so
 // where argocd-plaintext asks for it, and the comment's is not sent.
-func (s *settings) checkClear(given map[string]string, w workflow) string {
+func (s *Settings) checkClear(given map[string]string, w console.Workflow) string {
 	switch credential := given["token"] != "" || given["app-id"] != ""; {
-	case credential && inClear(s.Remote.URL):
+	case credential && InClear(s.Remote.URL):
 		return fmt.Sprintf("repository: %q: a token must not travel without TLS; expected an https URL", s.Remote.URL)
-	case given["app-id"] != "" && inClear(w.APIURL):
+	case given["app-id"] != "" && InClear(w.APIURL):
 		return fmt.Sprintf("app-id (%s): the App's tokens come from GITHUB_API_URL, which is %q, and must not travel without TLS; expected an https URL there", given["app-id"], w.APIURL)
 	}
 	return ""
 }
 
 // checkApp keeps the App's inputs together, and other credentials apart.
-func (s *settings) checkApp(given map[string]string, _ workflow) string {
+func (s *Settings) checkApp(given map[string]string, _ console.Workflow) string {
 	id, key := given["app-id"], given["app-private-key"]
 	switch {
 	case id == "" && key == "":
@@ -123,16 +125,16 @@ func (s *settings) checkApp(given map[string]string, _ workflow) string {
 const appTokenLife = time.Hour
 
 // checkTokenLife refuses a promotion that could not be taken back any more.
-func (s *settings) checkTokenLife(given map[string]string, _ workflow) string {
+func (s *Settings) checkTokenLife(given map[string]string, _ console.Workflow) string {
 	worst := s.Promote.Worst(s.Timeout)
-	if s.Command != cmdPromote || !strings.HasPrefix(s.Remote.Token, "ghs_") || s.Remote.Token == s.GitHubToken || s.Timeout == 0 || worst <= appTokenLife {
+	if s.Command != Promote || !strings.HasPrefix(s.Remote.Token, "ghs_") || s.Remote.Token == s.GitHubToken || s.Timeout == 0 || worst <= appTokenLife {
 		return ""
 	}
 	return fmt.Sprintf("token (%s): a GitHub App's token lives for %s, and this promotion and its way back may take %s, so at its end it could not be taken back; "+
 		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given["token"], appTokenLife, worst)
 }
 
-func (s *settings) checkTLS(given map[string]string, _ workflow) string {
+func (s *Settings) checkTLS(given map[string]string, _ console.Workflow) string {
 	switch {
 	case s.Argo.Plaintext && len(s.Argo.CA) > 0:
 		return fmt.Sprintf("argocd-ca (%s): without TLS there is no certificate; remove it, or set argocd-plaintext to false", given["argocd-ca"])
@@ -143,19 +145,19 @@ func (s *settings) checkTLS(given map[string]string, _ workflow) string {
 }
 
 // checkCredentials says early that Argo CD cannot be asked.
-func (s *settings) checkCredentials(given map[string]string, _ workflow) string {
+func (s *Settings) checkCredentials(given map[string]string, _ console.Workflow) string {
 	_, token := given["argocd-token"]
-	if s.Command != cmdDiff && s.Command != cmdCheck || given["argocd-server"] == "" || token {
+	if s.Command != Diff && s.Command != Check || given["argocd-server"] == "" || token {
 		return ""
 	}
 	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a %s without the live state", given["argocd-server"], s.Command)
 }
 
 // checkApplication says what the check needs to compare with Argo CD.
-func (s *settings) checkApplication(given map[string]string, _ workflow) string {
+func (s *Settings) checkApplication(given map[string]string, _ console.Workflow) string {
 	_, application := given["application"]
 	switch {
-	case s.Command != cmdCheck || given["argocd-server"] == "":
+	case s.Command != Check || given["argocd-server"] == "":
 		return ""
 	case !application:
 		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a check of the overlay alone", given["argocd-server"])
@@ -167,30 +169,30 @@ func (s *settings) checkApplication(given map[string]string, _ workflow) string 
 
 // checkFork keeps what a stranger proposes from being promoted with the
 // repository's secrets, as pull_request_target would.
-func (s *settings) checkFork(_ map[string]string, w workflow) string {
+func (s *Settings) checkFork(_ map[string]string, w console.Workflow) string {
 	switch {
-	case !s.pushes():
+	case !s.Pushes():
 		return ""
 	case w.Unread != "":
 		return fmt.Sprintf("command: %q: nobody knows whether the event is a fork's pull request: %s; expected the file that the Actions runner writes, and outside Actions neither GITHUB_EVENT_NAME nor GITHUB_EVENT_PATH", s.Command, w.Unread)
 	case w.Unmerged != "":
-		return s.notMerged(w.Unmerged, w)
+		return s.NotMerged(w.Unmerged, w)
 	}
 	return ""
 }
 
-// notMerged refuses to promote what nobody has merged.
-func (s *settings) notMerged(what string, w workflow) string {
+// NotMerged refuses to promote what nobody has merged.
+func (s *Settings) NotMerged(what string, w console.Workflow) string {
 	return fmt.Sprintf("command: %q: the event %s comes from %s that is not merged; expected diff, or a workflow that runs after the merge", s.Command, w.EventName, what)
 }
 
-// warnings lists what is allowed and may still be regretted.
-func (s *settings) warnings() []string {
+// Warnings lists what is allowed and may still be regretted.
+func (s *Settings) Warnings() []string {
 	var texts []string
 	if s.Argo.Insecure {
 		texts = append(texts, "argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one")
 	}
-	if s.Argo.Plaintext && inClear("http://"+s.Argo.Server) {
+	if s.Argo.Plaintext && InClear("http://"+s.Argo.Server) {
 		texts = append(texts, "argocd-plaintext: the token travels to Argo CD without TLS")
 	}
 	if len(s.Unused) > 0 {

@@ -1,4 +1,4 @@
-package main
+package inputs
 
 import (
 	"io"
@@ -37,7 +37,7 @@ func TestHeadersAreHidden(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := console.New(consoletest.Environment(), io.Discard, io.Discard)
-		r.Hide(s.secrets()...)
+		r.Hide(s.Secrets()...)
 		_, value, _ := strings.Cut(header, ": ")
 		if got := r.Redact("a " + value + " b"); (got == "a *** b") != hidden {
 			t.Errorf("%s: the value in a text became %q, want it hidden: %t", header, got, hidden)
@@ -53,7 +53,7 @@ func TestPartsOfHeadersAreHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := console.New(consoletest.Environment(), io.Discard, io.Discard)
-	r.Hide(s.secrets()...)
+	r.Hide(s.Secrets()...)
 	if got, want := r.Redact("Bearer of q7Hd02Kx, 9f8e7d6c, dark"), "Bearer of ***, ***, dark"; got != want {
 		t.Errorf("redacted to %q, want %q", got, want)
 	}

@@ -1,4 +1,4 @@
-package main
+package inputs
 
 import (
 	"errors"
@@ -9,27 +9,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 )
 
-// A badInput names every input that is wrong, one line each, with its value,
+// A BadInput names every input that is wrong, one line each, with its value,
 // what is expected and the fix.
-type badInput struct{ lines []string }
+type BadInput struct{ Lines []string }
 
-func (e *badInput) Error() string { return strings.Join(e.lines, "\n") }
+// Error is the lines.
+func (e *BadInput) Error() string { return strings.Join(e.Lines, "\n") }
 
-// arguments is a command line as it was given, before any value is looked at.
-type arguments struct {
-	help, version bool
+// Arguments are a command line as it was given, before any value is looked at.
+type Arguments struct {
+	Help, Version bool // somebody asks for these
 	command       string
 	flags         map[string]string
 	wrong         []string // what is not an argument at all
 }
 
-// readSettings fills the settings: a flag wins over the environment, and the
+// Read fills the settings: a flag wins over the environment, and the
 // environment over the default. An empty value counts as not set. The error
-// is a *badInput with all that is wrong.
-func readSettings(args arguments, getenv func(string) string, w workflow) (settings, error) {
-	var s settings
+// is a *BadInput with all that is wrong.
+func Read(args Arguments, getenv func(string) string, w console.Workflow) (Settings, error) {
+	var s Settings
 	wrong := slices.Clone(args.wrong)
 	if args.command != "" {
 		args.flags["command"] = args.command
@@ -57,25 +60,25 @@ func readSettings(args arguments, getenv func(string) string, w workflow) (setti
 	wrong = append(wrong, s.missing(given)...)
 	wrong = append(wrong, s.contradictions(given, w)...)
 	if len(wrong) > 0 {
-		return s, &badInput{wrong}
+		return s, &BadInput{wrong}
 	}
 	return s, nil
 }
 
 // wishFor keeps what somebody set, for commands to paste.
-func (s *settings) wishFor(in input, text string) {
+func (s *Settings) wishFor(in Input, text string) {
 	switch {
 	case in.Name == "command":
 	case in.Secret:
-		s.Wishes = append(s.Wishes, wish{name: in.Name, secret: true})
+		s.wishes = append(s.wishes, wish{name: in.Name, secret: true})
 	default:
-		s.Wishes = append(s.Wishes, wish{name: in.Name, text: text})
+		s.wishes = append(s.wishes, wish{name: in.Name, text: text})
 	}
 }
 
 // passOver leaves out an input that is for other commands: in an environment
 // it may stand for those. A flag is meant for this one, so it is wrong.
-func (s *settings) passOver(in input, text, source string, w workflow) []string {
+func (s *Settings) passOver(in Input, text, source string, w console.Workflow) []string {
 	if strings.HasPrefix(source, "--") {
 		return []string{fmt.Sprintf("%s (%s): the command %s does not use it, only %s; remove it, or set command", in.Name, source, s.Command, strings.Join(in.For, ", "))}
 	}
@@ -87,11 +90,11 @@ func (s *settings) passOver(in input, text, source string, w workflow) []string 
 
 // look finds the input's text and where it comes from; the source of a
 // default is empty.
-func (in input) look(flags map[string]string, getenv func(string) string) (text, source string) {
+func (in Input) look(flags map[string]string, getenv func(string) string) (text, source string) {
 	if text := strings.TrimSpace(flags[in.Name]); text != "" && !in.Secret {
 		return text, "--" + in.Name
 	}
-	for _, name := range in.envNames() {
+	for _, name := range in.EnvNames() {
 		if text := strings.TrimSpace(getenv(name)); text != "" {
 			return text, name
 		}
@@ -100,7 +103,7 @@ func (in input) look(flags map[string]string, getenv func(string) string) (text,
 }
 
 // complain says what is wrong with a value. A secret's value is not shown.
-func (in input) complain(text, source string, err error) string {
+func (in Input) complain(text, source string, err error) string {
 	shown := in.withoutPassword(text)
 	if len(shown) > 200 {
 		shown = shown[:200] + "…"
@@ -115,7 +118,7 @@ func (in input) complain(text, source string, err error) string {
 // withoutPassword is the text without what may be a password. Nobody can tell
 // where one ends in an address that is wrong: everything before the last @ is
 // taken for it, and everything in the query.
-func (in input) withoutPassword(text string) string {
+func (in Input) withoutPassword(text string) string {
 	if !in.Address {
 		return regexp.MustCompile(`//[^/@\s]*@`).ReplaceAllString(text, "//***@")
 	}
@@ -124,15 +127,15 @@ func (in input) withoutPassword(text string) string {
 }
 
 // missing lists the inputs that the command needs and nobody gave.
-func (s *settings) missing(given map[string]string) []string {
+func (s *Settings) missing(given map[string]string) []string {
 	var wrong []string
 	for _, in := range s.inputs() {
 		if _, ok := given[in.Name]; ok || !s.needs(in) {
 			continue
 		}
-		how := "set the input " + in.Name + ", --" + in.Name + " or " + in.shellName()
+		how := "set the input " + in.Name + ", --" + in.Name + " or " + in.ShellName()
 		if in.Secret {
-			how = "set the input " + in.Name + " or " + in.shellName()
+			how = "set the input " + in.Name + " or " + in.ShellName()
 		}
 		wrong = append(wrong, fmt.Sprintf("%s: missing: expected the %s; %s; for example: %s", in.Name, strings.TrimPrefix(in.Usage, "the "), how, in.Example))
 	}
@@ -141,20 +144,20 @@ func (s *settings) missing(given map[string]string) []string {
 
 // needs says whether the settings cannot do without the input. A diff with an
 // image is the plan of a promotion and needs to know of what.
-func (s *settings) needs(in input) bool {
-	if s.Command == cmdDiff && !s.diffsCheckout() {
+func (s *Settings) needs(in Input) bool {
+	if s.Command == Diff && !s.DiffsCheckout() {
 		return in.Name == "repository" || in.Name == "path"
 	}
 	return in.requiredFor(s.Command)
 }
 
-// parseArguments sorts the command line into flags and the command. It goes
-// on after what it does not know, so that everything wrong is said at once.
-func parseArguments(args []string, inputs []input) arguments {
-	got := arguments{flags: map[string]string{}}
+// Parse sorts the command line into flags and the command. It goes on after
+// what it does not know, so that everything wrong is said at once.
+func Parse(args []string) Arguments {
+	inputs, got := All(), Arguments{flags: map[string]string{}}
 	set := flag.NewFlagSet("knative-promote", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	set.BoolVar(&got.version, "version", false, "")
+	set.BoolVar(&got.Version, "version", false, "")
 	for _, in := range inputs {
 		set.Var(rawFlag{in, &got}, in.Name, "")
 	}
@@ -163,7 +166,7 @@ func parseArguments(args []string, inputs []input) arguments {
 		args = set.Args()
 		switch {
 		case errors.Is(err, flag.ErrHelp):
-			got.help = true
+			got.Help = true
 		case err != nil:
 			got.wrong = append(got.wrong, flagProblem(err, inputs))
 		case len(args) > 0:
@@ -174,7 +177,7 @@ func parseArguments(args []string, inputs []input) arguments {
 	return got
 }
 
-func (a *arguments) positional(arg string) {
+func (a *Arguments) positional(arg string) {
 	if a.command != "" {
 		a.wrong = append(a.wrong, fmt.Sprintf("%q: expected no argument after the command %s; every input is a flag, see --help", arg, a.command))
 		return
@@ -183,7 +186,7 @@ func (a *arguments) positional(arg string) {
 }
 
 // flagProblem says in our words what package flag found wrong.
-func flagProblem(err error, inputs []input) string {
+func flagProblem(err error, inputs []Input) string {
 	if name, bare := strings.CutPrefix(err.Error(), "flag needs an argument: -"); bare {
 		return fmt.Sprintf("--%s: expected a value after it", name)
 	}
@@ -203,8 +206,8 @@ func flagProblem(err error, inputs []input) string {
 // A rawFlag keeps a flag's text for later: the value is checked when all of
 // them are known, and a secret's is dropped.
 type rawFlag struct {
-	in   input
-	into *arguments
+	in   Input
+	into *Arguments
 }
 
 func (f rawFlag) String() string { return "" }
@@ -218,7 +221,7 @@ func (f rawFlag) IsBoolFlag() bool {
 func (f rawFlag) Set(text string) error {
 	if f.in.Secret {
 		f.into.flags[f.in.Name] = ""
-		f.into.wrong = append(f.into.wrong, fmt.Sprintf("--%s: a secret is never a flag, because other processes can read it; set %s instead", f.in.Name, f.in.shellName()))
+		f.into.wrong = append(f.into.wrong, fmt.Sprintf("--%s: a secret is never a flag, because other processes can read it; set %s instead", f.in.Name, f.in.ShellName()))
 		return nil
 	}
 	f.into.flags[f.in.Name] = text

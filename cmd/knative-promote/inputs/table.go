@@ -1,4 +1,8 @@
-package main
+// Package inputs is everything that a user can ask for: one table with a row an
+// input, from which the action's inputs, the environment variables, the flags
+// and the usage text follow, the parsers of the values, and what is wrong
+// between values that are each good alone.
+package inputs
 
 import (
 	"flag"
@@ -8,10 +12,10 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// An input is one setting. Its row is its only declaration: the action's
+// An Input is one setting. Its row is its only declaration: the action's
 // input, the environment variable, the flag, the usage text, action.yml and
 // README.md all follow from it.
-type input struct {
+type Input struct {
 	Name          string     // of the action's input and of the flag
 	Usage         string     // what it says and what it may be
 	Default       string     // taken when nothing is set
@@ -25,15 +29,21 @@ type input struct {
 	Value         flag.Value // checks the text and keeps it in the settings
 }
 
-// A group is a part of the table with a title for people.
-type group struct {
+// A Group is a part of the table with a title for people.
+type Group struct {
 	Title  string
-	Inputs []input
+	Inputs []Input
 }
 
+// Groups is the table of inputs.
+func Groups() []Group { return new(Settings).groups() }
+
+// All is the table of inputs without its groups.
+func All() []Input { return new(Settings).inputs() }
+
 // groups is the table of inputs, bound to s.
-func (s *settings) groups() []group {
-	return []group{
+func (s *Settings) groups() []Group {
+	return []Group{
 		{"What to promote", s.what()},
 		{"The infra repository", s.where()},
 		{"Argo CD", s.argocd()},
@@ -43,19 +53,18 @@ func (s *settings) groups() []group {
 	}
 }
 
-// inputs is the table of inputs without its groups.
-func (s *settings) inputs() []input {
-	var all []input
+func (s *Settings) inputs() []Input {
+	var all []Input
 	for _, g := range s.groups() {
 		all = append(all, g.Inputs...)
 	}
 	return all
 }
 
-func (s *settings) what() []input {
+func (s *Settings) what() []Input {
 	p := &s.Promote
-	return []input{
-		{Name: "command", Default: cmdPromote, Example: cmdRollback, Value: bind(&s.Command, oneOf(cmdPromote, cmdRollback, cmdCheck, cmdDiff, cmdHistory)),
+	return []Input{
+		{Name: "command", Default: Promote, Example: Rollback, Value: bind(&s.Command, oneOf(Promote, Rollback, Check, Diff, History)),
 			Usage: "what to do: `promote`, `rollback`, `check` (look for what would break a promotion), `diff` (show what would change) or `history`"},
 		{Name: "service", Example: "product-import", Value: bind(&p.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
@@ -74,14 +83,14 @@ func (s *settings) what() []input {
 	}
 }
 
-func (s *settings) where() []input {
+func (s *Settings) where() []Input {
 	r := &s.Remote
-	return []input{
-		{Name: "repository", Example: "acme/infra", Address: true, Required: []string{cmdPromote, cmdRollback, cmdHistory}, Value: bind(&r.URL, parseRepository),
+	return []Input{
+		{Name: "repository", Example: "acme/infra", Address: true, Required: []string{Promote, Rollback, History}, Value: bind(&r.URL, parseRepository),
 			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
-		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{cmdPromote, cmdRollback, cmdCheck, cmdHistory}, Value: bind(&s.Promote.Overlay, parseFolder),
+		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{Promote, Rollback, Check, History}, Value: bind(&s.Promote.Overlay, parseFolder),
 			Usage: "folder of the kustomize overlay in the infra repository, a dot for its root"},
 		{Name: "token", Example: "${{ steps.app.outputs.token }}", Secret: true, Value: bind(&r.Token, parseSecret),
 			Usage: "token that may push to the infra repository over https"},
@@ -101,16 +110,16 @@ func (s *settings) where() []input {
 	}
 }
 
-func (s *settings) argocd() []input {
+func (s *Settings) argocd() []Input {
 	a, app := &s.Argo, &s.Promote.App
-	return []input{
-		{Name: "application", Example: "argocd/product-import-production", Required: []string{cmdPromote, cmdRollback}, Value: bind(app, parseApp(app)),
+	return []Input{
+		{Name: "application", Example: "argocd/product-import-production", Required: []string{Promote, Rollback}, Value: bind(app, parseApp(app)),
 			Usage: "the Argo CD Application that syncs the overlay, as name or namespace/name"},
 		{Name: "project", Example: "default", Value: bind(&app.Project, parseSubdomain),
 			Usage: "the Application's project, where the token may see only that"},
-		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Server, parseServer),
+		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []string{Promote, Rollback}, Value: bind(&a.Server, parseServer),
 			Usage: "host[:port] of the Argo CD API server"},
-		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []string{cmdPromote, cmdRollback}, Value: bind(&a.Token, parseSecret),
+		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []string{Promote, Rollback}, Value: bind(&a.Token, parseSecret),
 			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application"},
 		{Name: "argocd-ca", Example: "${{ vars.ARGOCD_CA }}", Value: bind(&a.CA, parseCertificates),
 			Usage: "certificates, in PEM, to trust for Argo CD besides the system's"},
@@ -125,9 +134,9 @@ func (s *settings) argocd() []input {
 	}
 }
 
-func (s *settings) how() []input {
+func (s *Settings) how() []Input {
 	p := &s.Promote
-	return []input{
+	return []Input{
 		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", Value: bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
 				"a list that ends below 100 ends held there, for an approval between two jobs"},
@@ -135,11 +144,11 @@ func (s *settings) how() []input {
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
 		{Name: "keep-previous", Default: "true", Example: "false", Value: bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`, so that it cannot be garbage-collected"},
-		{Name: "probe", Example: "/healthz expect=200", Address: true, For: []string{cmdPromote, cmdCheck, cmdDiff}, Value: bind(&p.Probe, parseProbe(&p.Probe)),
+		{Name: "probe", Example: "/healthz expect=200", Address: true, For: []string{Promote, Check, Diff}, Value: bind(&p.Probe, parseProbe(&p.Probe)),
 			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
-		{Name: "probe-count", Default: "3", Example: "5", For: []string{cmdPromote, cmdCheck, cmdDiff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
+		{Name: "probe-count", Default: "3", Example: "5", For: []string{Promote, Check, Diff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
 			Usage: "how many consecutive good answers the probe needs"},
-		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []string{cmdPromote, cmdCheck, cmdDiff}, Value: bind(&p.Probe.Connect, parseHostPort),
+		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []string{Promote, Check, Diff}, Value: bind(&p.Probe.Connect, parseHostPort),
 			Usage: "host:port to connect to instead of resolving the URL's host, as curl's --connect-to does"},
 		{Name: "on-failure", Default: string(rollbackPolicy), Example: string(holdPolicy), Value: bind(&p.OnFailure, oneOf(rollbackPolicy, holdPolicy)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
@@ -154,25 +163,25 @@ func (s *settings) how() []input {
 	}
 }
 
-func (s *settings) before() []input {
+func (s *Settings) before() []Input {
 	p, c := &s.Promote, &s.Check
-	return []input{
+	return []Input{
 		{Name: "preflight", Default: string(promote.PreflightError), Example: string(promote.PreflightWarn),
 			Value: bind(&p.Preflight, oneOf(promote.PreflightError, promote.PreflightWarn, promote.PreflightOff)),
 			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
 		{Name: "skip-checks", Example: "not-looked-at", Value: bind(&p.Skip, parseRules),
 			Usage: "rules that `check` and the preflight leave out, by name, with commas or one per line"},
-		{Name: "format", Default: formatText, Example: formatSARIF, For: []string{cmdCheck}, Value: bind(&c.Format, oneOf(formatText, formatJSON, formatSARIF)),
+		{Name: "format", Default: FormatText, Example: FormatSARIF, For: []string{Check}, Value: bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
 			Usage: "for check: how the findings are written: `text`, `json` or `sarif`, which code scanning reads"},
-		{Name: "output", Example: "findings.sarif", For: []string{cmdCheck}, Value: bind(&c.Output, parsePath),
+		{Name: "output", Example: "findings.sarif", For: []string{Check}, Value: bind(&c.Output, parsePath),
 			Usage: "for check: file for the findings in that format, beside the text in the log (default: they go to the log)"},
-		{Name: "fail-on", Default: failOnError, Example: failOnWarning, For: []string{cmdCheck}, Value: bind(&c.FailOn, oneOf(failOnError, failOnWarning, failOnNever)),
+		{Name: "fail-on", Default: FailOnError, Example: FailOnWarning, For: []string{Check}, Value: bind(&c.FailOn, oneOf(FailOnError, FailOnWarning, FailOnNever)),
 			Usage: "for check: the least severity that makes the run fail: `error`, `warning`, or `never`"},
 	}
 }
 
-func (s *settings) report() []input {
-	return []input{
+func (s *Settings) report() []Input {
+	return []Input{
 		{Name: "github-token", Env: "GITHUB_TOKEN", ActionDefault: "${{ github.token }}", Example: "${{ github.token }}", Secret: true, Value: bind(&s.GitHubToken, parseSecret),
 			Usage: "token for the comment on the pull request"},
 		{Name: "pull-request", Example: "42", Value: bind(&s.PullRequest, parseCount(1, 1<<31-1)),
@@ -180,9 +189,9 @@ func (s *settings) report() []input {
 	}
 }
 
-// envNames are the environment variables of an input, first one wins. The
+// EnvNames are the environment variables of an input, first one wins. The
 // runner keeps dashes, and a shell cannot export such names.
-func (in input) envNames() []string {
+func (in Input) EnvNames() []string {
 	upper := "INPUT_" + strings.ToUpper(in.Name)
 	names := []string{upper}
 	if under := strings.ReplaceAll(upper, "-", "_"); under != upper {
@@ -194,17 +203,17 @@ func (in input) envNames() []string {
 	return names
 }
 
-// shellName is the environment variable of an input that every shell can set.
-func (in input) shellName() string {
+// ShellName is the environment variable of an input that every shell can set.
+func (in Input) ShellName() string {
 	return strings.ReplaceAll("INPUT_"+strings.ToUpper(in.Name), "-", "_")
 }
 
 // isFor says whether the command may look at the input. Where the command is
 // not known, nothing can be said against it.
-func (in input) isFor(command string) bool {
+func (in Input) isFor(command string) bool {
 	return command == "" || len(in.For) == 0 || slices.Contains(in.For, command)
 }
 
-func (in input) requiredFor(command string) bool {
+func (in Input) requiredFor(command string) bool {
 	return slices.Contains(in.Required, command)
 }

@@ -1,4 +1,4 @@
-package main
+package inputs
 
 import (
 	"os"
@@ -125,13 +125,13 @@ func TestInputsOfAnotherCommand(t *testing.T) {
 		"history": "probe-count, probe-connect, format, output, fail-on", "rollback": "probe-count, probe-connect, format, output, fail-on",
 	} {
 		s, err := read(t, enough(env...), command)
-		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Probe.Connect != "" || s.warnings() != nil {
-			t.Errorf("%s: %+v %+v, warnings %q, error %v", command, s.Check, s.Promote.Probe, s.warnings(), err)
+		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Probe.Connect != "" || s.Warnings() != nil {
+			t.Errorf("%s: %+v %+v, warnings %q, error %v", command, s.Check, s.Promote.Probe, s.Warnings(), err)
 		}
 		inWorkflow := enough(append(env, "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=1")...)
 		s, err = read(t, inWorkflow, command)
 		want := []string{"the command " + command + " does not use " + unused}
-		if diff := cmp.Diff(want, s.warnings()); diff != "" || err != nil {
+		if diff := cmp.Diff(want, s.Warnings()); diff != "" || err != nil {
 			t.Errorf("%s in a workflow: warnings (-want +got):\n%s\nerror: %v", command, diff, err)
 		}
 	}
@@ -156,21 +156,6 @@ func TestLoopbackNeedsNoTLS(t *testing.T) {
 				t.Errorf("%s: %v", host, err)
 			}
 		}
-	}
-}
-
-// TestGitHubTokenStays has a token that no request may take along.
-func TestGitHubTokenStays(t *testing.T) {
-	t.Parallel()
-	w := workflow{Repository: "acme/shop", APIURL: "HTTP://git.example.com/api/v3"}
-	_, err := forgeOf(settings{GitHubToken: "x"}, w)
-	checkText(t, err, `github-token must not travel without TLS, and GITHUB_API_URL is "HTTP://git.example.com/api/v3": expected an https URL there`)
-	w.APIURL = "http://127.0.0.1:8080/api/v3"
-	if _, err := forgeOf(settings{GitHubToken: "x"}, w); err != nil {
-		t.Error(err)
-	}
-	if hub, err := forgeOf(settings{}, w); hub != nil || err == nil {
-		t.Errorf("without a token: forge %v, error %v", hub, err)
 	}
 }
 
@@ -204,9 +189,9 @@ func TestPasswordsInAddresses(t *testing.T) {
 func TestDefaultsFromTheRunnerAreNoContradiction(t *testing.T) {
 	t.Parallel()
 	env := []string{"INPUT_SERVICE=product-import"}
-	for _, in := range new(settings).inputs() {
+	for _, in := range All() {
 		if in.Default != "" {
-			env = append(env, in.envNames()[0]+"="+in.Default)
+			env = append(env, in.EnvNames()[0]+"="+in.Default)
 		}
 	}
 	if _, err := read(t, enough(env...)); err != nil {
@@ -247,7 +232,7 @@ func TestWarnings(t *testing.T) {
 		{[]string{"INPUT_ARGOCD-PLAINTEXT=true"}, []string{"argocd-plaintext: the token travels to Argo CD without TLS"}},
 	} {
 		s, err := read(t, enough(test.env...))
-		if diff := cmp.Diff(test.want, s.warnings()); diff != "" || err != nil {
+		if diff := cmp.Diff(test.want, s.Warnings()); diff != "" || err != nil {
 			t.Errorf("%v: warnings (-want +got):\n%s\nerror: %v", test.env, diff, err)
 		}
 	}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote"
+)
+
+// after tells people what they can do about a run that did not end well, with
+// the commands to paste.
+func after(s settings, result promote.Result, err error) string {
+	var restore *promote.RestoreError
+	var stopped *promote.PreflightStop
+	switch {
+	case errors.As(err, &stopped):
+		return "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(name string) bool { return name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
+	case errors.As(err, &restore):
+		return "A person must look: the traffic may still go to the new revision. To take it back by hand:\n  " + s.RollbackCommand()
+	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
+		return ""
+	case result.Status == promote.Held, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
+		return onward(s, result)
+	case result.Status == promote.Superseded:
+		return "Nothing was taken back: what is in the infra repository now is somebody else's."
+	}
+	return ""
+}
+
+// onward is what can be done about a promotion that stands where its last
+// commit has put it.
+func onward(s settings, result promote.Result) string {
+	same := s.CommandLine(inputs.Promote, func(string) bool { return true })
+	if last, found := result.Last(); !found || last.TakesBack() {
+		return "To try it again:\n  " + same
+	}
+	return "To continue:\n  " + same + "\nTo take it back:\n  " + s.RollbackCommand()
+}
