@@ -9,7 +9,7 @@ import (
 
 // after tells people what they can do about a run that did not end well, with
 // the commands to paste.
-func after(s settings, result promote.Result, err error) string {
+func after(s inputs.Settings, result promote.Result, err error) string {
 	var restore *promote.RestoreError
 	var stopped *promote.PreflightStop
 	switch {
@@ -29,7 +29,7 @@ func after(s settings, result promote.Result, err error) string {
 
 // onward is what can be done about a promotion that stands where its last
 // commit has put it.
-func onward(s settings, result promote.Result) string {
+func onward(s inputs.Settings, result promote.Result) string {
 	same := s.CommandLine(inputs.Promote, func(string) bool { return true })
 	if last, found := result.Last(); !found || last.TakesBack() {
 		return "To try it again:\n  " + same

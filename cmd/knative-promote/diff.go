@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -17,38 +19,38 @@ import (
 
 // diffCheckout compares every overlay that the checked-out commit changes
 // with the branch that it is to be merged into.
-func diffCheckout(ctx context.Context, s settings, w workflow, r *runner) error {
+func diffCheckout(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) error {
 	overlays, own, err := changedOverlays(ctx, s, w, r)
 	if err != nil {
 		return err
 	}
 	for _, file := range own {
-		r.Warning(note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
+		r.Warning(console.Note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
 	}
 	for _, o := range overlays {
 		r.Group(o.Path)
 		r.Printf("%s", o.Diff)
 		r.EndGroup()
 		if o.Err != "" {
-			r.Error(note{Title: o.Path + " does not render", File: o.File, Text: o.Err})
+			r.Error(console.Note{Title: o.Path + " does not render", File: o.File, Text: o.Err})
 		}
 		for _, warning := range o.Warnings {
-			r.Warning(note{Title: "Knative will refuse this", File: o.File, Text: warning})
+			r.Warning(console.Note{Title: "Knative will refuse this", File: o.File, Text: warning})
 		}
 	}
 	r.Printf("overlays that change: %d", len(overlays))
 	if err := r.Summarize(report.DiffSummary(overlays, own)); err != nil {
-		r.Warning(note{Title: "Summary not written", Text: err.Error()})
+		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	if err := commentDiff(ctx, s, w, r, report.DiffComment(overlays, own)); err != nil {
-		r.Warning(note{Title: "Comment not written", Text: err.Error()})
+		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 	}
 	return unrendered(overlays)
 }
 
 // changedOverlays renders what the checkout changes, before and after. It also
 // returns the changed files that are the tool's own.
-func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) (overlays []report.Overlay, own []string, err error) {
+func changedOverlays(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) (overlays []report.Overlay, own []string, err error) {
 	base, head, err := compared(ctx, s, w, r)
 	if err != nil {
 		return nil, nil, err
@@ -71,7 +73,7 @@ func changedOverlays(ctx context.Context, s settings, w workflow, r *runner) (ov
 
 // compared are the two commits of the difference: the checked-out one, and
 // where it is to be merged into.
-func compared(ctx context.Context, s settings, w workflow, r *runner) (base, head gitops.Snapshot, err error) {
+func compared(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) (base, head gitops.Snapshot, err error) {
 	head, err = gitops.Checkout(ctx, w.Workspace)
 	if err != nil {
 		return base, head, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
@@ -86,7 +88,7 @@ func compared(ctx context.Context, s settings, w workflow, r *runner) (base, hea
 
 // baseOf is the commit to compare with: the first parent of a pull request's
 // merge commit, which is newer than the base that the event names.
-func baseOf(ctx context.Context, repo *gitops.Repo, head gitops.Snapshot, w workflow) (gitops.Snapshot, error) {
+func baseOf(ctx context.Context, repo *gitops.Repo, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
 	switch {
 	case len(head.Commit.Parents) == 2:
 		return repo.At(ctx, head.Commit.Parents[0])
@@ -121,7 +123,7 @@ func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) re
 	return o
 }
 
-func commentDiff(ctx context.Context, s settings, w workflow, r *runner, comment string) error {
+func commentDiff(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console, comment string) error {
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}

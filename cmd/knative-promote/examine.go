@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
@@ -16,7 +18,7 @@ import (
 )
 
 // examine looks for what would break a promotion and reports it.
-func examine(ctx context.Context, s settings, w workflow, p *promote.Promotion, r *runner) (promote.Result, error) {
+func examine(ctx context.Context, s inputs.Settings, w console.Workflow, p *promote.Promotion, r *console.Console) (promote.Result, error) {
 	found, err := p.Examine(ctx)
 	if err == nil {
 		err = writeFindings(s.Check, found, r)
@@ -26,7 +28,7 @@ func examine(ctx context.Context, s settings, w workflow, p *promote.Promotion, 
 	}
 	annotate(r, found.Findings, local(s, w), check.Error)
 	if err := r.Summarize(report.CheckSummary(found)); err != nil {
-		r.Warning(note{Title: "Summary not written", Text: err.Error()})
+		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	result := promote.Result{
 		Command: s.Command, Service: found.Service, Environment: s.Promote.Environment, Overlay: found.Overlay,
@@ -41,12 +43,12 @@ func examine(ctx context.Context, s settings, w workflow, p *promote.Promotion, 
 
 // writeFindings writes the findings where people and programs want them: the log
 // shows them as text unless the only output is for a program.
-func writeFindings(c checkSettings, found check.Report, r *runner) error {
+func writeFindings(c inputs.CheckSettings, found check.Report, r *console.Console) error {
 	document, err := []byte(found.Text()), error(nil)
 	switch c.Format {
-	case formatJSON:
+	case inputs.FormatJSON:
 		document, err = found.JSON()
-	case formatSARIF:
+	case inputs.FormatSARIF:
 		document, err = found.SARIF(versionOf())
 	}
 	if err != nil {
@@ -72,13 +74,13 @@ type foundError struct {
 func (e *foundError) Error() string { return e.text }
 
 // verdict is nil unless something is as bad as the run may fail on.
-func verdict(c checkSettings, findings []check.Finding) error {
+func verdict(c inputs.CheckSettings, findings []check.Finding) error {
 	switch {
-	case c.FailOn == failOnNever:
+	case c.FailOn == inputs.FailOnNever:
 		return nil
 	case check.Count(findings, check.Error) > 0:
 		return &foundError{exitErrors, check.Tally(findings)}
-	case check.Count(findings, check.Warning) > 0 && c.FailOn == failOnWarning:
+	case check.Count(findings, check.Warning) > 0 && c.FailOn == inputs.FailOnWarning:
 		return &foundError{exitWarnings, check.Tally(findings)}
 	}
 	return nil
@@ -87,7 +89,7 @@ func verdict(c checkSettings, findings []check.Finding) error {
 // annotate shows findings on the run's page, and beside the files where they
 // are in the workflow's own repository. No annotation is worse than most, and
 // notes have none: Actions shows ten of a kind, and nothing is wrong there.
-func annotate(r *runner, findings []check.Finding, local bool, most check.Severity) {
+func annotate(r *console.Console, findings []check.Finding, local bool, most check.Severity) {
 	if !r.OnActions() { // the log has said it all
 		return
 	}
@@ -95,7 +97,7 @@ func annotate(r *runner, findings []check.Finding, local bool, most check.Severi
 		if f.Severity == check.Info {
 			continue
 		}
-		n := note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
+		n := console.Note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
 		if f.Evidence != "" && !strings.Contains(f.Evidence, "\n") { // more than a line is for the log
 			n.Text += "\nSeen: " + f.Evidence
 		}
@@ -115,7 +117,7 @@ func annotate(r *runner, findings []check.Finding, local bool, most check.Severi
 
 // showPreflight shows what a promotion found before its first commit. Notes
 // are for the command check: nothing is wrong there, and promotions are many.
-func showPreflight(s settings, r *runner, w workflow, findings []check.Finding) {
+func showPreflight(s inputs.Settings, r *console.Console, w console.Workflow, findings []check.Finding) {
 	bad := slices.DeleteFunc(slices.Clone(findings), func(f check.Finding) bool { return f.Severity == check.Info })
 	if len(bad) == 0 {
 		return
@@ -133,7 +135,7 @@ func showPreflight(s settings, r *runner, w workflow, findings []check.Finding) 
 }
 
 // local tells whether the infra repository is the one that the workflow is in.
-func local(s settings, w workflow) bool {
+func local(s inputs.Settings, w console.Workflow) bool {
 	return s.Checkout || w.Repository != "" && argo.SameRepo(s.Remote.URL, w.ServerURL+"/"+w.Repository)
 }
 

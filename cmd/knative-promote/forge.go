@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote/github"
 )
@@ -20,7 +21,7 @@ type forge interface {
 
 // forgeOf speaks to the repository of the workflow. What needs it can be done
 // without, so a token that would travel without TLS is only not sent.
-func forgeOf(s settings, w workflow) (forge, error) {
+func forgeOf(s inputs.Settings, w console.Workflow) (forge, error) {
 	if s.GitHubToken != "" && inputs.InClear(w.APIURL) {
 		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
 	}
@@ -33,7 +34,7 @@ func forgeOf(s settings, w workflow) (forge, error) {
 
 // checkPullRequest asks GitHub whose pull request it is where the event does
 // not tell, as of a comment.
-func checkPullRequest(ctx context.Context, s settings, w workflow) error {
+func checkPullRequest(ctx context.Context, s inputs.Settings, w console.Workflow) error {
 	if !w.Untold || !s.Pushes() {
 		return nil
 	}

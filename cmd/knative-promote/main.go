@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	defer func() {
 		if cause := recover(); cause != nil {
 			r.EndGroup()
-			r.Error(note{Title: "Internal error", Text: panicLine(cause)})
+			r.Error(console.Note{Title: "Internal error", Text: panicLine(cause)})
 			code = exitInternal
 		}
 	}()
@@ -64,20 +64,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 // start reads the settings and does what they ask for.
-func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *runner) (promote.Result, error) {
+func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *console.Console) (promote.Result, error) {
 	r.Hide(givenSecrets(getenv)...)
 	w, eventErr := console.ReadWorkflow(getenv)
 	s, err := inputs.Read(arguments, getenv, w)
 	r.Hide(s.Secrets()...)
 	if eventErr != nil && !s.Pushes() {
-		r.Warning(note{Title: "Event not read", Text: eventErr.Error()})
+		r.Warning(console.Note{Title: "Event not read", Text: eventErr.Error()})
 	}
 	if err != nil {
 		return promote.Result{Status: promote.Failed}, err
 	}
 	s.Argo.UserAgent = "knative-promote/" + versionOf()
 	for _, text := range s.Warnings() {
-		r.Warning(note{Title: "Inputs", Text: text})
+		r.Warning(console.Note{Title: "Inputs", Text: text})
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
@@ -85,21 +85,21 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 }
 
 // finish tells the runner how it ended.
-func finish(r *runner, result promote.Result, err error) int {
+func finish(r *console.Console, result promote.Result, err error) int {
 	r.EndGroup()
 	if err := r.SetOutputs(outputsOf(result)); err != nil {
-		r.Warning(note{Title: "Outputs not set", Text: err.Error()})
+		r.Warning(console.Note{Title: "Outputs not set", Text: err.Error()})
 	}
 	code := exitCode(err, result)
 	if result.Warning != "" {
-		r.Warning(note{Title: "Not complete", Text: result.Warning})
+		r.Warning(console.Note{Title: "Not complete", Text: result.Warning})
 	}
 	if bad, ok := errors.AsType[*inputs.BadInput](err); ok {
 		for _, line := range bad.Lines {
-			r.Error(note{Title: "Bad input", Text: line})
+			r.Error(console.Note{Title: "Bad input", Text: line})
 		}
 	} else if err != nil {
-		r.Error(note{Title: exitName(code), Text: err.Error()})
+		r.Error(console.Note{Title: exitName(code), Text: err.Error()})
 	}
 	return code
 }
@@ -119,7 +119,7 @@ func givenSecrets(getenv func(string) string) []string {
 }
 
 // quiet sends what the libraries log on their own to the debug lines.
-func quiet(r *runner) {
+func quiet(r *console.Console) {
 	log.SetOutput(r)
 	logrus.SetOutput(r)
 }

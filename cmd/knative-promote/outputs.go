@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -46,10 +47,10 @@ func outputTable() []outputRow {
 }
 
 // outputsOf are the outputs of a run that has come as far as the result says.
-func outputsOf(result promote.Result) []output {
-	var outputs []output
+func outputsOf(result promote.Result) []console.Output {
+	var outputs []console.Output
 	for _, row := range outputTable() {
-		outputs = append(outputs, output{Name: row.Name, Value: row.Value(result)})
+		outputs = append(outputs, console.Output{Name: row.Name, Value: row.Value(result)})
 	}
 	return outputs
 }

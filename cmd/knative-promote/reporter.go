@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
@@ -17,7 +18,7 @@ import (
 // request comment and the job summary. Nothing of it can hold the run up or
 // change how it ends.
 type reporter struct {
-	runner *runner
+	runner *console.Console
 	group  string
 	shown  string // how far the steps have come in the comment
 
@@ -34,7 +35,7 @@ type reporter struct {
 }
 
 // newReporter starts the writer of the comment.
-func newReporter(ctx context.Context, s settings, w workflow, r *runner) *reporter {
+func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
 		diff: remembered(report.Diff), commits: inputs.CommitURL(s.Remote.URL),
@@ -102,7 +103,7 @@ const (
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
 	result = r.complete(result)
-	if (result.DryRun || result.Command == cmdDiff) && result.Diff != "" {
+	if (result.DryRun || result.Command == inputs.Diff) && result.Diff != "" {
 		r.runner.Printf("%s", result.Diff)
 	}
 	r.runner.Printf("%s", inWords(result))
@@ -110,7 +111,7 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 		r.runner.Printf("%s", hint)
 	}
 	if err := r.summarize(result); err != nil {
-		r.runner.Warning(note{Title: "Summary not written", Text: err.Error()})
+		r.runner.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	r.offer(result)
 	close(r.results)
@@ -122,13 +123,13 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	select {
 	case <-r.done:
 	case <-time.After(wait):
-		r.runner.Warning(note{Title: "Comment not written", Text: "the GitHub API took too long"})
+		r.runner.Warning(console.Note{Title: "Comment not written", Text: "the GitHub API took too long"})
 	}
 	return result, err
 }
 
 // comment writes every state that is offered to the pull request.
-func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
+func (r *reporter) comment(ctx context.Context, s inputs.Settings, w console.Workflow) {
 	defer close(r.done)
 	var hub forge
 	pull, warned := 0, false
@@ -145,7 +146,7 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 		}
 		if err != nil && !warned {
 			warned = true
-			r.runner.Warning(note{Title: "Comment not written", Text: err.Error()})
+			r.runner.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 		}
 		select {
 		case <-time.After(commentPause):
@@ -156,7 +157,7 @@ func (r *reporter) comment(ctx context.Context, s settings, w workflow) {
 
 // commentPlace finds where the comment belongs: 0 where there is no pull
 // request.
-func commentPlace(ctx context.Context, s settings, w workflow) (forge, int, error) {
+func commentPlace(ctx context.Context, s inputs.Settings, w console.Workflow) (forge, int, error) {
 	hub, err := forgeOf(s, w)
 	if err != nil || s.PullRequest > 0 || w.SHA == "" {
 		return hub, s.PullRequest, err

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
@@ -19,7 +20,7 @@ import (
 // execute does what the settings ask for and says how it ended. The result is
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over, cancelled tells the former.
-func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workflow, r *runner) (promote.Result, error) {
+func execute(ctx context.Context, cancelled <-chan struct{}, s inputs.Settings, w console.Workflow, r *console.Console) (promote.Result, error) {
 	if err := checkPullRequest(ctx, s, w); err != nil {
 		return looked(ctx, s, err)
 	}
@@ -31,16 +32,16 @@ func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workf
 	p.Cancelled = cancelled
 	var result promote.Result
 	switch {
-	case s.Command == cmdHistory:
+	case s.Command == inputs.History:
 		return looked(ctx, s, history(ctx, p, r))
-	case s.Command == cmdCheck:
+	case s.Command == inputs.Check:
 		return examine(ctx, s, w, p, r)
 	case s.DiffsCheckout():
 		return looked(ctx, s, diffCheckout(ctx, s, w, r))
-	case s.Command == cmdRollback:
+	case s.Command == inputs.Rollback:
 		result, err = p.Rollback(ctx)
 	default:
-		if s.Command == cmdDiff {
+		if s.Command == inputs.Diff {
 			p.DryRun, p.Preflight = true, promote.PreflightOff
 		}
 		result, err = p.Run(ctx)
@@ -52,7 +53,7 @@ func execute(ctx context.Context, cancelled <-chan struct{}, s settings, w workf
 }
 
 // looked is how a command ends that only looks.
-func looked(ctx context.Context, s settings, err error) (promote.Result, error) {
+func looked(ctx context.Context, s inputs.Settings, err error) (promote.Result, error) {
 	if err != nil {
 		return promote.Result{Command: s.Command, Status: cutShort(ctx)}, overtime(ctx, err)
 	}
@@ -79,7 +80,7 @@ func overtime(ctx context.Context, err error) error {
 
 // connect makes the run's ends: the infra repository and Argo CD, which a
 // plan alone can do without.
-func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error) {
+func connect(s inputs.Settings, w console.Workflow, show *reporter) (*promote.Promotion, error) {
 	p := &promote.Promotion{Config: s.Promote, Reporter: show}
 	if s.Checkout {
 		p.Branch = checkedOut{w.Workspace}
@@ -104,7 +105,7 @@ func connect(s settings, w workflow, show *reporter) (*promote.Promotion, error)
 
 // open opens the infra repository, with tokens of the GitHub App where there is
 // one.
-func open(s settings, w workflow, r *runner) (*gitops.Repo, error) {
+func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Repo, error) {
 	remote := s.Remote
 	if s.App.ID == "" {
 		return gitops.Open(remote)
@@ -141,7 +142,7 @@ func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 }
 
 // history prints the promotions that the record has, newest first.
-func history(ctx context.Context, p *promote.Promotion, r *runner) error {
+func history(ctx context.Context, p *promote.Promotion, r *console.Console) error {
 	entries, err := p.History(ctx)
 	if err != nil {
 		return err
