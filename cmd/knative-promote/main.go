@@ -65,10 +65,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 // start reads the settings and does what they ask for.
 func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *console.Console) (promote.Result, error) {
-	r.Hide(givenSecrets(getenv)...)
+	r.Hide(inputs.Secrets(getenv)...)
 	w, eventErr := console.ReadWorkflow(getenv)
 	s, err := inputs.Read(arguments, getenv, w)
-	r.Hide(s.Secrets()...)
 	if eventErr != nil && !s.Pushes() {
 		r.Warning(console.Note{Title: "Event not read", Text: eventErr.Error()})
 	}
@@ -102,20 +101,6 @@ func finish(r *console.Console, result promote.Result, err error) int {
 		r.Error(console.Note{Title: exitName(code), Text: err.Error()})
 	}
 	return code
-}
-
-// givenSecrets are the secret inputs as they came, before anything is checked.
-func givenSecrets(getenv func(string) string) []string {
-	var secrets []string
-	for _, in := range inputs.All() {
-		if !in.Secret {
-			continue
-		}
-		for _, name := range in.EnvNames() {
-			secrets = append(secrets, getenv(name))
-		}
-	}
-	return secrets
 }
 
 // quiet sends what the libraries log on their own to the debug lines.

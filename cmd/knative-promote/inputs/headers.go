@@ -41,7 +41,12 @@ func isPlain(header, value string) bool {
 
 // headerSecrets are the values that are to be hidden, and of values with
 // several parts, such as Bearer and a token, the parts that are secrets alone.
-func headerSecrets(headers http.Header) []string {
+// Text that is no headers has none.
+func headerSecrets(text string) []string {
+	headers, err := parseHeaders(text)
+	if err != nil {
+		return nil
+	}
 	var secrets []string
 	for name, values := range headers {
 		for _, value := range values {

@@ -32,12 +32,8 @@ func TestHeadersAreHidden(t *testing.T) {
 		"X-Team: the shop team":                      false,
 		"X-Forwarded-Proto: HTTP":                    false,
 	} {
-		s, err := read(t, enough("INPUT_ARGOCD-HEADERS="+header))
-		if err != nil {
-			t.Fatal(err)
-		}
 		r := console.New(consoletest.Environment(), io.Discard, io.Discard)
-		r.Hide(s.Secrets()...)
+		r.Hide(Secrets(enough("INPUT_ARGOCD-HEADERS=" + header))...)
 		_, value, _ := strings.Cut(header, ": ")
 		if got := r.Redact("a " + value + " b"); (got == "a *** b") != hidden {
 			t.Errorf("%s: the value in a text became %q, want it hidden: %t", header, got, hidden)
@@ -48,12 +44,8 @@ func TestHeadersAreHidden(t *testing.T) {
 // TestPartsOfHeadersAreHidden has what a proxy may quote alone.
 func TestPartsOfHeadersAreHidden(t *testing.T) {
 	t.Parallel()
-	s, err := read(t, enough("INPUT_ARGOCD-HEADERS=Authorization: Bearer q7Hd02Kx\nCookie: session=9f8e7d6c; theme=dark"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := console.New(consoletest.Environment(), io.Discard, io.Discard)
-	r.Hide(s.Secrets()...)
+	r.Hide(Secrets(enough("INPUT_ARGOCD-HEADERS=Authorization: Bearer q7Hd02Kx\nCookie: session=9f8e7d6c; theme=dark"))...)
 	if got, want := r.Redact("Bearer of q7Hd02Kx, 9f8e7d6c, dark"), "Bearer of ***, ***, dark"; got != want {
 		t.Errorf("redacted to %q, want %q", got, want)
 	}

@@ -88,9 +88,3 @@ func (s *Settings) DiffsCheckout() bool {
 
 // Pushes says whether the command may change the infra repository.
 func (s *Settings) Pushes() bool { return s.Command == Promote || s.Command == Rollback }
-
-// Secrets are the values that no output may show.
-func (s *Settings) Secrets() []string {
-	all := []string{s.Remote.Token, string(s.Remote.SSHKey), string(s.App.Key), s.Argo.Token, s.GitHubToken}
-	return append(all, headerSecrets(s.Argo.Headers)...)
-}

@@ -16,17 +16,18 @@ import (
 // input, the environment variable, the flag, the usage text, action.yml and
 // README.md all follow from it.
 type Input struct {
-	Name          string     // of the action's input and of the flag
-	Usage         string     // what it says and what it may be
-	Default       string     // taken when nothing is set
-	ActionDefault string     // the default in action.yml, where it is not Default
-	Example       string     // a good value, shown with every error
-	Env           string     // another environment variable to read, after INPUT_NAME
-	Secret        bool       // never a flag and never printed
-	Address       bool       // may hold a password where it is wrong
-	For           []string   // the commands that it is for; none: all
-	Required      []string   // the commands that cannot do without it
-	Value         flag.Value // checks the text and keeps it in the settings
+	Name          string                     // of the action's input and of the flag
+	Usage         string                     // what it says and what it may be
+	Default       string                     // taken when nothing is set
+	ActionDefault string                     // the default in action.yml, where it is not Default
+	Example       string                     // a good value, shown with every error
+	Env           string                     // another environment variable to read, after INPUT_NAME
+	Secret        bool                       // never a flag and never printed
+	Parts         func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
+	Address       bool                       // may hold a password where it is wrong
+	For           []string                   // the commands that it is for; none: all
+	Required      []string                   // the commands that cannot do without it
+	Value         flag.Value                 // checks the text and keeps it in the settings
 }
 
 // A Group is a part of the table with a title for people.
@@ -127,7 +128,7 @@ func (s *Settings) argocd() []Input {
 			Usage: "do not verify Argo CD's certificate"},
 		{Name: "argocd-plaintext", Default: "false", Example: "true", Value: bind(&a.Plaintext, parseBool),
 			Usage: "talk to Argo CD without TLS"},
-		{Name: "argocd-headers", Example: "CF-Access-Client-Id: 0123.access", Secret: true, Value: bind(&a.Headers, parseHeaders),
+		{Name: "argocd-headers", Example: "CF-Access-Client-Id: 0123.access", Secret: true, Parts: headerSecrets, Value: bind(&a.Headers, parseHeaders),
 			Usage: "headers for a proxy in front of Argo CD, one `Name: value` per line"},
 		{Name: "argocd-root-path", Example: "/argo-cd", Address: true, Value: bind(&a.RootPath, parseRootPath),
 			Usage: "path under which Argo CD is served"},
@@ -187,6 +188,26 @@ func (s *Settings) report() []Input {
 		{Name: "pull-request", Example: "42", Value: bind(&s.PullRequest, parseCount(1, 1<<31-1)),
 			Usage: "number of the pull request that shows the report (default: the one of the event, or the one that the commit came from)"},
 	}
+}
+
+// Secrets are the texts that no output may show: the secret inputs as they
+// came, before anything is checked, and the parts of them that are secrets
+// alone.
+func Secrets(getenv func(string) string) []string {
+	var secrets []string
+	for _, in := range All() {
+		if !in.Secret {
+			continue
+		}
+		for _, name := range in.EnvNames() {
+			text := getenv(name)
+			secrets = append(secrets, text)
+			if in.Parts != nil {
+				secrets = append(secrets, in.Parts(text)...)
+			}
+		}
+	}
+	return secrets
 }
 
 // EnvNames are the environment variables of an input, first one wins. The
