@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,38 +11,26 @@ import (
 
 // contradictions lists what is wrong between inputs that are each good alone.
 // It looks only at inputs whose own value is good.
-func (s *Settings) contradictions(given map[string]string, w console.Workflow) []string {
-	var wrong []string
-	for _, check := range []func(map[string]string, console.Workflow) string{
-		s.checkTo, s.checkProbe, s.checkTag, s.checkPrevious, s.checkBake, s.checkWait,
-		s.checkTransport, s.checkClear, s.checkApp, s.checkTokenLife, s.checkTLS, s.checkCredentials, s.checkApplication, s.checkFork,
-	} {
-		if line := check(given, w); line != "" {
-			wrong = append(wrong, line)
-		}
+func (s *Settings) contradictions(given origins, w console.Workflow) []string {
+	wrong := []string{
+		s.checkProbe(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
+		s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
+		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w),
 	}
-	return wrong
+	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
 }
 
-func (s *Settings) checkTo(given map[string]string, _ console.Workflow) string {
-	if given["to"] == "" || s.Command == Rollback {
-		return ""
-	}
-	return fmt.Sprintf("to: %q (%s): only the command rollback goes back to something; remove it, or set command to rollback", s.Promote.To, given["to"])
-}
-
-func (s *Settings) checkProbe(given map[string]string, _ console.Workflow) string {
-	_, probe := given["probe"]
+func (s *Settings) checkProbe(given origins) string {
 	for _, name := range []string{"probe-connect", "probe-count"} {
-		if given[name] != "" && !probe && s.Command == Promote {
-			return fmt.Sprintf("%s (%s): there is no probe; set probe, for example: /healthz", name, given[name])
+		if given.source(name) != "" && !given.has("probe") && s.Command == Promote {
+			return fmt.Sprintf("%s (%s): there is no probe; set probe, for example: /healthz", name, given.source(name))
 		}
 	}
 	return ""
 }
 
 // checkTag keeps the tagged route's host, tag-service, within a DNS label.
-func (s *Settings) checkTag(_ map[string]string, _ console.Workflow) string {
+func (s *Settings) checkTag() string {
 	if host := s.Promote.CandidateTag + "-" + s.Promote.Service; len(host) > 63 && s.Promote.Service != "" {
 		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
 			s.Promote.CandidateTag, host, len(host), 62-len(s.Promote.Service))
@@ -49,7 +38,7 @@ func (s *Settings) checkTag(_ map[string]string, _ console.Workflow) string {
 	return ""
 }
 
-func (s *Settings) checkPrevious(_ map[string]string, _ console.Workflow) string {
+func (s *Settings) checkPrevious() string {
 	if !s.Promote.KeepPrevious || s.Promote.CandidateTag != "previous" {
 		return ""
 	}
@@ -57,7 +46,7 @@ func (s *Settings) checkPrevious(_ map[string]string, _ console.Workflow) string
 }
 
 // checkBake keeps a run from starting that can only end in its timeout.
-func (s *Settings) checkBake(_ map[string]string, _ console.Workflow) string {
+func (s *Settings) checkBake() string {
 	var bake time.Duration
 	for _, step := range s.Promote.Steps {
 		bake += step.Bake
@@ -68,7 +57,7 @@ func (s *Settings) checkBake(_ map[string]string, _ console.Workflow) string {
 	return fmt.Sprintf("timeout: %q: the steps alone must stay good for %s; expected more than that, for example: %s", s.Timeout, bake, 2*bake)
 }
 
-func (s *Settings) checkWait(_ map[string]string, _ console.Workflow) string {
+func (s *Settings) checkWait() string {
 	if s.Timeout == 0 || s.Promote.WaitTimeout <= s.Timeout {
 		return ""
 	}
@@ -77,33 +66,33 @@ func (s *Settings) checkWait(_ map[string]string, _ console.Workflow) string {
 
 // checkTransport keeps a credential from being given for a transport that
 // cannot use it.
-func (s *Settings) checkTransport(given map[string]string, _ console.Workflow) string {
+func (s *Settings) checkTransport(given origins) string {
 	scheme := schemeOf(s.Remote.URL)
 	web := scheme == "http" || scheme == "https"
 	switch {
-	case web && given["ssh-key"] != "" && given["token"] == "" && given["app-id"] == "":
-		return fmt.Sprintf("ssh-key (%s): %s is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git", given["ssh-key"], s.Remote.URL)
-	case scheme == "ssh" && given["ssh-key"] == "" && given["token"] != "":
-		return fmt.Sprintf("token (%s): %s is reached over ssh; set ssh-key instead, or write repository as an https URL", given["token"], s.Remote.URL)
+	case web && given.source("ssh-key") != "" && given.source("token") == "" && given.source("app-id") == "":
+		return fmt.Sprintf("ssh-key (%s): %s is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git", given.source("ssh-key"), s.Remote.URL)
+	case scheme == "ssh" && given.source("ssh-key") == "" && given.source("token") != "":
+		return fmt.Sprintf("token (%s): %s is reached over ssh; set ssh-key instead, or write repository as an https URL", given.source("token"), s.Remote.URL)
 	}
 	return ""
 }
 
 // checkClear keeps credentials from travelling without TLS. Argo CD's does so
 // where argocd-plaintext asks for it, and the comment's is not sent.
-func (s *Settings) checkClear(given map[string]string, w console.Workflow) string {
-	switch credential := given["token"] != "" || given["app-id"] != ""; {
+func (s *Settings) checkClear(given origins, w console.Workflow) string {
+	switch credential := given.source("token") != "" || given.source("app-id") != ""; {
 	case credential && InClear(s.Remote.URL):
 		return fmt.Sprintf("repository: %q: a token must not travel without TLS; expected an https URL", s.Remote.URL)
-	case given["app-id"] != "" && InClear(w.APIURL):
-		return fmt.Sprintf("app-id (%s): the App's tokens come from GITHUB_API_URL, which is %q, and must not travel without TLS; expected an https URL there", given["app-id"], w.APIURL)
+	case given.source("app-id") != "" && InClear(w.APIURL):
+		return fmt.Sprintf("app-id (%s): the App's tokens come from GITHUB_API_URL, which is %q, and must not travel without TLS; expected an https URL there", given.source("app-id"), w.APIURL)
 	}
 	return ""
 }
 
 // checkApp keeps the App's inputs together, and other credentials apart.
-func (s *Settings) checkApp(given map[string]string, _ console.Workflow) string {
-	id, key := given["app-id"], given["app-private-key"]
+func (s *Settings) checkApp(given origins) string {
+	id, key := given.source("app-id"), given.source("app-private-key")
 	switch {
 	case id == "" && key == "":
 		return ""
@@ -111,8 +100,8 @@ func (s *Settings) checkApp(given map[string]string, _ console.Workflow) string 
 		return fmt.Sprintf("app-private-key: missing: app-id is set (%s); set app-private-key too, or token instead of both", id)
 	case id == "":
 		return fmt.Sprintf("app-id: missing: app-private-key is set (%s); set app-id too, or token instead of both", key)
-	case given["token"] != "":
-		return fmt.Sprintf("token (%s): app-id is set too (%s), and its tokens are made in the run; remove one of them", given["token"], id)
+	case given.source("token") != "":
+		return fmt.Sprintf("token (%s): app-id is set too (%s), and its tokens are made in the run; remove one of them", given.source("token"), id)
 	case !strings.HasPrefix(schemeOf(s.Remote.URL), "http"):
 		return fmt.Sprintf("app-id (%s): a GitHub App's token is for https, and the repository is %s; write repository as owner/name or an https URL", id, s.Remote.URL)
 	}
@@ -125,42 +114,40 @@ func (s *Settings) checkApp(given map[string]string, _ console.Workflow) string 
 const appTokenLife = time.Hour
 
 // checkTokenLife refuses a promotion that could not be taken back any more.
-func (s *Settings) checkTokenLife(given map[string]string, _ console.Workflow) string {
+func (s *Settings) checkTokenLife(given origins) string {
 	worst := s.Promote.Worst(s.Timeout)
 	if s.Command != Promote || !strings.HasPrefix(s.Remote.Token, "ghs_") || s.Remote.Token == s.GitHubToken || s.Timeout == 0 || worst <= appTokenLife {
 		return ""
 	}
 	return fmt.Sprintf("token (%s): a GitHub App's token lives for %s, and this promotion and its way back may take %s, so at its end it could not be taken back; "+
-		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given["token"], appTokenLife, worst)
+		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given.source("token"), appTokenLife, worst)
 }
 
-func (s *Settings) checkTLS(given map[string]string, _ console.Workflow) string {
+func (s *Settings) checkTLS(given origins) string {
 	switch {
 	case s.Argo.Plaintext && len(s.Argo.CA) > 0:
-		return fmt.Sprintf("argocd-ca (%s): without TLS there is no certificate; remove it, or set argocd-plaintext to false", given["argocd-ca"])
+		return fmt.Sprintf("argocd-ca (%s): without TLS there is no certificate; remove it, or set argocd-plaintext to false", given.source("argocd-ca"))
 	case s.Argo.Insecure && len(s.Argo.CA) > 0:
-		return fmt.Sprintf("argocd-ca (%s): argocd-insecure accepts every certificate; remove one of them", given["argocd-ca"])
+		return fmt.Sprintf("argocd-ca (%s): argocd-insecure accepts every certificate; remove one of them", given.source("argocd-ca"))
 	}
 	return ""
 }
 
 // checkCredentials says early that Argo CD cannot be asked.
-func (s *Settings) checkCredentials(given map[string]string, _ console.Workflow) string {
-	_, token := given["argocd-token"]
-	if s.Command != Diff && s.Command != Check || given["argocd-server"] == "" || token {
+func (s *Settings) checkCredentials(given origins) string {
+	if s.Command != Diff && s.Command != Check || given.source("argocd-server") == "" || given.has("argocd-token") {
 		return ""
 	}
-	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a %s without the live state", given["argocd-server"], s.Command)
+	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a %s without the live state", given.source("argocd-server"), s.Command)
 }
 
 // checkApplication says what the check needs to compare with Argo CD.
-func (s *Settings) checkApplication(given map[string]string, _ console.Workflow) string {
-	_, application := given["application"]
+func (s *Settings) checkApplication(given origins) string {
 	switch {
-	case s.Command != Check || given["argocd-server"] == "":
+	case s.Command != Check || given.source("argocd-server") == "":
 		return ""
-	case !application:
-		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a check of the overlay alone", given["argocd-server"])
+	case !given.has("application"):
+		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a check of the overlay alone", given.source("argocd-server"))
 	case s.Remote.URL == "":
 		return "repository: missing: the Application is compared with it; set repository, for example: acme/infra"
 	}
@@ -169,7 +156,7 @@ func (s *Settings) checkApplication(given map[string]string, _ console.Workflow)
 
 // checkFork keeps what a stranger proposes from being promoted with the
 // repository's secrets, as pull_request_target would.
-func (s *Settings) checkFork(_ map[string]string, w console.Workflow) string {
+func (s *Settings) checkFork(w console.Workflow) string {
 	switch {
 	case !s.Pushes():
 		return ""

@@ -37,7 +37,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow) (Setti
 	if args.command != "" {
 		args.flags["command"] = args.command
 	}
-	given := map[string]string{} // input to where its value came from; the runner gives defaults too, they do not count
+	given := origins{}
 	for _, in := range s.inputs() {
 		text, source := in.look(args.flags, getenv)
 		if source != "" && !in.isFor(s.Command) {
@@ -45,7 +45,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow) (Setti
 			text, source = in.Default, ""
 		}
 		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
-			given[in.Name] = source
+			given[in.Name] = origin{source: source, bad: source == ""}
 			s.wishFor(in, text)
 		}
 		if text == "" {
@@ -53,7 +53,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow) (Setti
 		}
 		if err := in.Value.Set(text); err != nil {
 			wrong = append(wrong, in.complain(text, source, err))
-			given[in.Name] = "" // it is there, so it is not missing, but nothing can be checked with it
+			given[in.Name] = origin{source: source, bad: true}
 		}
 	}
 	s.complete(w)
@@ -63,6 +63,30 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow) (Setti
 		return s, &BadInput{wrong}
 	}
 	return s, nil
+}
+
+// An origin is where the value of an input came from.
+type origin struct {
+	source string // a flag or an environment variable
+	bad    bool   // so nothing can be checked with the value
+}
+
+// origins are those of the inputs that somebody set. A default does not count, which the
+// runner gives too.
+type origins map[string]origin
+
+// has says whether the input was set, be it to a bad value.
+func (o origins) has(name string) bool {
+	_, set := o[name]
+	return set
+}
+
+// source is where the good value of an input came from; empty without one.
+func (o origins) source(name string) string {
+	if o[name].bad {
+		return ""
+	}
+	return o[name].source
 }
 
 // wishFor keeps what somebody set, for commands to paste.
@@ -79,6 +103,9 @@ func (s *Settings) wishFor(in Input, text string) {
 // passOver leaves out an input that is for other commands: in an environment
 // it may stand for those. A flag is meant for this one, so it is wrong.
 func (s *Settings) passOver(in Input, text, source string, w console.Workflow) []string {
+	if in.Elsewhere != "" {
+		return []string{fmt.Sprintf("%s: %s (%s): %s; remove it, or set command to %s", in.Name, in.shown(text), source, in.Elsewhere, strings.Join(in.For, ", "))}
+	}
 	if strings.HasPrefix(source, "--") {
 		return []string{fmt.Sprintf("%s (%s): the command %s does not use it, only %s; remove it, or set command", in.Name, source, s.Command, strings.Join(in.For, ", "))}
 	}
@@ -102,17 +129,21 @@ func (in Input) look(flags map[string]string, getenv func(string) string) (text,
 	return in.Default, ""
 }
 
-// complain says what is wrong with a value. A secret's value is not shown.
+// complain says what is wrong with a value.
 func (in Input) complain(text, source string, err error) string {
+	return fmt.Sprintf("%s: %s (%s): %v; for example: %s", in.Name, in.shown(text), source, err, in.Example)
+}
+
+// shown is a value as an error quotes it, which a secret's never does.
+func (in Input) shown(text string) string {
+	if in.Secret {
+		return "the value"
+	}
 	shown := in.withoutPassword(text)
 	if len(shown) > 200 {
 		shown = shown[:200] + "…"
 	}
-	shown = strconv.Quote(shown)
-	if in.Secret {
-		shown = "the value"
-	}
-	return fmt.Sprintf("%s: %s (%s): %v; for example: %s", in.Name, shown, source, err, in.Example)
+	return strconv.Quote(shown)
 }
 
 // withoutPassword is the text without what may be a password. Nobody can tell
@@ -127,10 +158,10 @@ func (in Input) withoutPassword(text string) string {
 }
 
 // missing lists the inputs that the command needs and nobody gave.
-func (s *Settings) missing(given map[string]string) []string {
+func (s *Settings) missing(given origins) []string {
 	var wrong []string
 	for _, in := range s.inputs() {
-		if _, ok := given[in.Name]; ok || !s.needs(in) {
+		if given.has(in.Name) || !s.needs(in) {
 			continue
 		}
 		how := "set the input " + in.Name + ", --" + in.Name + " or " + in.ShellName()

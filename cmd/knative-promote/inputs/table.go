@@ -26,6 +26,7 @@ type Input struct {
 	Parts         func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
 	Address       bool                       // may hold a password where it is wrong
 	For           []string                   // the commands that it is for; none: all
+	Elsewhere     string                     // why it is wrong for other commands, where it is not only left out
 	Required      []string                   // the commands that cannot do without it
 	Value         flag.Value                 // checks the text and keeps it in the settings
 }
@@ -77,7 +78,7 @@ func (s *Settings) what() []Input {
 		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
-		{Name: "to", Example: "product-import-8a71e0c4", Value: bind(&p.To, parseTo),
+		{Name: "to", Example: "product-import-8a71e0c4", For: []string{Rollback}, Elsewhere: "only the command rollback goes back to something", Value: bind(&p.To, parseTo),
 			Usage: "for rollback: the revision to go back to, or a commit by its full name (default: the promotion before)"},
 		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),
 			Usage: "why, for the commit message and the report"},
