@@ -14,10 +14,10 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 	var stopped *promote.PreflightStop
 	switch {
 	case errors.As(err, &stopped):
-		return "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(name string) bool { return name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
+		return "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 	case errors.As(err, &restore):
 		return "A person must look: the traffic may still go to the new revision. To take it back by hand:\n  " + s.RollbackCommand()
-	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
+	case result.Command == string(inputs.Rollback), result.Command == string(inputs.Diff):
 		return ""
 	case result.Status == promote.Held, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
 		return onward(s, result)
@@ -30,7 +30,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 // onward is what can be done about a promotion that stands where its last
 // commit has put it.
 func onward(s inputs.Settings, result promote.Result) string {
-	same := s.CommandLine(inputs.Promote, func(string) bool { return true })
+	same := s.CommandLine(inputs.Promote, func(inputs.Input) bool { return true })
 	if last, found := result.Last(); !found || last.TakesBack() {
 		return "To try it again:\n  " + same
 	}

@@ -130,7 +130,7 @@ func readmeRules() string {
 func sentence(in inputs.Input) string {
 	text := capital(in.Usage)
 	if len(in.Required) > 0 {
-		text += " (required for " + strings.Join(in.Required, ", ") + ")"
+		text += " (required for " + inputs.Names(in.Required) + ")"
 	}
 	if in.Secret {
 		text += "; a secret, so it is never a flag"

@@ -31,7 +31,7 @@ func examine(ctx context.Context, s inputs.Settings, w console.Workflow, p *prom
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	result := promote.Result{
-		Command: s.Command, Service: found.Service, Environment: s.Promote.Environment, Overlay: found.Overlay,
+		Command: string(s.Command), Service: found.Service, Environment: s.Promote.Environment, Overlay: found.Overlay,
 		Application: s.Promote.App.Name, Findings: append([]check.Finding{}, found.Findings...),
 	}
 	result.Status, err = promote.Unchanged, verdict(s.Check, found.Findings)

@@ -35,7 +35,7 @@ func forgeOf(s inputs.Settings, w console.Workflow) (forge, error) {
 // checkPullRequest asks GitHub whose pull request it is where the event does
 // not tell, as of a comment.
 func checkPullRequest(ctx context.Context, s inputs.Settings, w console.Workflow) error {
-	if !w.Untold || !s.Pushes() {
+	if !w.Untold || !s.Command.Pushes() {
 		return nil
 	}
 	ofFork := false

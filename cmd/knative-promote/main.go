@@ -68,7 +68,7 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 	r.Hide(inputs.Secrets(getenv)...)
 	w, eventErr := console.ReadWorkflow(getenv)
 	s, err := inputs.Read(arguments, getenv, w)
-	if eventErr != nil && !s.Pushes() {
+	if eventErr != nil && !s.Command.Pushes() {
 		r.Warning(console.Note{Title: "Event not read", Text: eventErr.Error()})
 	}
 	if err != nil {

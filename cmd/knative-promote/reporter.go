@@ -103,7 +103,7 @@ const (
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
 	result = r.complete(result)
-	if (result.DryRun || result.Command == inputs.Diff) && result.Diff != "" {
+	if (result.DryRun || result.Command == string(inputs.Diff)) && result.Diff != "" {
 		r.runner.Printf("%s", result.Diff)
 	}
 	r.runner.Printf("%s", inWords(result))

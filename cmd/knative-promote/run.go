@@ -27,7 +27,7 @@ func execute(ctx context.Context, cancelled <-chan struct{}, s inputs.Settings, 
 	show := newReporter(ctx, s, w, r)
 	p, err := connect(s, w, show)
 	if err != nil {
-		return promote.Result{Command: s.Command, Status: promote.Failed}, err
+		return promote.Result{Command: string(s.Command), Status: promote.Failed}, err
 	}
 	p.Cancelled = cancelled
 	var result promote.Result
@@ -55,9 +55,9 @@ func execute(ctx context.Context, cancelled <-chan struct{}, s inputs.Settings, 
 // looked is how a command ends that only looks.
 func looked(ctx context.Context, s inputs.Settings, err error) (promote.Result, error) {
 	if err != nil {
-		return promote.Result{Command: s.Command, Status: cutShort(ctx)}, overtime(ctx, err)
+		return promote.Result{Command: string(s.Command), Status: cutShort(ctx)}, overtime(ctx, err)
 	}
-	return promote.Result{Command: s.Command, Status: promote.Unchanged}, nil
+	return promote.Result{Command: string(s.Command), Status: promote.Unchanged}, nil
 }
 
 // cutShort is the status of a run that failed, or that was cancelled before it

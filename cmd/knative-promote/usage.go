@@ -16,12 +16,11 @@ Usage:
   knative-promote [COMMAND] [flags]
 
 Commands:
-  promote    set the image and shift the traffic in steps, one commit each (default)
-  rollback   restore an earlier promotion in one commit
-  check      look for what would break a promotion, and change nothing
-  diff       show what would change, and change nothing
-  history    list the promotions
-
+`)
+	for _, c := range commandTable() {
+		fmt.Fprintf(&b, "  %-11s%s\n", c.Name, c.Usage)
+	}
+	b.WriteString(`
 Every flag --NAME is also read from the environment as INPUT_NAME, with _ for -.
 Secrets are read from there alone.
 `)

@@ -158,7 +158,7 @@ func (s *Settings) checkApplication(given origins) string {
 // repository's secrets, as pull_request_target would.
 func (s *Settings) checkFork(w console.Workflow) string {
 	switch {
-	case !s.Pushes():
+	case !s.Command.Pushes():
 		return ""
 	case w.Unread != "":
 		return fmt.Sprintf("command: %q: nobody knows whether the event is a fork's pull request: %s; expected the file that the Actions runner writes, and outside Actions neither GITHUB_EVENT_NAME nor GITHUB_EVENT_PATH", s.Command, w.Unread)

@@ -156,7 +156,7 @@ func TestCommand(t *testing.T) {
 		{"", []string{"--command", "diff"}, "diff"},
 	} {
 		s, err := read(t, enough(test.env), test.args...)
-		if err != nil || s.Command != test.want {
+		if err != nil || string(s.Command) != test.want {
 			t.Errorf("%s %v: command %q, error %v; want %q", test.env, test.args, s.Command, err, test.want)
 		}
 	}

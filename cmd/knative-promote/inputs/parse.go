@@ -71,8 +71,8 @@ type origin struct {
 	bad    bool   // so nothing can be checked with the value
 }
 
-// origins are those of the inputs that somebody set. A default does not count, which the
-// runner gives too.
+// origins are those of the inputs that somebody set. A default does not count,
+// which the runner gives too.
 type origins map[string]origin
 
 // has says whether the input was set, be it to a bad value.
@@ -89,25 +89,14 @@ func (o origins) source(name string) string {
 	return o[name].source
 }
 
-// wishFor keeps what somebody set, for commands to paste.
-func (s *Settings) wishFor(in Input, text string) {
-	switch {
-	case in.Name == "command":
-	case in.Secret:
-		s.wishes = append(s.wishes, wish{name: in.Name, secret: true})
-	default:
-		s.wishes = append(s.wishes, wish{name: in.Name, text: text})
-	}
-}
-
 // passOver leaves out an input that is for other commands: in an environment
 // it may stand for those. A flag is meant for this one, so it is wrong.
 func (s *Settings) passOver(in Input, text, source string, w console.Workflow) []string {
 	if in.Elsewhere != "" {
-		return []string{fmt.Sprintf("%s: %s (%s): %s; remove it, or set command to %s", in.Name, in.shown(text), source, in.Elsewhere, strings.Join(in.For, ", "))}
+		return []string{fmt.Sprintf("%s: %s (%s): %s; remove it, or set command to %s", in.Name, in.shown(text), source, in.Elsewhere, Names(in.For))}
 	}
 	if strings.HasPrefix(source, "--") {
-		return []string{fmt.Sprintf("%s (%s): the command %s does not use it, only %s; remove it, or set command", in.Name, source, s.Command, strings.Join(in.For, ", "))}
+		return []string{fmt.Sprintf("%s (%s): the command %s does not use it, only %s; remove it, or set command", in.Name, source, s.Command, Names(in.For))}
 	}
 	if w.RunURL != "" && text != in.Default {
 		s.Unused = append(s.Unused, in.Name)
@@ -176,10 +165,7 @@ func (s *Settings) missing(given origins) []string {
 // needs says whether the settings cannot do without the input. A diff with an
 // image is the plan of a promotion and needs to know of what.
 func (s *Settings) needs(in Input) bool {
-	if s.Command == Diff && !s.DiffsCheckout() {
-		return in.Name == "repository" || in.Name == "path"
-	}
-	return in.requiredFor(s.Command)
+	return slices.Contains(in.Required, s.Command) || in.Planned && s.Command == Diff && !s.DiffsCheckout()
 }
 
 // Parse sorts the command line into flags and the command. It goes on after

@@ -2,23 +2,34 @@ package inputs
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // A wish is an input that somebody set, as they wrote it. A secret's text is
 // not kept.
 type wish struct {
-	name, text string
-	secret     bool
+	Input
+	text string
 }
 
 // fromEnvironment says that the text is not for a command line.
-func (w wish) fromEnvironment() bool { return w.secret || strings.Contains(w.text, "\n") }
+func (w wish) fromEnvironment() bool { return w.Secret || strings.Contains(w.text, "\n") }
+
+// wishFor keeps what somebody set, for commands to paste. The command itself
+// is theirs to say.
+func (s *Settings) wishFor(in Input, text string) {
+	switch {
+	case in.Name == "command":
+	case in.Secret:
+		s.wishes = append(s.wishes, wish{Input: in})
+	default:
+		s.wishes = append(s.wishes, wish{Input: in, text: text})
+	}
+}
 
 // RollbackCommand goes back to the promotion before, from the same place.
 func (s *Settings) RollbackCommand() string {
-	return s.CommandLine(Rollback, s.isPlace)
+	return s.CommandLine(Rollback, func(in Input) bool { return in.Place })
 }
 
 // RollbackNeeds are the environment variables without which RollbackCommand
@@ -26,33 +37,27 @@ func (s *Settings) RollbackCommand() string {
 func (s *Settings) RollbackNeeds() []string {
 	var names []string
 	for _, w := range s.wishes {
-		if s.isPlace(w.name) && w.fromEnvironment() {
-			names = append(names, Input{Name: w.name}.ShellName())
+		if w.Place && w.fromEnvironment() {
+			names = append(names, w.ShellName())
 		}
 	}
 	return names
 }
 
-// isPlace says whether the input tells where the Service is.
-func (s *Settings) isPlace(name string) bool {
-	return slices.Contains([]string{"service", "environment", "candidate-tag"}, name) ||
-		slices.ContainsFunc(slices.Concat(s.where(), s.argocd()), func(in Input) bool { return in.Name == name })
-}
-
 // CommandLine is the command with the inputs that were set and that keep says
 // yes to, for a shell. Secrets stay in the environment, and what has several
 // lines is taken from there too.
-func (s *Settings) CommandLine(command string, keep func(name string) bool) string {
-	words := []string{"knative-promote", command}
+func (s *Settings) CommandLine(command Command, keep func(Input) bool) string {
+	words := []string{"knative-promote", string(command)}
 	for _, w := range s.wishes {
-		if !keep(w.name) || w.secret {
+		if !keep(w.Input) || w.Secret {
 			continue
 		}
 		value := quote(w.text)
 		if w.fromEnvironment() {
-			value = `"$` + (Input{Name: w.name}).ShellName() + `"`
+			value = `"$` + w.ShellName() + `"`
 		}
-		words = append(words, "--"+w.name, value)
+		words = append(words, "--"+w.Name, value)
 	}
 	return strings.Join(words, " ")
 }

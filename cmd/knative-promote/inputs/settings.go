@@ -10,15 +10,6 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// The commands.
-const (
-	Promote  = "promote"
-	Rollback = "rollback"
-	Check    = "check"
-	Diff     = "diff"
-	History  = "history"
-)
-
 // The choices of format and fail-on.
 const (
 	FormatText  = "text"
@@ -46,7 +37,7 @@ type AppSettings struct {
 // Settings is everything that a user can ask for: what the table of inputs
 // binds to, completed with what the workflow run knows.
 type Settings struct {
-	Command     string         // promote, rollback, check, diff or history
+	Command     Command
 	Promote     promote.Config // what to do
 	Remote      gitops.Remote  // the infra repository
 	Author      gitops.Person  // of the commits
@@ -85,6 +76,3 @@ func (s *Settings) complete(w console.Workflow) {
 func (s *Settings) DiffsCheckout() bool {
 	return s.Command == Diff && len(s.Promote.Images) == 0
 }
-
-// Pushes says whether the command may change the infra repository.
-func (s *Settings) Pushes() bool { return s.Command == Promote || s.Command == Rollback }

@@ -25,9 +25,11 @@ type Input struct {
 	Secret        bool                       // never a flag and never printed
 	Parts         func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
 	Address       bool                       // may hold a password where it is wrong
-	For           []string                   // the commands that it is for; none: all
+	For           []Command                  // the commands that it is for; none: all
 	Elsewhere     string                     // why it is wrong for other commands, where it is not only left out
-	Required      []string                   // the commands that cannot do without it
+	Required      []Command                  // the commands that cannot do without it
+	Planned       bool                       // diff cannot do without it either where it plans a promotion
+	Place         bool                       // tells where the Service is, so what takes a promotion back repeats it
 	Value         flag.Value                 // checks the text and keeps it in the settings
 }
 
@@ -47,8 +49,8 @@ func All() []Input { return new(Settings).inputs() }
 func (s *Settings) groups() []Group {
 	return []Group{
 		{"What to promote", s.what()},
-		{"The infra repository", s.where()},
-		{"Argo CD", s.argocd()},
+		{"The infra repository", places(s.where())},
+		{"Argo CD", places(s.argocd())},
 		{"How to promote", s.how()},
 		{"What to look for before", s.before()},
 		{"The report", s.report()},
@@ -63,14 +65,22 @@ func (s *Settings) inputs() []Input {
 	return all
 }
 
+// places marks all of the inputs as places.
+func places(inputs []Input) []Input {
+	for i := range inputs {
+		inputs[i].Place = true
+	}
+	return inputs
+}
+
 func (s *Settings) what() []Input {
 	p := &s.Promote
 	return []Input{
-		{Name: "command", Default: Promote, Example: Rollback, Value: bind(&s.Command, oneOf(Promote, Rollback, Check, Diff, History)),
+		{Name: "command", Default: string(Promote), Example: string(Rollback), Value: bind(&s.Command, oneOf(Commands()...)),
 			Usage: "what to do: `promote`, `rollback`, `check` (look for what would break a promotion), `diff` (show what would change) or `history`"},
-		{Name: "service", Example: "product-import", Value: bind(&p.Service, parseLabel),
+		{Name: "service", Place: true, Example: "product-import", Value: bind(&p.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
-		{Name: "environment", Example: "production", Value: bind(&p.Environment, parseLine),
+		{Name: "environment", Place: true, Example: "production", Value: bind(&p.Environment, parseLine),
 			Usage: "label for people (default: the name of the overlay's folder, none for the repository's root)"},
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
@@ -78,7 +88,7 @@ func (s *Settings) what() []Input {
 		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
-		{Name: "to", Example: "product-import-8a71e0c4", For: []string{Rollback}, Elsewhere: "only the command rollback goes back to something", Value: bind(&p.To, parseTo),
+		{Name: "to", Example: "product-import-8a71e0c4", For: []Command{Rollback}, Elsewhere: "only the command rollback goes back to something", Value: bind(&p.To, parseTo),
 			Usage: "for rollback: the revision to go back to, or a commit by its full name (default: the promotion before)"},
 		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),
 			Usage: "why, for the commit message and the report"},
@@ -88,11 +98,11 @@ func (s *Settings) what() []Input {
 func (s *Settings) where() []Input {
 	r := &s.Remote
 	return []Input{
-		{Name: "repository", Example: "acme/infra", Address: true, Required: []string{Promote, Rollback, History}, Value: bind(&r.URL, parseRepository),
+		{Name: "repository", Example: "acme/infra", Address: true, Required: []Command{Promote, Rollback, History}, Planned: true, Value: bind(&r.URL, parseRepository),
 			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
-		{Name: "path", Example: "apps/product-import/overlays/production", Required: []string{Promote, Rollback, Check, History}, Value: bind(&s.Promote.Overlay, parseFolder),
+		{Name: "path", Example: "apps/product-import/overlays/production", Required: []Command{Promote, Rollback, Check, History}, Planned: true, Value: bind(&s.Promote.Overlay, parseFolder),
 			Usage: "folder of the kustomize overlay in the infra repository, a dot for its root"},
 		{Name: "token", Example: "${{ steps.app.outputs.token }}", Secret: true, Value: bind(&r.Token, parseSecret),
 			Usage: "token that may push to the infra repository over https"},
@@ -115,13 +125,13 @@ func (s *Settings) where() []Input {
 func (s *Settings) argocd() []Input {
 	a, app := &s.Argo, &s.Promote.App
 	return []Input{
-		{Name: "application", Example: "argocd/product-import-production", Required: []string{Promote, Rollback}, Value: bind(app, parseApp(app)),
+		{Name: "application", Example: "argocd/product-import-production", Required: []Command{Promote, Rollback}, Value: bind(app, parseApp(app)),
 			Usage: "the Argo CD Application that syncs the overlay, as name or namespace/name"},
 		{Name: "project", Example: "default", Value: bind(&app.Project, parseSubdomain),
 			Usage: "the Application's project, where the token may see only that"},
-		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []string{Promote, Rollback}, Value: bind(&a.Server, parseServer),
+		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []Command{Promote, Rollback}, Value: bind(&a.Server, parseServer),
 			Usage: "host[:port] of the Argo CD API server"},
-		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []string{Promote, Rollback}, Value: bind(&a.Token, parseSecret),
+		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []Command{Promote, Rollback}, Value: bind(&a.Token, parseSecret),
 			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application"},
 		{Name: "argocd-ca", Example: "${{ vars.ARGOCD_CA }}", Value: bind(&a.CA, parseCertificates),
 			Usage: "certificates, in PEM, to trust for Argo CD besides the system's"},
@@ -142,15 +152,15 @@ func (s *Settings) how() []Input {
 		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", Value: bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
 				"a list that ends below 100 ends held there, for an approval between two jobs"},
-		{Name: "candidate-tag", Default: "candidate", Example: "candidate", Value: bind(&p.CandidateTag, parseLabel),
+		{Name: "candidate-tag", Place: true, Default: "candidate", Example: "candidate", Value: bind(&p.CandidateTag, parseLabel),
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
 		{Name: "keep-previous", Default: "true", Example: "false", Value: bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`, so that it cannot be garbage-collected"},
-		{Name: "probe", Example: "/healthz expect=200", Address: true, For: []string{Promote, Check, Diff}, Value: bind(&p.Probe, parseProbe(&p.Probe)),
+		{Name: "probe", Example: "/healthz expect=200", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe, parseProbe(&p.Probe)),
 			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
-		{Name: "probe-count", Default: "3", Example: "5", For: []string{Promote, Check, Diff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
+		{Name: "probe-count", Default: "3", Example: "5", For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
 			Usage: "how many consecutive good answers the probe needs"},
-		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []string{Promote, Check, Diff}, Value: bind(&p.Probe.Connect, parseHostPort),
+		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe.Connect, parseHostPort),
 			Usage: "host:port to connect to instead of resolving the URL's host, as curl's --connect-to does"},
 		{Name: "on-failure", Default: string(rollbackPolicy), Example: string(holdPolicy), Value: bind(&p.OnFailure, oneOf(rollbackPolicy, holdPolicy)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
@@ -173,11 +183,11 @@ func (s *Settings) before() []Input {
 			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
 		{Name: "skip-checks", Example: "not-looked-at", Value: bind(&p.Skip, parseRules),
 			Usage: "rules that `check` and the preflight leave out, by name, with commas or one per line"},
-		{Name: "format", Default: FormatText, Example: FormatSARIF, For: []string{Check}, Value: bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
+		{Name: "format", Default: FormatText, Example: FormatSARIF, For: []Command{Check}, Value: bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
 			Usage: "for check: how the findings are written: `text`, `json` or `sarif`, which code scanning reads"},
-		{Name: "output", Example: "findings.sarif", For: []string{Check}, Value: bind(&c.Output, parsePath),
+		{Name: "output", Example: "findings.sarif", For: []Command{Check}, Value: bind(&c.Output, parsePath),
 			Usage: "for check: file for the findings in that format, beside the text in the log (default: they go to the log)"},
-		{Name: "fail-on", Default: FailOnError, Example: FailOnWarning, For: []string{Check}, Value: bind(&c.FailOn, oneOf(FailOnError, FailOnWarning, FailOnNever)),
+		{Name: "fail-on", Default: FailOnError, Example: FailOnWarning, For: []Command{Check}, Value: bind(&c.FailOn, oneOf(FailOnError, FailOnWarning, FailOnNever)),
 			Usage: "for check: the least severity that makes the run fail: `error`, `warning`, or `never`"},
 	}
 }
@@ -232,10 +242,6 @@ func (in Input) ShellName() string {
 
 // isFor says whether the command may look at the input. Where the command is
 // not known, nothing can be said against it.
-func (in Input) isFor(command string) bool {
+func (in Input) isFor(command Command) bool {
 	return command == "" || len(in.For) == 0 || slices.Contains(in.For, command)
-}
-
-func (in Input) requiredFor(command string) bool {
-	return slices.Contains(in.Required, command)
 }
