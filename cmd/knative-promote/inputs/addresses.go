@@ -1,10 +1,7 @@
 package inputs
 
 import (
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"io/fs"
 	"net"
 	"net/url"
 	"path"
@@ -12,11 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote/github"
 )
 
 const (
@@ -132,52 +125,6 @@ func hostOf(server string) string {
 	return u.Hostname()
 }
 
-// parseBranch accepts the short names that git check-ref-format accepts.
-func parseBranch(text string) (string, error) {
-	bad := strings.ContainsAny(text, " ~^:?*[\\\x7f") || strings.Contains(text, "..") || strings.Contains(text, "@{") ||
-		strings.HasPrefix(text, "-") || strings.HasPrefix(text, "refs/") || strings.HasSuffix(text, ".") || text == "@"
-	for part := range strings.SplitSeq(text, "/") {
-		bad = bad || part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
-	}
-	for _, r := range text {
-		bad = bad || r < ' '
-	}
-	if bad {
-		return "", errors.New("expected the short name of a branch")
-	}
-	return text, nil
-}
-
-// parseFolder accepts a folder inside the repository. A leading ./ and a
-// trailing slash are dropped, as people write them. The root is a dot.
-func parseFolder(text string) (string, error) {
-	if !strings.Contains(text, "..") && path.Clean("/"+text) == "/" {
-		return ".", nil
-	}
-	folder := strings.TrimSuffix(strings.TrimPrefix(text, "./"), "/")
-	if !fs.ValidPath(folder) || strings.ContainsAny(folder, "\\\r\n\x00") {
-		return "", errors.New("expected a folder relative to the repository's root, with slashes and no .. in it")
-	}
-	return folder, nil
-}
-
-// parseApp keeps the project that another input has set.
-func parseApp(current *argo.App) func(string) (argo.App, error) {
-	return func(text string) (argo.App, error) {
-		app := argo.App{Name: text, Project: current.Project}
-		if namespace, name, found := strings.Cut(text, "/"); found {
-			app.Namespace, app.Name = namespace, name
-			if len(validation.IsDNS1123Label(namespace)) > 0 {
-				return argo.App{}, errors.New("expected name or namespace/name of an Application")
-			}
-		}
-		if len(validation.IsDNS1123Subdomain(app.Name)) > 0 {
-			return argo.App{}, errors.New("expected name or namespace/name of an Application")
-		}
-		return app, nil
-	}
-}
-
 // parseServer accepts host[:port], also as the https URL that a browser shows.
 func parseServer(text string) (string, error) {
 	host := strings.TrimSuffix(regexp.MustCompile(`(?i)^https://`).ReplaceAllString(text, ""), "/")
@@ -213,49 +160,4 @@ func parseRootPath(text string) (string, error) {
 		return "", errors.New("expected a path")
 	}
 	return path.Clean("/" + text), nil
-}
-
-func parseCertificates(text string) ([]byte, error) {
-	if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
-		return nil, errors.New("expected certificates in PEM, from -----BEGIN CERTIFICATE----- on")
-	}
-	return []byte(text), nil
-}
-
-func parsePrivateKey(text string) ([]byte, error) {
-	block, _ := pem.Decode([]byte(text + "\n"))
-	if block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY") {
-		return nil, errors.New("expected a private key in PEM, whole, from -----BEGIN to the END line")
-	}
-	return []byte(text + "\n"), nil
-}
-
-// parseAppKey accepts what a GitHub App can sign with.
-func parseAppKey(text string) ([]byte, error) {
-	key, err := parsePrivateKey(text)
-	if err != nil {
-		return nil, err
-	}
-	_, err = github.ParseAppKey(key)
-	return key, err
-}
-
-func parseKnownHosts(text string) ([]byte, error) {
-	for _, line := range nonBlankLines(text) {
-		if !strings.HasPrefix(line, "#") && len(strings.Fields(line)) < 3 {
-			return nil, errors.New("expected lines of host, key type and key, as ssh-keyscan prints them")
-		}
-	}
-	return []byte(text + "\n"), nil
-}
-
-// nonBlankLines are the lines of a text, trimmed.
-func nonBlankLines(text string) []string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }

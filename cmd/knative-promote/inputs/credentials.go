@@ -1,0 +1,61 @@
+package inputs
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/acme/knative-promote/promote/github"
+)
+
+func parseSecret(text string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return "", errors.New("expected one line without blanks")
+	}
+	return text, nil
+}
+
+// parseAppID accepts a number, and a client id such as Iv23liAbCdEf.
+func parseAppID(text string) (string, error) {
+	if !regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`).MatchString(text) {
+		return "", errors.New("expected the App's id or client id, of letters and digits")
+	}
+	return text, nil
+}
+
+func parseCertificates(text string) ([]byte, error) {
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
+		return nil, errors.New("expected certificates in PEM, from -----BEGIN CERTIFICATE----- on")
+	}
+	return []byte(text), nil
+}
+
+func parsePrivateKey(text string) ([]byte, error) {
+	block, _ := pem.Decode([]byte(text + "\n"))
+	if block == nil || !strings.HasSuffix(block.Type, "PRIVATE KEY") {
+		return nil, errors.New("expected a private key in PEM, whole, from -----BEGIN to the END line")
+	}
+	return []byte(text + "\n"), nil
+}
+
+// parseAppKey accepts what a GitHub App can sign with.
+func parseAppKey(text string) ([]byte, error) {
+	key, err := parsePrivateKey(text)
+	if err != nil {
+		return nil, err
+	}
+	_, err = github.ParseAppKey(key)
+	return key, err
+}
+
+func parseKnownHosts(text string) ([]byte, error) {
+	for _, line := range nonBlankLines(text) {
+		if !strings.HasPrefix(line, "#") && len(strings.Fields(line)) < 3 {
+			return nil, errors.New("expected lines of host, key type and key, as ssh-keyscan prints them")
+		}
+	}
+	return []byte(text + "\n"), nil
+}
