@@ -77,9 +77,8 @@ func TestBake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Promotion{Cluster: &script{verdicts: test.verdicts}, Reporter: silent{}}
 				began := time.Now()
-				_, err := p.staysGood(t.Context(), &Position{Step: Change{Name: "10 %", Bake: test.bake}})
+				err := bakeWith(t.Context(), test.bake, test.verdicts)
 				if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 					t.Errorf("got %v, want %q", err, test.want)
 				}
@@ -91,13 +90,20 @@ func TestBake(t *testing.T) {
 	}
 }
 
+// bakeWith asks the gate bake of a step, with an Argo CD that says these verdicts.
+func bakeWith(ctx context.Context, long time.Duration, verdicts []argo.Verdict) error {
+	log := &journal{reporter: silent{}}
+	asked := gates(Config{}, Step{Bake: long}, &script{verdicts: verdicts}, log.verdicts)
+	_, err := asked[len(asked)-1].Check(ctx, &Position{Step: Change{Name: "10 %", Bake: long}})
+	return err
+}
+
 func TestBakeEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, ErrTimeout)
 		defer stop()
-		p := &Promotion{Cluster: &script{verdicts: states(argo.Live)}, Reporter: silent{}}
-		_, err := p.staysGood(ctx, &Position{Step: Change{Bake: time.Hour}})
+		err := bakeWith(ctx, time.Hour, states(argo.Live))
 		if !errors.Is(err, ErrTimeout) {
 			t.Errorf("got %v, want %v", err, ErrTimeout)
 		}

@@ -3,7 +3,6 @@ package promote
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -33,24 +32,24 @@ func (e expected) shownBy(state *knative.State, record Record) bool {
 }
 
 // intent is what a commit must make true in the cluster.
-func (p *Promotion) intent(commit string, want expected) argo.Intent {
+func (i infra) intent(commit string, want expected) argo.Intent {
 	return argo.Intent{
-		App: p.App, Source: p.Source, Commit: commit, Service: p.Service,
+		App: i.App, Source: i.Source, Commit: commit, Service: i.Service,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.traffic, TrafficOnly: want.trafficOnly,
-		Carries: p.carries(want),
+		Carries: i.carries(want),
 	}
 }
 
 // carries tells whether a commit that Argo CD compared still shows what ours
 // does. One that does not is older (argo.ErrBehind) as long as the branch's tip
 // shows it; else somebody has changed it.
-func (p *Promotion) carries(want expected) func(context.Context, string) (bool, error) {
+func (i infra) carries(want expected) func(context.Context, string) (bool, error) {
 	known := map[string]bool{} // what a commit shows does not change
 	shown := func(ctx context.Context, at gitops.Snapshot) (bool, error) {
 		if ours, there := known[at.Commit.Hash]; there {
 			return ours, nil
 		}
-		ours, err := p.shownAt(ctx, at, want)
+		ours, err := i.shows(ctx, at, want)
 		if err == nil {
 			known[at.Commit.Hash] = ours
 		}
@@ -59,7 +58,7 @@ func (p *Promotion) carries(want expected) func(context.Context, string) (bool, 
 	var asked time.Time
 	var tipShows bool
 	return func(ctx context.Context, other string) (bool, error) {
-		snapshot, err := p.Commits.At(ctx, other)
+		snapshot, err := i.commits.At(ctx, other)
 		if err != nil && !errors.Is(err, gitops.ErrNotFound) {
 			return false, err
 		}
@@ -69,7 +68,7 @@ func (p *Promotion) carries(want expected) func(context.Context, string) (bool, 
 			}
 		}
 		if time.Since(asked) > tipPause {
-			tip, err := p.Branch.Tip(ctx)
+			tip, err := i.branch.Tip(ctx)
 			if err != nil {
 				return false, err
 			}
@@ -88,31 +87,3 @@ func (p *Promotion) carries(want expected) func(context.Context, string) (bool, 
 // tipPause is the least time between two looks at the branch's tip while Argo CD
 // is at an older commit.
 const tipPause = 2 * time.Second
-
-// shownAt tells whether a commit shows it. One without a record of it, which is
-// looked for first, is not rendered.
-func (p *Promotion) shownAt(ctx context.Context, at gitops.Snapshot, want expected) (bool, error) {
-	var record Record
-	if want.promotion != "" {
-		text, err := knative.ReadRecord(at.Tree, p.Overlay, p.Service)
-		if err != nil {
-			return false, unless(err, fs.ErrNotExist)
-		}
-		if record, err = parseRecord(text); err != nil || !record.is(want.promotion, want.step) {
-			return false, nil
-		}
-	}
-	state, err := knative.Read(ctx, at.Tree, p.Overlay, p.Service)
-	if err != nil {
-		return false, err
-	}
-	return want.shownBy(state, record), nil
-}
-
-// unless is the error, or nil for one that is harmless.
-func unless(err, harmless error) error {
-	if errors.Is(err, harmless) {
-		return nil
-	}
-	return err
-}

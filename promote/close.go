@@ -3,11 +3,9 @@ package promote
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // closeTime is how long a run tries to write that its last gate has passed.
@@ -17,27 +15,25 @@ const closeTime = 30 * time.Second
 // changes a comment, so there is nothing to sync and nothing to wait for. A run
 // that cannot write it has ended well all the same: the next one asks the gates
 // again.
-func (p *Promotion) closeStep(ctx context.Context, promotion, step string) {
+func (r *run) closeStep(ctx context.Context, promotion, step string) {
 	ctx, stop := context.WithTimeout(ctx, closeTime)
 	defer stop()
 	now := time.Now()
-	commit, err := p.Branch.Publish(ctx, gitops.Change{
-		Subject: strings.TrimSpace(p.Service+" "+p.Environment) + ": " + closing(step),
+	commit, err := r.Branch.Publish(ctx, gitops.Change{
+		Subject: subject(r.Target, closing(step)),
 		Trailers: []gitops.Trailer{
-			{Key: trailerID, Value: promotion}, {Key: trailerService, Value: p.Service}, {Key: trailerOverlay, Value: p.Overlay},
+			{Key: trailerID, Value: promotion}, {Key: trailerService, Value: r.Service}, {Key: trailerOverlay, Value: r.Overlay},
 			{Key: trailerStep, Value: step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},
 		},
 		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return p.editPassed(ctx, tip, promotion, step, now)
+			return editPassed(ctx, r.infra, tip, promotion, step, now)
 		},
 	})
 	switch {
 	case err == nil:
-		p.result.Changed = true
-		p.say("commit %.10s: %s", commit.Hash, closing(step))
+		r.journal.closed(commit.Hash, closing(step))
 	case !errors.Is(err, gitops.ErrUnchanged):
-		p.result.Warning = "Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error()
-		p.say("%s", p.result.Warning)
+		r.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 	}
 }
 
@@ -54,8 +50,8 @@ func closing(step string) string {
 
 // editPassed notes in the record of a step that its gates have passed. Where
 // the overlay has come to another step there is nothing to note.
-func (p *Promotion) editPassed(ctx context.Context, tip gitops.Snapshot, promotion, step string, now time.Time) (map[string][]byte, error) {
-	state, err := knative.Read(ctx, tip.Tree, p.Overlay, p.Service)
+func editPassed(ctx context.Context, infra infra, tip gitops.Snapshot, promotion, step string, now time.Time) (map[string][]byte, error) {
+	state, err := infra.read(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package promote
 import (
 	"time"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
@@ -12,20 +11,17 @@ type Policy string
 
 // The policies of on-failure and on-cancel.
 const (
-	Rollback Policy = "rollback" // one commit restores image, revision and traffic
+	RollBack Policy = "rollback" // one commit restores image, revision and traffic
 	Hold     Policy = "hold"     // the traffic stays as the last commit set it
 )
 
-// Config is what one run is asked to do. The zero value of every optional
-// field is its default, except where a comment says otherwise.
+// Config is what one run is asked to do. Nothing writes to it while the run
+// goes on. It has no defaults of its own: the program's inputs have them.
 type Config struct {
-	Service     string            // name of the Knative Service as the overlay renders it
-	Environment string            // label for people; usually the overlay folder's name
-	Overlay     string            // folder of the kustomize overlay, slash-separated, relative to the repository
-	Images      []kustomize.Image // images to set; none promotes the template as it stands
-	Also        []string          // what keeps running and may move with the images, as Kind/name
-	Source      argo.Source       // repository, branch and path as Argo CD knows them
-	App         argo.App          // the Argo CD Application that syncs the overlay
+	Target
+
+	Images []kustomize.Image // images to set; none promotes the template as it stands
+	Also   []string          // what keeps running and may move with the images, as Kind/name
 
 	Steps        []Step // at least one, percentages rising, none over 100
 	CandidateTag string // tag of the new revision below 100 %

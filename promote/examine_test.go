@@ -77,11 +77,12 @@ func newAround() *around {
 	return &around{live: argo.Observed{App: &v1alpha1.Application{}, Service: live}, setup: argo.Setup{App: &v1alpha1.Application{}}}
 }
 
-func (a *around) promotion() *Promotion {
-	return &Promotion{
-		Config: Config{Overlay: "web", Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, WaitTimeout: time.Minute},
-		Branch: a, Cluster: a, Reporter: a, Surroundings: a, Door: a,
-	}
+func (a *around) systems() Systems {
+	return Systems{Branch: a, Cluster: a, Reporter: a, Settings: a, PushRight: a}
+}
+
+func examinedConfig() Config {
+	return Config{Target: Target{Overlay: "web"}, Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, WaitTimeout: time.Minute}
 }
 
 // TestFacts looks at what becomes of the answers.
@@ -114,7 +115,7 @@ func TestFacts(t *testing.T) {
 			if test.change != nil {
 				test.change(a)
 			}
-			facts, err := a.promotion().examined(t.Context())
+			facts, err := examined(t.Context(), examinedConfig(), a.systems())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,9 +151,9 @@ func inShort(f check.Facts) string {
 
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	p := newAround().promotion()
-	// the candidate, two steps, one of them baked for an hour, and the way back
-	if got, want := p.worst(t.Context()), time.Hour+4*time.Minute; got != want {
+	p := &run{Config: examinedConfig()}
+	// the candidate, two steps, one of them baked for an hour and its grace, and going back
+	if got, want := p.worst(t.Context()), time.Hour+bakeGrace+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -165,16 +166,16 @@ func TestWorst(t *testing.T) {
 // TestExamineErrors has overlays that cannot be looked at.
 func TestExamineErrors(t *testing.T) {
 	t.Parallel()
-	p := newAround().promotion()
-	p.Overlay = "nowhere"
-	_, err := p.Examine(t.Context())
+	nowhere := examinedConfig()
+	nowhere.Overlay = "nowhere"
+	_, err := Examine(t.Context(), nowhere, newAround().systems())
 	want := `path: folder "nowhere": not found in the infra repository at commit 3f9c2d1e0b: expected the overlay's folder, relative to the root`
 	if err == nil || err.Error() != want || !errors.Is(err, gitops.ErrNotFound) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := newAround().promotion().Examine(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := Examine(ctx, examinedConfig(), newAround().systems()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that was cancelled says %v", err)
 	}
 }
@@ -189,19 +190,20 @@ func TestPreflight(t *testing.T) {
 	} {
 		a := newAround()
 		a.push = fmt.Errorf("pushing: %w", gitops.ErrAuth)
-		p := a.promotion()
-		p.Preflight, p.app, p.live = preflight, a.live.App, a.live.Service
-		at, err := p.lookInside(t.Context())
+		c := examinedConfig()
+		c.Preflight = preflight
+		r, at, err := open(t.Context(), commandPromote, c, a.systems())
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.preflight(t.Context(), at)
+		r.saw(&at, a.live)
+		err = r.preflight(t.Context(), at)
 		var stop *PreflightStop
 		if errors.As(err, &stop) != (want != "") || err != nil && err.Error()[:len(want)] != want {
 			t.Errorf("preflight %q: error %v, want %q", preflight, err, want)
 		}
-		if found := len(p.result.Findings) > 0; found != (preflight != PreflightOff) {
-			t.Errorf("preflight %q: found %v", preflight, p.result.Findings)
+		if found := len(r.journal.result.Findings) > 0; found != (preflight != PreflightOff) {
+			t.Errorf("preflight %q: found %v", preflight, r.journal.result.Findings)
 		}
 	}
 }

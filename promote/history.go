@@ -6,23 +6,18 @@ import (
 	"strconv"
 )
 
-// History lists the promotions and rollbacks that the overlay's record has,
-// newest first: the one that the overlay shows now, and up to ten before it.
-func (p *Promotion) History(ctx context.Context) ([]Entry, error) {
-	tip, err := p.Branch.Tip(ctx)
+// History names the Service and lists the promotions and rollbacks that the
+// overlay's record has, newest first: the one that the overlay shows now, and up
+// to ten before it.
+func History(ctx context.Context, target Target, branch Branch) (service string, entries []Entry, err error) {
+	at, err := infra{Target: target, branch: branch}.tip(ctx)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	state, err := p.overlay(ctx, tip)
-	if err != nil {
-		return nil, err
+	if at.Unreadable != nil {
+		return "", nil, unreadable(at.Now, at.Unreadable)
 	}
-	p.Service = state.Service()
-	record, err := parseRecord(state.Record())
-	if err != nil {
-		return nil, unreadable(state, err)
-	}
-	return record.entries(), nil
+	return at.Now.Service(), at.Record.entries(), nil
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

@@ -59,14 +59,12 @@ func TestInitImageOfPersonStays(t *testing.T) {
 		}
 		return gittest.Commit(bare, "main", "Migrate with m2", fstest.MapFS{"web/kustomization.yaml": {Data: []byte(strings.Replace(now, "m1", "m2", 1) + "\n")}})
 	}}
-	p := &Promotion{
-		Config: Config{
-			Overlay: "web", Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-			Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: Rollback, OnCancel: Hold, WaitTimeout: time.Minute,
+	result, err := Run(t.Context(),
+		Config{
+			Target: Target{Overlay: "web"}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
+			Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
 		},
-		Branch: repo, Commits: repo, Cluster: c, Reporter: silent{},
-	}
-	result, err := p.Run(t.Context())
+		Systems{Branch: repo, Commits: repo, Cluster: c, Reporter: silent{}})
 	now, readErr := gittest.Git(bare, nil, "show", "main:web/kustomization.yaml")
 	if readErr != nil {
 		t.Fatal(readErr)
@@ -74,7 +72,7 @@ func TestInitImageOfPersonStays(t *testing.T) {
 	if result.Status != Superseded || !strings.Contains(now, "newTag: m2") {
 		t.Errorf("it ended %s, %v, with\n%s", result.Status, err, now)
 	}
-	if !strings.Contains(fmt.Sprint(p.result.Steps[1].Gates), "bake") {
-		t.Errorf("the person came too early: %+v", p.result.Steps)
+	if !strings.Contains(fmt.Sprint(result.Steps[1].Gates), "bake") {
+		t.Errorf("the person came too early: %+v", result.Steps)
 	}
 }

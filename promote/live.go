@@ -9,38 +9,57 @@ import (
 	"github.com/acme/knative-promote/argo"
 )
 
-// isLive waits until Argo CD and Knative show exactly what the commit says.
-func (p *Promotion) isLive(ctx context.Context, at *Position) (string, error) {
-	wait, stop := context.WithTimeoutCause(ctx, p.WaitTimeout, errWait)
+// liveGate waits until Argo CD and Knative show exactly what the commit says.
+func liveGate(c Config, cluster Cluster, verdicts func() func(argo.Verdict)) Gate {
+	return Gate{
+		Name:     "live",
+		Patience: c.WaitTimeout,
+		Check: func(ctx context.Context, at *Position) (string, error) {
+			return becomesLive(ctx, cluster, at, c.WaitTimeout, verdicts())
+		},
+		Holds: staysLive(cluster, verdicts),
+	}
+}
+
+func becomesLive(ctx context.Context, cluster Cluster, at *Position, limit time.Duration, say func(argo.Verdict)) (string, error) {
+	wait, stop := context.WithTimeoutCause(ctx, limit, errWait)
 	defer stop()
 	began := time.Now()
-	seen, err := p.Cluster.Await(wait, at.Intent, p.sayVerdict())
+	seen, err := cluster.Await(wait, at.Intent, say)
 	at.Observed = seen
-	p.see(seen)
-	if err != nil {
-		if errors.Is(context.Cause(wait), errWait) {
-			err = fmt.Errorf("not live after %s: %w", p.WaitTimeout, err)
-		}
-		return "", err
+	if err == nil {
+		return fmt.Sprintf("live and ready after %s", time.Since(began).Round(100*time.Millisecond)), nil
 	}
-	return fmt.Sprintf("live and ready after %s", time.Since(began).Round(100*time.Millisecond)), nil
+	if errors.Is(context.Cause(wait), errWait) {
+		err = fmt.Errorf("not live after %s: %w", limit, err)
+	}
+	return "", err
 }
 
 var errWait = errors.New("the wait-timeout is over")
 
-// sayVerdict logs what is waited for: when it changes, and now and then while
-// it does not, so that nobody takes a long wait for a dead run.
-func (p *Promotion) sayVerdict() func(argo.Verdict) {
-	var last string
-	var said time.Time
-	return func(v argo.Verdict) {
-		if v.Reason == last && time.Since(said) < heartbeat {
-			return
+// staysLive looks once, and logs what it sees when that changes.
+func staysLive(cluster Cluster, verdicts func() func(argo.Verdict)) func(context.Context, *Position) error {
+	var say func(argo.Verdict)
+	return func(ctx context.Context, at *Position) error {
+		if say == nil {
+			say = verdicts()
 		}
-		last, said = v.Reason, time.Now()
-		p.say("%s: %s", v.State, v.Reason)
+		verdict, seen, err := cluster.Check(ctx, at.Intent)
+		if err != nil {
+			return transient{err}
+		}
+		switch verdict.State {
+		case argo.Superseded:
+			return fmt.Errorf("%w: %s", argo.ErrSuperseded, verdict.Reason)
+		case argo.Failed:
+			return fmt.Errorf("no longer good: %s", verdict.Reason)
+		case argo.Wait:
+			say(verdict)
+			return transient{fmt.Errorf("no longer live: %s", verdict.Reason)}
+		}
+		at.Observed = seen
+		say(argo.Verdict{State: argo.Live, Reason: "baking " + at.Step.Name + ", all good"})
+		return nil
 	}
 }
-
-// heartbeat is the longest silence in the log.
-const heartbeat = 25 * time.Second

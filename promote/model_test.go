@@ -43,14 +43,14 @@ type model struct {
 func newModel(seed uint64) *model {
 	pick := rand.New(rand.NewPCG(seed, 0))
 	m := &model{pick: pick, config: newConfig(pick), ready: map[string]bool{}, lost: map[string]bool{}, people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)]}
-	m.append(gitops.Commit{Subject: "Begin"}, infra())
+	m.append(gitops.Commit{Subject: "Begin"}, infraFiles())
 	m.last = "web-00001"
 	m.ready[m.last] = true
 	return m
 }
 
 // infra is the infra repository at its beginning.
-func infra() fstest.MapFS {
+func infraFiles() fstest.MapFS {
 	return fstest.MapFS{
 		"web/kustomization.yaml": {Data: []byte("resources: [service.yaml]\nimages:\n- name: web\n  newTag: v1\n")},
 		"web/service.yaml": {Data: []byte("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec:\n" +

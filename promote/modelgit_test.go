@@ -117,7 +117,7 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 		if m.others(); m.tip() != tip {
 			continue
 		}
-		tree, changed := edited(m.trees[tip], files)
+		tree, changed := applied(m.trees[tip], files)
 		if !changed {
 			return gitops.Commit{}, gitops.ErrUnchanged
 		}
@@ -132,8 +132,8 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 	}
 }
 
-// edited is a tree with files changed, and whether that makes a difference.
-func edited(tree fstest.MapFS, files map[string][]byte) (fstest.MapFS, bool) {
+// applied is a tree with files changed, and whether that makes a difference.
+func applied(tree fstest.MapFS, files map[string][]byte) (fstest.MapFS, bool) {
 	after, changed := maps.Clone(tree), false
 	for name, content := range files {
 		before, there := tree[name]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops"
@@ -25,6 +26,9 @@ type Situation struct {
 	Unreadable  error          // why Record could not be read
 	LatestReady string         // live revision that takes the traffic of `latest`; empty: the Service is not live yet
 	NoPrevious  bool           // the revision under the tag `previous` is known to be gone
+
+	App  *v1alpha1.Application // as last seen; nil: not seen
+	Live *servingv1.Service    // the Service as last seen live; nil: it was not
 }
 
 // Plan is what is left to do, in order.
@@ -36,6 +40,7 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []Change
 
+	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
 	now      *knative.State // what the first commit starts from
 	record   Record         // what the overlay says at the tip
@@ -51,6 +56,9 @@ type Change struct {
 	Traffic []servingv1.TrafficTarget
 	Done    bool // the tip shows it: its gates are asked, nothing is committed
 }
+
+// Step is what was asked for.
+func (c Change) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake} }
 
 // Restorable tells whether there is something to go back to.
 func (p Plan) Restorable() bool { return p.Base != "" }
@@ -115,7 +123,7 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 		from = at.LatestReady
 	}
 	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(c.Overlay, from)}
-	plan.describe(at)
+	plan.startFrom(at)
 	if split.Candidate != "" {
 		if err := ownCandidate(c, at, split); err != nil {
 			return Plan{}, err
@@ -166,7 +174,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 			last, split.Candidate, split.Percent, split.Percent)
 	}
 	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}
-	plan.describe(at)
+	plan.startFrom(at)
 	steps := []Step{{Percent: split.Percent}}
 	for _, step := range c.Steps {
 		switch {
@@ -190,7 +198,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 // last gates have not passed may still be taken back, however old it is.
 func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
-	plan.describe(at)
+	plan.startFrom(at)
 	step := Step{Percent: 100}
 	if r := at.Record; r.Step == stepOf(100) && r.disagreement(c.Overlay, split) == "" {
 		plan.ID, plan.From, plan.from = r.Promotion, r.From.Revision, r.From
@@ -226,16 +234,16 @@ func change(c Config, plan Plan, split knative.Split, step Step) Change {
 	}
 	return Change{
 		Name:    name,
-		Subject: strings.TrimSpace(c.Service+" "+c.Environment) + ": " + what + " (" + version(plan.Image) + ")",
+		Subject: subject(c.Target, what+" ("+version(plan.Image)+")"),
 		Percent: step.Percent,
 		Bake:    step.Bake,
 		Traffic: split.Targets(c.CandidateTag, c.KeepPrevious),
 	}
 }
 
-// describe notes what the plan starts from and which images it leads to.
-func (p *Plan) describe(at Situation) {
-	p.tip, p.now, p.record, p.Image = at.Tip.Hash, at.Now, at.Record, headline(at.Now, at.Next)
+// startFrom notes what the plan starts from and which images it leads to.
+func (p *Plan) startFrom(at Situation) {
+	p.tip, p.now, p.record, p.Image = at.Tip.Hash, at.Now, at.Record, newImage(at.Now, at.Next)
 	p.to = versionOf(p.To, at.Next)
 }
 
@@ -246,19 +254,28 @@ func id(c Config, plan Plan, record Record) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// headline is the first image that the promotion changes, or the first one
+// newImage is the first image that the promotion changes, or the first one
 // there is.
-func headline(now, next *knative.State) string {
+func newImage(now, next *knative.State) string {
 	was, is := now.Images(), next.Images()
 	for i := range is {
 		if i >= len(was) || is[i] != was[i] {
 			return is[i]
 		}
 	}
-	if len(is) == 0 {
+	return firstOf(is)
+}
+
+func firstOf(images []string) string {
+	if len(images) == 0 {
 		return ""
 	}
-	return is[0]
+	return images[0]
+}
+
+// subject is a commit's, of what happens to the target.
+func subject(t Target, what string) string {
+	return strings.TrimSpace(t.Service+" "+t.Environment) + ": " + what
 }
 
 // short is a revision's name without the Service's.

@@ -19,7 +19,7 @@ import (
 const overlay = "apps/product-import/overlays/production"
 
 func config(steps ...Step) Config {
-	return Config{Service: "product-import", Environment: "production", Overlay: overlay, Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
+	return Config{Target: Target{Service: "product-import", Environment: "production", Overlay: overlay}, Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
 }
 
 // base is the example overlay as it is before any promotion.
@@ -272,8 +272,7 @@ func TestCopiedRecord(t *testing.T) {
 	if diff := cmp.Diff(now.Images(), plan.from.Images); diff != "" {
 		t.Errorf("the old revision's images (-want +got):\n%s", diff)
 	}
-	p := &Promotion{Config: c}
-	if past := p.record(plan, "candidate", copied).Past; len(past) > 0 {
+	if past := stepRecord(c, plan, "candidate", copied).Past; len(past) > 0 {
 		t.Errorf("the past of another overlay is taken over: %v", past)
 	}
 }

@@ -26,27 +26,26 @@ const preflightTime = 10 * time.Second
 
 // preflight looks for what would break the promotion, before the first commit.
 // What it cannot read never stops it.
-func (p *Promotion) preflight(ctx context.Context, at Situation) error {
-	if p.Preflight == PreflightOff || p.Cluster == nil || p.Surroundings == nil {
+func (r *run) preflight(ctx context.Context, at Situation) error {
+	if r.Preflight == PreflightOff || at.App == nil {
 		return nil
 	}
-	facts := p.facts(ctx, at)
-	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, p.Overlay) // it has been rendered before
+	facts := r.facts(ctx, at)
+	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()
-	p.gather(asked, &facts, func() (argo.Setup, error) { return p.Surroundings.Essentials(asked, p.app), nil })
+	r.gather(asked, &facts, at, func() (argo.Setup, error) { return r.Settings.Essentials(asked, at.App), nil })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	skip := p.Skip
+	skip := r.Skip
 	if name, err := at.Next.NextRevision(); err == nil && name == at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way is gone on with, or taken back
 	}
-	p.result.Findings = check.Run(facts, skip...)
-	p.say("preflight: %s", check.Tally(p.result.Findings))
-	p.report()
-	if p.Preflight == PreflightWarn || check.Count(p.result.Findings, check.Error) == 0 {
+	findings := check.Run(facts, skip...)
+	r.journal.found(findings)
+	if r.Preflight == PreflightWarn || check.Count(findings, check.Error) == 0 {
 		return nil
 	}
-	return &PreflightStop{p.result.Findings}
+	return &PreflightStop{findings}
 }

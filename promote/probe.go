@@ -21,23 +21,41 @@ const (
 	probePause    = 200 * time.Millisecond
 )
 
-// answers asks the candidate until it has answered well several times in a
-// row. At 100 % the candidate has no URL of its own any more, the Service's is
-// asked.
-func (p *Promotion) answers(ctx context.Context, at *Position) (string, error) {
-	url, err := probeURL(at.Observed.Service, p.CandidateTag, at.Step.Percent)
-	if err != nil {
-		return "", err
+// probeGate asks the candidate until it has answered well several times in a
+// row, and again while the step bakes.
+func probeGate(c Config) Gate {
+	if c.Probe.Path == "" {
+		return Gate{}
 	}
-	url = strings.TrimSuffix(url, "/") + p.Probe.Path
+	check := func(ctx context.Context, at *Position) (string, error) {
+		// At 100 % the candidate has no URL of its own any more, the Service's is asked.
+		url, err := probeURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
+		if err != nil {
+			return "", err
+		}
+		return c.Probe.answers(ctx, strings.TrimSuffix(url, "/")+c.Probe.Path)
+	}
+	return Gate{
+		Name:     "probe",
+		Patience: probePatience,
+		Check:    check,
+		Holds: func(ctx context.Context, at *Position) error {
+			_, err := check(ctx, at)
+			return err
+		},
+	}
+}
+
+// answers asks until there were enough good answers in a row.
+func (p Probe) answers(ctx context.Context, url string) (string, error) {
 	patience, stop := context.WithTimeout(ctx, probePatience)
 	defer stop()
-	client := p.Probe.client()
+	client := p.client()
 	defer client.CloseIdleConnections()
-	want := max(p.Probe.Count, 1)
+	want := max(p.Count, 1)
 	var last error
 	for good := 0; ; {
-		err := p.Probe.ask(patience, client, url)
+		err := p.ask(patience, client, url)
 		switch {
 		case err == nil:
 			if good++; good == want {

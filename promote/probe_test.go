@@ -34,15 +34,23 @@ func service(t *testing.T) *servingv1.Service {
 	return live
 }
 
-// answers starts a data path that gives these answers in turn, the last one
-// for ever, and returns a probe of it with what was asked.
-func prober(t *testing.T, probe Probe, statuses ...int) (*Promotion, *[]string) {
+// prober is the gate of a probe of a data path that gives these answers in turn,
+// and what was asked of it.
+func prober(t *testing.T, probe Probe, statuses ...int) (Gate, *[]string) {
+	t.Helper()
+	var asked []string
+	probe.Connect = answering(t, &asked, statuses...)
+	return probeGate(Config{Probe: probe, CandidateTag: "candidate"}), &asked
+}
+
+// answering is host:port of a server that answers with the statuses, the last
+// one for ever.
+func answering(t *testing.T, asked *[]string, statuses ...int) string {
 	t.Helper()
 	var n atomic.Int64
-	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i := min(int(n.Add(1)), len(statuses)) - 1
-		asked = append(asked, r.Host+r.URL.String())
+		*asked = append(*asked, r.Host+r.URL.String())
 		if statuses[i] == http.StatusFound {
 			http.Redirect(w, r, "http://elsewhere.example.test/", http.StatusFound)
 			return
@@ -54,14 +62,13 @@ func prober(t *testing.T, probe Probe, statuses ...int) (*Promotion, *[]string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe.Connect = u.Host
-	return &Promotion{Config: Config{Probe: probe, CandidateTag: "candidate"}}, &asked
+	return u.Host
 }
 
 func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/healthz?deep=1", Count: 3}, 200)
-	reason, err := p.answers(t.Context(), &Position{Step: Change{Percent: 10}, Observed: argo.Observed{Service: service(t)}})
+	reason, err := p.Check(t.Context(), &Position{Step: Change{Percent: 10}, Observed: argo.Observed{Service: service(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +83,7 @@ func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 func TestProbeAsksTheServiceAt100(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/", Count: 1}, 204)
-	if _, err := p.answers(t.Context(), &Position{Step: Change{Percent: 100}, Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), &Position{Step: Change{Percent: 100}, Observed: argo.Observed{Service: service(t)}}); err != nil {
 		t.Fatal(err)
 	}
 	if (*asked)[0] != "product-import.example.test/" {
@@ -87,7 +94,7 @@ func TestProbeAsksTheServiceAt100(t *testing.T) {
 func TestProbeWantsConsecutiveAnswers(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/", Count: 2}, 500, 200, 503, 200, 200)
-	if _, err := p.answers(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(*asked) != 5 {
@@ -98,7 +105,7 @@ func TestProbeWantsConsecutiveAnswers(t *testing.T) {
 func TestProbeExpectsItsStatus(t *testing.T) {
 	t.Parallel()
 	p, _ := prober(t, Probe{Path: "/", Expect: 302}, 302)
-	if _, err := p.answers(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
 		t.Fatalf("a redirect is an answer: %v", err)
 	}
 }
@@ -116,9 +123,8 @@ func TestProbeSaysWhatItWasAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, _ := prober(t, test.probe, test.status)
-			client := p.Probe.client()
-			err := p.Probe.ask(t.Context(), client, "http://product-import.example.test/")
+			test.probe.Connect = answering(t, new([]string), test.status)
+			err := test.probe.ask(t.Context(), test.probe.client(), "http://product-import.example.test/")
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -141,7 +147,7 @@ func TestProbeOfARunThatIsCancelled(t *testing.T) {
 	p, _ := prober(t, Probe{Path: "/healthz", Count: 2}, http.StatusServiceUnavailable)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupt signal received"))
-	_, err := p.answers(ctx, &Position{Observed: argo.Observed{Service: service(t)}, Step: Change{Percent: 10}})
+	_, err := p.Check(ctx, &Position{Observed: argo.Observed{Service: service(t)}, Step: Change{Percent: 10}})
 	if want := "asking http://candidate-product-import.example.test/healthz: interrupt signal received"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -8,6 +8,14 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 )
 
+// The commands, as a Result names them.
+const (
+	commandPromote  = "promote"
+	commandRollback = "rollback"
+	commandDiff     = "diff"
+	commandCheck    = "check"
+)
+
 // Status is how a run ended.
 type Status string
 

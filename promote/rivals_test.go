@@ -30,7 +30,7 @@ const rivals = 8
 func TestRivals(t *testing.T) {
 	t.Parallel()
 	s := &gittest.Server{Root: t.TempDir()}
-	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", infra())
+	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", infraFiles())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +55,12 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 	for n := range rivals {
 		repo := repoAt(t, url)
 		group.Go(func() {
-			p := &Promotion{
-				Config: Config{
-					Overlay: "web", Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
-					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: Rollback, OnCancel: Rollback, WaitTimeout: time.Minute,
+			result, err := Run(t.Context(),
+				Config{
+					Target: Target{Overlay: "web"}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
+					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, WaitTimeout: time.Minute,
 				},
-				Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{},
-			}
-			result, err := p.Run(t.Context())
+				Systems{Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{}})
 			ends[n] = result.Status
 			if (err == nil) != (result.Status == Promoted) || err != nil && !isSuperseded(err) {
 				t.Errorf("round %d, promoter %d: %s: %v", round, n, result.Status, err)

@@ -3,8 +3,6 @@ package promote
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -14,81 +12,60 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
+// emergencyLook is how long a rollback waits for what it can do without.
+const emergencyLook = 5 * time.Second
+
 // Rollback takes the Service back in one commit and without steps: to the
 // promotion before, to a named revision or to a commit. It works in the
 // middle of a promotion too, whose run then ends as superseded. One that was
 // stopped before it was seen live is confirmed, and nothing gone back from once
 // more.
-func (p *Promotion) Rollback(ctx context.Context) (Result, error) {
-	p.begin(commandRollback)
-	p.result.Reason = p.Reason
-	p.Images = nil
-	at, err := p.look(ctx)
-	if err != nil && !p.goesOn(err, at) {
-		return p.end(p.endOf(ctx, err), err)
+func Rollback(ctx context.Context, c Config, on Systems) (Result, error) {
+	c.Images = nil
+	r, at, err := open(ctx, commandRollback, c, on)
+	if err == nil {
+		at, err = r.look(ctx, at, emergencyLook)
+		err = r.unlessUrgent(err)
 	}
-	split, err := at.split(p.Config)
 	if err != nil {
-		return p.end(Failed, err)
+		return r.end(ctx, ending{cause: err})
 	}
-	if p.goneBack(at, split) {
-		return p.confirmBack(ctx, at, split)
-	}
-	dest, err := p.target(ctx, at, split)
+	split, err := at.split(r.Config)
 	if err != nil {
-		return p.end(Failed, err)
+		return r.end(ctx, ending{cause: err})
 	}
-	back := &goingBack{
-		step: stepRollback, dest: dest, reason: p.Reason,
-		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
+	if goneBack(r.Config, at, split) {
+		return r.end(ctx, r.confirmBack(ctx, at, split))
 	}
-	if err := p.planBack(ctx, at, back); err != nil {
-		return p.end(p.endOf(ctx, err), err)
+	back, err := r.planBack(ctx, at, split)
+	if err != nil || c.DryRun {
+		return r.end(ctx, ending{reached: Unchanged, cause: err})
 	}
-	if p.DryRun {
-		return p.end(Unchanged, nil)
-	}
-	return p.goBack(ctx, at, split, back)
+	return r.end(ctx, r.goBack(ctx, at, split, back))
 }
 
 // goBack commits the rollback and waits until it is live. One that only takes a
 // candidate without traffic away says so.
-func (p *Promotion) goBack(ctx context.Context, at Situation, split knative.Split, back *goingBack) (Result, error) {
-	position, err := p.goTo(ctx, back)
+func (r *run) goBack(ctx context.Context, at Situation, split knative.Split, back goingBack) ending {
+	position, log, err := r.goTo(ctx, back)
 	if err != nil {
-		p.current().Progress = Broken
-		return p.end(p.endOf(ctx, err), err)
+		return ending{cause: err}
 	}
-	if err := p.confirm(ctx, position); err != nil {
-		return p.end(p.notConfirmed(ctx, err))
+	if err := r.confirm(ctx, position, log); err != nil {
+		return ending{back: true, failed: err}
 	}
-	changed := p.result.Changed
-	p.closeStep(ctx, position.promotion, stepRollback)
+	committed := r.journal.result.Changed
+	r.closeStep(ctx, position.promotion, stepRollback)
 	switch {
-	case !p.result.Changed:
-		return p.end(Unchanged, nil)
-	case changed && !moved(at.Now, p.result.Traffic):
-		p.addReason("no traffic has moved: %s had all of it", back.dest.Revision)
+	case !r.journal.result.Changed:
+		return ending{reached: Unchanged}
+	case committed && !moved(at.Now, r.journal.result.Traffic):
+		r.journal.reason("no traffic has moved: %s had all of it", back.dest.Revision)
 		if split.Candidate == "" {
-			return p.end(Unchanged, nil)
+			return ending{reached: Unchanged}
 		}
 	}
-	return p.end(RolledBack, nil)
-}
-
-// addReason adds to why the run ended so.
-func (p *Promotion) addReason(format string, args ...any) {
-	p.result.Reason = strings.TrimPrefix(p.result.Reason+"; "+fmt.Sprintf(format, args...), "; ")
-	p.say(format, args...)
-}
-
-// notConfirmed is the end of a rollback whose commit is made, but was not seen
-// live.
-func (p *Promotion) notConfirmed(ctx context.Context, err error) (Status, error) {
-	if p.cancelled(ctx) {
-		return Cancelled, fmt.Errorf("the commit is made, but the run was cancelled before it was seen live: %w", err)
-	}
-	return Failed, &RestoreError{Err: err}
+	return ending{reached: RolledBack}
 }
 
 // moved tells whether the share of some revision is another one now.
@@ -115,66 +92,58 @@ func moved(before *knative.State, now []servingv1.TrafficTarget) bool {
 	return false
 }
 
-// goesOn tells whether an emergency may pass over what the look at the live
-// Service brought: a Service without a ready revision, or an Argo CD that does
-// not answer. What is wrong with the inputs or the repository may not.
-func (p *Promotion) goesOn(err error, at Situation) bool {
-	if at.Now == nil || at.Next == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) ||
-		errors.Is(err, context.Canceled) || isSuperseded(err) {
-		return false
+// unlessUrgent is the error of a look at the live Service, or nil where an
+// emergency may pass over it: a Service without a ready revision, or an Argo CD
+// that does not answer. What is wrong with the inputs may not.
+func (r *run) unlessUrgent(err error) error {
+	if err == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) || isSuperseded(err) {
+		return err
 	}
-	p.say("going on without the live Service: %v", err)
-	return true
-}
-
-// endOf is the status of a rollback that could not be committed.
-func (p *Promotion) endOf(ctx context.Context, err error) Status {
-	switch {
-	case isSuperseded(err):
-		return Superseded
-	case p.cancelled(ctx):
-		return Cancelled
-	}
-	return Failed
+	r.journal.say("going on without the live Service: %v", err)
+	return nil
 }
 
 // goneBack tells whether Git shows a commit already that took something back
 // and that is still to be seen live, or this workflow run's own from an attempt
 // before. Without a name for where to, going back once more would be further
 // than anybody asked for.
-func (p *Promotion) goneBack(at Situation, split knative.Split) bool {
-	r := at.Record
-	own := p.RunAgain && r.Step == stepRollback && r.Run != "" && r.Run == p.RunURL
-	return p.To == "" && at.Unreadable == nil && r.takesBack() && (!r.passed() || own) && r.disagreement(p.Overlay, split) == ""
+func goneBack(c Config, at Situation, split knative.Split) bool {
+	record := at.Record
+	own := c.RunAgain && record.Step == stepRollback && record.Run != "" && record.Run == c.RunURL
+	return c.To == "" && at.Unreadable == nil && record.takesBack() && (!record.passed() || own) && record.disagreement(c.Overlay, split) == ""
 }
 
 // confirmBack waits until a commit that took something back is live.
-func (p *Promotion) confirmBack(ctx context.Context, at Situation, split knative.Split) (Result, error) {
-	r := &p.result
-	r.Promotion, r.Revision, r.PreviousRevision = at.Record.Promotion, split.Stable, at.Record.From.Revision
-	r.Image, r.Before, r.After = headline(at.Now, at.Now), at.Now.Manifest, at.Now.Manifest
-	if at.Record.Step == stepRestore {
-		r.PreviousRevision = at.Record.To.Revision
+func (r *run) confirmBack(ctx context.Context, at Situation, split knative.Split) ending {
+	record := at.Record
+	r.journal.confirms(at, split)
+	r.journal.say("%s has gone back to %s already, with a commit that is in Git", r.Service, split.Stable)
+	if r.DryRun {
+		return ending{reached: Unchanged}
 	}
-	p.say("%s has gone back to %s already, with a commit that is in Git", p.Service, split.Stable)
-	if p.DryRun {
-		return p.end(Unchanged, nil)
+	log := r.journal.beginBack(record.Step, "back to "+short(r.Service, split.Stable))
+	log.committed(at.Tip.Hash, true)
+	after := edited{state: at.Now}
+	if record.templateStays(at.Now) {
+		after.refused = errTemplateStays
 	}
-	r.Steps = append(r.Steps, StepResult{Name: at.Record.Step, Title: "back to " + short(p.Service, split.Stable), Progress: Running, Started: time.Now()})
-	p.committedAs(at.Tip.Hash, true)
-	position, err := p.positionOf(at.Tip.Hash, at.Record.Step, at.Now, at.Record.templateStays(at.Now))
+	position, err := r.positionOf(at.Tip.Hash, record.Step, after)
 	if err != nil {
-		return p.end(Failed, err)
+		return ending{cause: err}
 	}
-	if err := p.confirm(ctx, position); err != nil {
-		return p.end(p.notConfirmed(ctx, err))
+	if err := r.confirm(ctx, position, log); err != nil {
+		return ending{back: true, failed: err}
 	}
-	if at.Record.passed() {
-		return p.end(Unchanged, nil)
+	if record.passed() {
+		return ending{reached: Unchanged}
 	}
-	p.closeStep(ctx, at.Record.Promotion, at.Record.Step)
-	return p.end(RolledBack, nil)
+	r.closeStep(ctx, record.Promotion, record.Step)
+	return ending{reached: RolledBack}
 }
+
+// errTemplateStays is why a run before took the traffic back alone, as far as
+// the overlay tells.
+var errTemplateStays = errors.New("the overlay still has the template that was to be taken back")
 
 // templateStays tells whether the overlay still has the template that was to be
 // taken back, because only the traffic could be.
@@ -186,26 +155,26 @@ func (r Record) templateStays(state *knative.State) bool {
 	return state.Revision() == away.Revision
 }
 
-// planBack notes what a rollback moves in the Result. The overlay that it
+// planBack finds what to go back to and tries the edit. The overlay that it
 // leads to is not the earlier one: the target previous goes, for one.
-func (p *Promotion) planBack(ctx context.Context, at Situation, back *goingBack) error {
-	plan := Plan{Base: at.Tip.Hash, From: back.dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record}
+func (r *run) planBack(ctx context.Context, at Situation, split knative.Split) (goingBack, error) {
+	dest, err := r.rollbackTo(ctx, at, split)
+	if err != nil {
+		return goingBack{}, err
+	}
+	plan := Plan{Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: r.journal.result.Started}
 	plan.from = versionOf(plan.To, at.Now)
-	plan.ID = id(p.Config, Plan{Base: plan.Base, To: back.dest.Revision}, Record{Step: stepRollback})
-	back.plan = plan
-	dry := *back
-	dry.mayChange = func(*knative.State, Record) bool { return true }
-	if err := p.editBack(ctx, &dry, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree}); err != nil {
-		return err
+	plan.ID = id(r.Config, Plan{Base: plan.Base, To: dest.Revision}, Record{Step: stepRollback})
+	back := goingBack{
+		plan: plan, step: stepRollback, dest: dest, live: at.Live, reason: r.Reason,
+		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
 	}
-	r := &p.result
-	r.Promotion, r.Revision, r.PreviousRevision = plan.ID, back.dest.Revision, plan.To
-	r.Image, r.PreviousImage = firstOf(back.dest.Images), headline(at.Now, at.Now)
-	r.Before, r.After, r.Traffic = at.Now.Manifest, dry.after.Manifest, back.dest.traffic
-	if back.dest.gone {
-		p.addReason("revision %s no longer exists, it is created again from Git", back.dest.Revision)
+	after, err := editBack(ctx, r.Config, back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
+	if err != nil {
+		return back, err
 	}
-	return nil
+	r.journal.plannedBack(back, after, at)
+	return back, nil
 }
 
 func orLatest(revision string) string {

@@ -18,8 +18,8 @@ import (
 )
 
 // examine looks for what would break a promotion and reports it.
-func examine(ctx context.Context, s inputs.Settings, w console.Workflow, p *promote.Promotion, r *console.Console) (promote.Result, error) {
-	found, err := p.Examine(ctx)
+func examine(ctx context.Context, s inputs.Settings, w console.Workflow, on promote.Systems, r *console.Console) (promote.Result, error) {
+	found, err := promote.Examine(ctx, s.Promote, on)
 	if err == nil {
 		err = writeFindings(s.Check, found, r)
 	}

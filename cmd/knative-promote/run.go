@@ -25,29 +25,23 @@ func execute(ctx context.Context, cancelled <-chan struct{}, s inputs.Settings, 
 		return looked(ctx, s, err)
 	}
 	show := newReporter(ctx, s, w, r)
-	p, err := connect(s, w, show)
+	on, err := connect(s, w, show)
 	if err != nil {
 		return promote.Result{Command: string(s.Command), Status: promote.Failed}, err
 	}
-	p.Cancelled = cancelled
+	on.Cancelled = cancelled
 	var result promote.Result
 	switch {
 	case s.Command == inputs.History:
-		return looked(ctx, s, history(ctx, p, r))
+		return looked(ctx, s, history(ctx, s.Promote.Target, on.Branch, r))
 	case s.Command == inputs.Check:
-		return examine(ctx, s, w, p, r)
+		return examine(ctx, s, w, on, r)
 	case s.DiffsCheckout():
 		return looked(ctx, s, diffCheckout(ctx, s, w, r))
 	case s.Command == inputs.Rollback:
-		result, err = p.Rollback(ctx)
+		result, err = promote.Rollback(ctx, s.Promote, on)
 	default:
-		if s.Command == inputs.Diff {
-			p.DryRun, p.Preflight = true, promote.PreflightOff
-		}
-		result, err = p.Run(ctx)
-	}
-	if result.Status == promote.Failed {
-		result.Status, err = cutShort(ctx), overtime(ctx, err)
+		result, err = promote.Run(ctx, s.Promote, on)
 	}
 	return show.end(ctx, result, err)
 }
@@ -78,29 +72,29 @@ func overtime(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", promote.ErrTimeout, err)
 }
 
-// connect makes the run's ends: the infra repository and Argo CD, which a
+// connect makes what a run works on: the infra repository and Argo CD, which a
 // plan alone can do without.
-func connect(s inputs.Settings, w console.Workflow, show *reporter) (*promote.Promotion, error) {
-	p := &promote.Promotion{Config: s.Promote, Reporter: show}
+func connect(s inputs.Settings, w console.Workflow, show *reporter) (promote.Systems, error) {
+	on := promote.Systems{Reporter: show}
 	if s.Checkout {
-		p.Branch = checkedOut{w.Workspace}
+		on.Branch = checkedOut{w.Workspace}
 	} else {
 		repo, err := open(s, w, show.runner)
 		if err != nil {
-			return nil, err
+			return on, err
 		}
 		repo.Author, repo.Committer = s.Author, s.Committer
-		p.Branch, p.Commits, p.Door = masked{repo, show.runner.Redact}, repo, repo
+		on.Branch, on.Commits, on.PushRight = masked{repo, show.runner.Redact}, repo, repo
 	}
 	if s.Argo.Server == "" {
-		return p, nil
+		return on, nil
 	}
 	cluster, err := argo.New(s.Argo)
 	if err != nil {
-		return nil, err
+		return on, err
 	}
-	p.Cluster, p.Surroundings = cluster, cluster
-	return p, nil
+	on.Cluster, on.Settings = cluster, cluster
+	return on, nil
 }
 
 // open opens the infra repository, with tokens of the GitHub App where there is
@@ -142,13 +136,13 @@ func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 }
 
 // history prints the promotions that the record has, newest first.
-func history(ctx context.Context, p *promote.Promotion, r *console.Console) error {
-	entries, err := p.History(ctx)
+func history(ctx context.Context, target promote.Target, branch promote.Branch, r *console.Console) error {
+	service, entries, err := promote.History(ctx, target, branch)
 	if err != nil {
 		return err
 	}
 	if len(entries) == 0 {
-		r.Printf("no promotion of %s in the record of %s yet", p.Service, p.Overlay)
+		r.Printf("no promotion of %s in the record of %s yet", service, target.Overlay)
 		return nil
 	}
 	var text strings.Builder

@@ -46,11 +46,13 @@ func TestDefaults(t *testing.T) {
 	want := Settings{
 		Command: "promote",
 		Promote: promote.Config{
-			Service: "product-import", Environment: "production", Overlay: "apps/product-import/overlays/production",
-			Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
-			App:    argo.App{Name: "product-import-production"},
-			Steps:  []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
-			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.Rollback, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
+			Target: promote.Target{
+				Service: "product-import", Environment: "production", Overlay: "apps/product-import/overlays/production",
+				Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
+				App:    argo.App{Name: "product-import-production"},
+			},
+			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
+			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.RollBack, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
@@ -93,14 +95,17 @@ func TestEveryInput(t *testing.T) {
 	want := Settings{
 		Command: "check",
 		Promote: promote.Config{
-			Service: "product-import", Environment: "prod", Overlay: "apps/x", Images: images, Reason: "too many errors",
-			Also:   []string{"Deployment/worker", "Service/shop/cart"},
-			Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
-			App:    argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
-			Steps:  []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
+			Target: promote.Target{
+				Service: "product-import", Environment: "prod", Overlay: "apps/x",
+				Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
+				App:    argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
+			},
+			Images: images, Reason: "too many errors",
+			Also:  []string{"Deployment/worker", "Service/shop/cart"},
+			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
 			Probe:     promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7, Connect: "[::1]:8080"},
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
-			OnFailure: promote.Hold, OnCancel: promote.Rollback, DryRun: true, WaitTimeout: 90 * time.Second,
+			OnFailure: promote.Hold, OnCancel: promote.RollBack, DryRun: true, WaitTimeout: 90 * time.Second,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "release/1", Token: "git-secret"},

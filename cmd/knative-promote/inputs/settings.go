@@ -68,6 +68,9 @@ func (s *Settings) complete(w console.Workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
+	if s.Command == Diff {
+		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff
+	}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.SourceCommit = w.RunURL, w.RunAgain, w.Actor, w.Source()
 }
 

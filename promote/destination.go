@@ -1,0 +1,103 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// A destination is what going back leads to: an earlier version and who gets
+// the traffic.
+type destination struct {
+	Version
+	state   *knative.State // the overlay that had it; nil: only the record tells of it
+	traffic []servingv1.TrafficTarget
+	live    func() (*servingv1.Revision, error) // the revision in the cluster, asked for once
+	gone    bool                                // it is not there any more
+}
+
+// before is the destination of a promotion that is taken back: the old revision
+// by name, with the overlay of the base commit where that can be read.
+func (r *run) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
+	namespace := namespaceOf(live)
+	dest := destination{Version: plan.from, live: r.service.revisionOnce(ctx, namespace, plan.from.Revision)}
+	dest.state = r.baseOf(ctx, plan.Base, plan.from)
+	if dest.state != nil && dest.state.Owned() {
+		traffic, err := dest.state.Traffic()
+		dest.traffic = r.service.withoutGone(ctx, namespace, traffic)
+		return dest, err
+	}
+	split, err := splitOf(r.Config, orState(dest.state, plan.now))
+	if err != nil {
+		return dest, err
+	}
+	split.Stable, split.Candidate = dest.Revision, ""
+	dest.traffic = r.service.withoutGone(ctx, namespace, split.Targets(r.CandidateTag, r.KeepPrevious))
+	return dest, nil
+}
+
+// baseOf is the overlay of the commit that a promotion began on. It gives the
+// bytes from before; nil, where it cannot be read or shows something else, the
+// record must do. The template there is not the revision's where the traffic alone
+// had gone back, or where somebody had taken back one file of two.
+func (r *run) baseOf(ctx context.Context, commit string, to Version) *knative.State {
+	state, err := r.infra.at(ctx, commit)
+	if err == nil {
+		var split knative.Split
+		split, err = splitOf(r.Config, state)
+		switch {
+		case err != nil:
+		case split.Candidate != "" || split.Stable != "" && split.Stable != to.Revision:
+			err = fmt.Errorf("it does not give the traffic to %s", to.Revision)
+		case !to.sameImages(state):
+			err = fmt.Errorf("it does not have the images of %s", to.Revision)
+		}
+	}
+	if err != nil {
+		r.journal.say("going back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
+		return nil
+	}
+	return state
+}
+
+func orState(state, other *knative.State) *knative.State {
+	if state == nil {
+		return other
+	}
+	return state
+}
+
+// splitOf is an overlay's traffic, taken apart.
+func splitOf(c Config, state *knative.State) (knative.Split, error) {
+	return Situation{Now: state}.split(c)
+}
+
+// imagesOn is an overlay with the destination's images.
+func (d destination) imagesOn(ctx context.Context, now *knative.State) (*knative.State, error) {
+	if d.state != nil {
+		return now.RestoreImages(ctx, d.state)
+	}
+	return now.SetContainers(ctx, d.Images, d.InitImages)
+}
+
+// madeOf tells whether the revision was made of an overlay's template. Somebody
+// may have changed that: under the revision's name, which Knative has refused,
+// or under none, and Argo CD has not looked yet. The name tells the former, and
+// only the live revision, which is not asked for otherwise, the latter.
+func (d destination) madeOf(next *knative.State, live *servingv1.Service) (bool, error) {
+	made, known, err := next.Made(d.Revision)
+	switch {
+	case err != nil || known:
+		return made, err
+	case d.state != nil && !next.SameTemplate(d.state):
+		return false, nil
+	}
+	found, err := d.live()
+	if err != nil {
+		return true, nil // nothing speaks against it
+	}
+	return orState(d.state, next).Fits(found, live)
+}

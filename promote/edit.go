@@ -1,0 +1,143 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// editStep is the i-th step on a tip: the files that change, none where the tip
+// shows it. It is run again when the branch has moved: the tip must show the
+// step before, or this one already.
+func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
+	now, err := knative.Read(ctx, tip.Tree, c.Overlay, c.Service)
+	if err != nil {
+		return nil, err
+	}
+	next, err := withImages(ctx, now, c.Images)
+	if err != nil {
+		return nil, err
+	}
+	record, err := parseRecord(now.Record())
+	if err != nil {
+		return nil, superseded(tip.Commit, "%w", unreadable(now, err))
+	}
+	if done, err := fits(now, next, record, plan, i, tip.Commit); err != nil || done {
+		return nil, err
+	}
+	step := plan.Steps[i]
+	text, err := stepRecord(c, plan, stepOf(step.Percent), record).encode()
+	if err != nil {
+		return nil, err
+	}
+	after, err := shift(ctx, c, plan.To, step.Traffic, text, now, next, live)
+	if err != nil {
+		return nil, err
+	}
+	return after.Files()
+}
+
+// shift gives an overlay with the images set the revision's name, the traffic
+// and the record, and checks that nothing else changes.
+func shift(ctx context.Context, c Config, revision string, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
+	after, err := next.Route(ctx, revision, traffic, record, live)
+	if err != nil {
+		return nil, err
+	}
+	return after, knative.Check(now, after, knative.Intent{Images: c.Images, Also: c.Also, Revision: revision, Traffic: traffic})
+}
+
+// tryPlan makes the first and the last edit that are left to do, in memory, and
+// checks them. It returns where the plan ends. The steps between differ from the
+// first one in two numbers.
+func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) (*knative.State, error) {
+	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c Change) bool { return c.Done })
+	if len(left) > 2 {
+		left = []Change{left[0], left[len(left)-1]}
+	}
+	state, next := at.Now, at.Next
+	for _, step := range left {
+		after, err := shift(ctx, c, plan.To, step.Traffic, nil, state, next, at.Live)
+		if err != nil {
+			return nil, err
+		}
+		state, next = after, after
+	}
+	return state, nil
+}
+
+// stepRecord is what a step's commit says, on top of what the overlay said before.
+func stepRecord(c Config, plan Plan, step string, before Record) Record {
+	r := Record{
+		Promotion: plan.ID, Overlay: c.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
+		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Source: c.SourceCommit, Past: before.of(c.Overlay).after(),
+	}
+	if before.Promotion == plan.ID {
+		r.Started, r.Past = before.Started, before.Past
+	}
+	return r
+}
+
+// fits tells whether a tip shows the i-th step already. It must show that or
+// the step before, by the record and by the fields, else somebody else has
+// changed it and theirs stays.
+func fits(now, next *knative.State, record Record, plan Plan, i int, tip gitops.Commit) (done bool, err error) {
+	name, err := next.NextRevision()
+	if err != nil {
+		return false, err
+	}
+	same := now.SameTemplate(next)
+	before := i == 0 && unchanged(now, plan.now) && record.is(plan.record.Promotion, plan.record.Step) ||
+		i > 0 && plan.expected(plan.Steps[i-1]).shownBy(now, record)
+	switch {
+	case name != plan.To:
+		return false, superseded(tip, "the template of %s changed to %s while %s was promoted", now.Service(), name, plan.To)
+	case same && plan.expected(plan.Steps[i]).shownBy(now, record):
+		return true, nil
+	case i > 0 && !same:
+		return false, superseded(tip, "the overlay now has the images %s", strings.Join(append(now.Images(), now.InitImages()...), ", "))
+	case !before && record.Promotion == plan.ID:
+		return false, superseded(tip, "another run of the same promotion is ahead, with %s", describe(now))
+	case !before:
+		return false, superseded(tip, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
+	}
+	return false, nil
+}
+
+// describe is an overlay's traffic in words.
+func describe(state *knative.State) string {
+	traffic, err := state.Traffic()
+	if err != nil {
+		return "traffic that cannot be read"
+	}
+	return knative.Describe(traffic)
+}
+
+// shows tells whether an overlay has this revision and traffic.
+func shows(state *knative.State, revision string, traffic []servingv1.TrafficTarget) bool {
+	has, err := state.Traffic()
+	return err == nil && state.Revision() == revision && knative.SameTraffic(has, traffic)
+}
+
+// unchanged tells whether an overlay is as it was when the plan was made.
+func unchanged(now, then *knative.State) bool {
+	traffic, err := then.Traffic()
+	return err == nil && now.SameTemplate(then) && shows(now, then.Revision(), traffic)
+}
+
+func superseded(by gitops.Commit, format string, args ...any) error {
+	return fmt.Errorf("%w by commit %.10s (%s): %w", ErrSuperseded, by.Hash, by.Subject, fmt.Errorf(format, args...))
+}
+
+func orGenerated(revision string) string {
+	if revision == "" {
+		return "(generated)"
+	}
+	return revision
+}

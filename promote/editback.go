@@ -1,0 +1,162 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// edited is what an edit that takes something back leads to.
+type edited struct {
+	state   *knative.State
+	refused error // why the template could not be taken back, so that only the traffic is
+}
+
+// warning is what a person should know of an edit; empty: nothing.
+func (e edited) warning(to destination) string {
+	if e.refused == nil {
+		return ""
+	}
+	return fmt.Sprintf("the overlay's template could not be taken back, only the traffic goes to %s: %v", to.Revision, e.refused)
+}
+
+// editBack edits a tip to the destination. Where the template cannot be taken
+// back, the traffic alone goes to the old revision.
+func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot) (edited, error) {
+	now, err := knative.Read(ctx, tip.Tree, c.Overlay, c.Service)
+	if err != nil {
+		return edited{}, err
+	}
+	record, err := parseRecord(now.Record())
+	before := record
+	if err != nil {
+		before = back.plan.record // nothing that somebody wrote into it may stop going back
+	}
+	after, err := backFrom(ctx, c, back, now, before)
+	if err != nil {
+		return edited{}, err
+	}
+	switch traffic, err := after.state.Traffic(); {
+	case err != nil:
+		return edited{}, err
+	case shows(now, after.state.Revision(), traffic) && now.SameTemplate(after.state):
+		after.state = now
+	case !back.mayChange(now, record):
+		return edited{}, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
+	}
+	return after, nil
+}
+
+// backFrom is an overlay taken back: as a whole, or else its traffic alone.
+func backFrom(ctx context.Context, c Config, back goingBack, now *knative.State, before Record) (edited, error) {
+	state, refused := takenBack(ctx, c, back, now, before)
+	if refused == nil || ctx.Err() != nil {
+		return edited{state: state}, refused
+	}
+	state, err := trafficBack(ctx, c, back, now, before)
+	if err != nil {
+		return edited{}, fmt.Errorf("%w; nor can the traffic alone: %w", refused, err)
+	}
+	return edited{state, refused}, nil
+}
+
+// takenBack is an overlay with the template and the traffic of the destination.
+// The template gets the old revision's name only if it is the old template;
+// somebody may have changed the base since, and Knative would refuse that under
+// the old name.
+func takenBack(ctx context.Context, c Config, back goingBack, now *knative.State, record Record) (*knative.State, error) {
+	dest := back.dest
+	next, err := dest.imagesOn(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	revision, traffic := dest.Revision, dest.traffic
+	same, err := dest.madeOf(next, back.live)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		if revision, err = next.NextRevision(); err != nil {
+			return nil, err
+		}
+		if dest.gone {
+			traffic = retarget(traffic, dest.Revision, revision)
+		}
+	}
+	text, err := backRecord(c, back, next, traffic, record).encode()
+	if err != nil {
+		return nil, err
+	}
+	var after *knative.State
+	// The old files are taken where they say just what is wanted, so that the
+	// overlay is as it was, byte for byte, but for the record.
+	if same && dest.state != nil && dest.state.Owned() && shows(dest.state, revision, traffic) {
+		after, err = next.RestoreRoute(ctx, dest.state, text)
+	} else {
+		after, err = next.Route(ctx, revision, traffic, text, back.live)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return after, knative.Check(now, after, knative.Intent{Also: c.Also, Revision: revision, Traffic: traffic})
+}
+
+// trafficBack is an overlay with the traffic of the destination and the
+// template as it is.
+func trafficBack(ctx context.Context, c Config, back goingBack, now *knative.State, record Record) (*knative.State, error) {
+	if back.dest.gone {
+		return nil, fmt.Errorf("revision %s no longer exists", back.dest.Revision)
+	}
+	if now.Revision() == "" {
+		return nil, errors.New("the template has no name that could stay")
+	}
+	text, err := backRecord(c, back, now, back.dest.traffic, record).encode()
+	if err != nil {
+		return nil, err
+	}
+	after, err := now.Route(ctx, now.Revision(), back.dest.traffic, text, back.live)
+	if err != nil {
+		return nil, err
+	}
+	return after, knative.Check(now, after, knative.Intent{Also: c.Also, Revision: now.Revision(), Traffic: back.dest.traffic})
+}
+
+// backRecord is what the commit says: a promotion that was taken back stays the
+// one that it was, a rollback is one of its own.
+func backRecord(c Config, back goingBack, next *knative.State, traffic []servingv1.TrafficTarget, before Record) Record {
+	r := stepRecord(c, back.plan, back.step, before)
+	if back.step == stepRollback {
+		r.To, r.From = versionOf(carrying(traffic), next), back.plan.from
+		if r.To.Revision == back.dest.Revision {
+			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic goes back
+		}
+	}
+	return r
+}
+
+// carrying is the revision that has all traffic.
+func carrying(traffic []servingv1.TrafficTarget) string {
+	for _, t := range traffic {
+		if knative.Percent(t) == 100 {
+			return t.RevisionName
+		}
+	}
+	return ""
+}
+
+// retarget names another revision in the traffic.
+func retarget(traffic []servingv1.TrafficTarget, from, to string) []servingv1.TrafficTarget {
+	traffic = slices.Clone(traffic)
+	for i := range traffic {
+		if traffic[i].RevisionName == from {
+			traffic[i].RevisionName = to
+		}
+	}
+	return traffic
+}

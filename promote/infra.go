@@ -1,0 +1,86 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// infra reads the target's overlay at commits of the infra repository.
+type infra struct {
+	Target
+	branch  Branch
+	commits Commits
+}
+
+// tip is the overlay at the branch's tip, with its record.
+func (i infra) tip(ctx context.Context) (Situation, error) {
+	tip, err := i.branch.Tip(ctx)
+	if err != nil {
+		return Situation{}, err
+	}
+	at := Situation{Tip: tip.Commit, Tree: tip.Tree}
+	if _, err := fs.Stat(tip.Tree, i.Overlay); errors.Is(err, fs.ErrNotExist) {
+		return at, fmt.Errorf("path: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
+			i.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
+	}
+	if at.Now, err = i.read(ctx, tip); err != nil {
+		return at, err
+	}
+	at.Record, at.Unreadable = parseRecord(at.Now.Record())
+	return at, nil
+}
+
+// at is the overlay of a commit.
+func (i infra) at(ctx context.Context, commit string) (*knative.State, error) {
+	then, err := i.commits.At(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	state, err := i.read(ctx, then)
+	if err != nil {
+		return nil, fmt.Errorf("at commit %.10s: %w", commit, err)
+	}
+	return state, nil
+}
+
+// read renders the overlay of a snapshot.
+func (i infra) read(ctx context.Context, at gitops.Snapshot) (*knative.State, error) {
+	return knative.Read(ctx, at.Tree, i.Overlay, i.Service)
+}
+
+// shows tells whether a commit shows what is expected. One without a record of
+// it, which is looked for first, is not rendered.
+func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bool, error) {
+	var record Record
+	if want.promotion != "" {
+		text, err := knative.ReadRecord(at.Tree, i.Overlay, i.Service)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if record, err = parseRecord(text); err != nil || !record.is(want.promotion, want.step) {
+			return false, nil
+		}
+	}
+	state, err := i.read(ctx, at)
+	if err != nil {
+		return false, err
+	}
+	return want.shownBy(state, record), nil
+}
+
+// withImages is an overlay with the images set, or as it is when none are given.
+func withImages(ctx context.Context, now *knative.State, images []kustomize.Image) (*knative.State, error) {
+	if len(images) == 0 {
+		return now, nil
+	}
+	return now.SetImages(ctx, images)
+}

@@ -1,0 +1,169 @@
+package promote
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+)
+
+// A journal writes the Result of a run, nothing else does, and tells the
+// Reporter of it.
+type journal struct {
+	result   Result
+	reporter Reporter
+}
+
+// newJournal opens the Result.
+func newJournal(command string, c Config, reporter Reporter) *journal {
+	if c.DryRun && command == commandPromote {
+		command = commandDiff
+	}
+	return &journal{reporter: reporter, result: Result{
+		Command: command, DryRun: c.DryRun, Service: c.Service, Environment: c.Environment, Overlay: c.Overlay,
+		Application: c.App.Name, RunURL: c.RunURL, Actor: c.Actor, Started: time.Now(),
+	}}
+}
+
+// planned notes what the plan leads to, before its edits are tried.
+func (j *journal) planned(plan Plan, at Situation) error {
+	r := &j.result
+	r.Promotion, r.Revision, r.PreviousRevision, r.Image = plan.ID, plan.To, plan.From, plan.Image
+	r.PreviousImage = newImage(at.Next, at.Now)
+	for _, step := range plan.Steps {
+		r.Steps = append(r.Steps, StepResult{Name: step.Name, Title: step.Subject, Percent: step.Percent, Progress: Pending, Resumed: step.Done})
+	}
+	var err error
+	if r.Traffic, err = at.Now.Traffic(); err != nil {
+		return err
+	}
+	j.renders(at.Now, at.Now)
+	j.report()
+	return nil
+}
+
+// plannedBack notes what a rollback leads to.
+func (j *journal) plannedBack(back goingBack, after edited, at Situation) {
+	r := &j.result
+	r.Promotion, r.Revision, r.PreviousRevision = back.plan.ID, back.dest.Revision, back.plan.To
+	r.Image, r.PreviousImage = firstOf(back.dest.Images), firstOf(at.Now.Images())
+	r.Traffic = back.dest.traffic
+	j.renders(at.Now, after.state)
+	if back.dest.gone {
+		j.reason("revision %s no longer exists, it is created again from Git", back.dest.Revision)
+	}
+}
+
+// confirms notes what a commit has taken back that is only to be seen live.
+func (j *journal) confirms(at Situation, split knative.Split) {
+	r := &j.result
+	r.Promotion, r.Revision, r.PreviousRevision, r.Image = at.Record.Promotion, split.Stable, at.Record.From.Revision, firstOf(at.Now.Images())
+	if at.Record.Step == stepRestore {
+		r.PreviousRevision = at.Record.To.Revision
+	}
+	j.renders(at.Now, at.Now)
+}
+
+// renders notes what the overlay renders to before and after.
+func (j *journal) renders(before, after *knative.State) {
+	j.result.Before, j.result.After = before.Manifest, after.Manifest
+}
+
+// found notes the findings of the preflight.
+func (j *journal) found(findings []check.Finding) {
+	j.result.Findings = findings
+	j.say("preflight: %s", check.Tally(findings))
+	j.report()
+}
+
+// traffic notes the traffic as the last commit sets it.
+func (j *journal) traffic(targets []servingv1.TrafficTarget) { j.result.Traffic = targets }
+
+// warn notes what a person should know although the run ends well; empty takes
+// an earlier warning back.
+func (j *journal) warn(text string) {
+	j.result.Warning = text
+	if text != "" {
+		j.say("%s", text)
+	}
+}
+
+// reason adds to why the run ends so.
+func (j *journal) reason(format string, args ...any) {
+	j.result.Reason = strings.TrimPrefix(j.result.Reason+"; "+fmt.Sprintf(format, args...), "; ")
+	j.say(format, args...)
+}
+
+// stopped notes that the run ends before 100 %, as its steps say.
+func (j *journal) stopped(at string) {
+	j.result.Reason = fmt.Sprintf("stopped at %s as asked; a run with further steps continues", at)
+}
+
+// saw notes where the live Service and its candidate answer.
+func (j *journal) saw(seen argo.Observed, candidateTag string) {
+	if seen.Service == nil {
+		return
+	}
+	if url := seen.Service.Status.URL; url != nil {
+		j.result.URL = url.String()
+	}
+	for _, t := range seen.Service.Status.Traffic {
+		if t.Tag == candidateTag && t.URL != nil {
+			j.result.CandidateURL = t.URL.String()
+		}
+	}
+}
+
+// closed notes the commit that says that the gates have passed.
+func (j *journal) closed(hash, what string) {
+	j.result.Changed = true
+	j.say("commit %.10s: %s", hash, what)
+}
+
+// end closes the Result.
+func (j *journal) end(status Status, err error) (Result, error) {
+	j.result.Status, j.result.Ended = status, time.Now()
+	if err != nil {
+		j.result.Reason = err.Error()
+	}
+	j.report()
+	return j.result, err
+}
+
+// report hands out a copy: whoever shows it may take its time.
+func (j *journal) report() {
+	r := j.result
+	r.Steps = slices.Clone(r.Steps)
+	for i := range r.Steps {
+		r.Steps[i].Gates = slices.Clone(r.Steps[i].Gates)
+	}
+	j.reporter.Report(r)
+}
+
+// say prints a line into the log.
+func (j *journal) say(format string, args ...any) {
+	j.reporter.Line(strings.TrimSpace(fmt.Sprintf(format, args...)))
+}
+
+// verdicts logs what is waited for: when it changes, and now and then while it
+// does not, so that nobody takes a long wait for a dead run.
+func (j *journal) verdicts() func(argo.Verdict) {
+	var last string
+	var said time.Time
+	return func(v argo.Verdict) {
+		if v.Reason == last && time.Since(said) < heartbeat {
+			return
+		}
+		last, said = v.Reason, time.Now()
+		j.say("%s: %s", v.State, v.Reason)
+	}
+}
+
+// heartbeat is the longest silence in the log.
+const heartbeat = 25 * time.Second

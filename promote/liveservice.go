@@ -1,0 +1,71 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// A liveService is what Argo CD can tell of the target's Service.
+type liveService struct {
+	Target
+	cluster Cluster
+}
+
+// look reads the Application and the live Service. One that is not there yet is
+// no error. Patience of zero waits as long as the context.
+func (s liveService) look(ctx context.Context, patience time.Duration) (argo.Observed, error) {
+	if patience > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, patience)
+		defer stop()
+	}
+	seen, err := s.cluster.Live(ctx, s.App, s.Source, s.Service)
+	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
+		return argo.Observed{App: seen.App}, nil
+	}
+	return seen, err
+}
+
+// revision asks for a revision, but not for long.
+func (s liveService) revision(ctx context.Context, namespace, name string) (*servingv1.Revision, error) {
+	ctx, stop := context.WithTimeout(ctx, revisionTime)
+	defer stop()
+	return s.cluster.Revision(ctx, s.App, namespace, name)
+}
+
+// revisionTime is how long a run waits for what it can do without.
+const revisionTime = 2 * time.Second
+
+// revisionOnce asks for a revision when it is needed, and once only.
+func (s liveService) revisionOnce(ctx context.Context, namespace, name string) func() (*servingv1.Revision, error) {
+	return sync.OnceValues(func() (*servingv1.Revision, error) { return s.revision(ctx, namespace, name) })
+}
+
+// withoutGone drops the target `previous` when its revision is not there any
+// more: naming it would hold up all of the Service's traffic. Only a clear no
+// is a no.
+func (s liveService) withoutGone(ctx context.Context, namespace string, traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
+		if t.Tag != knative.PreviousTag || knative.Percent(t) > 0 {
+			return false
+		}
+		_, err := s.revision(ctx, namespace, t.RevisionName)
+		return errors.Is(err, argo.ErrNotFound)
+	})
+}
+
+// namespaceOf is where a Service lives; empty where it was not seen.
+func namespaceOf(live *servingv1.Service) string {
+	if live == nil {
+		return ""
+	}
+	return live.Namespace
+}

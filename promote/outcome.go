@@ -1,0 +1,63 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// An ending is all that decides how a run ended.
+type ending struct {
+	reached Status // the end of a run that nothing stopped
+	cause   error  // what stopped it
+	hold    bool   // the traffic stays as the last commit set it
+
+	back   bool  // it was to be taken back, or the run is a rollback whose commit is made
+	failed error // why that failed, or was not seen live; nil: it is live
+	atOnce bool  // there was no time to see it live, as the run was cancelled
+}
+
+// outcome decides how a run ended, and which error it ends with.
+func (e ending) outcome(cancelled bool) (Status, error) {
+	switch {
+	case e.cause == nil && e.failed == nil:
+		return e.reached, nil
+	case isSuperseded(e.cause):
+		return Superseded, e.cause
+	case !e.back && cancelled:
+		return Cancelled, e.cause
+	case !e.back && e.hold:
+		return Held, e.cause
+	case !e.back:
+		return Failed, e.cause
+	case e.failed == nil && !e.atOnce:
+		return RolledBack, e.cause
+	case cancelled && (e.failed == nil || isGate(e.failed)):
+		return Cancelled, e.unseen()
+	case isSuperseded(e.failed) && !e.atOnce:
+		return Superseded, e.failed
+	case cancelled:
+		return Cancelled, &RestoreError{Cause: e.cause, Err: e.failed}
+	}
+	return Failed, &RestoreError{Cause: e.cause, Err: e.failed}
+}
+
+// unseen is the error of what is taken back in Git alone, as far as the run
+// knows.
+func (e ending) unseen() error {
+	if e.cause == nil {
+		return fmt.Errorf("the commit is made, but the run was cancelled before it was seen live: %w", e.failed)
+	}
+	return fmt.Errorf("%w; it is taken back, but not seen live", e.cause)
+}
+
+// end closes the Result. Where the run's own timeout ended it, the error says
+// so: what was cut short only says that it got no answer.
+func (r *run) end(ctx context.Context, e ending) (Result, error) {
+	status, err := e.outcome(r.cancelled(ctx))
+	timeout := errors.Is(context.Cause(ctx), ErrTimeout)
+	if status == Failed && timeout && !errors.Is(err, ErrTimeout) {
+		err = fmt.Errorf("%w: %w", ErrTimeout, err)
+	}
+	return r.journal.end(status, err)
+}

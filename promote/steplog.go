@@ -1,0 +1,83 @@
+package promote
+
+import "time"
+
+// A stepLog is the only way to write what becomes of one step.
+type stepLog struct {
+	journal *journal
+	index   int
+}
+
+// begin opens the i-th planned step.
+func (j *journal) begin(i int) stepLog {
+	step := stepLog{j, i}
+	step.entry().Started, step.entry().Progress = time.Now(), Running
+	j.report()
+	return step
+}
+
+// beginBack adds a step that takes something back, and opens it.
+func (j *journal) beginBack(name, title string) stepLog {
+	j.result.Steps = append(j.result.Steps, StepResult{Name: name, Title: title, Progress: Running, Started: time.Now()})
+	j.report()
+	return stepLog{j, len(j.result.Steps) - 1}
+}
+
+func (s stepLog) entry() *StepResult { return &s.journal.result.Steps[s.index] }
+
+// committed notes the commit that shows the step, also one that was there when
+// the run began.
+func (s stepLog) committed(hash string, resumed bool) {
+	s.journal.result.Commit = hash
+	step := s.entry()
+	step.Commit, step.Resumed = hash, resumed
+	if resumed {
+		s.journal.say("commit %.10s shows it already", hash)
+	} else {
+		s.journal.result.Changed = true
+		s.journal.say("commit %.10s: %s", hash, step.Title)
+	}
+	s.journal.report()
+}
+
+// ask notes that a gate is asked, and returns what notes its answer.
+func (s stepLog) ask(gate string) (answered func(reason string, err error)) {
+	i := len(s.entry().Gates)
+	s.entry().Gates = append(s.entry().Gates, GateResult{Name: gate, Progress: Running, Started: time.Now()})
+	s.journal.report()
+	return func(reason string, err error) {
+		g := &s.entry().Gates[i]
+		g.Ended, g.Progress, g.Reason = time.Now(), Passed, reason
+		if err != nil {
+			g.Progress, g.Reason = Broken, err.Error()
+		}
+		s.journal.say("%s: %s: %s", g.Name, g.Progress, g.Reason)
+		s.journal.report()
+	}
+}
+
+// passed closes the step.
+func (s stepLog) passed() {
+	s.entry().Ended, s.entry().Progress = time.Now(), Passed
+	s.journal.report()
+}
+
+// failed closes a planned step that stopped the run, and those that are not
+// reached.
+func (s stepLog) failed(cause error) {
+	step := s.entry()
+	step.Ended, step.Progress = time.Now(), Broken
+	if len(step.Gates) == 0 {
+		step.Gates = []GateResult{{Name: "commit", Progress: Broken, Reason: cause.Error(), Started: step.Started, Ended: step.Ended}}
+	}
+	later := s.journal.result.Steps[s.index+1:]
+	for i := range later {
+		later[i].Progress = Skipped
+	}
+	s.journal.result.Reason = cause.Error()
+	s.journal.say("%v", cause)
+	s.journal.report()
+}
+
+// unseen closes a step that took something back, but was not seen live.
+func (s stepLog) unseen() { s.entry().Progress = Broken }

@@ -1,0 +1,112 @@
+package promote
+
+import (
+	"context"
+	"errors"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+)
+
+// Systems are what a run works on, and whom it tells of it.
+type Systems struct {
+	Branch   Branch
+	Commits  Commits
+	Cluster  Cluster // nil: there is no Argo CD to ask, which is enough for a plan
+	Reporter Reporter
+
+	// What the check and the preflight ask; nil: that is not asked.
+	Settings  Settings
+	PushRight PushRight
+
+	// Cancelled is closed when somebody cancels the run, also one whose time is
+	// over. Nil: the context alone tells.
+	Cancelled <-chan struct{}
+}
+
+// Branch is the infra repository's branch: read at its tip, changed by one
+// commit at a time.
+type Branch interface {
+	Tip(context.Context) (gitops.Snapshot, error)
+	Publish(context.Context, gitops.Change) (gitops.Commit, error)
+}
+
+// Commits are the infra repository's commits, by their full hashes.
+type Commits interface {
+	At(ctx context.Context, commit string) (gitops.Snapshot, error)
+}
+
+// Cluster is the Service as Argo CD shows it.
+type Cluster interface {
+	Live(ctx context.Context, app argo.App, source argo.Source, service string) (argo.Observed, error)
+	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
+	Await(ctx context.Context, intent argo.Intent, report func(argo.Verdict)) (argo.Observed, error)
+	Revision(ctx context.Context, app argo.App, namespace, name string) (*servingv1.Revision, error)
+}
+
+// Settings is how Argo CD is set up around an Application: all of it, or in a
+// few requests what can stop a promotion.
+type Settings interface {
+	Setup(ctx context.Context, app argo.App, service string, known *v1alpha1.Application) (argo.Setup, error)
+	Essentials(ctx context.Context, known *v1alpha1.Application) argo.Setup
+}
+
+// PushRight tells whether the infra repository takes a push, without one.
+type PushRight interface {
+	MayPush(context.Context) error
+}
+
+// Reporter is told how the run goes. It never decides anything.
+type Reporter interface {
+	Report(Result)    // a step or gate has begun or ended
+	Line(text string) // what is waited for or was seen, for the log
+}
+
+// complete puts one that answers nothing in the place of an Argo CD that is not
+// there.
+func (s Systems) complete() Systems {
+	if s.Cluster == nil {
+		s.Cluster = noCluster{}
+	}
+	return s
+}
+
+// cancelled tells whether somebody has cancelled the run, as its cause need not
+// be context.Canceled.
+func (s Systems) cancelled(ctx context.Context) bool {
+	select {
+	case <-s.Cancelled:
+		return true
+	default:
+		return errors.Is(ctx.Err(), context.Canceled)
+	}
+}
+
+// errNoCluster is the answer where there is no Argo CD to ask.
+var errNoCluster = errors.New("no argocd-server and application are given")
+
+// noCluster is where nobody can be asked.
+type noCluster struct{}
+
+// Live knows nothing.
+func (noCluster) Live(context.Context, argo.App, argo.Source, string) (argo.Observed, error) {
+	return argo.Observed{}, errNoCluster
+}
+
+// Check knows nothing.
+func (noCluster) Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error) {
+	return argo.Verdict{}, argo.Observed{}, errNoCluster
+}
+
+// Await knows nothing.
+func (noCluster) Await(context.Context, argo.Intent, func(argo.Verdict)) (argo.Observed, error) {
+	return argo.Observed{}, errNoCluster
+}
+
+// Revision knows nothing.
+func (noCluster) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
+	return nil, errNoCluster
+}
