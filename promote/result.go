@@ -6,6 +6,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // The commands, as a Result names them.
@@ -54,7 +55,7 @@ type Result struct {
 	CandidateURL     string                    `json:"candidate-url,omitempty"`
 	Before           []byte                    `json:"-"` // what the overlay rendered before
 	After            []byte                    `json:"-"` // what it renders with the new revision
-	Diff             string                    `json:"-"` // Before to After as a unified diff, secrets hidden; filled in by whoever shows it
+	Difference       manifest.Difference       `json:"-"` // of what the overlay rendered before and what it renders when all is done
 	Steps            []StepResult              `json:"steps"`
 	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
 	RunURL           string                    `json:"run-url,omitempty"`

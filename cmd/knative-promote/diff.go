@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -29,7 +30,7 @@ func diffCheckout(ctx context.Context, s inputs.Settings, w console.Workflow, r 
 	}
 	for _, o := range overlays {
 		r.Group(o.Path)
-		r.Printf("%s", o.Diff)
+		r.Printf("%s", o.Difference)
 		r.EndGroup()
 		if o.Err != "" {
 			r.Error(console.Note{Title: o.Path + " does not render", File: o.File, Text: o.Err})
@@ -64,7 +65,7 @@ func changedOverlays(ctx context.Context, s inputs.Settings, w console.Workflow,
 		return nil, nil, err
 	}
 	for _, overlay := range touched {
-		if o := compare(ctx, base, head, overlay); o.Diff != "" || o.Err != "" {
+		if o := compare(ctx, base, head, overlay); len(o.Difference) > 0 || o.Err != "" {
 			overlays = append(overlays, o)
 		}
 	}
@@ -113,7 +114,7 @@ func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) re
 	if err != nil { // new, or broken before: everything in it is new
 		before = nil
 	}
-	o.Diff = report.Diff(before, after)
+	o.Difference = manifest.Compare(before, after)
 	if names, err := knative.Services(after); err == nil {
 		o.Service = strings.Join(names, ", ")
 	}

@@ -38,7 +38,7 @@ func outputTable() []outputRow {
 		{"candidate-url", "the URL of the candidate's tag",
 			func(r promote.Result) string { return r.CandidateURL }},
 		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
-			func(r promote.Result) string { return r.Diff }},
+			func(r promote.Result) string { return r.Difference.String() }},
 		{"findings", "what `check`, or the preflight of a promotion, found, in JSON",
 			func(r promote.Result) string { return jsonText(r.Findings) }},
 		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons",

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -25,9 +26,8 @@ type reporter struct {
 	results chan promote.Result // newest state of the comment, at most one
 	closing chan struct{}       // the last state is offered
 	done    chan struct{}       // it is written
-	diff    func([]byte, []byte) string
-	commits string // web address of a commit, up to its hash
-	undo    string // shell command that takes a promotion back
+	commits string              // web address of a commit, up to its hash
+	undo    string              // shell command that takes a promotion back
 	needs   []string
 	target  string
 	after   func(promote.Result, error) string
@@ -38,8 +38,10 @@ type reporter struct {
 func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
-		diff: remembered(report.Diff), commits: inputs.CommitURL(s.Remote.URL),
-		undo: s.RollbackCommand(), needs: s.RollbackNeeds(), target: s.Remote.URL + " " + s.Remote.Branch, after: func(result promote.Result, err error) string { return after(s, result, err) }, found: once(func(found []check.Finding) { showPreflight(s, r, w, found) }),
+		commits: inputs.CommitURL(s.Remote.URL),
+		undo:    s.RollbackCommand(), needs: s.RollbackNeeds(), target: s.Remote.URL + " " + s.Remote.Branch,
+		after: func(result promote.Result, err error) string { return after(s, result, err) },
+		found: once(func(found []check.Finding) { showPreflight(s, r, w, found) }),
 	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
@@ -72,8 +74,8 @@ func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 
 // complete adds what only the showing needs.
 func (r *reporter) complete(result promote.Result) promote.Result {
-	result.Diff, result.CommitURL = r.diff(result.Before, result.After), r.commits
-	result.Undo, result.UndoNeeds, result.Target = r.undo, r.needs, r.target
+	result.Difference = manifest.Compare(result.Before, result.After)
+	result.CommitURL, result.Undo, result.UndoNeeds, result.Target = r.commits, r.undo, r.needs, r.target
 	return result
 }
 
@@ -103,8 +105,8 @@ const (
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
 	result = r.complete(result)
-	if (result.DryRun || result.Command == string(inputs.Diff)) && result.Diff != "" {
-		r.runner.Printf("%s", result.Diff)
+	if (result.DryRun || result.Command == string(inputs.Diff)) && len(result.Difference) > 0 {
+		r.runner.Printf("%s", result.Difference)
 	}
 	r.runner.Printf("%s", inWords(result))
 	if hint := r.after(result, err); hint != "" {
@@ -187,18 +189,4 @@ func inWords(result promote.Result) string {
 func once[T any](show func(T)) func(T) {
 	var first sync.Once
 	return func(value T) { first.Do(func() { show(value) }) }
-}
-
-// remembered computes a diff once for the same manifests.
-func remembered(diff func(before, after []byte) string) func(before, after []byte) string {
-	var mu sync.Mutex
-	var key, text string
-	return func(before, after []byte) string {
-		mu.Lock()
-		defer mu.Unlock()
-		if k := string(before) + "\x00" + string(after); k != key {
-			key, text = k, diff(before, after)
-		}
-		return text
-	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // The most findings that one page shows: in full, and in one line each.
@@ -59,8 +60,7 @@ func finding(f check.Finding) string {
 
 // block shows text of several lines, without what looks like a secret.
 func block(text string) string {
-	v := newVault([]byte(text))
-	return fenced("", shorten(v.token.ReplaceAllString(v.redactForms(text), "<hidden>"), maxFix))
+	return fenced("", manifest.Shorten(manifest.HideSecrets(text), maxFix))
 }
 
 // preflight names what a promotion found before its first commit. Notes are

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/internal/golden"
 )
 
 func TestCheckSummary(t *testing.T) {
 	t.Parallel()
-	golden(t, "check", "summary.md", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "check", "summary.md", func(t *testing.T, parts map[string][]byte) string {
 		var r check.Report
 		if err := json.Unmarshal(parts["report.json"], &r); err != nil {
 			t.Fatal(err)

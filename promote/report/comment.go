@@ -21,7 +21,7 @@ const (
 )
 
 // The most of what comes many times. With these, and the limits of names and
-// reasons, all but the diff has room in a comment whatever the texts are.
+// reasons, all but the difference has room in a comment whatever the texts are.
 const (
 	maxTags  = 4
 	maxSteps = 30
@@ -39,8 +39,8 @@ func Marker(r promote.Result) string {
 
 // Comment is the body of the pull request comment about one promotion or
 // rollback, finished or not, or, where the command is diff, about what a
-// promotion would do. It is at most CommentLimit bytes long: the diff is
-// shortened until it fits.
+// promotion would do. It is at most CommentLimit bytes long: the difference
+// of the manifests is shortened until it fits.
 func Comment(r promote.Result) string {
 	marker := Marker(r) + "\n\n"
 	return marker + page(r, CommentLimit-len(marker))
@@ -54,11 +54,7 @@ func Summary(r promote.Result) string {
 func page(r promote.Result, room int) string {
 	top := headline(r) + explanation(r) + preflight(r) + moves(r) + steps(r) + chart(r)
 	bottom := footer(r)
-	diff := r.Diff
-	if diff == "" && len(r.Before)+len(r.After) > 0 {
-		diff = Diff(r.Before, r.After)
-	}
-	shown := fit(room-len(top)-len(bottom), []section{newSection(diff, planned(r))})
+	shown := fit(room-len(top)-len(bottom), []section{{difference: r.Difference, open: planned(r)}})
 	return top + shown[0] + bottom
 }
 

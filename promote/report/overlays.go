@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // DiffMarker is the hidden first line of DiffComment.
@@ -10,12 +12,12 @@ const DiffMarker = "<!-- knative-promote:diff -->"
 
 // Overlay is what a change of the infra repository does to one rendered overlay.
 type Overlay struct {
-	Path     string   // folder of the overlay
-	File     string   // its kustomization, where annotations go
-	Service  string   // name of the Knative Service, empty where there is none
-	Diff     string   // as Diff returns it, empty: it renders as before
-	Warnings []string // what would go wrong, in words
-	Err      string   // why it does not render, in words; empty: it does
+	Path       string              // folder of the overlay
+	File       string              // its kustomization, where annotations go
+	Service    string              // name of the Knative Service, empty where there is none
+	Difference manifest.Difference // empty: it renders as before
+	Warnings   []string            // what would go wrong, in words
+	Err        string              // why it does not render, in words; empty: it does
 }
 
 // DiffComment is the body of the comment on a pull request of the infra
@@ -54,7 +56,7 @@ func overlayPage(overlays []Overlay, own []string, room int) string {
 		}
 		left -= len(head)
 		heads = append(heads, head)
-		sections = append(sections, newSection(overlay.Diff, len(overlays) == 1))
+		sections = append(sections, section{difference: overlay.Difference, open: len(overlays) == 1})
 	}
 	tail := ""
 	if n := len(overlays) - len(heads); n > 0 {
@@ -90,7 +92,7 @@ func overlayHeadline(overlays []Overlay, own bool) string {
 		switch {
 		case o.Err != "":
 			broken++
-		case o.Diff != "":
+		case len(o.Difference) > 0:
 			changed++
 		}
 		if len(o.Warnings) > 0 {
@@ -126,7 +128,7 @@ func (o Overlay) head() string {
 	b.WriteString("\n\n")
 	if o.Err != "" {
 		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))
-	} else if o.Diff == "" {
+	} else if len(o.Difference) == 0 {
 		b.WriteString("Renders as before.\n\n")
 	}
 	for _, warning := range o.Warnings[:min(len(o.Warnings), maxWarnings)] {

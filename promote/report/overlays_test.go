@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/acme/knative-promote/promote/internal/golden"
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 func TestDiffComment(t *testing.T) {
 	t.Parallel()
-	golden(t, "overlays", "comment.md", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "overlays", "comment.md", func(t *testing.T, parts map[string][]byte) string {
 		var overlays []Overlay
 		if err := json.Unmarshal(parts["overlays.json"], &overlays); err != nil {
 			t.Fatal(err)
@@ -25,16 +28,16 @@ func TestDiffComment(t *testing.T) {
 	})
 }
 
-// long is a diff of n objects with lines of width bytes.
-func long(n, width int) string {
-	manifest := func(value string) []byte {
+// long is a difference of n objects with lines of width bytes.
+func long(n, width int) manifest.Difference {
+	render := func(value string) []byte {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, "---\nkind: ConfigMap\nmetadata: {name: settings-%d}\na: x\nb: x\nc: x\nd: %s%s\ne: x\nf: x\ng: x\n", i, value, strings.Repeat("-", width))
 		}
 		return []byte(b.String())
 	}
-	return Diff(manifest("old"), manifest("new"))
+	return manifest.Compare(render("old"), render("new"))
 }
 
 func TestLadder(t *testing.T) {
@@ -49,7 +52,7 @@ func TestLadder(t *testing.T) {
 		{600, 150, "too long to show line by line</summary>"},
 		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
 	} {
-		page := DiffComment([]Overlay{{Path: "apps/a", Diff: long(c.objects, c.width)}}, nil)
+		page := DiffComment([]Overlay{{Path: "apps/a", Difference: long(c.objects, c.width)}}, nil)
 		checkPage(t, page, CommentLimit)
 		if !strings.Contains(page, c.want) || !strings.Contains(page, fmt.Sprintf("%d objects changed, +%[1]d −%[1]d lines", c.objects)) {
 			t.Errorf("%d objects: want %q in\n%.400s", c.objects, c.want, page)
@@ -59,7 +62,7 @@ func TestLadder(t *testing.T) {
 
 func TestLongDiffsYieldFirst(t *testing.T) {
 	t.Parallel()
-	overlays := []Overlay{{Path: "apps/small", Diff: long(3, 10)}, {Path: "apps/huge", Diff: long(2500, 10)}, {Path: "apps/large", Diff: long(500, 60)}}
+	overlays := []Overlay{{Path: "apps/small", Difference: long(3, 10)}, {Path: "apps/huge", Difference: long(2500, 10)}, {Path: "apps/large", Difference: long(500, 60)}}
 	page := DiffComment(overlays, nil)
 	checkPage(t, page, CommentLimit)
 	for _, want := range []string{
@@ -75,7 +78,7 @@ func TestMoreOverlaysThanFit(t *testing.T) {
 	t.Parallel()
 	var overlays []Overlay
 	for i := range 3000 {
-		overlays = append(overlays, Overlay{Path: fmt.Sprint("apps/", i), Diff: long(1, 10), Warnings: []string{"w"}})
+		overlays = append(overlays, Overlay{Path: fmt.Sprint("apps/", i), Difference: long(1, 10), Warnings: []string{"w"}})
 	}
 	page := DiffComment(overlays, nil)
 	checkPage(t, page, CommentLimit)

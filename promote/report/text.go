@@ -1,11 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 const (
@@ -15,9 +14,9 @@ const (
 )
 
 // code shows foreign text verbatim inside a code span. A span cannot hold a
-// line break, so visible writes it as an escape.
+// line break, so it is written as an escape.
 func code(text string, limit int) string {
-	text = brief(text, limit)
+	text = manifest.Brief(text, limit)
 	if text == "" {
 		return "–"
 	}
@@ -28,6 +27,12 @@ func code(text string, limit int) string {
 	return fence + text + fence
 }
 
+// reason shows why something failed, in words that may come from elsewhere and
+// quote more than they should.
+func reason(text string, limit int) string {
+	return code(manifest.HideSecrets(text[:min(len(text), 4*limit)]), limit)
+}
+
 // padded reports whether Markdown would strip blanks of a code span with text.
 func padded(text string) bool {
 	return strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") && strings.Trim(text, " ") != ""
@@ -36,12 +41,7 @@ func padded(text string) bool {
 // cell is code for a table. A pipe would end the cell even inside code, and
 // renderers disagree on how to escape one after a backslash.
 func cell(text string, limit int) string {
-	return code(strings.ReplaceAll(brief(text, limit), "|", `\u007c`), limit)
-}
-
-// brief is visible text of at most limit bytes.
-func brief(text string, limit int) string {
-	return shorten(visible(text[:min(len(text), 2*limit)]), limit) // visible never shortens
+	return code(strings.ReplaceAll(manifest.Brief(text, limit), "|", `\u007c`), limit)
 }
 
 // fenced shows foreign text of several lines verbatim in a code block. The
@@ -66,80 +66,17 @@ func longestRun(text string, c byte) int {
 	return longest
 }
 
-// visible writes every character that does not show, or that changes how its
-// neighbours show, as an escape: controls, line breaks, bidirectional and
-// zero-width characters, blanks other than the space, and bytes that are not UTF-8.
-func visible(text string) string {
-	if plain(text) {
-		return text
-	}
-	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		} else {
-			b.WriteString(visibleRune(r))
-		}
-		text = text[size:]
-	}
-	return b.String()
-}
-
-func visibleRune(r rune) string {
-	switch {
-	case r == '\n':
-		return `\n`
-	case r == '\r':
-		return `\r`
-	case r == '\t':
-		return `\t`
-	case r > 0xffff && hidden(r):
-		return fmt.Sprintf(`\U%08x`, r)
-	case hidden(r):
-		return fmt.Sprintf(`\u%04x`, r)
-	}
-	return string(r)
-}
-
-// hidden reports whether r leaves no mark of its own. The ignorable letters
-// and variation selectors count as printable in Go but show as nothing.
-func hidden(r rune) bool {
-	return !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
-func plain(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// visibleLines is visible for a text whose line breaks and tabs are kept.
+// visibleLines is manifest.Visible for a text whose line breaks and tabs are kept.
 func visibleLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		parts := strings.Split(line, "\t")
 		for j, part := range parts {
-			parts[j] = visible(part)
+			parts[j] = manifest.Visible(part)
 		}
 		lines[i] = strings.Join(parts, "\t")
 	}
 	return strings.Join(lines, "\n")
-}
-
-// shorten cuts text to at most limit bytes, between characters, and says so.
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit - len("…")
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
 }
 
 // link makes a Markdown link with a label of ours. An address that is not a

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // hostile are texts that want to be more than text.
@@ -40,42 +40,17 @@ func checkCode(t *testing.T, text string) {
 	page := "## x " + code(text, limit) + " y\n\n- **x** " + code(text, limit) + "\n\n" +
 		row("a", "b") + "|---|---|\n" + row(cell(text, limit), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
 	checkPage(t, page, 10*limit+8*len(text)+200+4*len(fenced("diff", text)))
-	shown := shorten(visible(text), limit)
+	shown := manifest.Shorten(manifest.Visible(text), limit)
 	if shown == "" {
 		return
 	}
-	want := []string{shown, shown, shorten(strings.ReplaceAll(shown, "|", `\u007c`), limit)}
+	want := []string{shown, shown, manifest.Shorten(strings.ReplaceAll(shown, "|", `\u007c`), limit)}
 	got := inCode(t, page)
 	if len(got) != 4 || !slices.Equal(got[:3], want) {
 		t.Fatalf("code spans of %q show %q, want %q and a block", text, got, want)
 	}
 	if block := visibleLines(strings.TrimSuffix(text, "\n")) + "\n"; got[3] != block {
 		t.Errorf("code block of %q shows %q, want %q", text, got[3], block)
-	}
-}
-
-func TestVisible(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"plain ä 漢 🚀":                     "plain ä 漢 🚀",
-		"a\nb\tc\rd":                      `a\nb\tc\rd`,
-		"\x1b[31m":                        `\u001b[31m`,
-		"\u202ea\u2066\u200b\ufeff\u00a0": `\u202ea\u2066\u200b\ufeff\u00a0`,
-		"\xff\u3164\U000e0041\ufe0f":      `\xff\u3164\U000e0041\ufe0f`,
-	} {
-		if got := visible(text); got != want {
-			t.Errorf("visible(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestShortenKeepsCharactersWhole(t *testing.T) {
-	t.Parallel()
-	for limit := 3; limit < 20; limit++ {
-		got := shorten("äöü漢字🚀 and more", limit)
-		if len(got) > limit || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
-			t.Errorf("shorten(%d) = %q", limit, got)
-		}
 	}
 }
 
@@ -101,17 +76,43 @@ func FuzzComment(f *testing.F) {
 	}
 	f.Add(strings.Repeat("- x\n", 40000), strings.Repeat("x", 100000), 300)
 	f.Fuzz(func(t *testing.T, text, diff string, steps int) {
+		difference := foreign(text, diff)
 		r := promote.Result{
 			Command: "promote", Service: text, Environment: text, Overlay: text, Application: text, Promotion: text, Status: promote.Failed,
 			Reason: text, Revision: text, PreviousRevision: "old", Image: text, URL: text, CandidateURL: text, RunURL: "https://github.com/acme/shop/actions/runs/1", Actor: text,
-			Diff: diff, Commit: text,
+			Difference: difference, Commit: text,
 		}
 		gates := slices.Repeat([]promote.GateResult{{Name: text, Progress: promote.Broken, Reason: diff}}, 20)
 		for range min(max(steps, 0), 300) {
 			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
 		}
 		checkPage(t, Comment(r), CommentLimit)
-		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Diff: diff, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
+		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
 		checkPage(t, DiffComment(overlays, []string{overlays[0].Path}), CommentLimit)
 	})
+}
+
+// foreign is a difference whose lines, some of them changed, are those of a text.
+func foreign(name, text string) manifest.Difference {
+	hunk := manifest.Hunk{From: 1, To: 1}
+	signs := []manifest.Sign{manifest.Plus, manifest.Both, manifest.Minus}
+	for i, line := range strings.Split(text, "\n") {
+		hunk.Lines = append(hunk.Lines, manifest.Line{Sign: signs[i%len(signs)], Text: line})
+	}
+	return manifest.Difference{{Name: name, Change: manifest.Changed, Hunks: []manifest.Hunk{hunk}}}
+}
+
+func TestReasonsQuoteNoSecrets(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"invalid session: token: expired":                             "`invalid session: token: expired`",
+		"GET https://bot:SECRETa/b@git.example.com/x: 401":            "`GET https://<hidden>@git.example.com/x: 401`",
+		"header Authorization: Bearer SECRETbbbbbbbbbbbb was refused": "`header Authorization: Bearer <hidden> was refused`",
+		"patch {\"key\":\"-----BEGIN RSA PRIVATE KEY-----SECRETc":     "`patch {\"key\":\"<hidden>`",
+		"": "–",
+	} {
+		if got := reason(text, maxReason); got != want {
+			t.Errorf("reason(%q) = %s, want %s", text, got, want)
+		}
+	}
 }

@@ -1,10 +1,9 @@
-package report
+package manifest
 
 import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -44,33 +43,33 @@ func (v *vault) hide(secret string) string {
 	return token
 }
 
-// show writes the tokens of a diff as readers see them. In an added line a
-// token that the object did not have before is a secret that changed.
-func (v *vault) show(diff, before string) string {
-	if !strings.Contains(diff, v.mark) {
-		return diff
-	}
+// object is what changes of an object as readers see it, without tokens. In an
+// added line a token that the text known does not have is a secret that changed.
+func (v *vault) object(name string, change Change, hunks []Hunk, known string) Object {
 	had := map[string]bool{}
-	for _, token := range v.token.FindAllString(before, -1) {
+	for _, token := range v.token.FindAllString(known, -1) {
 		had[token] = true
 	}
-	lines := strings.SplitAfter(diff, "\n")
-	for i, line := range lines {
-		lines[i] = v.token.ReplaceAllStringFunc(line, func(token string) string {
-			if strings.HasPrefix(line, "+") && !had[token] {
-				return "<hidden, changed>"
-			}
-			return "<hidden>"
-		})
+	for _, h := range hunks {
+		for i, line := range h.Lines {
+			h.Lines[i].Text = v.token.ReplaceAllStringFunc(line.Text, func(token string) string {
+				if line.Sign == Plus && !had[token] {
+					return "<hidden, changed>"
+				}
+				return hiddenText
+			})
+		}
 	}
-	return strings.Join(lines, "")
+	return Object{Name: v.token.ReplaceAllString(name, hiddenText), Change: change, Hunks: hunks}
 }
 
-// reason shows why something failed, in words that may come from elsewhere and
-// quote more than they should. Names are left as they are: `token: expired` is
-// what the reader has to know.
-func reason(text string, limit int) string {
-	text = text[:min(len(text), 4*limit)]
+// hiddenText stands where a secret was.
+const hiddenText = "<hidden>"
+
+// HideSecrets hides what is a secret by its own form, such as a password in an
+// address, a PEM block or a forge's token. Names are left as they are:
+// `token: expired` is what the reader of an error has to know.
+func HideSecrets(text string) string {
 	v := newVault([]byte(text))
-	return code(v.token.ReplaceAllString(v.redactForms(text), "<hidden>"), limit)
+	return v.token.ReplaceAllString(v.redactForms(text), hiddenText)
 }

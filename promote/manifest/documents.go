@@ -1,4 +1,4 @@
-package report
+package manifest
 
 import (
 	"bytes"
@@ -10,27 +10,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object is one Kubernetes object of a rendered manifest, its secrets hidden.
-type object struct {
+// maxName is the most bytes of an object's name.
+const maxName = 240
+
+// document is one Kubernetes object of a rendered manifest, its secrets
+// replaced by tokens.
+type document struct {
 	name string // such as `serving.knative.dev/Service shop/checkout`, unique in its manifest
 	text string // as YAML
 }
 
-// objects splits a manifest into its objects, the items of Lists among them.
-func objects(manifest []byte, secrets *vault) []object {
-	var found []object
+// documents splits a manifest into its objects, the items of Lists among them.
+func documents(manifest []byte, secrets *vault) []document {
+	var found []document
 	seen := map[string]int{}
 	add := func(name, text string) {
 		seen[name]++
 		if n := seen[name]; n > 1 {
 			name = fmt.Sprintf("%s (%d)", name, n)
 		}
-		found = append(found, object{name, text})
+		found = append(found, document{name, text})
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(manifest))
 	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
+		var root yaml.Node
+		err := decoder.Decode(&root)
 		if errors.Is(err, io.EOF) {
 			return found
 		}
@@ -39,7 +43,7 @@ func objects(manifest []byte, secrets *vault) []object {
 			add("manifest that is not YAML", secrets.hide(string(manifest))+"\n")
 			return found
 		}
-		for _, node := range items(&document) {
+		for _, node := range items(&root) {
 			secrets.redact(node)
 			add(identity(node), encode(node, secrets))
 		}
@@ -82,7 +86,7 @@ func identity(node *yaml.Node) string {
 	if namespace := scalar(field(metadata, "namespace")); namespace != "" {
 		name = namespace + "/" + name
 	}
-	return brief(kind+" "+name, maxName)
+	return Brief(kind+" "+name, maxName)
 }
 
 // field returns the value of a key of a mapping, nil where there is none.

@@ -3,9 +3,11 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
-// level says how much of a diff is shown. Each shows less than the one before.
+// level says how much of a difference is shown. Each shows less than the one before.
 type level int
 
 const (
@@ -17,45 +19,35 @@ const (
 	omitted       // nothing
 )
 
-// section is a diff that is shown as far as there is room for it.
+// section is a difference that is shown as far as there is room for it.
 type section struct {
-	diff    string
-	changes []change
-	open    bool // shown unfolded
-	level   level
-}
-
-func newSection(diff string, open bool) section {
-	return section{diff: diff, changes: parse(diff), open: open}
+	difference manifest.Difference
+	open       bool // shown unfolded
+	level      level
 }
 
 // Markdown renders the section at its level.
 func (s section) Markdown() string {
-	changes := s.changes
-	if len(changes) == 0 || s.level == omitted {
+	if len(s.difference) == 0 || s.level == omitted {
 		return ""
 	}
-	summary := "Rendered manifest: " + size(changes)
+	summary := "Rendered manifest: " + size(s.difference)
 	switch s.level {
 	case counts:
 		return summary + " (too long to show here; the run's `diff` output has it)\n\n"
 	case names:
-		return folded(summary+", too long to show line by line", nameList(changes), s.open)
+		return folded(summary+", too long to show line by line", nameList(s.difference), s.open)
 	case bare:
-		return folded(summary+", changed lines only", fenced("diff", text(changes, 0)), s.open)
+		return folded(summary+", changed lines only", fenced("diff", s.difference.Narrow(0).String()), s.open)
 	case narrow:
-		return folded(summary+", less context", fenced("diff", text(changes, 1)), s.open)
+		return folded(summary+", less context", fenced("diff", s.difference.Narrow(1).String()), s.open)
 	}
-	return folded(summary, fenced("diff", s.diff), s.open)
+	return folded(summary, fenced("diff", s.difference.String()), s.open)
 }
 
-func size(changes []change) string {
-	added, removed := 0, 0
-	for _, c := range changes {
-		added += c.added
-		removed += c.removed
-	}
-	return fmt.Sprintf("%s changed, +%d −%d lines", plural(len(changes), "object"), added, removed)
+func size(d manifest.Difference) string {
+	added, removed := d.Size()
+	return fmt.Sprintf("%s changed, +%d −%d lines", plural(len(d), "object"), added, removed)
 }
 
 func plural(n int, noun string) string {
@@ -65,18 +57,11 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func nameList(changes []change) string {
+func nameList(d manifest.Difference) string {
 	var b strings.Builder
-	for _, c := range changes {
-		fmt.Fprintf(&b, "- %s %s (+%d −%d)\n", c.verb, code(c.name, maxName), c.added, c.removed)
-	}
-	return b.String()
-}
-
-func text(changes []change, around int) string {
-	var b strings.Builder
-	for _, c := range changes {
-		b.WriteString(c.narrow(around).String())
+	for _, o := range d {
+		added, removed := o.Size()
+		fmt.Fprintf(&b, "- %s %s (+%d −%d)\n", o.Change, code(o.Name, maxName), added, removed)
 	}
 	return b.String()
 }

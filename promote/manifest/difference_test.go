@@ -1,4 +1,4 @@
-package report
+package manifest
 
 import (
 	"bytes"
@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acme/knative-promote/promote/internal/golden"
 )
 
 // planted are the secrets of the cases, and what JWTs of them look like.
@@ -16,20 +19,20 @@ var planted = regexp.MustCompile(`SECRET[A-Za-z]|eyJ`)
 
 func TestDiff(t *testing.T) {
 	t.Parallel()
-	golden(t, "diff", "diff", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "diff", "diff", func(t *testing.T, parts map[string][]byte) string {
 		before, after := parts["before.yaml"], parts["after.yaml"]
-		diff := Diff(before, after)
+		diff := Compare(before, after).String()
 		if planted.MatchString(diff) {
 			t.Errorf("a secret in:\n%s", diff)
 		}
-		back := Diff(after, before)
+		back := Compare(after, before).String()
 		if planted.MatchString(back) {
 			t.Errorf("a secret in the reverse:\n%s", back)
 		}
 		if (diff == "") != (back == "") {
 			t.Errorf("a change in one direction only")
 		}
-		if same := Diff(before, before); same != "" {
+		if same := Compare(before, before); len(same) > 0 {
 			t.Errorf("a text differs from itself:\n%s", same)
 		}
 		return diff
@@ -41,7 +44,7 @@ func TestDiffHidesLengths(t *testing.T) {
 	manifest := func(secret string) []byte {
 		return fmt.Appendf(nil, "kind: Secret\nmetadata: {name: a}\ndata:\n  p: %s\n", secret)
 	}
-	short, long := Diff(manifest("a"), manifest("b")), Diff(manifest("a"), manifest(strings.Repeat("b", 500)))
+	short, long := Compare(manifest("a"), manifest("b")).String(), Compare(manifest("a"), manifest(strings.Repeat("b", 500))).String()
 	if short != long || !strings.Contains(short, "+  p: <hidden, changed>") {
 		t.Errorf("a short secret gives\n%s\na long one\n%s", short, long)
 	}
@@ -51,7 +54,7 @@ func TestDiffOfTheTokensThemselves(t *testing.T) {
 	t.Parallel()
 	before := []byte("kind: Secret\nmetadata: {name: hidden-0-}\ndata: {a: hidden-1-, b: hiddenx-0-}\n")
 	after := []byte("kind: Secret\nmetadata: {name: hidden-0-}\ndata: {a: hidden-2-, b: hiddenx-0-}\nx: hidden-0-\n")
-	diff := Diff(before, after)
+	diff := Compare(before, after).String()
 	if !strings.Contains(diff, "+x: hidden-0-\n") || strings.Contains(diff, "hidden-1-") || strings.Contains(diff, "hidden-2-") {
 		t.Errorf("got\n%s", diff)
 	}
@@ -59,23 +62,8 @@ func TestDiffOfTheTokensThemselves(t *testing.T) {
 
 func TestAliasOfItselfEnds(t *testing.T) {
 	t.Parallel()
-	if diff := Diff(nil, []byte("kind: Secret\nmetadata: {name: a}\ndata: &d\n  a: x\n  b: *d\n")); strings.Contains(diff, "a: x") {
+	if diff := Compare(nil, []byte("kind: Secret\nmetadata: {name: a}\ndata: &d\n  a: x\n  b: *d\n")).String(); strings.Contains(diff, "a: x") {
 		t.Errorf("got\n%s", diff)
-	}
-}
-
-func TestReasonsQuoteNoSecrets(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"invalid session: token: expired":                             "`invalid session: token: expired`",
-		"GET https://bot:SECRETa/b@git.example.com/x: 401":            "`GET https://<hidden>@git.example.com/x: 401`",
-		"header Authorization: Bearer SECRETbbbbbbbbbbbb was refused": "`header Authorization: Bearer <hidden> was refused`",
-		"patch {\"key\":\"-----BEGIN RSA PRIVATE KEY-----SECRETc":     "`patch {\"key\":\"<hidden>`",
-		"": "–",
-	} {
-		if got := reason(text, maxReason); got != want {
-			t.Errorf("reason(%q) = %s, want %s", text, got, want)
-		}
 	}
 }
 
@@ -92,37 +80,31 @@ func FuzzDiff(f *testing.F) {
 		quoted := fmt.Sprintf("%q", canary+strings.ToValidUTF8(secret, "?")+canary)
 		full := fmt.Sprintf("kind: Secret\nmetadata: {name: a}\ndata: {p: %[1]s, other: %[2]q}\n---\nkind: B\nmetadata: {name: b}\nspec:\n"+
 			"- {name: DB_PASSWORD, value: %[1]s}\n- api_token: %[1]s\n- args: [--secret, %[1]s]\n- args: [\"--token=CANARY4711\"]\n", quoted, other)
-		for _, diff := range []string{
-			Diff([]byte(manifest), []byte(full)), Diff([]byte(full), []byte(manifest)), Diff([]byte(full), []byte(manifest+"\n---\n"+full)),
+		for _, d := range []Difference{
+			Compare([]byte(manifest), []byte(full)), Compare([]byte(full), []byte(manifest)), Compare([]byte(full), []byte(manifest+"\n---\n"+full)),
 		} {
-			if strings.Contains(diff, canary) {
+			if diff := d.String(); strings.Contains(diff, canary) {
 				t.Errorf("secret %s in\n%s", quoted, diff)
 			}
-			checkParse(t, diff, parse(diff))
+			checkNarrowed(t, d)
 		}
 	})
 }
 
-// checkParse holds that a parsed diff says the same again, and that fewer
-// lines around a change leave the changed lines.
-func checkParse(t *testing.T, diff string, changes []change) {
+// checkNarrowed holds that fewer lines around a change leave the changed lines.
+func checkNarrowed(t *testing.T, d Difference) {
 	t.Helper()
-	var again strings.Builder
-	for _, c := range changes {
-		again.WriteString(c.String())
-		added, removed := 0, 0
-		for _, h := range c.narrow(0).hunks {
-			for _, line := range h.lines {
-				added += strings.Count(line[:1], "+")
-				removed += strings.Count(line[:1], "-")
+	for i, narrowed := range d.Narrow(0) {
+		added, removed := d[i].Size()
+		more, fewer := narrowed.Size()
+		if added != more || removed != fewer || narrowed.Name != d[i].Name {
+			t.Errorf("%s: narrowed to +%d -%d of +%d -%d", d[i].Name, more, fewer, added, removed)
+		}
+		for _, h := range narrowed.Hunks {
+			if slices.ContainsFunc(h.Lines, func(line Line) bool { return line.Sign == Both }) {
+				t.Errorf("%s: an unchanged line is left in\n%s", d[i].Name, h)
 			}
 		}
-		if added != c.added || removed != c.removed {
-			t.Errorf("%s: narrowed to +%d -%d of +%d -%d", c.name, added, removed, c.added, c.removed)
-		}
-	}
-	if again.String() != diff {
-		t.Errorf("parsed and written again:\n%s\nwant:\n%s", again.String(), diff)
 	}
 }
 
@@ -138,14 +120,14 @@ func TestNarrowedDiffStillApplies(t *testing.T) {
 			fmt.Fprintf(&after, "-- new\n++ line\n")
 		}
 	}
-	changes := parse(unified("x", "x", before.String(), after.String()))
-	for level, want := range map[int]int{3: 3, 1: 3, 0: 6} {
-		c := changes[0].narrow(level)
-		if len(c.hunks) != want {
-			t.Errorf("%d lines around: %d hunks, want %d", level, len(c.hunks), want)
+	full := Difference{{Name: "x", Change: Changed, Hunks: hunks(before.String(), after.String())}}
+	for around, want := range map[int]int{3: 3, 1: 3, 0: 6} {
+		d := full.Narrow(around)
+		if len(d[0].Hunks) != want {
+			t.Errorf("%d lines around: %d hunks, want %d", around, len(d[0].Hunks), want)
 		}
-		if got := applied(t, before.String(), c.String()); got != after.String() {
-			t.Errorf("%d lines around: git makes of it\n%s", level, got)
+		if got := applied(t, before.String(), d.String()); got != after.String() {
+			t.Errorf("%d lines around: git makes of it\n%s", around, got)
 		}
 	}
 }
@@ -184,7 +166,7 @@ func resources(n int, version string) []byte {
 func BenchmarkDiffOf500Resources(b *testing.B) {
 	before, after := resources(500, "v1"), resources(500, "v2")
 	for b.Loop() {
-		if Diff(before, after) == "" {
+		if len(Compare(before, after)) == 0 {
 			b.Fatal("no change")
 		}
 	}
