@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // A journal writes the Result of a run, nothing else does, and tells the
@@ -43,7 +44,6 @@ func (j *journal) planned(plan Plan, at Situation) error {
 	if r.Traffic, err = at.Now.Traffic(); err != nil {
 		return err
 	}
-	j.renders(at.Now, at.Now)
 	j.report()
 	return nil
 }
@@ -67,12 +67,11 @@ func (j *journal) confirms(at Situation, split knative.Split) {
 	if at.Record.Step == stepRestore {
 		r.PreviousRevision = at.Record.To.Revision
 	}
-	j.renders(at.Now, at.Now)
 }
 
-// renders notes what the overlay renders to before and after.
+// renders notes the difference of what the overlay renders to.
 func (j *journal) renders(before, after *knative.State) {
-	j.result.Before, j.result.After = before.Manifest, after.Manifest
+	j.result.Difference = manifest.Compare(before.Manifest, after.Manifest)
 }
 
 // found notes the findings of the preflight.

@@ -53,8 +53,6 @@ type Result struct {
 	Traffic          []servingv1.TrafficTarget `json:"traffic,omitempty"` // as the last commit sets it
 	URL              string                    `json:"url,omitempty"`
 	CandidateURL     string                    `json:"candidate-url,omitempty"`
-	Before           []byte                    `json:"-"` // what the overlay rendered before
-	After            []byte                    `json:"-"` // what it renders with the new revision
 	Difference       manifest.Difference       `json:"-"` // of what the overlay rendered before and what it renders when all is done
 	Steps            []StepResult              `json:"steps"`
 	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check

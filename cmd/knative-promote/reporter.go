@@ -11,7 +11,6 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
-	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -74,7 +73,6 @@ func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 
 // complete adds what only the showing needs.
 func (r *reporter) complete(result promote.Result) promote.Result {
-	result.Difference = manifest.Compare(result.Before, result.After)
 	result.CommitURL, result.Undo, result.UndoNeeds, result.Target = r.commits, r.undo, r.needs, r.target
 	return result
 }
