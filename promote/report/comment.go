@@ -3,6 +3,7 @@ package report
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,13 +83,25 @@ func addresses(r promote.Result) string {
 	if r.URL != "" {
 		parts = append(parts, "Service: "+code(r.URL, maxName))
 	}
-	if r.CandidateURL != "" {
+	if r.CandidateURL != "" && hasCandidate(r) {
 		parts = append(parts, "candidate: "+code(r.CandidateURL, maxName))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return strings.Join(parts, " · ") + "\n\n"
+}
+
+// hasCandidate reports whether the new revision still has an address of its
+// own. It goes with the candidate's tag, which the last commit of a promotion
+// and one that takes something back remove; other tags are other people's.
+func hasCandidate(r promote.Result) bool {
+	if last, found := r.Last(); found && (last.Percent == 100 || last.TakesBack()) {
+		return false
+	}
+	return slices.ContainsFunc(r.Traffic, func(target servingv1.TrafficTarget) bool {
+		return target.RevisionName == r.Revision && target.Tag != "" && target.Tag != knative.PreviousTag
+	})
 }
 
 func row(cells ...string) string {
