@@ -55,7 +55,11 @@ func Summary(r promote.Result) string {
 func page(r promote.Result, room int) string {
 	top := headline(r) + explanation(r) + preflight(r) + moves(r) + steps(r) + chart(r)
 	bottom := footer(r)
-	shown := fit(room-len(top)-len(bottom), []section{{difference: r.Difference, open: planned(r)}})
+	verb := "changed"
+	if missed(r) {
+		verb = "would have changed"
+	}
+	shown := fit(room-len(top)-len(bottom), []section{{difference: r.Difference, verb: verb, open: planned(r)}})
 	return top + shown[0] + bottom
 }
 

@@ -52,6 +52,19 @@ func planned(r promote.Result) bool {
 	return (r.DryRun || r.Command == "diff") && r.Status != promote.Failed || r.Status == promote.Held && !found
 }
 
+// missed reports whether the run has ended and Git does not show all that it
+// was to change.
+func missed(r promote.Result) bool {
+	if r.Status == "" || planned(r) {
+		return false
+	}
+	last, found := r.Last()
+	if !found || r.Command == "rollback" {
+		return !found
+	}
+	return last.TakesBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.TakesBack() })
+}
+
 // held tells a failure that is left as it is from a plan that ends below 100 %.
 func held(r promote.Result) string {
 	if broken(r) {

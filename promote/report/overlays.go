@@ -56,7 +56,7 @@ func overlayPage(overlays []Overlay, own []string, room int) string {
 		}
 		left -= len(head)
 		heads = append(heads, head)
-		sections = append(sections, section{difference: overlay.Difference, open: len(overlays) == 1})
+		sections = append(sections, section{difference: overlay.Difference, verb: "changed", open: len(overlays) == 1})
 	}
 	tail := ""
 	if n := len(overlays) - len(heads); n > 0 {

@@ -22,7 +22,8 @@ const (
 // section is a difference that is shown as far as there is room for it.
 type section struct {
 	difference manifest.Difference
-	open       bool // shown unfolded
+	verb       string // changed, or would have
+	open       bool   // shown unfolded
 	level      level
 }
 
@@ -31,7 +32,7 @@ func (s section) Markdown() string {
 	if len(s.difference) == 0 || s.level == omitted {
 		return ""
 	}
-	summary := "Rendered manifest: " + size(s.difference)
+	summary := "Rendered manifest: " + size(s.difference, s.verb)
 	switch s.level {
 	case counts:
 		return summary + " (too long to show here; the run's `diff` output has it)\n\n"
@@ -45,9 +46,9 @@ func (s section) Markdown() string {
 	return folded(summary, fenced("diff", s.difference.String()), s.open)
 }
 
-func size(d manifest.Difference) string {
+func size(d manifest.Difference, verb string) string {
 	added, removed := d.Size()
-	return fmt.Sprintf("%s changed, +%d −%d lines", plural(len(d), "object"), added, removed)
+	return fmt.Sprintf("%s %s, +%d −%d lines", plural(len(d), "object"), verb, added, removed)
 }
 
 func plural(n int, noun string) string {
