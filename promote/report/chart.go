@@ -7,14 +7,14 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// chart draws the traffic of both revisions over the commits so far, once there
-// is something to see. A rollback may start in the middle of a promotion, from a
-// traffic that its one step does not tell.
+// trafficChart draws the traffic of both revisions after each commit so far,
+// once there is something to see. A rollback gets none: its one step does not
+// tell which traffic it started from, and that may be any of a promotion's.
 //
-// GitHub's Mermaid (11.3 and newer) knows the chart as xychart-beta only up
-// to some version and as both names after it, so the older name is used. The
-// chart has no legend; the line above it says what is what.
-func chart(r promote.Result) string {
+// Mermaid calls this chart xychart-beta, and newer versions of it know it as
+// xychart too, so the older name works with all that GitHub may run (11.3 and
+// newer). It has no legend; the line above it says what is what.
+func trafficChart(r promote.Result) string {
 	labels, current := []string{`"before"`}, []string{"0"}
 	old := []string{"100"}
 	taken := map[string]int{"before": 1}
@@ -23,9 +23,9 @@ func chart(r promote.Result) string {
 		if !step.Committed() {
 			continue
 		}
-		share := percent(step)
+		share := shareAfter(step)
 		moved = moved || share > 0
-		labels = append(labels, `"`+label(step.Name, taken)+`"`)
+		labels = append(labels, `"`+axisLabel(step.Name, taken)+`"`)
 		current = append(current, fmt.Sprint(share))
 		old = append(old, fmt.Sprint(100-share))
 	}
@@ -43,9 +43,9 @@ func chart(r promote.Result) string {
 		"```\n\n"
 }
 
-// label keeps what cannot end a Mermaid string, start a comment or be HTML,
+// axisLabel keeps what cannot end a Mermaid string, start a comment or be HTML,
 // and makes a name that comes twice different: equal ones share one place.
-func label(name string, taken map[string]int) string {
+func axisLabel(name string, taken map[string]int) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(" .-%", r):
@@ -62,7 +62,7 @@ func label(name string, taken map[string]int) string {
 	}
 	taken[name]++
 	if n := taken[name]; n > 1 {
-		return label(fmt.Sprintf("%s %d", name[:min(len(name), 16)], n), taken)
+		return axisLabel(fmt.Sprintf("%s %d", name[:min(len(name), 16)], n), taken)
 	}
 	return name
 }

@@ -20,12 +20,12 @@ const (
 func CheckSummary(r check.Report) string {
 	icon := "✅"
 	if len(r.Findings) > 0 {
-		icon = severity(r.Findings[0].Severity) // the worst comes first
+		icon = severityIcon(r.Findings[0].Severity) // the worst comes first
 	}
 	var b strings.Builder
 	b.WriteString("## " + icon + " " + code(r.Service, maxName) + ": " + check.Tally(r.Findings) + "\n\n")
 	for _, f := range r.Findings[:min(len(r.Findings), maxFound)] {
-		b.WriteString(finding(f))
+		b.WriteString(fullFinding(f))
 	}
 	if left := len(r.Findings) - maxFound; left > 0 {
 		b.WriteString(plural(left, "more finding") + " in the log.\n\n")
@@ -40,32 +40,32 @@ func CheckSummary(r check.Report) string {
 	return b.String()
 }
 
-// finding shows one finding in full.
-func finding(f check.Finding) string {
+// fullFinding shows one finding in full.
+func fullFinding(f check.Finding) string {
 	where := ""
 	if f.File != "" {
 		where = " at " + code(f.Place(), maxName)
 	}
-	text := "### " + severity(f.Severity) + " " + reason(f.Problem, maxProblem) + "\n\n" + reason(f.Effect, maxReason) + "\n\n"
+	text := "### " + severityIcon(f.Severity) + " " + reason(f.Problem, maxProblem) + "\n\n" + reason(f.Effect, maxReason) + "\n\n"
 	if f.Evidence != "" {
-		text += "Seen" + where + ":\n\n" + block(f.Evidence) + "\n"
+		text += "Seen" + where + ":\n\n" + redactedBlock(f.Evidence) + "\n"
 	} else if where != "" {
 		text += "Seen" + where + ".\n\n"
 	}
 	if f.Fix != "" {
-		text += "To mend it:\n\n" + block(f.Fix) + "\n"
+		text += "To mend it:\n\n" + redactedBlock(f.Fix) + "\n"
 	}
 	return text + "<sub>Rule " + code(f.Rule, maxName) + " · " + link("documentation", f.Link) + "</sub>\n\n"
 }
 
-// block shows text of several lines, without what looks like a secret.
-func block(text string) string {
+// redactedBlock shows text of several lines, without what looks like a secret.
+func redactedBlock(text string) string {
 	return fenced("", manifest.Shorten(manifest.HideSecrets(text), maxFix))
 }
 
-// preflight names what a promotion found before its first commit. Notes are
+// preflightList names what a promotion found before its first commit. Notes are
 // left out: they are for the command check.
-func preflight(r promote.Result) string {
+func preflightList(r promote.Result) string {
 	var b strings.Builder
 	shown, left := 0, 0
 	for _, f := range r.Findings {
@@ -75,7 +75,7 @@ func preflight(r promote.Result) string {
 			left++
 		default:
 			shown++
-			b.WriteString("- " + severity(f.Severity) + " " + reason(f.Problem, maxProblem) + " (" + code(f.Rule, maxName) + ")\n")
+			b.WriteString("- " + severityIcon(f.Severity) + " " + reason(f.Problem, maxProblem) + " (" + code(f.Rule, maxName) + ")\n")
 		}
 	}
 	if shown == 0 {
@@ -87,7 +87,7 @@ func preflight(r promote.Result) string {
 	return "**Preflight:**\n\n" + b.String() + "\n"
 }
 
-func severity(s check.Severity) string {
+func severityIcon(s check.Severity) string {
 	switch s {
 	case check.Error:
 		return "❌"

@@ -47,7 +47,7 @@ const (
 func overlayPage(overlays []Overlay, own []string, room int) string {
 	var heads []string
 	var sections []section
-	title := overlayHeadline(overlays, len(own) > 0) + ownWarning(own)
+	title := overlayHeading(overlays, len(own) > 0) + ownWarning(own)
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -64,7 +64,7 @@ func overlayPage(overlays []Overlay, own []string, room int) string {
 	}
 	var b strings.Builder
 	b.WriteString(title)
-	for i, diff := range fit(left-len(tail), sections) {
+	for i, diff := range shrink(left-len(tail), sections) {
 		b.WriteString(heads[i] + diff)
 	}
 	return b.String() + tail
@@ -86,7 +86,7 @@ func ownWarning(own []string) string {
 	return text + "\n"
 }
 
-func overlayHeadline(overlays []Overlay, own bool) string {
+func overlayHeading(overlays []Overlay, own bool) string {
 	changed, broken, warned := 0, 0, 0
 	for _, o := range overlays {
 		switch {

@@ -7,16 +7,17 @@ import (
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
-// level says how much of a difference is shown. Each shows less than the one before.
-type level int
+// detail says how much of a difference is shown. Each level shows less than the
+// one before.
+type detail int
 
 const (
-	full    level = iota
-	narrow        // one unchanged line around each change
-	bare          // changed lines only
-	names         // names of the changed objects
-	counts        // how much changed
-	omitted       // nothing
+	allLines     detail = iota
+	lessContext         // one unchanged line around each change
+	changedLines        // changed lines only
+	namesOnly           // which objects change
+	countsOnly          // how many lines of how many objects
+	nothing
 )
 
 // section is a difference that is shown as far as there is room for it.
@@ -24,38 +25,31 @@ type section struct {
 	difference manifest.Difference
 	verb       string // changed, or would have
 	open       bool   // shown unfolded
-	level      level
+	level      detail
 }
 
 // Markdown renders the section at its level.
 func (s section) Markdown() string {
-	if len(s.difference) == 0 || s.level == omitted {
+	if len(s.difference) == 0 || s.level == nothing {
 		return ""
 	}
-	summary := "Rendered manifest: " + size(s.difference, s.verb)
+	summary := "Rendered manifest: " + sizeInWords(s.difference, s.verb)
 	switch s.level {
-	case counts:
+	case countsOnly:
 		return summary + " (too long to show here; the run's `diff` output has it)\n\n"
-	case names:
+	case namesOnly:
 		return folded(summary+", too long to show line by line", nameList(s.difference), s.open)
-	case bare:
+	case changedLines:
 		return folded(summary+", changed lines only", fenced("diff", s.difference.Narrow(0).String()), s.open)
-	case narrow:
+	case lessContext:
 		return folded(summary+", less context", fenced("diff", s.difference.Narrow(1).String()), s.open)
 	}
 	return folded(summary, fenced("diff", s.difference.String()), s.open)
 }
 
-func size(d manifest.Difference, verb string) string {
+func sizeInWords(d manifest.Difference, verb string) string {
 	added, removed := d.Size()
 	return fmt.Sprintf("%s %s, +%d −%d lines", plural(len(d), "object"), verb, added, removed)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func nameList(d manifest.Difference) string {
@@ -67,19 +61,9 @@ func nameList(d manifest.Difference) string {
 	return b.String()
 }
 
-// folded hides body behind a summary. The blank lines make GitHub render the
-// body as Markdown.
-func folded(summary, body string, open bool) string {
-	tag := "<details>"
-	if open {
-		tag = "<details open>"
-	}
-	return tag + "<summary>" + summary + "</summary>\n\n" + strings.TrimSuffix(body, "\n") + "\n\n</details>\n\n"
-}
-
-// fit lowers the longest section, again and again, until all of them together
-// are no longer than room bytes, and returns each as Markdown.
-func fit(room int, sections []section) []string {
+// shrink lowers the level of the longest section, again and again, until all of
+// them together are no longer than room bytes, and returns each as Markdown.
+func shrink(room int, sections []section) []string {
 	rendered := make([]string, len(sections))
 	total := 0
 	for i, s := range sections {

@@ -8,8 +8,8 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// steps is the table of the steps, one row each.
-func steps(r promote.Result) string {
+// stepTable is the table of the steps, one row each.
+func stepTable(r promote.Result) string {
 	if len(r.Steps) == 0 {
 		return ""
 	}
@@ -18,16 +18,16 @@ func steps(r promote.Result) string {
 	if r.Command == "rollback" {
 		share = "Target"
 	}
-	b.WriteString(row("Step", share, "Gates", "Took", "Commit"))
+	b.WriteString(tableRow("Step", share, "Gates", "Took", "Commit"))
 	b.WriteString("|---|--:|---|---|---|\n")
 	shown := r.Steps[max(0, len(r.Steps)-maxSteps):]
 	for _, step := range shown {
-		b.WriteString(row(
-			icon(step.Progress)+" "+cell(step.Name, maxLabel),
-			fmt.Sprintf("%d %%", percent(step)),
-			gates(step.Gates),
-			timing(step),
-			commit(r.CommitURL, step.Commit),
+		b.WriteString(tableRow(
+			progressIcon(step.Progress)+" "+cell(step.Name, maxLabel),
+			fmt.Sprintf("%d %%", shareAfter(step)),
+			gateCells(step.Gates),
+			stepTime(step),
+			commitLink(r.CommitURL, step.Commit),
 		))
 	}
 	b.WriteString("\n")
@@ -37,7 +37,7 @@ func steps(r promote.Result) string {
 	return b.String()
 }
 
-func icon(p promote.Progress) string {
+func progressIcon(p promote.Progress) string {
 	switch p {
 	case promote.Running:
 		return "🔄"
@@ -51,24 +51,24 @@ func icon(p promote.Progress) string {
 	return "▫️"
 }
 
-func gates(results []promote.GateResult) string {
+func gateCells(results []promote.GateResult) string {
 	var parts []string
 	for _, gate := range results[:min(len(results), maxGates)] {
-		parts = append(parts, icon(gate.Progress)+" "+cell(gate.Name, maxLabel))
+		parts = append(parts, progressIcon(gate.Progress)+" "+cell(gate.Name, maxLabel))
 	}
 	return strings.Join(parts, " ")
 }
 
-// percent is the share of Result.Revision after a step. A rollback has no
+// shareAfter is the share of Result.Revision after a step. A rollback has no
 // steps: the revision that it goes to gets everything.
-func percent(step promote.StepResult) int {
+func shareAfter(step promote.StepResult) int {
 	if step.Name == "rollback" {
 		return 100
 	}
 	return min(max(step.Percent, 0), 100)
 }
 
-func timing(step promote.StepResult) string {
+func stepTime(step promote.StepResult) string {
 	earlier := ""
 	if step.Resumed {
 		earlier = ", commit of an earlier run"
@@ -82,14 +82,14 @@ func timing(step promote.StepResult) string {
 	return duration(step.Ended.Sub(step.Started)) + earlier
 }
 
-var hash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commitHash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// commit shows an abbreviated commit, with a link where base is known.
-func commit(base, commit string) string {
+// commitLink shows an abbreviated commit, with a link where base is known.
+func commitLink(base, commit string) string {
 	if commit == "" {
 		return ""
 	}
-	if !hash.MatchString(commit) {
+	if !commitHash.MatchString(commit) {
 		return cell(commit, maxLabel)
 	}
 	label := "`" + commit[:7] + "`"

@@ -14,9 +14,9 @@ import (
 	rendering "github.com/yuin/goldmark/renderer/html"
 )
 
-// rendered is the HTML that a Markdown renderer with GitHub's extensions makes
+// renderedHTML is the HTML that a Markdown renderer with GitHub's extensions makes
 // of a page. Raw HTML passes, so that what slips through is seen.
-func rendered(t *testing.T, page string) string {
+func renderedHTML(t *testing.T, page string) string {
 	t.Helper()
 	var b bytes.Buffer
 	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(rendering.WithUnsafe()))
@@ -27,11 +27,11 @@ func rendered(t *testing.T, page string) string {
 }
 
 var (
-	codes = regexp.MustCompile(`(?s)<code[^>]*>(.*?)</code>`)
-	tags  = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
+	codeSpans = regexp.MustCompile(`(?s)<code[^>]*>(.*?)</code>`)
+	htmlTags  = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
 
 	// ours are the tags that the templates of this package make.
-	ours = regexp.MustCompile(`^<(/?(h2|h3|p|strong|table|thead|tbody|tr|ul|li|pre|details|summary|sub)|details open|t[hd]( style="text-align:right")?|/t[hd]|a href="https://(github\.com/acme|argo-cd\.readthedocs\.io/en)/[a-z0-9/-]+"|/a|code|!-- knative-promote:[^ <>]+ --)>$`)
+	ownTags = regexp.MustCompile(`^<(/?(h2|h3|p|strong|table|thead|tbody|tr|ul|li|pre|details|summary|sub)|details open|t[hd]( style="text-align:right")?|/t[hd]|a href="https://(github\.com/acme|argo-cd\.readthedocs\.io/en)/[a-z0-9/-]+"|/a|code|!-- knative-promote:[^ <>]+ --)>$`)
 )
 
 // checkPage holds what is true of every page, whatever was put into it: its
@@ -50,14 +50,14 @@ func checkPage(t *testing.T, page string, limit int) {
 			t.Errorf("%U in the page", r)
 		}
 	}
-	out := codes.ReplaceAllString(rendered(t, page), "<code>")
-	for _, tag := range tags.FindAllString(out, -1) {
-		if !ours.MatchString(tag) {
+	out := codeSpans.ReplaceAllString(renderedHTML(t, page), "<code>")
+	for _, tag := range htmlTags.FindAllString(out, -1) {
+		if !ownTags.MatchString(tag) {
 			t.Errorf("foreign tag %s", tag)
 		}
 	}
 	balanced(t, out)
-	prose := html.UnescapeString(tags.ReplaceAllString(out, ""))
+	prose := html.UnescapeString(htmlTags.ReplaceAllString(out, ""))
 	if strings.ContainsAny(prose, "@#`[]<>") || strings.Contains(prose, "://") {
 		t.Errorf("foreign text outside code: %q", prose)
 	}
@@ -78,7 +78,7 @@ func balanced(t *testing.T, out string) {
 func inCode(t *testing.T, page string) []string {
 	t.Helper()
 	var texts []string
-	for _, match := range codes.FindAllStringSubmatch(rendered(t, page), -1) {
+	for _, match := range codeSpans.FindAllStringSubmatch(renderedHTML(t, page), -1) {
 		texts = append(texts, html.UnescapeString(match[1]))
 	}
 	return texts

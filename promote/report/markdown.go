@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -27,15 +28,15 @@ func code(text string, limit int) string {
 	return fence + text + fence
 }
 
+// padded reports whether Markdown would strip blanks of a code span with text.
+func padded(text string) bool {
+	return strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") && strings.Trim(text, " ") != ""
+}
+
 // reason shows why something failed, in words that may come from elsewhere and
 // quote more than they should.
 func reason(text string, limit int) string {
 	return code(manifest.HideSecrets(text[:min(len(text), 4*limit)]), limit)
-}
-
-// padded reports whether Markdown would strip blanks of a code span with text.
-func padded(text string) bool {
-	return strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") && strings.Trim(text, " ") != ""
 }
 
 // cell is code for a table. A pipe would end the cell even inside code, and
@@ -50,6 +51,29 @@ func fenced(language, text string) string {
 	text = visibleLines(strings.TrimSuffix(text, "\n"))
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	return fence + language + "\n" + text + "\n" + fence + "\n"
+}
+
+// tableRow is one row of a table, whose cells are Markdown.
+func tableRow(cells ...string) string {
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// folded hides body behind a summary. The blank lines make GitHub render the
+// body as Markdown.
+func folded(summary, body string, open bool) string {
+	tag := "<details>"
+	if open {
+		tag = "<details open>"
+	}
+	return tag + "<summary>" + summary + "</summary>\n\n" + strings.TrimSuffix(body, "\n") + "\n\n</details>\n\n"
+}
+
+// plural counts a noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // longestRun counts the longest run of c in text.

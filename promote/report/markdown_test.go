@@ -38,7 +38,7 @@ func checkCode(t *testing.T, text string) {
 	t.Helper()
 	const limit = 200
 	page := "## x " + code(text, limit) + " y\n\n- **x** " + code(text, limit) + "\n\n" +
-		row("a", "b") + "|---|---|\n" + row(cell(text, limit), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
+		tableRow("a", "b") + "|---|---|\n" + tableRow(cell(text, limit), "z") + "\n" + folded("s", fenced("diff", text), false) + "<sub>x</sub>\n"
 	checkPage(t, page, 10*limit+8*len(text)+200+4*len(fenced("diff", text)))
 	shown := manifest.Shorten(manifest.Visible(text), limit)
 	if shown == "" {

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// explanation says why it ended so, and what to do next.
+func explanation(r promote.Result) string {
+	var b strings.Builder
+	stopped := r.Status == promote.Held && !gateBroken(r)
+	if r.Reason != "" && !stopped && !strings.HasSuffix(r.Reason, context.Canceled.Error()) {
+		fmt.Fprintf(&b, "**Why:** %s\n\n", reason(r.Reason, maxReason))
+	}
+	lines := brokenGateLines(r)
+	b.WriteString(strings.Join(lines, ""))
+	if len(lines) > 0 {
+		b.WriteString("\n")
+	}
+	return b.String() + advice(r)
+}
+
+func brokenGateLines(r promote.Result) []string {
+	if r.Status == promote.Cancelled || r.Status == promote.Superseded {
+		return nil // the gate was only asked when it happened
+	}
+	var lines []string
+	for _, step := range r.Steps {
+		for _, gate := range step.Gates {
+			if gate.Progress != promote.Broken || len(lines) == maxGates {
+				continue
+			}
+			line := "- Gate " + code(gate.Name, maxLabel) + " failed after step " + code(step.Name, maxLabel)
+			if gate.Reason != "" && !strings.Contains(r.Reason, gate.Reason) {
+				line += ": " + reason(gate.Reason, maxReason)
+			}
+			lines = append(lines, line+"\n")
+		}
+	}
+	return lines
+}
+
+// advice is what the reader can do about a run that did not end well.
+func advice(r promote.Result) string {
+	if planned(r) {
+		return ""
+	}
+	switch r.Status {
+	case promote.RolledBack:
+		if r.Command == "rollback" {
+			return ""
+		}
+		return "**Next:** image, revision and traffic are as they were before; nothing has to be undone. " +
+			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
+	case promote.Held:
+		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + undoAdvice(r)
+	case promote.Cancelled, promote.Failed:
+		return unfinishedAdvice(r)
+	case promote.Superseded:
+		return "**Next:** nothing to do here. A newer change to the same fields is in Git, and this run left it alone.\n\n"
+	}
+	return ""
+}
+
+func unfinishedAdvice(r promote.Result) string {
+	last, found := r.Last()
+	switch {
+	case !found:
+		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
+	case last.TakesBack() && last.Progress == promote.Passed:
+		return "**Next:** image, revision and traffic are as they were before; nothing has to be undone.\n\n"
+	case last.TakesBack():
+		return "**Next:** the commit that takes everything back is in Git, but was not seen live. " +
+			"Look at the Argo CD application; Git needs nothing more.\n\n"
+	}
+	return "**Next:** Git stays at the last commit below. To continue, start the same run again: it goes on from there. " + undoAdvice(r)
+}
+
+// undoAdvice is the command that takes the promotion back.
+func undoAdvice(r promote.Result) string {
+	if r.PreviousRevision == "" {
+		return "There is no earlier revision to go back to.\n\n" // a first deployment
+	}
+	if r.Undo == "" || len(r.Undo) > maxUndo { // a part of a command is none
+		return "To undo it, use the command `rollback`.\n\n"
+	}
+	var needs []string
+	for _, name := range r.UndoNeeds {
+		needs = append(needs, code(name, maxLabel))
+	}
+	where := ""
+	if len(needs) > 0 {
+		where = ", with " + strings.Join(needs, ", ") + " in the environment"
+	}
+	return "To undo it" + where + ":\n\n" + fenced("sh", r.Undo) + "\n"
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// heading says at a glance what happened, or is happening.
+func heading(r promote.Result) string {
+	icon, words := outcome(r)
+	where := code(r.Service, maxName)
+	if r.Environment != "" {
+		where += " in " + code(r.Environment, maxName)
+	}
+	return "## " + icon + " " + where + ": " + words + "\n\n"
+}
+
+// outcome is how the run ended, or where it is.
+func outcome(r promote.Result) (icon, words string) {
+	noun := "promotion"
+	if r.Command == "rollback" {
+		noun = "rollback"
+	}
+	if planned(r) {
+		return "🔍", "what a " + noun + " would change"
+	}
+	switch r.Status {
+	case promote.Promoted:
+		return "✅", "promoted"
+	case promote.Unchanged:
+		return "☑️", "nothing to change"
+	case promote.RolledBack:
+		return "↩️", rolledBackInWords(r)
+	case promote.Held:
+		return "⏸️", heldInWords(r)
+	case promote.Superseded:
+		return "⏭️", noun + " superseded by a newer change"
+	case promote.Failed:
+		return "❌", noun + " failed" + atPercent(r)
+	case promote.Cancelled:
+		return "🛑", noun + " cancelled" + atPercent(r)
+	}
+	return "🔄", noun + " under way" + atPercent(r)
+}
+
+// planned reports whether the run only says what it would do, and does say it.
+func planned(r promote.Result) bool {
+	_, found := r.Last()
+	return (r.DryRun || r.Command == "diff") && r.Status != promote.Failed || r.Status == promote.Held && !found
+}
+
+// missed reports whether the run has ended and Git does not show all that it
+// was to change.
+func missed(r promote.Result) bool {
+	if r.Status == "" || planned(r) {
+		return false
+	}
+	last, found := r.Last()
+	if !found || r.Command == "rollback" {
+		return !found
+	}
+	return last.TakesBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.TakesBack() })
+}
+
+// heldInWords tells a failure that is left as it is from a plan that ends below 100 %.
+func heldInWords(r promote.Result) string {
+	if gateBroken(r) {
+		return "promotion failed, held" + atPercent(r)
+	}
+	return "stopped" + atPercent(r) + ", as asked"
+}
+
+func gateBroken(r promote.Result) bool {
+	return slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return s.Progress == promote.Broken })
+}
+
+func rolledBackInWords(r promote.Result) string {
+	if r.Command == "rollback" {
+		return "rolled back"
+	}
+	return "promotion failed, rolled back"
+}
+
+// atPercent is the share of the new revision that the last commit set.
+func atPercent(r promote.Result) string {
+	last, found := r.Last()
+	if !found || last.TakesBack() {
+		return ""
+	}
+	return fmt.Sprintf(" at %d %%", last.Percent)
+}
