@@ -34,6 +34,9 @@ func (e *FailedError) Error() string { return e.Reason }
 // asked for.
 type SourceError struct {
 	Reason string // one line
+	// OtherBranch means that nothing but the branch differs: the Application
+	// deploys the overlay of the repository, from another branch, tag or commit.
+	OtherBranch bool
 }
 
 func (e *SourceError) Error() string { return e.Reason }

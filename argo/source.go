@@ -41,13 +41,15 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	case len(found) > 1:
 		return 0, mismatch("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL))
 	case !follows(sources[found[0]].TargetRevision, want.Branch):
-		return 0, mismatch("application %s follows %q and not the branch %s, where the commits go: it would never see them",
-			app.Name, clean(sources[found[0]].TargetRevision), want.Branch)
+		return 0, &SourceError{OtherBranch: true, Reason: fmt.Sprintf("application %s follows %q and not the branch %s, where the commits go: it would never see them",
+			app.Name, clean(sources[found[0]].TargetRevision), want.Branch)}
 	}
 	return found[0], nil
 }
 
-func mismatch(format string, args ...any) error { return &SourceError{fmt.Sprintf(format, args...)} }
+func mismatch(format string, args ...any) error {
+	return &SourceError{Reason: fmt.Sprintf(format, args...)}
+}
 
 func onBranch(sources v1alpha1.ApplicationSources, candidates []int, branch string) []int {
 	var found []int

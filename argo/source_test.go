@@ -73,8 +73,10 @@ func TestSourceIndexRefuses(t *testing.T) {
 		"application web does not deploy apps/web of https://git.example.test/infra.git, it deploys nothing: set application, repository and path to what belongs together": {},
 	} {
 		_, err := SourceIndex(&v1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: spec}, want)
-		if mismatch, ok := errors.AsType[*SourceError](err); !ok || mismatch.Reason != reason {
-			t.Errorf("got %T %v, want the SourceError %s", err, err, reason)
+		source := spec.Source
+		otherBranch := source != nil && source.TargetRevision != want.Branch
+		if mismatch, ok := errors.AsType[*SourceError](err); !ok || mismatch.Reason != reason || mismatch.OtherBranch != otherBranch {
+			t.Errorf("got %T %v, want the SourceError %s, about the branch: %v", err, err, reason, otherBranch)
 		}
 	}
 }

@@ -189,19 +189,19 @@ func findLastApplied(f Facts) []Finding {
 	if json.Unmarshal([]byte(f.Service.Annotations[corev1.LastAppliedConfigAnnotation]), &last) != nil || last.Annotations[creator] == "" {
 		return nil
 	}
+	forget := fmt.Sprintf("kubectl -n %s annotate ksvc %s %s-", f.namespace(), f.Wish.Service, corev1.LastAppliedConfigAnnotation)
 	finding := Finding{
 		Severity: Error,
 		Problem:  fmt.Sprintf("%s stands in the last-applied annotation of Service %s, and not in Git", creator, f.Wish.Service),
 		Effect:   "Every sync tries to take the annotation away, and Knative refuses it: nothing can be promoted or taken back.",
 		Evidence: corev1.LastAppliedConfigAnnotation + " of the live Service; syncs with RespectIgnoreDifferences=true leave it there",
-		Fix: "Let the next sync start anew:\n" +
-			fmt.Sprintf("kubectl -n %s annotate ksvc %s %s-", f.namespace(), f.Wish.Service, corev1.LastAppliedConfigAnnotation),
+		Fix:      "Let the next sync start anew:\n" + forget,
 	}
 	for _, i := range f.ignored() {
 		if respects(f.Setup.App) && i.covers("metadata", "annotations", creator) {
 			finding.Severity = Info
 			finding.Effect = "None as long as Argo CD ignores it (" + i.text + ") and respects that. Once it does not, Knative refuses every sync."
-			finding.Fix = "When you take the entry out of ignoreDifferences, also paste:\n" + strings.SplitN(finding.Fix, "\n", 2)[1]
+			finding.Fix = "When you take the entry out of ignoreDifferences, also paste:\n" + forget
 		}
 	}
 	return []Finding{finding}

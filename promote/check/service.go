@@ -99,6 +99,9 @@ func namedField(message string) []any {
 	return keys("/" + strings.Join(steps, "/"))
 }
 
+const neverInSync = "Application is out of sync after every sync, and self-heal syncs it again and again. A promotion never sees its commit " +
+	"live: it fails, and cannot see what it takes back live either."
+
 // findNotNormal is certain only where Argo CD says that the Service differs at
 // this very commit. It finds nothing where Argo CD is content: server-side
 // diff, for one, compares what both would become.
@@ -129,9 +132,8 @@ func findNotNormal(f Facts) []Finding {
 	}
 	at := f.inService(keys(changes[0].Path)...)
 	finding := Finding{
-		Problem: fmt.Sprintf("Service %s never gets in sync, because of %s", f.Overlay.Service(), readable(keys(changes[0].Path))),
-		Effect: "The Application is out of sync after every sync, and self-heal syncs it again and again. A promotion never sees its commit " +
-			"live: it fails, and cannot see what it takes back live either.",
+		Problem:  fmt.Sprintf("Service %s never gets in sync, because of %s", f.Overlay.Service(), readable(keys(changes[0].Path))),
+		Effect:   "The " + neverInSync,
 		Evidence: strings.Join(fields, "\n"),
 		Fix: "Write what the cluster has, leave out what is empty, or add this to the overlay. " +
 			"(The customization knownTypeFields, which Argo CD's FAQ has for this, puts every Service out of sync whose containers have no name.)\n" +
@@ -145,7 +147,7 @@ func findNotNormal(f Facts) []Finding {
 	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried()):
 		finding.Severity = Error
 	case !known:
-		finding.Effect = "A newer Knative may have the field. Where it does not, t" + strings.TrimPrefix(finding.Effect, "T")
+		finding.Effect = "A newer Knative may have the field. Where it does not, the " + neverInSync
 	}
 	return []Finding{finding}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -49,11 +50,12 @@ func findSource(f Facts) []Finding {
 		return nil
 	}
 	_, err := argo.SourceIndex(f.Setup.App, f.Wish.Source)
-	if err == nil {
+	mismatch, ok := errors.AsType[*argo.SourceError](err)
+	if !ok {
 		return nil
 	}
 	finding := Finding{
-		Problem:  upper(err.Error()),
+		Problem:  upper(mismatch.Reason),
 		Effect:   "Argo CD never sees the promotion's commits. A promotion ends before its first one.",
 		Evidence: describeSources(f.Setup.App),
 		Fix:      "Check the inputs repository, branch, path and application. Or let the Application follow the branch:\n" + f.mergeApplication(fmt.Sprintf(`{"spec": {"source": {"targetRevision": %q}}}`, f.Wish.Source.Branch)),
@@ -62,7 +64,7 @@ func findSource(f Facts) []Finding {
 	case f.Setup.App.Spec.SourceHydrator != nil:
 		finding.Effect = "Argo CD deploys commits that its hydrator makes of the repository's, and a promotion could not recognise its own. It ends before its first one."
 		finding.Fix = "Deploy the overlay with spec.source in place of spec.sourceHydrator."
-	case !strings.Contains(err.Error(), " follows "):
+	case !mismatch.OtherBranch:
 		finding.Fix = "Check the inputs repository, path and application: the Application's source has to be the overlay of the infra repository."
 	}
 	return []Finding{finding}
