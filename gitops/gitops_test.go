@@ -99,7 +99,6 @@ func TestPublish(t *testing.T) {
 	}
 	change := write("apps/web/overlays/prod/k.yaml", "images: [new]\n")
 	change.Subject = "web prod: new"
-	change.Body = "Because it is time."
 	change.Trailers = []gitops.Trailer{{Key: "Promotion", Value: "p1"}, {Key: "Promotion-Step", Value: "candidate"}}
 	got, err := r.Publish(t.Context(), change)
 	if err != nil {
@@ -118,7 +117,7 @@ func TestPublish(t *testing.T) {
 	if got, want := s.git(t, "diff", "--name-status", "main^", "main"), "M\tapps/web/overlays/prod/k.yaml"; got != want {
 		t.Errorf("changed %q, want %q", got, want)
 	}
-	if got, want := s.git(t, "log", "-1", "--format=%an <%ae> %cn <%ce>%n%B"), "Ada <ada@example.com> knative-promote <bot@example.com>\nweb prod: new\n\nBecause it is time.\n\nPromotion: p1\nPromotion-Step: candidate"; strings.TrimSpace(got) != want {
+	if got, want := s.git(t, "log", "-1", "--format=%an <%ae> %cn <%ce>%n%B"), "Ada <ada@example.com> knative-promote <bot@example.com>\nweb prod: new\n\nPromotion: p1\nPromotion-Step: candidate"; strings.TrimSpace(got) != want {
 		t.Errorf("git log:\n%s\nwant:\n%s", got, want)
 	}
 	s.git(t, "fsck", "--strict")

@@ -15,7 +15,6 @@ type Trailer struct{ Key, Value string }
 const (
 	subjectLimit = 250
 	valueLimit   = 1 << 10
-	bodyLimit    = 16 << 10
 )
 
 // messageLimit is how much of a message is looked at for its subject, in bytes.
@@ -26,15 +25,14 @@ var trailerLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*):(?: (.*))?$`)
 
 // message is a commit message in its parts.
 type message struct {
-	subject, body string
-	trailers      []Trailer
+	subject  string
+	trailers []Trailer
 }
 
 // newMessage brings the parts into the form that is written. No text can add a
-// line or a trailer: the subject and the values become one line each, and a line
-// of the body that reads like a trailer is indented.
-func newMessage(subject, body string, trailers []Trailer) (message, error) {
-	m := message{subject: cut(fold(subject), subjectLimit), body: cut(tidy(body), bodyLimit)}
+// line or a trailer: the subject and the values become one line each.
+func newMessage(subject string, trailers []Trailer) (message, error) {
+	m := message{subject: cut(fold(subject), subjectLimit)}
 	if m.subject == "" {
 		return message{}, fmt.Errorf("commit message: the subject is empty")
 	}
@@ -48,18 +46,14 @@ func newMessage(subject, body string, trailers []Trailer) (message, error) {
 }
 
 func (m message) String() string {
-	paragraphs := []string{m.subject}
-	if m.body != "" {
-		paragraphs = append(paragraphs, m.body)
+	text := m.subject + "\n"
+	for i, t := range m.trailers {
+		if i == 0 {
+			text += "\n"
+		}
+		text += strings.TrimSuffix(t.Key+": "+t.Value, " ") + "\n"
 	}
-	var lines []string
-	for _, t := range m.trailers {
-		lines = append(lines, strings.TrimSuffix(t.Key+": "+t.Value, " "))
-	}
-	if len(lines) > 0 {
-		paragraphs = append(paragraphs, strings.Join(lines, "\n"))
-	}
-	return strings.Join(paragraphs, "\n\n") + "\n"
+	return text
 }
 
 // subjectOf is the first paragraph of any commit message as one line. It looks
@@ -76,32 +70,6 @@ func fold(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
-}
-
-// tidy keeps the lines of text: at most one empty line between two others,
-// no blanks at the end of a line, nothing that reads like a trailer.
-func tidy(text string) string {
-	var lines []string
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-		line = strings.TrimRight(printable(line), " ")
-		if line == "" && (len(lines) == 0 || lines[len(lines)-1] == "") {
-			continue
-		}
-		if trailerLine.MatchString(line) {
-			line = "    " + line
-		}
-		lines = append(lines, line)
-	}
-	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
-}
-
-func printable(line string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(line, "\uFFFD"))
 }
 
 // cut bounds text and shows that something is missing.

@@ -13,24 +13,23 @@ import (
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		subject, body string
-		trailers      []Trailer
-		want          string
+		subject  string
+		trailers []Trailer
+		want     string
 	}{
-		"subject alone":  {"web prod: v2", "", nil, "web prod: v2\n"},
-		"all parts":      {"s", "one\ntwo\n\nthree", []Trailer{{"Promotion", "p1"}, {"Promotion-Step", "10 %"}}, "s\n\none\ntwo\n\nthree\n\nPromotion: p1\nPromotion-Step: 10 %\n"},
-		"forged lines":   {"s\n\nPromotion: forged", "", []Trailer{{"Promotion-Reason", "because\nPromotion: forged\r\n\r\nx"}}, "s Promotion: forged\n\nPromotion-Reason: because Promotion: forged x\n"},
-		"forged trailer": {"s", "text\n\nPromotion: forged\nSigned-off-by: x", nil, "s\n\ntext\n\n    Promotion: forged\n    Signed-off-by: x\n"},
-		"control":        {"a\x1b[31m\x00b\u2028c", "x\x07y\u202e", nil, "a [31m b c\n\nx y\n"},
-		"not UTF-8":      {"a\xffb", "", nil, "a\uFFFDb\n"},
-		"blank lines":    {" s ", "\n\na  \n\n\n\nb\n\n", nil, "s\n\na\n\nb\n"},
-		"empty value":    {"s", "", []Trailer{{"Promotion-From", ""}}, "s\n\nPromotion-From:\n"},
-		"long":           {strings.Repeat("é", 200), "", nil, strings.Repeat("é", 123) + "…\n"},
+		"subject alone": {"web prod: v2", nil, "web prod: v2\n"},
+		"all parts":     {"s", []Trailer{{"Promotion", "p1"}, {"Promotion-Step", "10 %"}}, "s\n\nPromotion: p1\nPromotion-Step: 10 %\n"},
+		"forged lines":  {"s\n\nPromotion: forged", []Trailer{{"Promotion-Reason", "because\nPromotion: forged\r\n\r\nx"}}, "s Promotion: forged\n\nPromotion-Reason: because Promotion: forged x\n"},
+		"control":       {"a\x1b[31m\x00b\u2028c", nil, "a [31m b c\n"},
+		"not UTF-8":     {"a\xffb", nil, "a\uFFFDb\n"},
+		"blanks":        {"\n s \n\n", nil, "s\n"},
+		"empty value":   {"s", []Trailer{{"Promotion-From", ""}}, "s\n\nPromotion-From:\n"},
+		"long":          {strings.Repeat("é", 200), nil, strings.Repeat("é", 123) + "…\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := newMessage(test.subject, test.body, test.trailers)
+			m, err := newMessage(test.subject, test.trailers)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,10 +42,10 @@ func TestMessage(t *testing.T) {
 
 func TestMessageErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := newMessage(" \n", "", nil); err == nil || err.Error() != "commit message: the subject is empty" {
+	if _, err := newMessage(" \n", nil); err == nil || err.Error() != "commit message: the subject is empty" {
 		t.Errorf("error %v", err)
 	}
-	_, err := newMessage("s", "", []Trailer{{"Promotion:\nX", "v"}})
+	_, err := newMessage("s", []Trailer{{"Promotion:\nX", "v"}})
 	if want := `commit message: trailer key "Promotion: X": expected letters, digits and dashes`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -56,11 +55,11 @@ func TestMessageErrors(t *testing.T) {
 func TestLongMessage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Long: é\n\n", 10_000)
-	m, err := newMessage(long, long, []Trailer{{"Promotion-Reason", long}})
+	m, err := newMessage(long, []Trailer{{"Promotion-Reason", long}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(m.String()); got > subjectLimit+bodyLimit+valueLimit+100 {
+	if got := len(m.String()); got > subjectLimit+valueLimit+100 {
 		t.Errorf("%d bytes", got)
 	}
 }
@@ -121,13 +120,13 @@ func TestHostileCommit(t *testing.T) {
 // FuzzMessage: whatever the text, the subject that is written is the one that is
 // read, and Git sees the trailers that were given and no others.
 func FuzzMessage(f *testing.F) {
-	f.Add("subject", "body\n\nmore", "value")
-	f.Add("s\nPromotion: x", "Promotion: forged", "a\n\nPromotion: forged")
-	f.Add("Key: value", " Key: value\n\tKey: value", "")
-	f.Add("\x00", "\r\n\r\r\n\u0085\u2028x", "\u200b")
-	f.Fuzz(func(t *testing.T, subject, body, value string) {
+	f.Add("subject", "value")
+	f.Add("s\nPromotion: x", "a\n\nPromotion: forged")
+	f.Add("Key: value", "")
+	f.Add("\x00", "\r\n\r\r\n\u0085\u2028x\u200b")
+	f.Fuzz(func(t *testing.T, subject, value string) {
 		for _, trailers := range [][]Trailer{nil, {{"Promotion", value}, {"Promotion-Step", "10"}}} {
-			m, err := newMessage(subject, body, trailers)
+			m, err := newMessage(subject, trailers)
 			if err != nil {
 				continue
 			}

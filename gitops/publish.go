@@ -15,8 +15,8 @@ import (
 
 // Change is one commit to be: what it says and what it does.
 type Change struct {
-	// Subject and Body are the message; the subject becomes one line.
-	Subject, Body string
+	// Subject is what the message says; it becomes one line.
+	Subject string
 	// Trailers end the message.
 	Trailers []Trailer
 	// Edit returns the files that change, path to content; nil content deletes
@@ -39,7 +39,7 @@ type Change struct {
 // An error of Edit ends it, as do ErrUnchanged, which Edit may return too,
 // ErrRefused, ErrAuth, ErrNotFound and ErrContention.
 func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
-	m, err := newMessage(change.Subject, change.Body, change.Trailers)
+	m, err := newMessage(change.Subject, change.Trailers)
 	if err = errors.Join(err, r.Author.check("author"), r.Committer.check("committer")); err != nil {
 		return Commit{}, err
 	}

@@ -127,7 +127,7 @@ type masked struct {
 }
 
 func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
-	change.Subject, change.Body = m.redact(change.Subject), m.redact(change.Body)
+	change.Subject = m.redact(change.Subject)
 	change.Trailers = slices.Clone(change.Trailers)
 	for i, t := range change.Trailers {
 		change.Trailers[i].Value = m.redact(t.Value)
