@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -24,7 +23,7 @@ func (s *State) Outlooks(ctx context.Context) (map[string]Outlook, error) {
 	}
 	found := map[string]Outlook{}
 	for _, image := range s.running() {
-		name := nameOf(image)
+		name, _, _ := kustomize.SplitImage(image)
 		if name == "" {
 			continue // a check of its own finds a container without an image
 		}
@@ -60,13 +59,4 @@ func (s *State) outlook(ctx context.Context, image kustomize.Image) Outlook {
 		}
 	}
 	return outlook
-}
-
-// nameOf is an image without tag and digest.
-func nameOf(image string) string {
-	name, _, _ := strings.Cut(image, "@")
-	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-		name = name[:colon]
-	}
-	return name
 }

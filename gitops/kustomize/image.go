@@ -43,13 +43,12 @@ func (i Image) String() string {
 
 // Shows tells whether an image of a render can be what the entry made of it.
 func (i Image) Shows(image string) bool {
-	name, digest, _ := strings.Cut(image, "@")
-	tag := ""
-	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-		name, tag = name[:colon], name[colon+1:]
-	}
+	name, tag, digest := SplitImage(image)
 	return name == cmp.Or(i.NewName, i.Name) && (i.NewTag == "" || tag == i.NewTag) && (i.Digest == "" || digest == i.Digest)
 }
+
+// SplitImage takes an image reference apart, as kustomize does: name, name:tag, name@digest or name:tag@digest.
+func SplitImage(image string) (name, tag, digest string) { return util.SplitImageName(image) }
 
 const imageSyntax = "expected name:tag, name@digest, name:tag@digest or name=newname with any of these; * keeps what the kustomization has"
 
@@ -61,7 +60,7 @@ func ParseImage(arg string) (Image, error) {
 	if !renamed {
 		key, value = "", arg
 	}
-	name, tag, digest := util.SplitImageName(value)
+	name, tag, digest := SplitImage(value)
 	image := Image{Name: name, NewTag: tag, Digest: digest}
 	if renamed {
 		image.Name, image.NewName = key, name

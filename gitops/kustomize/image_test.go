@@ -47,6 +47,27 @@ func TestParseImage(t *testing.T) {
 	}
 }
 
+func TestSplitImage(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string][3]string{
+		"":                              {"", "", ""},
+		"app":                           {"app", "", ""},
+		"app:v1":                        {"app", "v1", ""},
+		"app@" + digest:                 {"app", "", digest},
+		"app:v1@" + digest:              {"app", "v1", digest},
+		"localhost:5000/a":              {"localhost:5000/a", "", ""},
+		"localhost:5000/a/b:v1":         {"localhost:5000/a/b", "v1", ""},
+		"localhost:5000/a@" + digest:    {"localhost:5000/a", "", digest},
+		"localhost:5000/a:v1@" + digest: {"localhost:5000/a", "v1", digest},
+		"ghcr.io/a/b:v1.2.3-rc.1_amd64": {"ghcr.io/a/b", "v1.2.3-rc.1_amd64", ""},
+	} {
+		name, tag, digest := kustomize.SplitImage(image)
+		if got := [3]string{name, tag, digest}; got != want {
+			t.Errorf("%q is split into %q, want %q", image, got, want)
+		}
+	}
+}
+
 func TestParseImageErrors(t *testing.T) {
 	t.Parallel()
 	const syntax = "expected name:tag, name@digest, name:tag@digest or name=newname with any of these; * keeps what the kustomization has"

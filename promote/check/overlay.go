@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"sigs.k8s.io/yaml"
@@ -129,7 +128,7 @@ func findTags(f Facts) []Finding {
 	}
 	var found []Finding
 	for i, c := range service.Spec.Template.Spec.Containers {
-		name, tag, digest := split(c.Image)
+		name, tag, digest := kustomize.SplitImage(c.Image)
 		if digest != "" || name == "" {
 			continue
 		}
@@ -218,13 +217,4 @@ func texts(value any, found []string) []string {
 		}
 	}
 	return found
-}
-
-// split takes an image apart.
-func split(image string) (name, tag, digest string) {
-	name, digest, _ = strings.Cut(image, "@")
-	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-		name, tag = name[:colon], name[colon+1:]
-	}
-	return name, tag, digest
 }

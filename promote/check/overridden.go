@@ -93,10 +93,7 @@ func findImageOverridden(f Facts) []Finding {
 // sameName tells whether an entry of images: matches an image that a container
 // runs, which may have been renamed by another entry.
 func sameName(used string, entry kustomize.Image) bool {
-	name, _, _ := strings.Cut(used, "@")
-	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-		name = name[:colon]
-	}
+	name, _, _ := kustomize.SplitImage(used)
 	return name == entry.Name || entry.NewName != "" && name == entry.NewName
 }
 
