@@ -110,20 +110,29 @@ func decode(manifest []byte) ([]object, error) {
 			return nil, fmt.Errorf("reading the render: %w", err)
 		}
 		if o != nil {
-			o.dropTransformations()
 			objects = append(objects, o)
 		}
 	}
 }
 
-// dropTransformations takes out what kustomize notes about its own work, with
-// buildMetadata: [transformerAnnotations]. An edit changes it in every object.
-func (o object) dropTransformations() {
-	metadata, _ := o.at("metadata").(map[string]any)
-	annotations, _ := o.at("metadata", "annotations").(map[string]any)
-	if delete(annotations, "alpha.config.kubernetes.io/transformations"); len(annotations) == 0 {
-		delete(metadata, "annotations")
+// withoutNotes are the objects without what kustomize notes about its own work,
+// with buildMetadata: [transformerAnnotations]. An edit changes it in every
+// object.
+func withoutNotes(objects []object) []object {
+	var plain []object
+	for _, o := range objects {
+		if metadata, ok := o.at("metadata").(map[string]any); ok {
+			annotations, _ := metadata["annotations"].(map[string]any)
+			o, metadata, annotations = maps.Clone(o), maps.Clone(metadata), maps.Clone(annotations)
+			delete(annotations, "alpha.config.kubernetes.io/transformations")
+			if metadata["annotations"] = annotations; len(annotations) == 0 {
+				delete(metadata, "annotations")
+			}
+			o["metadata"] = metadata
+		}
+		plain = append(plain, o)
 	}
+	return plain
 }
 
 // find returns the Knative Service of this name. An empty name stands for the

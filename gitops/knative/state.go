@@ -25,8 +25,9 @@ type State struct {
 
 	tree    fs.FS
 	files   map[string][]byte // edited files by path; nil: removed
-	objects []object          // Manifest, decoded
-	service object            // the Service as rendered
+	decoded []object          // Manifest, decoded
+	objects []object          // the same without kustomize's notes, for comparing
+	service object            // the Service among objects
 	plain   object            // the Service as rendered without the tool's own patches
 	name    string            // the Service's name as rendered
 
@@ -61,9 +62,10 @@ func (s *State) render(ctx context.Context) (err error) {
 	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
 		return s.blame(ctx, err)
 	}
-	if s.objects, err = decode(s.Manifest); err != nil {
+	if s.decoded, err = decode(s.Manifest); err != nil {
 		return err
 	}
+	s.objects = withoutNotes(s.decoded)
 	if s.service, err = find(s.objects, s.name); err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (s *State) renderPlain(ctx context.Context) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return find(objects, s.name)
+	return find(withoutNotes(objects), s.name)
 }
 
 // fs is the tree with the State's edits, and these on top.

@@ -7,12 +7,33 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
+
+// Objects are what the overlay renders, in its order. They share their content
+// with the State: nobody may change it.
+func (s *State) Objects() []unstructured.Unstructured {
+	var all []unstructured.Unstructured
+	for _, o := range s.decoded {
+		all = append(all, unstructured.Unstructured{Object: o})
+	}
+	return all
+}
+
+// Written is the Service as the overlay renders it, without any of Knative's
+// defaults.
+func (s *State) Written() (*servingv1.Service, error) {
+	service, err := find(s.decoded, s.name)
+	if err != nil {
+		return nil, err
+	}
+	return typed(service)
+}
 
 // Refusal is why Knative would not take the Service as the overlay renders it
 // now; nil when it would.

@@ -28,6 +28,35 @@ func written(t *testing.T, spec string) *knative.State {
 	return state
 }
 
+// TestObjects has all that the overlay renders, with kustomize's own notes: only
+// what compares two renders leaves them out.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	state, err := knative.Read(t.Context(), fstest.MapFS{
+		"overlay/kustomization.yaml": {Data: []byte("resources: [all.yaml]\nnamePrefix: my-\nbuildMetadata: [transformerAnnotations]\n")},
+		"overlay/all.yaml": {Data: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n" +
+			"{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: shop}, spec: {template: {spec: {containers: [{image: shop}]}}}}\n")},
+	}, "overlay", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const notes = "alpha.config.kubernetes.io/transformations"
+	var names []string
+	for _, o := range state.Objects() {
+		names = append(names, o.GetKind()+"/"+o.GetName())
+		if o.GetAnnotations()[notes] == "" {
+			t.Errorf("%s has no annotation %s", o.GetName(), notes)
+		}
+	}
+	if diff := cmp.Diff([]string{"ConfigMap/my-a", "Service/my-shop"}, names); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	service, err := state.Written()
+	if err != nil || service.Name != "my-shop" || service.Annotations[notes] == "" || service.Spec.Template.Spec.EnableServiceLinks != nil {
+		t.Errorf("the Service is %+v, %v: expected it as it is written", service, err)
+	}
+}
+
 // The fields are those that a real cluster kept out of sync, and those that it
 // did not.
 func TestRespellings(t *testing.T) {
