@@ -4,8 +4,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
 // additions lists what a template as written has to say itself: the fields
@@ -41,7 +42,7 @@ func mapAdditions(at string, have, bare, want map[string]any, inList bool) []ope
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, there := have[key]
 		if there || inList {
-			ops = append(ops, additions(at+"/"+pointer.Replace(key), value, bare[key], want[key], inList)...)
+			ops = append(ops, additions(at+jsonpointer.Join(key), value, bare[key], want[key], inList)...)
 		}
 	}
 	return ops
@@ -53,7 +54,7 @@ func listAdditions(at string, have, bare, want []any) []operation {
 	}
 	var ops []operation
 	for i := range want {
-		ops = append(ops, additions(at+"/"+strconv.Itoa(i), have[i], bare[i], want[i], true)...)
+		ops = append(ops, additions(at+jsonpointer.Join(i), have[i], bare[i], want[i], true)...)
 	}
 	return ops
 }
@@ -87,7 +88,7 @@ func known(at string, value any) (any, bool) {
 	case map[string]any:
 		part, all := map[string]any{}, len(value) > 0
 		for key := range value {
-			v, ok := known(at+"/"+pointer.Replace(key), value[key])
+			v, ok := known(at+jsonpointer.Join(key), value[key])
 			if all = all && ok; v != nil {
 				part[key] = v
 			}
@@ -98,7 +99,7 @@ func known(at string, value any) (any, bool) {
 		return part, all
 	case []any:
 		for i := range value {
-			if _, ok := known(at+"/"+strconv.Itoa(i), value[i]); !ok {
+			if _, ok := known(at+jsonpointer.Join(i), value[i]); !ok {
 				return nil, false
 			}
 		}

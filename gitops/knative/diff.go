@@ -5,8 +5,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
 // differences lists the paths at which two values differ, the deepest ones
@@ -21,7 +22,7 @@ func differences(at string, a, b any) []string {
 		if b, ok := b.([]any); ok && len(a) == len(b) {
 			var found []string
 			for i := range a {
-				found = append(found, differences(at+"/"+strconv.Itoa(i), a[i], b[i])...)
+				found = append(found, differences(at+jsonpointer.Join(i), a[i], b[i])...)
 			}
 			return found
 		}
@@ -42,13 +43,10 @@ func mapDifferences(at string, a, b map[string]any) []string {
 	}
 	var found []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		found = append(found, differences(at+"/"+pointer.Replace(key), a[key], b[key])...)
+		found = append(found, differences(at+jsonpointer.Join(key), a[key], b[key])...)
 	}
 	return found
 }
-
-// pointer escapes a key as a JSON pointer wants it.
-var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // below tells whether a path is one of these, or inside of one.
 func below(path string, parents []string) bool {

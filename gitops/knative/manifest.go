@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
 // object is one rendered Kubernetes object as data.
@@ -70,16 +72,16 @@ func (o object) has(pointer string) bool {
 // value is what there is at a JSON pointer.
 func (o object) value(pointer string) (value any, there bool) {
 	var v any = map[string]any(o)
-	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+	for _, step := range jsonpointer.Split(pointer) {
 		switch in := v.(type) {
 		case map[string]any:
-			value, ok := in[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+			value, ok := in[step]
 			if !ok {
 				return nil, false
 			}
 			v = value
 		case []any:
-			i, err := strconv.Atoi(part)
+			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(in) {
 				return nil, false
 			}

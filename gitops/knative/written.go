@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
@@ -143,7 +143,7 @@ func withoutDefaults(at string, written, live any, isDefault func(string, any) b
 		written, _ := written.(map[string]any)
 		kept := map[string]any{}
 		for key, value := range live {
-			below := at + "/" + pointer.Replace(key)
+			below := at + jsonpointer.Join(key)
 			if _, mayBe := known(below, value); mayBe && empty(written[key]) && isDefault(below, value) {
 				value = written[key]
 			} else {
@@ -161,7 +161,7 @@ func withoutDefaults(at string, written, live any, isDefault func(string, any) b
 		}
 		kept := make([]any, len(live))
 		for i := range live {
-			kept[i] = withoutDefaults(at+"/"+strconv.Itoa(i), written[i], live[i], isDefault)
+			kept[i] = withoutDefaults(at+jsonpointer.Join(i), written[i], live[i], isDefault)
 		}
 		return kept
 	}
@@ -255,7 +255,7 @@ func respellings(at string, git, stored any) []Respelling {
 		}
 		var found []Respelling
 		for _, key := range slices.Sorted(maps.Keys(git)) {
-			below := at + "/" + pointer.Replace(key)
+			below := at + jsonpointer.Join(key)
 			value, there := stored[key]
 			switch {
 			case there:
@@ -272,7 +272,7 @@ func respellings(at string, git, stored any) []Respelling {
 		if stored, ok := stored.([]any); ok && len(stored) == len(git) {
 			var found []Respelling
 			for i := range git {
-				found = append(found, respellings(at+"/"+strconv.Itoa(i), git[i], stored[i])...)
+				found = append(found, respellings(at+jsonpointer.Join(i), git[i], stored[i])...)
 			}
 			return found
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
 const servingGroup = "serving.knative.dev"
@@ -88,7 +90,7 @@ func (f Facts) isService(group, kind string) bool {
 func ignorings(where, remove string, pointers, expressions, managers []string) []ignoring {
 	var all []ignoring
 	for _, pointer := range pointers {
-		all = append(all, ignoring{where: where, text: pointer, remove: remove, path: pointerPath(pointer)})
+		all = append(all, ignoring{where: where, text: pointer, remove: remove, path: jsonpointer.Split(pointer)})
 	}
 	for _, expression := range expressions {
 		path, ok := jqPath(expression)
@@ -98,18 +100,6 @@ func ignorings(where, remove string, pointers, expressions, managers []string) [
 		all = append(all, ignoring{where: where, text: "fields of manager " + manager, remove: remove, manager: manager})
 	}
 	return all
-}
-
-// pointerPath is a JSON pointer (https://www.rfc-editor.org/rfc/rfc6901).
-func pointerPath(pointer string) []string {
-	if !strings.HasPrefix(pointer, "/") {
-		return nil
-	}
-	parts := strings.Split(pointer[1:], "/")
-	for i, part := range parts {
-		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-	}
-	return parts
 }
 
 var jqSegment = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\.?\["([^"\\]*)"\]|\."([^"\\]*)"|\.?\[(\d*)\])\??`)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
 // A change is one operation of a JSON6902 patch.
@@ -36,27 +38,21 @@ func (f Facts) patchEntry(operations []byte) string {
 		f.inKustomization().File, target.Group, target.Version, target.Kind, target.Name, body)
 }
 
-// keys are the steps of a JSON pointer: strings into mappings, numbers into
-// lists.
-func keys(path string) []any {
-	var steps []any
-	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		if i, err := strconv.Atoi(part); err == nil {
-			steps = append(steps, i)
+// keys are the steps of a JSON pointer as where takes them: strings into
+// mappings, numbers into lists.
+func keys(pointer string) []any { return numbered(jsonpointer.Split(pointer)) }
+
+// numbered are steps with numbers for the texts that are one.
+func numbered(steps []string) []any {
+	var all []any
+	for _, step := range steps {
+		if i, err := strconv.Atoi(step); err == nil {
+			all = append(all, i)
 		} else {
-			steps = append(steps, strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
+			all = append(all, step)
 		}
 	}
-	return steps
-}
-
-// pointer is a JSON pointer with these steps.
-func pointer(steps ...any) string {
-	var b strings.Builder
-	for _, step := range steps {
-		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(step)))
-	}
-	return b.String()
+	return all
 }
 
 // readable are the steps as people write them: spec.containers[0].image.

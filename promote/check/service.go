@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
@@ -94,9 +95,9 @@ func namedField(message string) []any {
 	}
 	var steps []string
 	for _, step := range fieldStep.FindAllString(all[len(all)-1], -1) {
-		steps = append(steps, strings.ReplaceAll(strings.Trim(step, `"`), "/", "~1"))
+		steps = append(steps, strings.Trim(step, `"`))
 	}
-	return keys("/" + strings.Join(steps, "/"))
+	return numbered(steps)
 }
 
 const neverInSync = "Application is out of sync after every sync, and self-heal syncs it again and again. A promotion never sees its commit " +
@@ -209,7 +210,7 @@ func (f Facts) compared() bool {
 
 // overlooks tells whether Argo CD is told to ignore a field.
 func (f Facts) overlooks(field string) bool {
-	return slices.ContainsFunc(f.ignored(), func(i ignoring) bool { return i.covers(pointerPath(field)...) })
+	return slices.ContainsFunc(f.ignored(), func(i ignoring) bool { return i.covers(jsonpointer.Split(field)...) })
 }
 
 // comparesAll tells whether Argo CD certainly compares every other field, and

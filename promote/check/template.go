@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"knative.dev/serving/pkg/apis/autoscaling"
 	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
 // templateRules are about the template that revisions are made from.
@@ -86,7 +88,7 @@ func findPinned(f Facts) []Finding {
 			"Promotions work: they put their own name over it.",
 		Evidence: "spec.template.metadata.name is " + name + " without knative-promote's patches",
 		Fix: "Take the line out. The next sync then makes one more revision from the same template, under a generated name.\n" +
-			f.patch(change{Op: "remove", Path: pointer(steps...)}),
+			f.patch(change{Op: "remove", Path: jsonpointer.Join(steps...)}),
 		File: at.File, Line: at.Line,
 	}
 	if f.Overlay.Owned() {
@@ -158,7 +160,7 @@ func findStartupProbe(f Facts) []Finding {
 			Effect: "Kubernetes refuses the Deployment of every new revision, and Knative says only that it is being deployed: " +
 				"a promotion waits until its wait-timeout and takes it back.",
 			Evidence: readable(steps) + " has no port; Knative fills one in for readiness and liveness probes only",
-			Fix:      "Name the port.\n" + f.patch(change{Op: "add", Path: pointer(append(steps, "port")...), Value: port(c)}),
+			Fix:      "Name the port.\n" + f.patch(change{Op: "add", Path: jsonpointer.Join(append(steps, "port")...), Value: port(c)}),
 			File:     at.File, Line: at.Line,
 		})
 	}
@@ -209,7 +211,7 @@ func findInitialScale(f Facts) []Finding {
 			"unless the input probe lets requests start it before.",
 		Evidence: readable(steps) + " is " + strconv.Quote(value),
 		Fix: "Set the input probe, or take the annotation out, so that one pod must become ready.\n" +
-			f.patch(change{Op: "remove", Path: pointer(gone...)}),
+			f.patch(change{Op: "remove", Path: jsonpointer.Join(gone...)}),
 		File: at.File, Line: at.Line,
 	}}
 }

@@ -10,6 +10,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
@@ -67,7 +68,7 @@ func findMissing(f Facts) []Finding {
 			Effect: "Where it is truly gone, Knative changes nothing of the Service's routes, also if the target is at 0 %: the Service is " +
 				"RevisionMissing, and a promotion fails at its first step and cannot be taken back.",
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s; Argo CD has no such revision in the Application", i, knative.Describe([]servingv1.TrafficTarget{t})),
-			Fix:      "Take the target out of the traffic.\n" + f.patch(change{Op: "remove", Path: pointer("spec", "traffic", i)}),
+			Fix:      "Take the target out of the traffic.\n" + f.patch(change{Op: "remove", Path: jsonpointer.Join("spec", "traffic", i)}),
 			File:     at.File, Line: at.Line,
 		}
 		if missed := f.missed(t.RevisionName); missed != "" {
@@ -132,7 +133,7 @@ func findPreviousTaken(f Facts) []Finding {
 			Problem:  fmt.Sprintf("the tag %q of Service %s is on revision %s already", t.Tag, f.Overlay.Service(), t.RevisionName),
 			Effect:   effect + " Whoever asks its URL gets another answer, or none, from then on.",
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s, and knative-promote has not written it", i, knative.Describe([]servingv1.TrafficTarget{t})),
-			Fix:      "Give it another tag.\n" + f.patch(change{Op: "replace", Path: pointer("spec", "traffic", i, "tag"), Value: "pinned"}),
+			Fix:      "Give it another tag.\n" + f.patch(change{Op: "replace", Path: jsonpointer.Join("spec", "traffic", i, "tag"), Value: "pinned"}),
 			File:     at.File, Line: at.Line,
 		}}
 	}
@@ -158,7 +159,7 @@ func findRolloutDuration(f Facts) []Finding {
 		Problem:  fmt.Sprintf("Service %s asks for Knative's own gradual rollout, of %s", f.Next.Service(), duration),
 		Effect:   "None on promotions: the rollout is for traffic to the latest revision, theirs goes to named ones. Their steps alone decide.",
 		Evidence: fmt.Sprintf("metadata.annotations.%s: %q", key, service.Annotations[key]),
-		Fix:      "Take it out where nothing else needs it.\n" + f.patch(change{Op: "remove", Path: pointer("metadata", "annotations", key)}),
+		Fix:      "Take it out where nothing else needs it.\n" + f.patch(change{Op: "remove", Path: jsonpointer.Join("metadata", "annotations", key)}),
 		File:     at.File, Line: at.Line,
 	}
 	for i, t := range f.traffic() {
