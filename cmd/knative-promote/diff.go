@@ -13,7 +13,6 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
 )
@@ -60,7 +59,7 @@ func changedOverlays(ctx context.Context, s inputs.Settings, w console.Workflow,
 	if err != nil {
 		return nil, nil, err
 	}
-	touched, err := promote.Touched(head.Tree, changed)
+	touched, err := kustomize.Touched(head.Tree, changed)
 	if err != nil {
 		return nil, nil, err
 	}

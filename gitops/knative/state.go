@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -254,23 +253,17 @@ func (s *State) Files() (map[string][]byte, error) {
 	return changed, nil
 }
 
-// layer is what this overlay's kustomization adds to names.
-type layer struct {
-	NamePrefix string `json:"namePrefix"`
-	NameSuffix string `json:"nameSuffix"`
-}
-
 // nameBefore is the Service's name before this overlay's prefix and suffix:
 // the name that its patches meet.
 func (s *State) nameBefore(kustomization []byte) (string, error) {
-	var l layer
-	if err := yaml.Unmarshal(kustomization, &l); err != nil {
+	prefix, suffix, err := kustomize.AddedToNames(kustomization)
+	if err != nil {
 		return "", fmt.Errorf("reading the names of %s: %w", s.Overlay, err)
 	}
-	name, hadPrefix := strings.CutPrefix(s.name, l.NamePrefix)
-	name, hadSuffix := strings.CutSuffix(name, l.NameSuffix)
+	name, hadPrefix := strings.CutPrefix(s.name, prefix)
+	name, hadSuffix := strings.CutSuffix(name, suffix)
 	if !hadPrefix || !hadSuffix || name == "" {
-		return "", fmt.Errorf("overlay %s: Service %s does not carry the overlay's namePrefix %q and nameSuffix %q", s.Overlay, s.name, l.NamePrefix, l.NameSuffix)
+		return "", fmt.Errorf("overlay %s: Service %s does not carry the overlay's namePrefix %q and nameSuffix %q", s.Overlay, s.name, prefix, suffix)
 	}
 	return name, nil
 }

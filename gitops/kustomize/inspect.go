@@ -59,19 +59,14 @@ type file struct {
 }
 
 func (f file) read() (types.Kustomization, error) {
-	var k types.Kustomization
 	content, err := f.jail.ReadFile(path.Join(jailRoot, f.name))
+	if err == nil {
+		err = f.bounded(content)
+	}
 	if err != nil {
-		return k, err
+		return types.Kustomization{}, err
 	}
-	if err := f.bounded(content); err != nil {
-		return k, err
-	}
-	if err := k.Unmarshal(content); err != nil {
-		return k, err
-	}
-	k.FixKustomization()
-	return k, nil
+	return decode(content)
 }
 
 // bounded returns an error if content is not YAML or too large.

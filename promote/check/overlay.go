@@ -98,8 +98,8 @@ func (f Facts) plainLabels() string {
 	if f.Tree == nil {
 		return ""
 	}
-	k, ok := readKustomization(f.Tree, f.Overlay.Overlay)
-	if !ok {
+	k, err := kustomize.Read(f.Tree, f.Overlay.Overlay)
+	if err != nil {
 		return ""
 	}
 	//lint:ignore SA1019 kustomize still reads it

@@ -139,6 +139,6 @@ func (f Facts) renames(k v1alpha1.ApplicationSourceKustomize) bool {
 	if f.Tree == nil {
 		return false
 	}
-	own, _ := readKustomization(f.Tree, f.Wish.Folder)
+	own, _ := kustomize.Read(f.Tree, f.Wish.Folder) // one that cannot be read adds nothing
 	return k.NamePrefix != "" && k.NamePrefix != own.NamePrefix || k.NameSuffix != "" && k.NameSuffix != own.NameSuffix
 }

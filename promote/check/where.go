@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -140,8 +139,8 @@ func (f Facts) documents() []document {
 const deepest = 20
 
 func folder(tree fs.FS, dir string, depth int) []document {
-	k, ok := readKustomization(tree, dir)
-	if !ok || depth > deepest {
+	k, err := kustomize.Read(tree, dir)
+	if err != nil || depth > deepest {
 		return nil
 	}
 	var all []document
@@ -161,19 +160,6 @@ func folder(tree fs.FS, dir string, depth int) []document {
 		}
 	}
 	return all
-}
-
-func readKustomization(tree fs.FS, dir string) (k types.Kustomization, ok bool) {
-	name, err := kustomize.File(tree, dir)
-	if err != nil {
-		return k, false
-	}
-	content, err := fs.ReadFile(tree, path.Join(dir, name))
-	if err != nil || k.Unmarshal(content) != nil {
-		return k, false
-	}
-	k.FixKustomization()
-	return k, true
 }
 
 // file reads an entry of a kustomization. An inline patch is no file's name.

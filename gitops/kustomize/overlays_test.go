@@ -1,4 +1,4 @@
-package promote
+package kustomize_test
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 func TestTouched(t *testing.T) {
@@ -47,7 +49,7 @@ func TestTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Touched(tree, test.changed)
+			got, err := kustomize.Touched(tree, test.changed)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package promote
+package kustomize
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
-
-	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // maxKustomization is the size up to which a kustomization is looked into, in
 // bytes.
 const maxKustomization = 1 << 20
 
-// kustomization is what of a kustomization file leads to other folders.
-type kustomization struct {
+// links are the fields of a kustomization that lead to other folders. They are
+// read without kustomize's own reader, which takes nothing from a file with one
+// unknown field: which overlays to render shows before it is known that they do.
+type links struct {
 	Kind       string   `json:"kind"`
 	Resources  []string `json:"resources"`
 	Bases      []string `json:"bases"`
@@ -90,16 +90,16 @@ func kustomizations(tree fs.FS) (uses map[string][]string, components map[string
 		if entry.Name() == ".git" {
 			return fs.SkipDir
 		}
-		file, err := kustomize.File(tree, name)
+		file, err := File(tree, name)
 		if err != nil { // not an overlay
 			return nil
 		}
-		k, err := read(tree, path.Join(name, file))
+		l, err := readLinks(tree, path.Join(name, file))
 		if err != nil {
 			return err
 		}
-		uses[name] = k.folders(name)
-		if k.Kind == "Component" {
+		uses[name] = l.folders(name)
+		if l.Kind == "Component" {
 			components[name] = true
 		}
 		return nil
@@ -110,25 +110,25 @@ func kustomizations(tree fs.FS) (uses map[string][]string, components map[string
 	return uses, components, nil
 }
 
-// read is empty for a file that is too large or no YAML: rendering it will say
-// so.
-func read(tree fs.FS, file string) (k kustomization, err error) {
+// readLinks returns none for a file that is too large or no YAML: rendering it
+// will say so.
+func readLinks(tree fs.FS, file string) (l links, err error) {
 	info, err := fs.Stat(tree, file)
 	if err != nil || info.Size() > maxKustomization {
-		return k, err
+		return l, err
 	}
 	content, err := fs.ReadFile(tree, file)
-	if err == nil && yaml.Unmarshal(content, &k) != nil {
-		k = kustomization{}
+	if err == nil && yaml.Unmarshal(content, &l) != nil {
+		l = links{}
 	}
-	return k, err
+	return l, err
 }
 
 // folders are the places in the tree that a kustomization reads, beside its
 // own folder.
-func (k kustomization) folders(dir string) []string {
+func (l links) folders(dir string) []string {
 	var folders []string
-	for _, entry := range slices.Concat(k.Resources, k.Bases, k.Components) {
+	for _, entry := range slices.Concat(l.Resources, l.Bases, l.Components) {
 		if strings.Contains(entry, "://") {
 			continue
 		}
