@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 var (
@@ -75,15 +76,8 @@ func hasCode(err error, code codes.Code) bool {
 	return errors.As(err, &e) && codes.Code(e) == code
 }
 
-const cleanLimit = 400 // runes: enough for an admission webhook's first sentences
+// quoteLimit is enough for an admission webhook's first sentences, in bytes.
+const quoteLimit = 399
 
-// clean makes one bounded line of foreign text.
-func clean(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
-	if runes := []rune(text); len(runes) > cleanLimit {
-		text = string(runes[:cleanLimit-1]) + "…"
-	}
-	return text
-}
+// clean makes foreign text fit for an error or a reason.
+func clean(text string) string { return oneline.Of(text, quoteLimit) }

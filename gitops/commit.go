@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // commit is a Commit with the names that only this package needs.
@@ -40,7 +42,7 @@ func parseCommit(hash plumbing.Hash, raw []byte) (commit, error) {
 	if out.tree.IsZero() {
 		return commit{}, fmt.Errorf("reading commit %s: it names no tree", hash)
 	}
-	out.Author = Person{cut(author.Name, subjectLimit), cut(author.Email, subjectLimit)}
+	out.Author = Person{oneline.Of(author.Name, subjectLimit), oneline.Of(author.Email, subjectLimit)}
 	out.Time = committer.When
 	return out, nil
 }
@@ -73,8 +75,8 @@ func (p Person) check(role string) error {
 func (p Person) signature(when time.Time) object.Signature {
 	bare := strings.NewReplacer("<", "", ">", "")
 	return object.Signature{
-		Name:  cut(fold(bare.Replace(p.Name)), subjectLimit),
-		Email: cut(strings.ReplaceAll(fold(bare.Replace(p.Email)), " ", ""), subjectLimit),
+		Name:  oneline.Of(bare.Replace(p.Name), subjectLimit),
+		Email: strings.ReplaceAll(oneline.Of(bare.Replace(p.Email), subjectLimit), " ", ""),
 		When:  when,
 	}
 }

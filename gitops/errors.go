@@ -8,32 +8,19 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// textLimit bounds text from outside in an error, in bytes.
-const textLimit = 400
+// quoteLimit bounds text from outside in an error, in bytes.
+const quoteLimit = 400
 
-// clean makes text from outside fit for an error: one line without control
-// characters, of bounded length.
-func clean(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsPrint(r) || r == utf8.RuneError
-	}), " ")
-	if len(text) <= textLimit {
-		return text
-	}
-	cut := textLimit
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
+// clean makes text from outside fit for an error.
+func clean(text string) string { return oneline.Of(text, quoteLimit) }
 
 // redact is clean for text that may repeat what we sent.
 func (r *remote) redact(text string) string {
@@ -160,7 +147,7 @@ type remarks struct {
 func (s *remarks) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.text = append(s.text, p[:min(len(p), 4*textLimit-len(s.text))]...)
+	s.text = append(s.text, p[:min(len(p), 4*quoteLimit-len(s.text))]...)
 	return len(p), nil
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Trailer is one "Key: value" line at the end of a commit message.
@@ -32,7 +32,7 @@ type message struct {
 // newMessage brings the parts into the form that is written. No text can add a
 // line or a trailer: the subject and the values become one line each.
 func newMessage(subject string, trailers []Trailer) (message, error) {
-	m := message{subject: cut(fold(subject), subjectLimit)}
+	m := message{subject: oneline.Of(subject, subjectLimit)}
 	if m.subject == "" {
 		return message{}, fmt.Errorf("commit message: the subject is empty")
 	}
@@ -40,7 +40,7 @@ func newMessage(subject string, trailers []Trailer) (message, error) {
 		if !trailerLine.MatchString(t.Key + ":") {
 			return message{}, fmt.Errorf("commit message: trailer key %q: expected letters, digits and dashes", clean(t.Key))
 		}
-		m.trailers = append(m.trailers, Trailer{t.Key, cut(fold(t.Value), valueLimit)})
+		m.trailers = append(m.trailers, Trailer{t.Key, oneline.Of(t.Value, valueLimit)})
 	}
 	return m, nil
 }
@@ -62,25 +62,5 @@ func subjectOf(text []byte) string {
 	start := string(text[:min(len(text), messageLimit)])
 	start = strings.TrimLeft(strings.ReplaceAll(start, "\r\n", "\n"), "\n")
 	first, _, _ := strings.Cut(start, "\n\n")
-	return cut(fold(first), subjectLimit)
-}
-
-// fold makes one line of text, with single blanks.
-func fold(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
-}
-
-// cut bounds text and shows that something is missing.
-func cut(text string, limit int) string {
-	const mark = "…"
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(mark)
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return strings.TrimRight(text[:end], " \n") + mark
+	return oneline.Of(first, subjectLimit)
 }

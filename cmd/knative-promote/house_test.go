@@ -8,8 +8,8 @@ import (
 )
 
 // TestHouse holds the packages to their places: gitops and argo know neither
-// each other nor the promotion, go-git stays behind gitops, and the story does
-// not touch the environment.
+// each other nor the promotion, and share no more than how to quote a text;
+// go-git stays behind gitops, and the story does not touch the environment.
 func TestHouse(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/acme/knative-promote/"
@@ -22,6 +22,9 @@ func TestHouse(t *testing.T) {
 		name := strings.TrimPrefix(fields[0], module)
 		for _, imported := range fields[1:] {
 			inner, ours := strings.CutPrefix(imported, module)
+			if inner == "internal/oneline" { // knows nothing of them
+				continue
+			}
 			top, _, _ := strings.Cut(inner, "/")
 			switch {
 			case strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops",

@@ -14,6 +14,8 @@ import (
 	"knative.dev/serving/pkg/apis/config"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	autoscaling "knative.dev/serving/pkg/autoscaler/config"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // checkCreate runs Knative's own defaulting and validation on the Service as
@@ -112,10 +114,10 @@ func admit(ctx context.Context, service, live *servingv1.Service) (*servingv1.Se
 func refusal(err *apis.FieldError) string {
 	var short *apis.FieldError
 	for _, e := range err.WrappedErrors() {
-		e.Message = oneLine(e.Message, 200)
+		e.Message = oneline.Of(e.Message, 200)
 		short = short.Also(e)
 	}
-	return oneLine(short.Error(), 400)
+	return oneline.Of(short.Error(), 400)
 }
 
 // stored is the Service as Knative defaults it on a create and the API server

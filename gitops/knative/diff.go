@@ -63,12 +63,3 @@ func list(found []string) string {
 	}
 	return strings.Join(found, ", ")
 }
-
-// oneLine is foreign text on one line with most bytes.
-func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}

@@ -57,6 +57,15 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// TestRefusalIsOneLine has a value that Knative's validation quotes.
+func TestRefusalIsOneLine(t *testing.T) {
+	t.Parallel()
+	err := written(t, `template: {metadata: {annotations: {autoscaling.knative.dev/min-scale: "1\e[31m\u202ered"}}, spec: {containers: [{image: shop}]}}`).Refusal()
+	if err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e\n") || !strings.Contains(err.Error(), "1 [31m red") {
+		t.Errorf("refused with %q, expected the name with nothing that a terminal obeys", err)
+	}
+}
+
 // The fields are those that a real cluster kept out of sync, and those that it
 // did not.
 func TestRespellings(t *testing.T) {

@@ -8,11 +8,12 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // renderTimeout bounds a render whose context has no deadline.
@@ -129,16 +130,7 @@ const maxErrorLen = 2000 // bytes
 
 // Error is one line of printable text of bounded length.
 func (e *renderError) Error() string {
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, "rendering "+e.dir+": "+e.cause.Error())
-	if text = strings.Join(strings.Fields(text), " "); len(text) > maxErrorLen {
-		text = strings.ToValidUTF8(text[:maxErrorLen], "") + "…"
-	}
-	return text
+	return oneline.Of("rendering "+e.dir+": "+e.cause.Error(), maxErrorLen)
 }
 
 func (e *renderError) Unwrap() error { return e.cause }

@@ -7,12 +7,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// maxMessage bounds what is quoted of an answer, in characters.
+// maxMessage bounds what is quoted of an answer, in bytes.
 const maxMessage = 300
 
 // status is the HTTP status of a refusal, 0 for other errors.
@@ -68,10 +69,5 @@ func words(refusal *github.ErrorResponse) string {
 
 // clean makes foreign text one bounded line without the token.
 func (c *Client) clean(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), c.token, "***")
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }), " ")
-	if runes := []rune(text); len(runes) > maxMessage {
-		text = string(runes[:maxMessage]) + "…"
-	}
-	return text
+	return oneline.Of(strings.ReplaceAll(text, c.token, "***"), maxMessage)
 }
