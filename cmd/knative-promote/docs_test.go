@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,19 +17,19 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 )
 
-var update = flag.Bool("update", false, "rewrite what is written from the tables of inputs, outputs and exit codes")
+var update = flag.Bool("update", false, "rewrite what is written from the tables of inputs, outputs, exit codes and rules")
 
-// TestReference keeps action.yml, README.md and --help equal to the tables.
+// TestReference keeps action.yml, docs/reference.md and --help equal to the tables.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
 	for _, part := range []struct{ file, mark, want string }{
 		{root + "/action.yml", "# <inputs>\n|# </inputs>\n", actionInputs(inputs.All())},
 		{root + "/action.yml", "# <outputs>\n|# </outputs>\n", actionOutputs()},
-		{root + "/README.md", "<!-- inputs -->\n|<!-- /inputs -->\n", readmeInputs(inputs.Groups())},
-		{root + "/README.md", "<!-- outputs -->\n|<!-- /outputs -->\n", readmeOutputs()},
-		{root + "/README.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", readmeExits()},
-		{root + "/README.md", "<!-- rules -->\n|<!-- /rules -->\n", readmeRules()},
+		{root + "/docs/reference.md", "<!-- inputs -->\n|<!-- /inputs -->\n", referenceInputs(inputs.Groups())},
+		{root + "/docs/reference.md", "<!-- outputs -->\n|<!-- /outputs -->\n", referenceOutputs()},
+		{root + "/docs/reference.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", referenceExits()},
+		{root + "/docs/reference.md", "<!-- rules -->\n|<!-- /rules -->\n", referenceRules()},
 		{"testdata/usage.txt", "|", usageText()},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
@@ -84,10 +85,10 @@ func actionOutputs() string {
 	return b.String()
 }
 
-func readmeInputs(groups []inputs.Group) string {
+func referenceInputs(groups []inputs.Group) string {
 	var b strings.Builder
 	for _, g := range groups {
-		fmt.Fprintf(&b, "\n#### %s\n\n| Input | Default | |\n| --- | --- | --- |\n", g.Title)
+		fmt.Fprintf(&b, "\n### %s\n\n| Input | Default | |\n| --- | --- | --- |\n", g.Title)
 		for _, in := range g.Inputs {
 			text := cmp.Or(in.ActionDefault, in.Default)
 			if text != "" {
@@ -99,7 +100,7 @@ func readmeInputs(groups []inputs.Group) string {
 	return b.String() + "\n"
 }
 
-func readmeOutputs() string {
+func referenceOutputs() string {
 	var b strings.Builder
 	b.WriteString("\n| Output | |\n| --- | --- |\n")
 	for _, row := range outputTable() {
@@ -108,7 +109,7 @@ func readmeOutputs() string {
 	return b.String() + "\n"
 }
 
-func readmeExits() string {
+func referenceExits() string {
 	var b strings.Builder
 	b.WriteString("\n| Code | | |\n| --- | --- | --- |\n")
 	for _, e := range exits() {
@@ -117,7 +118,7 @@ func readmeExits() string {
 	return b.String() + "\n"
 }
 
-func readmeRules() string {
+func referenceRules() string {
 	var b strings.Builder
 	b.WriteString("\n| Rule | At least | Looks for |\n| --- | --- | --- |\n")
 	for _, rule := range check.Rules() {
@@ -141,7 +142,15 @@ func sentence(in inputs.Input) string {
 	return text + "."
 }
 
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// capital begins a sentence with a capital letter, unless its first word is no
+// plain one: an identifier has a spelling of its own.
+func capital(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if !regexp.MustCompile(`^[a-z]+[,:]?$`).MatchString(word) {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
 
 // TestExamplesNameRealInputs reads what actionlint cannot know of an action
 // that is not in the same repository.
@@ -198,6 +207,27 @@ func inputsUsed(t *testing.T, file string) []string {
 		}
 	}
 	return used
+}
+
+// TestCapital begins a sentence, but leaves what has a spelling of its own.
+func TestCapital(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"images to set, one per line":        "Images to set, one per line",
+		"why, for the commit message":        "Why, for the commit message",
+		"manifest-generate-paths leaves":     "manifest-generate-paths leaves",
+		"knownTypeFields make Argo CD":       "knownTypeFields make Argo CD",
+		"host[:port] of the API server":      "host[:port] of the API server",
+		"`true` if this run pushed a commit": "`true` if this run pushed a commit",
+		"/status and Knative's annotations":  "/status and Knative's annotations",
+		"Argo CD does not sync by itself":    "Argo CD does not sync by itself",
+		"for rollback: the revision":         "For rollback: the revision",
+		"id":                                 "Id",
+	} {
+		if got := capital(text); got != want {
+			t.Errorf("capital(%q) is %q, want %q", text, got, want)
+		}
+	}
 }
 
 // TestTables checks what every row must have.

@@ -14,7 +14,7 @@ import (
 
 // An Input is one setting. Its row is its only declaration: the action's
 // input, the environment variable, the flag, the usage text, action.yml and
-// README.md all follow from it.
+// docs/reference.md all follow from it.
 type Input struct {
 	Name          string                     // of the action's input and of the flag
 	Usage         string                     // what it says and what it may be
