@@ -127,7 +127,7 @@ func used(w Workflow) map[string]string {
 // each with one that does as little as a workflow notices.
 func (e *Engine) StandIns() map[string]string {
 	actions := map[string]string{}
-	for _, name := range []string{"actions/create-github-app-token", "docker/login-action", "docker/build-push-action"} {
+	for _, name := range []string{"docker/login-action", "docker/build-push-action"} {
 		actions[name] = filepath.Join(e.root, "testdata/cluster/container/actions", name[strings.Index(name, "/")+1:])
 	}
 	return actions

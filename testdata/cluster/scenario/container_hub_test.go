@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote/github/githubtest"
@@ -24,12 +25,16 @@ type hub struct {
 	stuck atomic.Bool // Git requests get no answer
 }
 
+// appID is the id of the GitHub App that is installed on acme/infra.
+const appID = "1"
+
 // hubOf is a GitHub with the site's infra repository, which everybody may
 // read. Its token is the Git server's, as a workflow in acme/infra has one for
-// both.
+// both. The tokens of the GitHub App are the same.
 func hubOf(s *site, repository string) *hub {
 	s.Helper()
-	h := &hub{Server: &githubtest.Server{Repository: repository, Token: gitPassword, Login: "github-actions[bot]"}}
+	app := &githubtest.App{ID: appID, Repository: "acme/infra", Life: time.Hour, Token: func() string { return gitPassword }}
+	h := &hub{Server: &githubtest.Server{Repository: repository, Token: gitPassword, Login: "github-actions[bot]", App: app}}
 	git, err := url.Parse(world.GitURL())
 	s.must(err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {

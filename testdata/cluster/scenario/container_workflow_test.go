@@ -105,8 +105,8 @@ func (a *shipped) run(s *site, h *hub, w container.Workflow) container.Journal {
 	ca, err := os.ReadFile(world.CA())
 	s.must(err)
 	w.Repository, w.Server, w.Token, w.Actions = h.Repository, h.url, gitPassword, a.actions()
-	w.Secrets = map[string]string{"DEPLOY_APP_KEY": gitPassword, "ARGOCD_TOKEN": world.Tokens["ci"]}
-	w.Variables = map[string]string{"DEPLOY_APP_CLIENT_ID": "1", "ARGOCD_CA": string(ca)}
+	w.Secrets = map[string]string{"DEPLOY_APP_KEY": string(githubtest.AppPEM()), "ARGOCD_TOKEN": world.Tokens["ci"]}
+	w.Variables = map[string]string{"DEPLOY_APP_CLIENT_ID": appID, "ARGOCD_CA": string(ca)}
 	journal, err := a.engine.Run(s.Context(), w)
 	s.must(err)
 	s.Cleanup(func() {
