@@ -12,6 +12,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/tools/txtar"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote/check"
@@ -19,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is written from the tables of inputs, outputs, exit codes and rules")
 
-// TestReference keeps action.yml, docs/reference.md and --help equal to the tables.
+// TestReference keeps action.yml, docs/reference.md and --help equal to the
+// tables, and README.md equal to what a comment really looks like.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	const root = "../.."
 	for _, part := range []struct{ file, mark, want string }{
 		{root + "/action.yml", "# <inputs>\n|# </inputs>\n", actionInputs(inputs.All())},
 		{root + "/action.yml", "# <outputs>\n|# </outputs>\n", actionOutputs()},
@@ -30,6 +31,7 @@ func TestReference(t *testing.T) {
 		{root + "/docs/reference.md", "<!-- outputs -->\n|<!-- /outputs -->\n", referenceOutputs()},
 		{root + "/docs/reference.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", referenceExits()},
 		{root + "/docs/reference.md", "<!-- rules -->\n|<!-- /rules -->\n", referenceRules()},
+		{root + "/README.md", "<!-- comment -->\n|<!-- /comment -->\n", readmeComment(t)},
 		{"testdata/usage.txt", "|", usageText()},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
@@ -127,6 +129,43 @@ func referenceRules() string {
 	return b.String() + "\n"
 }
 
+// readmeComment is a comment that package report is tested with, quoted, up to
+// the manifests.
+func readmeComment(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(root + "/promote/report/testdata/comment/promoted.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		if file.Name != "comment.md" {
+			continue
+		}
+		_, text, _ := strings.Cut(string(file.Data), "-->\n\n")
+		text, _, _ = strings.Cut(text, "\n<details>")
+		lines := strings.TrimSuffix("> "+strings.ReplaceAll(text, "\n", "\n> "), "> ")
+		return strings.ReplaceAll(lines, "> \n", ">\n")
+	}
+	t.Fatal("the archive has no comment.md")
+	return ""
+}
+
+// TestExitCodesExplained looks that people find what to do about every exit
+// code.
+func TestExitCodesExplained(t *testing.T) {
+	t.Parallel()
+	all := documents(t)
+	for _, e := range exits() {
+		name := fmt.Sprintf("%d %s", e.Code, e.Name)
+		if !strings.Contains(all["docs/troubleshooting.md"], "\n## "+name+"\n") {
+			t.Errorf("docs/troubleshooting.md has no section %q", name)
+		}
+		if !strings.Contains(all["README.md"], name) && e.Code != exitOK {
+			t.Errorf("README.md does not say what to do about %q", name)
+		}
+	}
+}
+
 // sentence is what people read of an input.
 func sentence(in inputs.Input) string {
 	text := capital(in.Usage)
@@ -161,29 +200,22 @@ func TestExamplesNameRealInputs(t *testing.T) {
 		t.Fatalf("examples %v, error %v", files, err)
 	}
 	for _, file := range files {
-		used := inputsUsed(t, file)
-		if len(used) == 0 {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(inputsUsed(t, text)) == 0 {
 			t.Errorf("%s does not use the action", file)
 		}
-		for _, name := range used {
-			known := false
-			for _, in := range inputs.All() {
-				known = known || in.Name == name
-			}
-			if !known {
-				t.Errorf("%s: %s is no input", file, name)
-			}
+		for _, wrong := range wrongInputs(t, text) {
+			t.Errorf("%s: %s", file, wrong)
 		}
 	}
 }
 
 // inputsUsed are the inputs that a workflow gives our action.
-func inputsUsed(t *testing.T, file string) []string {
+func inputsUsed(t *testing.T, text []byte) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var workflow struct {
 		Jobs map[string]struct {
 			Steps []struct {
