@@ -1,10 +1,15 @@
 package main
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // TestPinned looks that what the workflows use and what the image is made from
@@ -35,5 +40,44 @@ func TestPinned(t *testing.T) {
 	}
 	if seen < 10 {
 		t.Errorf("only %d uses were found", seen)
+	}
+}
+
+// TestDependabot looks that Dependabot is told of every Go module.
+func TestDependabot(t *testing.T) {
+	t.Parallel()
+	var config struct {
+		Updates []struct {
+			Ecosystem   string `yaml:"package-ecosystem"`
+			Directories []string
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(root, ".github/dependabot.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, update := range config.Updates {
+		if update.Ecosystem == "gomod" {
+			told = append(told, update.Directories...)
+		}
+	}
+	var want []string
+	err = fs.WalkDir(os.DirFS(root), ".", func(name string, _ fs.DirEntry, err error) error {
+		if path.Base(name) == "go.mod" {
+			want = append(want, path.Join("/", path.Dir(name)))
+		}
+		return err
+	})
+	if err != nil || len(want) < 2 {
+		t.Fatalf("modules %v, error %v", want, err)
+	}
+	slices.Sort(told)
+	slices.Sort(want)
+	if !slices.Equal(told, want) {
+		t.Errorf("Dependabot is told of %v, want %v", told, want)
 	}
 }
