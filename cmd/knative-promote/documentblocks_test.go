@@ -173,7 +173,7 @@ func accepted(args []string) error {
 func TestDocumentedTests(t *testing.T) {
 	t.Parallel()
 	known := testNames(t)
-	lines := regexp.MustCompile("(?m)(?:^|`)(go (?:test|run) [^`\n]*)").FindAllStringSubmatch
+	lines := regexp.MustCompile("(?m)(?:^\\s*|`)(go (?:test|run) [^`\n]*)").FindAllStringSubmatch
 	checked := 0
 	for file, text := range documents(t) {
 		for _, match := range lines(strings.ReplaceAll(text, "\\\n", " "), -1) {
