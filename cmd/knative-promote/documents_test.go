@@ -84,6 +84,27 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestNamedFiles looks that the files that the documents name are there.
+func TestNamedFiles(t *testing.T) {
+	t.Parallel()
+	name := regexp.MustCompile("`((?:cmd|promote|gitops|argo|testdata|docs|\\.ci|\\.github)/[a-z0-9A-Z_./-]+)`")
+	checked := 0
+	for file, document := range documents(t) {
+		for _, match := range name.FindAllStringSubmatch(document, -1) {
+			if strings.Contains(match[1], "NAME") {
+				continue // a reader's own
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(root, match[1])); err != nil {
+				t.Errorf("%s names %s: %v", file, match[1], err)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("%d names of files", checked)
+	}
+}
+
 // headings are a document's as GitHub names them in addresses.
 func headings(document string) []string {
 	var names []string
