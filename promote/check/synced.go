@@ -42,7 +42,7 @@ func findOutOfSync(f Facts) []Finding {
 }
 
 // tried tells whether the last operation has synced this very commit, or has
-// failed to.
+// failed to, with the sync options that the Application has now.
 func (f Facts) tried() bool {
 	if !f.compared() {
 		return false
@@ -51,7 +51,18 @@ func (f Facts) tried() bool {
 	if operation == nil || operation.SyncResult == nil || !operation.Phase.Completed() && !isRefused(operation) {
 		return false
 	}
+	if sync := operation.Operation.Sync; sync != nil && !slices.Equal(sync.SyncOptions, f.syncOptions()) {
+		return false // a retry keeps the options that it began with
+	}
 	return operation.SyncResult.Revision == f.Commit || slices.Contains(operation.SyncResult.Revisions, f.Commit)
+}
+
+// syncOptions are those of the Application's policy.
+func (f Facts) syncOptions() v1alpha1.SyncOptions {
+	if policy := f.Setup.App.Spec.SyncPolicy; policy != nil {
+		return policy.SyncOptions
+	}
+	return nil
 }
 
 // isRefused tells whether Argo CD tries a sync again that an admission webhook
