@@ -57,10 +57,6 @@ type Result struct {
 	Steps            []StepResult              `json:"steps"`
 	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
 	RunURL           string                    `json:"run-url,omitempty"`
-	CommitURL        string                    `json:"-"` // web address of a commit of the infra repository, up to its hash; empty: no links
-	Undo             string                    `json:"-"` // shell command that takes the promotion back
-	UndoNeeds        []string                  `json:"-"` // environment variables that Undo reads
-	Target           string                    `json:"-"` // tells equal names apart: the infra repository and its branch
 	Actor            string                    `json:"actor,omitempty"`
 	Started          time.Time                 `json:"started"`
 	Ended            time.Time                 `json:"ended,omitzero"`

@@ -25,10 +25,7 @@ type reporter struct {
 	results chan promote.Result // newest state of the comment, at most one
 	closing chan struct{}       // the last state is offered
 	done    chan struct{}       // it is written
-	commits string              // web address of a commit, up to its hash
-	undo    string              // shell command that takes a promotion back
-	needs   []string
-	target  string
+	place   report.Place
 	after   func(promote.Result, error) string
 	found   func([]check.Finding)
 }
@@ -37,13 +34,20 @@ type reporter struct {
 func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) *reporter {
 	show := &reporter{
 		runner: r, results: make(chan promote.Result, 1), closing: make(chan struct{}), done: make(chan struct{}),
-		commits: inputs.CommitURL(s.Remote.URL),
-		undo:    s.RollbackCommand(), needs: s.RollbackNeeds(), target: s.Remote.URL + " " + s.Remote.Branch,
+		place: placeOf(s),
 		after: func(result promote.Result, err error) string { return after(s, result, err) },
 		found: once(func(found []check.Finding) { showPreflight(s, r, w, found) }),
 	}
 	go show.comment(context.WithoutCancel(ctx), s, w)
 	return show
+}
+
+// placeOf is what the pages say of where the promotion happens.
+func placeOf(s inputs.Settings) report.Place {
+	return report.Place{
+		Target: s.Remote.URL + " " + s.Remote.Branch, CommitURL: inputs.CommitURL(s.Remote.URL),
+		Undo: s.RollbackCommand(), UndoNeeds: s.RollbackNeeds(),
+	}
 }
 
 // Report opens the group of the step that has begun, and passes on what the
@@ -61,7 +65,7 @@ func (r *reporter) Report(result promote.Result) {
 		}
 	}
 	if now := fmt.Sprint(steps); now != r.shown && len(steps) > 0 {
-		r.shown, result = now, r.complete(result)
+		r.shown = now
 		// A run that is killed leaves this summary; the end says what is wrong with the last one.
 		_ = r.summarize(result)
 		r.offer(result)
@@ -71,14 +75,8 @@ func (r *reporter) Report(result promote.Result) {
 // Line prints into the open group.
 func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 
-// complete adds what only the showing needs.
-func (r *reporter) complete(result promote.Result) promote.Result {
-	result.CommitURL, result.Undo, result.UndoNeeds, result.Target = r.commits, r.undo, r.needs, r.target
-	return result
-}
-
 func (r *reporter) summarize(result promote.Result) error {
-	return r.runner.Summarize(report.Summary(result))
+	return r.runner.Summarize(report.Summary(result, r.place))
 }
 
 // offer puts the newest state in the place of one that was not written yet.
@@ -102,7 +100,6 @@ const (
 // end writes the last state of the comment and the summary.
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.runner.EndGroup()
-	result = r.complete(result)
 	if (result.DryRun || result.Command == string(inputs.Diff)) && len(result.Difference) > 0 {
 		r.runner.Printf("%s", result.Difference)
 	}
@@ -139,9 +136,9 @@ func (r *reporter) comment(ctx context.Context, s inputs.Settings, w console.Wor
 			hub, pull, err = commentPlace(ctx, s, w)
 		}
 		if err == nil && hub != nil && pull > 0 {
-			marker := report.Marker(result)
+			marker := report.Marker(result, r.place)
 			// The comment is found by its marker, whatever words are secrets.
-			body := strings.TrimPrefix(report.Comment(result), marker)
+			body := strings.TrimPrefix(report.Comment(result, r.place), marker)
 			err = hub.Upsert(ctx, pull, marker, marker+r.runner.Redact(body))
 		}
 		if err != nil && !warned {

@@ -25,11 +25,19 @@ const (
 	maxUndo  = 4000 // bytes of a command
 )
 
+// A Place is where a promotion happens, as far as a page alone needs it.
+type Place struct {
+	Target    string   // tells equal names apart: the infra repository and its branch
+	CommitURL string   // web address of a commit of the infra repository, up to its hash; empty: no links
+	Undo      string   // shell command that takes the promotion back
+	UndoNeeds []string // environment variables that Undo reads
+}
+
 // Marker is the hidden first line of the comment about one Service, by which
 // it is found again. It says nothing of the names that make it, which may hold
 // what is hidden everywhere else.
-func Marker(r promote.Result) string {
-	names := strings.Join([]string{r.Target, r.Application, r.Overlay, r.Service, r.Environment}, "\x00")
+func Marker(r promote.Result, at Place) string {
+	names := strings.Join([]string{at.Target, r.Application, r.Overlay, r.Service, r.Environment}, "\x00")
 	return fmt.Sprintf("<!-- knative-promote:%.10x -->", sha256.Sum256([]byte(names)))
 }
 
@@ -37,18 +45,18 @@ func Marker(r promote.Result) string {
 // rollback, finished or not, or, where the command is diff, about what a
 // promotion would do. It is at most CommentLimit bytes long: the difference
 // of the manifests is shortened until it fits.
-func Comment(r promote.Result) string {
-	marker := Marker(r) + "\n\n"
-	return marker + page(r, CommentLimit-len(marker))
+func Comment(r promote.Result, at Place) string {
+	marker := Marker(r, at) + "\n\n"
+	return marker + page(r, at, CommentLimit-len(marker))
 }
 
 // Summary is the same for the summary of the job, of at most SummaryLimit bytes.
-func Summary(r promote.Result) string {
-	return page(r, SummaryLimit)
+func Summary(r promote.Result, at Place) string {
+	return page(r, at, SummaryLimit)
 }
 
-func page(r promote.Result, room int) string {
-	top := heading(r) + explanation(r) + preflightList(r) + changeTable(r) + stepTable(r) + trafficChart(r)
+func page(r promote.Result, at Place, room int) string {
+	top := heading(r) + explanation(r, at) + preflightList(r) + changeTable(r) + stepTable(r, at.CommitURL) + trafficChart(r)
 	bottom := footer(r)
 	verb := "changed"
 	if missed(r) {

@@ -9,7 +9,7 @@ import (
 )
 
 // explanation says why it ended so, and what to do next.
-func explanation(r promote.Result) string {
+func explanation(r promote.Result, at Place) string {
 	var b strings.Builder
 	stopped := r.Status == promote.Held && !gateBroken(r)
 	if r.Reason != "" && !stopped && !strings.HasSuffix(r.Reason, context.Canceled.Error()) {
@@ -20,7 +20,7 @@ func explanation(r promote.Result) string {
 	if len(lines) > 0 {
 		b.WriteString("\n")
 	}
-	return b.String() + advice(r)
+	return b.String() + advice(r, at)
 }
 
 func brokenGateLines(r promote.Result) []string {
@@ -44,7 +44,7 @@ func brokenGateLines(r promote.Result) []string {
 }
 
 // advice is what the reader can do about a run that did not end well.
-func advice(r promote.Result) string {
+func advice(r promote.Result, at Place) string {
 	if planned(r) {
 		return ""
 	}
@@ -56,16 +56,16 @@ func advice(r promote.Result) string {
 		return "**Next:** image, revision and traffic are as they were before; nothing has to be undone. " +
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
 	case promote.Held:
-		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + undoAdvice(r)
+		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + undoAdvice(r, at)
 	case promote.Cancelled, promote.Failed:
-		return unfinishedAdvice(r)
+		return unfinishedAdvice(r, at)
 	case promote.Superseded:
 		return "**Next:** nothing to do here. A newer change to the same fields is in Git, and this run left it alone.\n\n"
 	}
 	return ""
 }
 
-func unfinishedAdvice(r promote.Result) string {
+func unfinishedAdvice(r promote.Result, at Place) string {
 	last, found := r.Last()
 	switch {
 	case !found:
@@ -76,24 +76,24 @@ func unfinishedAdvice(r promote.Result) string {
 		return "**Next:** the commit that takes everything back is in Git, but was not seen live. " +
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
 	}
-	return "**Next:** Git stays at the last commit below. To continue, start the same run again: it goes on from there. " + undoAdvice(r)
+	return "**Next:** Git stays at the last commit below. To continue, start the same run again: it goes on from there. " + undoAdvice(r, at)
 }
 
 // undoAdvice is the command that takes the promotion back.
-func undoAdvice(r promote.Result) string {
+func undoAdvice(r promote.Result, at Place) string {
 	if r.PreviousRevision == "" {
 		return "There is no earlier revision to go back to.\n\n" // a first deployment
 	}
-	if r.Undo == "" || len(r.Undo) > maxUndo { // a part of a command is none
+	if at.Undo == "" || len(at.Undo) > maxUndo { // a part of a command is none
 		return "To undo it, use the command `rollback`.\n\n"
 	}
 	var needs []string
-	for _, name := range r.UndoNeeds {
+	for _, name := range at.UndoNeeds {
 		needs = append(needs, code(name, maxLabel))
 	}
 	where := ""
 	if len(needs) > 0 {
 		where = ", with " + strings.Join(needs, ", ") + " in the environment"
 	}
-	return "To undo it" + where + ":\n\n" + fenced("sh", r.Undo) + "\n"
+	return "To undo it" + where + ":\n\n" + fenced("sh", at.Undo) + "\n"
 }

@@ -86,7 +86,7 @@ func FuzzComment(f *testing.F) {
 		for range min(max(steps, 0), 300) {
 			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
 		}
-		checkPage(t, Comment(r), CommentLimit)
+		checkPage(t, Comment(r, Place{}), CommentLimit)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
 		checkPage(t, DiffComment(overlays, []string{overlays[0].Path}), CommentLimit)
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // stepTable is the table of the steps, one row each.
-func stepTable(r promote.Result) string {
+func stepTable(r promote.Result, commitURL string) string {
 	if len(r.Steps) == 0 {
 		return ""
 	}
@@ -27,7 +27,7 @@ func stepTable(r promote.Result) string {
 			fmt.Sprintf("%d %%", shareAfter(step)),
 			gateCells(step.Gates),
 			stepTime(step),
-			commitLink(r.CommitURL, step.Commit),
+			commitLink(commitURL, step.Commit),
 		))
 	}
 	b.WriteString("\n")

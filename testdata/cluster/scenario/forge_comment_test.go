@@ -38,8 +38,7 @@ func newShop(t *testing.T) *shop {
 	s.pull = s.ask("faster")
 	s.marker = page.Marker(promote.Result{
 		Service: s.Service, Environment: "production", Overlay: s.Overlay, Application: s.App.GetName(),
-		Target: s.forge.URL + "/" + s.infra.FullName() + ".git main",
-	})
+	}, page.Place{Target: s.forge.URL + "/" + s.infra.FullName() + ".git main"})
 	return s
 }
 
