@@ -39,7 +39,7 @@ func diffCheckout(ctx context.Context, s inputs.Settings, w console.Workflow, r 
 		}
 	}
 	r.Printf("overlays that change: %d", len(overlays))
-	if err := r.Summarize(report.DiffSummary(overlays, own)); err != nil {
+	if err := r.Summarize(report.DiffSummary(overlays, own, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	if err := commentDiff(ctx, s, w, r, report.DiffComment(overlays, own)); err != nil {

@@ -76,7 +76,7 @@ func (r *reporter) Report(result promote.Result) {
 func (r *reporter) Line(text string) { r.runner.Printf("%s", text) }
 
 func (r *reporter) summarize(result promote.Result) error {
-	return r.runner.Summarize(report.Summary(result, r.place))
+	return r.runner.Summarize(report.Summary(result, r.place, console.SummaryLimit))
 }
 
 // offer puts the newest state in the place of one that was not written yet.

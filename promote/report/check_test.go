@@ -16,7 +16,7 @@ func TestCheckSummary(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := CheckSummary(r)
-		checkPage(t, page, SummaryLimit)
+		checkPage(t, page, summaryRoom)
 		return page
 	})
 }

@@ -8,13 +8,9 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// Limits of one text, in bytes. GitHub refuses a comment of more than 65,536
-// characters, and drops a whole job summary of more than 1 MiB, near that
-// without a word: https://github.com/actions/runner/issues/4337
-const (
-	CommentLimit = 65536
-	SummaryLimit = 900 << 10
-)
+// CommentLimit is the most bytes of a comment: GitHub refuses one of more than
+// 65,536 characters.
+const CommentLimit = 65536
 
 // The most of what comes many times. With these, and the limits of names and
 // reasons, all but the difference has room in a comment whatever the texts are.
@@ -50,9 +46,9 @@ func Comment(r promote.Result, at Place) string {
 	return marker + page(r, at, CommentLimit-len(marker))
 }
 
-// Summary is the same for the summary of the job, of at most SummaryLimit bytes.
-func Summary(r promote.Result, at Place) string {
-	return page(r, at, SummaryLimit)
+// Summary is the same for the summary of the job, of at most room bytes.
+func Summary(r promote.Result, at Place, room int) string {
+	return page(r, at, room)
 }
 
 func page(r promote.Result, at Place, room int) string {

@@ -19,7 +19,7 @@ func TestComment(t *testing.T) {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
 		checkPage(t, comment, CommentLimit)
-		checkPage(t, Summary(r, at), SummaryLimit)
+		checkPage(t, Summary(r, at, summaryRoom), summaryRoom)
 		return comment
 	})
 }

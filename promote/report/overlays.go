@@ -28,9 +28,9 @@ func DiffComment(overlays []Overlay, own []string) string {
 	return DiffMarker + "\n\n" + overlayPage(overlays, own, CommentLimit-len(DiffMarker)-2)
 }
 
-// DiffSummary is the same for the summary of the job, of at most SummaryLimit bytes.
-func DiffSummary(overlays []Overlay, own []string) string {
-	return overlayPage(overlays, own, SummaryLimit)
+// DiffSummary is the same for the summary of the job, of at most room bytes.
+func DiffSummary(overlays []Overlay, own []string, room int) string {
+	return overlayPage(overlays, own, room)
 }
 
 // OwnChanged is what a person must know who merges a change of the tool's own

@@ -23,7 +23,7 @@ func TestDiffComment(t *testing.T) {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
 		checkPage(t, comment, CommentLimit)
-		checkPage(t, DiffSummary(overlays, own), SummaryLimit)
+		checkPage(t, DiffSummary(overlays, own, summaryRoom), summaryRoom)
 		return comment
 	})
 }

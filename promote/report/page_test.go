@@ -34,6 +34,9 @@ var (
 	ownTags = regexp.MustCompile(`^<(/?(h2|h3|p|strong|table|thead|tbody|tr|ul|li|pre|details|summary|sub)|details open|t[hd]( style="text-align:right")?|/t[hd]|a href="https://(github\.com/acme|argo-cd\.readthedocs\.io/en)/[a-z0-9/-]+"|/a|code|!-- knative-promote:[^ <>]+ --)>$`)
 )
 
+// summaryRoom is what a summary may take in the tests.
+const summaryRoom = 900 << 10
+
 // checkPage holds what is true of every page, whatever was put into it: its
 // length, its characters, and that outside code there are only our own tags
 // and no text that GitHub would turn into a mention or a link.

@@ -158,8 +158,8 @@ func TestSummary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := fmt.Sprintf("job summary: %d bytes are too many", len("before\n")+summaryLimit+1)
-	if err := r.Summarize(strings.Repeat("x", summaryLimit)); err == nil || err.Error() != want {
+	want := fmt.Sprintf("job summary: %d bytes are too many", len("before\n")+SummaryLimit+1)
+	if err := r.Summarize(strings.Repeat("x", SummaryLimit)); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != "before\nlast ***\n" {

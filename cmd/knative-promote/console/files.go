@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-const (
-	// GitHub drops a summary over 1 MiB whole, and job outputs over 1 MiB,
-	// which it counts in UTF-16.
-	summaryLimit = 900 << 10
-	outputLimit  = 400 << 10
-)
+// SummaryLimit is the most bytes of a job's summary. GitHub drops one of more
+// than 1 MiB whole, and near that without a word:
+// https://github.com/actions/runner/issues/4337
+const SummaryLimit = 900 << 10
+
+// outputLimit is the most bytes of an output. GitHub drops job outputs over
+// 1 MiB, which it counts in UTF-16.
+const outputLimit = 400 << 10
 
 // An Output is one value for the steps that follow.
 type Output struct{ Name, Value string }
@@ -82,7 +84,7 @@ func (c *Console) Summarize(markdown string) error {
 		c.begun = true
 	}
 	markdown = c.redact(markdown) + "\n"
-	if c.start+int64(len(markdown)) > summaryLimit {
+	if c.start+int64(len(markdown)) > SummaryLimit {
 		return fmt.Errorf("job summary: %d bytes are too many", c.start+int64(len(markdown)))
 	}
 	if err := os.Truncate(c.summary, c.start); err != nil && !errors.Is(err, os.ErrNotExist) {
