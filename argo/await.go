@@ -12,7 +12,7 @@ import (
 
 const (
 	refreshPause = 2 * time.Second  // between two refreshes
-	orderPause   = 15 * time.Second // before an order that was refused is given again
+	commandPause = 15 * time.Second // before a command that was refused is sent again
 )
 
 // Await waits until the intent is live and returns what it saw last. It asks Argo CD
@@ -41,7 +41,7 @@ func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Ob
 // A controlPlane is what waiting needs of Argo CD.
 type controlPlane interface {
 	observe(ctx context.Context, in Intent, refresh bool, known *Observed) (Observed, error)
-	give(ctx context.Context, app *v1alpha1.Application, o order) error
+	send(ctx context.Context, app *v1alpha1.Application, cmd command) error
 }
 
 // A waiter is one wait's memory.
@@ -59,11 +59,11 @@ type waiter struct {
 	displaced string // the revision that seemed to supersede us, to be seen twice
 	rhythm    rhythm
 
-	still      string // what stood when the wait for a remedy began
-	stillSince time.Time
-	given      map[string]bool // orders that Argo CD took
-	notBefore  time.Time       // the next order
-	note       string
+	unchanged      string // what the Application was when it last changed
+	unchangedSince time.Time
+	sent           map[string]bool // commands that Argo CD took
+	notBefore      time.Time       // the next command
+	note           string
 }
 
 func (w *waiter) run(ctx context.Context) (Observed, error) {
@@ -83,7 +83,7 @@ func (w *waiter) run(ctx context.Context) (Observed, error) {
 		if w.last.State != Wait {
 			return ob, outcome(w.last)
 		}
-		if err := w.help(ctx, seen); err != nil {
+		if err := w.unblock(ctx, seen); err != nil {
 			return ob, w.outOfTime(ctx, err)
 		}
 		if !w.pause(ctx, w.last.Reason != before || w.note != note) {
@@ -127,7 +127,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
 	}
 	if known != nil && !refresh && ob.App != nil && ob.App != known.App {
-		w.news.doubt()
+		w.news.distrust()
 	}
 	switch {
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
@@ -186,43 +186,43 @@ func reconciledEarly(app *v1alpha1.Application) bool {
 		(app.Status.ReconciledAt == nil || app.Status.ReconciledAt.Before(state.FinishedAt))
 }
 
-// help gives the order that the observation asks for, each once for one revision; to
+// unblock sends the command that the observation asks for, each once for one revision; to
 // terminate, once for every attempt: an attempt that is under way when it is terminated
 // fails, and Argo CD writes its next retry over the termination
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L1452-L1481).
-func (w *waiter) help(ctx context.Context, ob Observed) error {
+func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 	if ob.App == nil {
 		return nil
 	}
-	w.stand(ob)
-	o := remedy(w.in, ob, time.Since(w.stillSince))
-	key := string(o) + " " + compared(w.in, ob) + " " + syncRevision(w.in, ob.App)
-	if o == terminate {
+	w.measure(ob)
+	cmd := nextCommand(w.in, ob, time.Since(w.unchangedSince))
+	key := string(cmd) + " " + compared(w.in, ob) + " " + syncRevision(w.in, ob.App)
+	if cmd == terminate {
 		key = fmt.Sprint(key, " ", ob.App.Status.OperationState.RetryCount)
 	}
-	if o == nothing || w.given[key] || time.Now().Before(w.notBefore) {
+	if cmd == nothing || w.sent[key] || time.Now().Before(w.notBefore) {
 		return nil
 	}
-	err := w.argo.give(ctx, ob.App, o)
+	err := w.argo.send(ctx, ob.App, cmd)
 	if ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
-		w.notBefore = time.Now().Add(orderPause)
+		w.notBefore = time.Now().Add(commandPause)
 		w.note = err.Error()
 		return nil
 	}
-	if w.given == nil {
-		w.given = map[string]bool{}
+	if w.sent == nil {
+		w.sent = map[string]bool{}
 	}
-	w.given[key], w.note = true, ""
+	w.sent[key], w.note = true, ""
 	return nil
 }
 
-// stand measures for how long nothing has moved.
-func (w *waiter) stand(ob Observed) {
+// measure notes for how long nothing has moved.
+func (w *waiter) measure(ob Observed) {
 	now := fmt.Sprint(compared(w.in, ob), ob.App.Status.Sync.Status, ob.App.Operation != nil, syncRevision(w.in, ob.App))
-	if now != w.still {
-		w.still, w.stillSince = now, time.Now()
+	if now != w.unchanged {
+		w.unchanged, w.unchangedSince = now, time.Now()
 	}
 }

@@ -125,11 +125,11 @@ func TestAwaitNotices(t *testing.T) {
 		live   time.Duration // after begin
 		within time.Duration // after that
 	}{
-		"an event":                              {func(n *news) { n.tell(&later) }, 0, wakePause},
-		"no event":                              {func(*news) {}, 0, quietPause},
-		"an event, and live soon":               {func(n *news) { n.tell(&later) }, 4 * time.Second, lastPause},
-		"the stream ends":                       {func(n *news) { n.tell(nil) }, 30 * time.Second, lastPause},
-		"an event after the stream was doubted": {func(n *news) { n.doubt(); n.tell(&later) }, 0, wakePause},
+		"an event":                {func(n *news) { n.tell(&later) }, 0, wakePause},
+		"no event":                {func(*news) {}, 0, quietPause},
+		"an event, and live soon": {func(n *news) { n.tell(&later) }, 4 * time.Second, lastPause},
+		"the stream ends":         {func(n *news) { n.tell(nil) }, 30 * time.Second, lastPause},
+		"an event after the stream was distrusted": {func(n *news) { n.distrust(); n.tell(&later) }, 0, wakePause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 type play struct {
 	begin    time.Time
 	scene    func(at time.Duration, p *play) (Observed, error)
-	refuse   map[order]error
-	orders   []order
+	refuse   map[command]error
+	commands []command
 	observed int
 	refreshs []time.Duration
 }
@@ -34,9 +34,9 @@ func (p *play) observe(_ context.Context, in Intent, refresh bool, known *Observ
 	return ob, err
 }
 
-func (p *play) give(_ context.Context, _ *v1alpha1.Application, o order) error {
-	p.orders = append(p.orders, o)
-	return p.refuse[o]
+func (p *play) send(_ context.Context, _ *v1alpha1.Application, cmd command) error {
+	p.commands = append(p.commands, cmd)
+	return p.refuse[cmd]
 }
 
 // scene is a situation of testdata/judge.

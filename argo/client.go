@@ -14,10 +14,15 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"knative.dev/serving/pkg/apis/serving"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
-const servingGroup = "serving.knative.dev"
+// IsKnativeService tells a Knative Service by its group and kind from all else, such as
+// the Service of Kubernetes.
+func IsKnativeService(group, kind string) bool {
+	return group == serving.GroupName && kind == "Service"
+}
 
 // An App is the name of an Argo CD Application.
 type App struct {
@@ -56,7 +61,7 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	timeout := config.timeout()
-	conn, err := newConn(&carrier{http: &wire{transport, header}, base: base}, &retry{timeout: timeout})
+	conn, err := newConn(&grpcWeb{http: &httpClient{transport, header}, base: base}, &retry{timeout: timeout})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Argo CD: %w", err)
 	}
@@ -200,7 +205,7 @@ func (c *Client) service(ctx context.Context, app App, application *v1alpha1.App
 func serviceNamespace(app *v1alpha1.Application, name string) (string, error) {
 	var found []string
 	for _, r := range app.Status.Resources {
-		if r.Group == servingGroup && r.Kind == "Service" && r.Name == name {
+		if IsKnativeService(r.Group, r.Kind) && r.Name == name {
 			found = append(found, r.Namespace)
 		}
 	}
@@ -216,7 +221,7 @@ func serviceNamespace(app *v1alpha1.Application, name string) (string, error) {
 
 // resource reads one live object of Knative Serving into into.
 func (c *Client) resource(ctx context.Context, app App, kind, namespace, name string, into metav1.Object) error {
-	group, version := servingGroup, "v1"
+	group, version := serving.GroupName, "v1"
 	query := &applicationpkg.ApplicationResourceRequest{
 		Name: &app.Name, Group: &group, Version: &version, Kind: &kind, Namespace: &namespace, ResourceName: &name,
 	}

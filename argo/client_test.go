@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"knative.dev/serving/pkg/apis/serving"
 )
 
 // A liveServer is an apiServer with the objects of a recorded situation.
@@ -26,7 +27,7 @@ type liveServer struct {
 func (s *liveServer) GetResource(_ context.Context, q *applicationpkg.ApplicationResourceRequest) (*applicationpkg.ApplicationResourceResponse, error) {
 	var object any
 	switch {
-	case q.GetGroup() != servingGroup || q.GetVersion() != "v1" || q.GetNamespace() != "production":
+	case q.GetGroup() != serving.GroupName || q.GetVersion() != "v1" || q.GetNamespace() != "production":
 	case q.GetKind() == "Service" && s.observed.Service != nil:
 		object = s.observed.Service
 	case q.GetKind() == "Revision" && s.observed.Revision != nil:
@@ -167,11 +168,11 @@ func TestStuckSyncRespectsWindows(t *testing.T) {
 	synced := 0
 	s.sync = func() error { synced++; return nil }
 	client := dial(t, s.handler(), nil)
-	if err := client.give(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
+	if err := client.send(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}
 	s.windows = nil
-	if err := client.give(t.Context(), s.observed.App, syncStuck); err != nil || synced != 1 {
+	if err := client.send(t.Context(), s.observed.App, syncStuck); err != nil || synced != 1 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}
 }

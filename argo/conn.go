@@ -22,16 +22,16 @@ import (
 // thousands of resources that was measured has 5 MB.
 const maxMessage = 64 << 20
 
-// A carrier carries gRPC calls as grpc-web.
-type carrier struct {
+// A grpcWeb makes gRPC calls as grpc-web.
+type grpcWeb struct {
 	http connect.HTTPClient
 	base string
 }
 
 // newConn is a connection for argo-cd's generated clients, which insist on the concrete
-// type *grpc.ClientConn. Its interceptors carry every call themselves and never call
+// type *grpc.ClientConn. Its interceptors make every call themselves and never call
 // on, so it does not dial.
-func newConn(c *carrier, calls *retry) (*grpc.ClientConn, error) {
+func newConn(c *grpcWeb, calls *retry) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+c.base,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
@@ -41,7 +41,7 @@ func newConn(c *carrier, calls *retry) (*grpc.ClientConn, error) {
 		grpc.WithStreamInterceptor(c.stream))
 }
 
-func (c *carrier) client(method string) *connect.Client[frame, frame] {
+func (c *grpcWeb) client(method string) *connect.Client[frame, frame] {
 	return connect.NewClient[frame, frame](c.http, c.base+method,
 		connect.WithGRPCWeb(),
 		connect.WithCodec(codec{}),
@@ -49,7 +49,7 @@ func (c *carrier) client(method string) *connect.Client[frame, frame] {
 		connect.WithAcceptCompression("gzip", nil, nil))
 }
 
-func (c *carrier) unary(ctx context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
+func (c *grpcWeb) unary(ctx context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
 	data, err := marshal(req)
 	if err != nil {
 		return err
@@ -61,11 +61,11 @@ func (c *carrier) unary(ctx context.Context, method string, req, reply any, _ *g
 	if err := unmarshal(resp.Msg.data, reply); err != nil {
 		return err
 	}
-	newer(resp.Msg.data, reply)
+	fillNewerFields(resp.Msg.data, reply)
 	return nil
 }
 
-func (c *carrier) stream(ctx context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, method string, _ grpc.Streamer, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *grpcWeb) stream(ctx context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, method string, _ grpc.Streamer, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return &serverStream{ctx: ctx, client: c.client(method)}, nil
 }
 

@@ -11,7 +11,7 @@
 //
 // The Service itself is judged strictly. The health of an Application's other resources
 // is not judged at all: a broken neighbour is not this promotion's fault and rolling
-// back would not mend it. Of the Application's sync status only what concerns the
+// back would not repair it. Of the Application's sync status only what concerns the
 // commit counts, see [Judge].
 //
 // # What a wait costs
@@ -31,6 +31,6 @@
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/pkg/apiclient/grpcproxy.go#L82-L163),
 // reserves gigabytes for a login page, sends the token after redirects, reads
 // ~/.config/argocd, and calls without a deadline. Here a *grpc.ClientConn that never
-// dials hands every call to connect, which carries it as grpc-web over an ordinary
+// dials hands every call to connect, which sends it as grpc-web over an ordinary
 // http.Transport.
 package argo

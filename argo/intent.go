@@ -54,7 +54,7 @@ func (s State) String() string {
 type Verdict struct {
 	State  State
 	Reason string // one line
-	// Trouble names what is wrong in a Wait that may still heal, and is empty when
+	// Trouble names what is wrong in a Wait that may still pass, and is empty when
 	// there is only something to wait for.
 	Trouble string
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Grace is how long a trouble that may heal by itself lasts before it is a failure.
+// Grace is how long a trouble that may pass by itself lasts before it is a failure.
 // Knative shows RevisionMissing and ContainerMissing for moments in good rollouts
 // (https://github.com/knative/serving/issues/4173).
 const Grace = 30 * time.Second
@@ -29,7 +29,7 @@ const Grace = 30 * time.Second
 // Of an intent for the traffic only, the template, its Revision and the Service's Ready
 // are not looked at, but RoutesReady is.
 //
-// It is Failed at once for what cannot heal: the Application deleted, recreated or
+// It is Failed at once for what cannot pass: the Application deleted, recreated or
 // redirected, the operation for our revision failed for good or the Service refused by
 // an admission webhook or its schema, the Revision past its progress deadline since the
 // commit was applied. Any other trouble fails after it has lasted for Grace.

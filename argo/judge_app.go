@@ -174,7 +174,7 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 		return ""
 	}
 	for _, r := range state.SyncResult.Resources {
-		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service {
+		if IsKnativeService(r.Group, r.Kind) && r.Name == in.Service {
 			if words := Denied(r.Message); words != "" {
 				return clean(words)
 			}
@@ -251,7 +251,7 @@ func outOfSync(in Intent, app *v1alpha1.Application) string {
 
 func serviceStatus(in Intent, app *v1alpha1.Application) *v1alpha1.ResourceStatus {
 	for i, r := range app.Status.Resources {
-		if r.Group == servingGroup && r.Kind == "Service" && r.Name == in.Service && !r.Hook {
+		if IsKnativeService(r.Group, r.Kind) && r.Name == in.Service && !r.Hook {
 			return &app.Status.Resources[i]
 		}
 	}

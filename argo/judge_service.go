@@ -76,9 +76,9 @@ func judgeTemplate(in Intent, ob Observed) *Verdict {
 func judgeSpec(in Intent, ob Observed) *Verdict {
 	s := ob.Service
 	switch {
-	case !sameTraffic(s.Spec.Traffic, in.Traffic):
+	case !sameRouting(s.Spec.Traffic, in.Traffic):
 		return troubled("drift", "the live Service's traffic is %s and not %s: %s",
-			clean(describeTraffic(s.Spec.Traffic)), describeTraffic(in.Traffic), hint)
+			clean(describeRouting(s.Spec.Traffic)), describeRouting(in.Traffic), hint)
 	case s.Generation != s.Status.ObservedGeneration:
 		return wait("Knative has not seen generation %d of %s yet", s.Generation, in.Service)
 	}
@@ -144,12 +144,12 @@ func judgeRoutes(in Intent, ob Observed) *Verdict {
 // judgeTraffic compares what Knative routes with what the Service asks for.
 func judgeTraffic(in Intent, ob Observed) *Verdict {
 	got := ob.Service.Status.Traffic
-	if !sameTraffic(got, resolved(ob.Service)) {
+	if !sameRouting(got, resolved(ob.Service)) {
 		routed := "nothing"
 		if len(got) > 0 {
-			routed = clean(describeTraffic(got))
+			routed = clean(describeRouting(got))
 		}
-		return wait("%s routes %s, not yet %s", in.Service, routed, clean(describeTraffic(ob.Service.Spec.Traffic)))
+		return wait("%s routes %s, not yet %s", in.Service, routed, clean(describeRouting(ob.Service.Spec.Traffic)))
 	}
 	return nil
 }
@@ -226,12 +226,14 @@ func withDefault(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
 	return []servingv1.TrafficTarget{{LatestRevision: new(true), Percent: new(int64(100))}}
 }
 
-// sameTraffic compares two lists in any order, with Knative's defaults filled in.
-func sameTraffic(a, b []servingv1.TrafficTarget) bool {
+// sameRouting tells whether Knative routes the same by both lists: in whatever order, and
+// with its defaults filled in. Whether two manifests say the same is another question,
+// which package knative answers.
+func sameRouting(a, b []servingv1.TrafficTarget) bool {
 	return slices.Equal(trafficLines(a), trafficLines(b))
 }
 
-func describeTraffic(traffic []servingv1.TrafficTarget) string {
+func describeRouting(traffic []servingv1.TrafficTarget) string {
 	return strings.Join(trafficLines(traffic), ", ")
 }
 

@@ -205,7 +205,7 @@ func sane(in Intent, ob Observed, v Verdict) error {
 		return fmt.Errorf("live, but the Service is not at its generation")
 	case strings.ContainsFunc(v.Reason, unicode.IsControl):
 		return fmt.Errorf("control characters in the reason")
-	case !sameTraffic(ob.Service.Spec.Traffic, in.Traffic):
+	case !sameRouting(ob.Service.Spec.Traffic, in.Traffic):
 		return fmt.Errorf("live, but with other traffic")
 	case in.TrafficOnly && !ob.Service.Status.GetCondition(servingv1.ServiceConditionRoutesReady).IsTrue():
 		return fmt.Errorf("live, but the routes are not ready")

@@ -14,11 +14,11 @@ const (
 	automatedEnabled protowire.Number = 4
 )
 
-// newer adds to an answer what it says on the wire and what its type, which is that of
+// fillNewerFields adds to an answer what it says on the wire and what its type, which is that of
 // Argo CD 2.14, has no field for. An automated sync policy can be there and switched off
 // since Argo CD 3.1 (https://github.com/argoproj/argo-cd/pull/21999): then it is none. A
 // project's signature keys can stand in another place since 3.5.
-func newer(answer []byte, reply any) {
+func fillNewerFields(answer []byte, reply any) {
 	if project, ok := reply.(*v1alpha1.AppProject); ok {
 		project.Spec.SignatureKeys = append(project.Spec.SignatureKeys, signatureKeys(answer)...)
 	}

@@ -51,7 +51,7 @@ func TestSourceIntegrityIsSignatureKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			project := &v1alpha1.AppProject{Spec: v1alpha1.AppProjectSpec{SignatureKeys: []v1alpha1.SignatureKey{{KeyID: "legacy"}}}}
-			newer(test.more, project)
+			fillNewerFields(test.more, project)
 			var got []string
 			for _, key := range project.Spec.SignatureKeys {
 				got = append(got, key.KeyID)

@@ -69,7 +69,7 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// TestAwaitHelpsInAQuietWait wants the orders to come as soon as while polling.
+// TestAwaitHelpsInAQuietWait wants the commands to come as soon as while polling.
 func TestAwaitHelpsInAQuietWait(t *testing.T) {
 	in, stuck := scene(t, "out-of-sync")
 	synctest.Test(t, func(t *testing.T) {
@@ -77,11 +77,11 @@ func TestAwaitHelpsInAQuietWait(t *testing.T) {
 		n.tell(&stuck.App.ResourceVersion)
 		p := &play{
 			scene:  func(time.Duration, *play) (Observed, error) { return stuck, nil },
-			refuse: map[order]error{syncStuck: errors.New("a sync window is closed")},
+			refuse: map[command]error{syncStuck: errors.New("a sync window is closed")},
 		}
-		limit := stuckAfter + 3*orderPause + time.Second
-		if _, _, err := await(in, p, limit, n); len(p.orders) != 4 {
-			t.Errorf("gave %v in %v, %v: expected four orders", p.orders, limit, err)
+		limit := stuckAfter + 3*commandPause + time.Second
+		if _, _, err := await(in, p, limit, n); len(p.commands) != 4 {
+			t.Errorf("sent %v in %v, %v: expected four commands", p.commands, limit, err)
 		}
 	})
 }

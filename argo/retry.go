@@ -16,8 +16,8 @@ const maxTries = 6
 
 // A retry gives every call a deadline of its own and tries the reading ones again.
 type retry struct {
-	timeout time.Duration // of one try; all tries end within twice this time
-	let     atomic.Bool   // the token was good before
+	timeout  time.Duration // of one try; all tries end within twice this time
+	accepted atomic.Bool   // the token was good before
 }
 
 func (r *retry) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -32,9 +32,9 @@ func (r *retry) unary(ctx context.Context, method string, req, reply any, conn *
 			err = said
 		}
 		if err == nil {
-			r.let.Store(true)
+			r.accepted.Store(true)
 		}
-		if err == nil || try == maxTries || writes(method) || !r.heals(err, try) || !sleep(all, jitter(pause)) {
+		if err == nil || try == maxTries || writes(method) || !r.maySucceed(err, try) || !sleep(all, jitter(pause)) {
 			return err
 		}
 		if !late {
@@ -57,15 +57,15 @@ func writes(method string) bool {
 	return name == "Sync" || name == "TerminateOperation"
 }
 
-// heals tells whether another try may succeed. Internal is what a cut answer looks like,
+// maySucceed tells whether another try may succeed. Internal is what a cut answer looks like,
 // Unknown what Argo CD makes of most errors of its own back ends. A token that was good
-// before can be refused for a moment, by what stands in front of Argo CD for one.
-func (r *retry) heals(err error, try int) bool {
+// before can be refused for a moment, by a proxy in front of Argo CD for one.
+func (r *retry) maySucceed(err error, try int) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.Unknown, codes.DeadlineExceeded, codes.Internal:
 		return true
 	case codes.Unauthenticated:
-		return r.let.Load() && try < 3
+		return r.accepted.Load() && try < 3
 	}
 	return false
 }

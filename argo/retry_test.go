@@ -39,7 +39,7 @@ func TestLastTryRunsOutOfTime(t *testing.T) {
 	}
 }
 
-// TestTokenRefusedForAMoment: who was let in before asks again, but not for long.
+// TestTokenRefusedForAMoment: a token that was accepted before is tried again, but not for long.
 func TestTokenRefusedForAMoment(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

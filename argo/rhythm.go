@@ -81,9 +81,9 @@ func (w *waiter) pause(ctx context.Context, changed bool) bool {
 	}
 }
 
-// until shortens a pause to the moment at which an order may be due.
+// until shortens a pause to the moment at which a command may be due.
 func (w *waiter) until(pause time.Duration) time.Duration {
-	for _, due := range []time.Time{w.notBefore, w.stillSince.Add(stuckAfter)} {
+	for _, due := range []time.Time{w.notBefore, w.unchangedSince.Add(stuckAfter)} {
 		if left := time.Until(due); left > 0 {
 			pause = min(pause, max(left, firstPause))
 		}

@@ -99,7 +99,7 @@ func sameCluster(a, b v1alpha1.ApplicationDestination) bool {
 
 func deploys(app *v1alpha1.Application, namespace, service string) bool {
 	for _, r := range app.Status.Resources {
-		if r.Group == servingGroup && r.Kind == "Service" && r.Namespace == namespace && r.Name == service && !r.RequiresPruning {
+		if IsKnativeService(r.Group, r.Kind) && r.Name == service && r.Namespace == namespace && !r.RequiresPruning {
 			return true
 		}
 	}

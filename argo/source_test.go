@@ -60,7 +60,7 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// That an Application deploys something else is the user's to mend: the error
+// That an Application deploys something else is the user's to correct: the error
 // says so by its type, whatever is in the way.
 func TestSourceIndexRefuses(t *testing.T) {
 	t.Parallel()

@@ -16,24 +16,24 @@ import (
 	"connectrpc.com/connect"
 )
 
-// A wire sends one request as it is: it follows no redirect, keeps no cookie, and names
+// An httpClient sends one request as it is: it follows no redirect, keeps no cookie, and names
 // what answers in place of Argo CD. It is connect's HTTP client.
-type wire struct {
+type httpClient struct {
 	transport http.RoundTripper
 	header    http.Header // added to every request
 }
 
 // Do implements connect.HTTPClient.
-func (w *wire) Do(req *http.Request) (*http.Response, error) {
-	maps.Copy(req.Header, w.header)
-	if host := w.header.Get("Host"); host != "" {
+func (c *httpClient) Do(req *http.Request) (*http.Response, error) {
+	maps.Copy(req.Header, c.header)
+	if host := c.header.Get("Host"); host != "" {
 		req.Host = host
 	}
-	resp, err := w.transport.RoundTrip(req)
+	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return nil, unreachable(req.URL, err)
 	}
-	if err := stranger(resp); err != nil {
+	if err := notArgoCD(resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 // again.
 const maxBody = 2 * maxMessage
 
-// unreachable gives the errors that another try cannot heal a code that is not retried,
+// unreachable gives errors that another try would meet again a code that is not retried,
 // and a hint.
 func unreachable(u *url.URL, err error) error {
 	var record tls.RecordHeaderError
@@ -66,8 +66,8 @@ func unreachable(u *url.URL, err error) error {
 	return connect.NewError(connect.CodeFailedPrecondition, fmt.Errorf("%s: %w (%s)", u.Host, err, hint))
 }
 
-// stranger reports an answer that cannot come from Argo CD's API.
-func stranger(resp *http.Response) error {
+// notArgoCD reports an answer that cannot come from Argo CD's API.
+func notArgoCD(resp *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch code := resp.StatusCode; {
 	case strings.HasPrefix(kind, "application/grpc-web"):

@@ -28,9 +28,9 @@ func (n *news) tell(version *string) {
 // open tells whether an event would arrive.
 func (n *news) open() bool { return n.version.Load() != nil }
 
-// doubt is for a change that no event told of: what carries the stream may have lost it.
+// distrust is for a change that no event told of: a proxy of the stream may have lost it.
 // The next event ends it.
-func (n *news) doubt() { n.version.Store(nil) }
+func (n *news) distrust() { n.version.Store(nil) }
 
 // since tells whether the last event is about a later version than the one that was read,
 // or the stream has ended. A refresh of one's own is no news. Argo CD compares versions as

@@ -11,11 +11,12 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"knative.dev/serving/pkg/apis/serving"
 
 	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
-const servingGroup = "serving.knative.dev"
+const servingGroup = serving.GroupName
 
 // An ignoring is one difference of the Knative Service that Argo CD is told to
 // ignore.

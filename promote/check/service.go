@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -191,7 +192,7 @@ func (f Facts) syncStatus() v1alpha1.SyncStatusCode {
 		return ""
 	}
 	for _, r := range f.Setup.App.Status.Resources {
-		if r.Group == "serving.knative.dev" && r.Kind == "Service" && r.Name == f.Overlay.Service() {
+		if argo.IsKnativeService(r.Group, r.Kind) && r.Name == f.Overlay.Service() {
 			return r.Status
 		}
 	}

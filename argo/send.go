@@ -14,9 +14,9 @@ import (
 // errWindow means that a sync window is closed.
 var errWindow = errors.New("a sync window is closed")
 
-// give gives an order to Argo CD.
-func (c *Client) give(ctx context.Context, app *v1alpha1.Application, o order) error {
-	switch o {
+// send sends a command to Argo CD.
+func (c *Client) send(ctx context.Context, app *v1alpha1.Application, cmd command) error {
+	switch cmd {
 	case terminate:
 		return c.terminate(ctx, app)
 	case syncStuck:

@@ -12,19 +12,19 @@ import (
 // while another operation ran (https://github.com/argoproj/argo-cd/issues/27875).
 const stuckAfter = 10 * time.Second
 
-// An order is what Await may ask of Argo CD.
-type order string
+// A command is what Await may ask of Argo CD.
+type command string
 
 const (
-	nothing   order = ""
-	syncNow   order = "sync"      // where auto-sync is off
-	syncStuck order = "sync it"   // where auto-sync forgot, and no sync window is closed
-	terminate order = "terminate" // an automated sync of an older commit that never will succeed
+	nothing   command = ""
+	syncNow   command = "sync"      // where auto-sync is off
+	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
+	terminate command = "terminate" // an automated sync of an older commit that never will succeed
 )
 
-// remedy decides whether Argo CD needs help, after the application has stood still for
+// nextCommand decides whether Argo CD needs help, after the application has stood still for
 // the given time. It never touches an operation that a person started.
-func remedy(in Intent, ob Observed, still time.Duration) order {
+func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	app := ob.App
 	if app == nil || !ob.Relation.ours() {
 		return nothing
@@ -41,7 +41,7 @@ func remedy(in Intent, ob Observed, still time.Duration) order {
 		return nothing
 	case !automated(app):
 		return syncNow
-	case still >= stuckAfter:
+	case unchanged >= stuckAfter:
 		return syncStuck
 	}
 	return nothing

@@ -30,16 +30,16 @@ func TestAwaitHelps(t *testing.T) {
 		in     Intent
 		scene  Observed
 		refuse error
-		want   []order
+		want   []command
 		reason string
 	}{
-		"auto-sync is off":              {in, off, nil, []order{syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b"},
-		"and it may not":                {in, off, denied, []order{syncNow, syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b; syncing: not allowed"},
-		"auto-sync forgot":              {inStuck, stuck, nil, []order{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b"},
-		"a window is closed":            {inStuck, stuck, errWindow, []order{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b; a sync window is closed"},
+		"auto-sync is off":              {in, off, nil, []command{syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b"},
+		"and it may not":                {in, off, denied, []command{syncNow, syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b; syncing: not allowed"},
+		"auto-sync forgot":              {inStuck, stuck, nil, []command{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b"},
+		"a window is closed":            {inStuck, stuck, errWindow, []command{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b; a sync window is closed"},
 		"a sync does not help":          {inDrift, drifts, nil, nil, ""},
-		"an older commit blocks":        {inBehind, blocked, nil, []order{terminate}, ""},
-		"an older commit is no Service": {inBehind, invalid, nil, []order{terminate}, ""},
+		"an older commit blocks":        {inBehind, blocked, nil, []command{terminate}, ""},
+		"an older commit is no Service": {inBehind, invalid, nil, []command{terminate}, ""},
 		"an older commit may yet heal":  {inBehind, away, nil, nil, ""},
 		"an older one, started by hand": {inBehind, byHand, nil, nil, ""},
 	}
@@ -48,14 +48,14 @@ func TestAwaitHelps(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &play{
 					scene:  func(time.Duration, *play) (Observed, error) { return test.scene, nil },
-					refuse: map[order]error{syncNow: test.refuse, syncStuck: test.refuse},
+					refuse: map[command]error{syncNow: test.refuse, syncStuck: test.refuse},
 				}
 				last, _, err := await(test.in, p, 24*time.Second, nil)
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("got %v", err)
 				}
-				if diff := cmp.Diff(test.want, p.orders); diff != "" {
-					t.Errorf("orders (-want +got):\n%s", diff)
+				if diff := cmp.Diff(test.want, p.commands); diff != "" {
+					t.Errorf("commands (-want +got):\n%s", diff)
 				}
 				if test.reason != "" && last.Reason != test.reason {
 					t.Errorf("got reason %q", last.Reason)
@@ -77,8 +77,8 @@ func TestAwaitTerminatesEveryAttempt(t *testing.T) {
 			return now, nil
 		}}
 		_, _, err := await(in, p, 24*time.Second, nil)
-		if diff := cmp.Diff([]order{terminate, terminate}, p.orders); diff != "" {
-			t.Errorf("orders until %v (-want +got):\n%s", err, diff)
+		if diff := cmp.Diff([]command{terminate, terminate}, p.commands); diff != "" {
+			t.Errorf("commands until %v (-want +got):\n%s", err, diff)
 		}
 	})
 }
