@@ -43,7 +43,7 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 		return &refusal{where, r.redact(refused.reason + said.because())}
 	}
 	text, kind := r.redact(err.Error()+said.because()), kindOf(err)
-	_, before := errors.AsType[*locked](err)
+	_, before := errors.AsType[*doubtfulRefusal](err)
 	switch {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		return fmt.Errorf("%s: %w: the repository is empty, push a first commit", where, ErrNotFound)
@@ -61,10 +61,10 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(where+": "+text, ": "), kind)
 	}
 	if after := retryAfter(err); after > 0 {
-		return away{fmt.Errorf("%s: %s: it asks to wait for %s", where, text, after.Round(time.Second)), after}
+		return unreachable{fmt.Errorf("%s: %s: it asks to wait for %s", where, text, after.Round(time.Second)), after}
 	}
-	if isAway(err) {
-		return away{fmt.Errorf("%s: %s", where, text), 0}
+	if isUnreachable(err) {
+		return unreachable{fmt.Errorf("%s: %s", where, text), 0}
 	}
 	return fmt.Errorf("%s: %s", where, text)
 }
@@ -125,9 +125,9 @@ type refusal struct{ where, reason string }
 
 func (e *refusal) Error() string { return e.where + ": " + e.reason }
 
-// final tells a decision of the server's hooks or rules, which stays, from a
+// isFinal tells a decision of the server's hooks or rules, which stays, from a
 // lock or a race, which passes. It saves attempts and decides nothing else.
-func (e *refusal) final() bool {
+func (e *refusal) isFinal() bool {
 	text := strings.ToLower(e.reason)
 	for _, word := range []string{"declined", "denied", "protected", "prohibited", "violation"} {
 		if strings.Contains(text, word) {

@@ -31,11 +31,11 @@ func (r *Repo) land(ctx context.Context, d draft) (maybe bool, err error) {
 		}
 		switch {
 		case seen == landed:
-			r.remote.taken.Store(true)
+			r.remote.pushed.Store(true)
 			return maybe, nil
 		case seen == passed && maybe && ctx.Err() != nil:
 			return maybe, d.unknown(context.Cause(ctx))
-		case r.remote.final(pushed):
+		case r.remote.isFinal(pushed):
 			return maybe, refused(pushed)
 		case seen == passed || errors.Is(pushed, errRaced):
 			return maybe, errRaced
@@ -50,12 +50,12 @@ func (d draft) unknown(err error) error {
 	return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, err)
 }
 
-// final tells whether another push of the same commit would be idle.
-func (r *remote) final(pushed error) bool {
+// isFinal tells whether another push of the same commit would be pointless.
+func (r *remote) isFinal(pushed error) bool {
 	if no, ok := errors.AsType[*refusal](pushed); ok {
-		return no.final()
+		return no.isFinal()
 	}
-	return !r.taken.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
+	return !r.pushed.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
 }
 
 func isRefusal(pushed error) bool {
@@ -107,8 +107,8 @@ func (r *Repo) readBack(ctx context.Context, d draft) (sight, error) {
 	return passed, nil
 }
 
-// landed keeps the objects of a draft that is in the branch.
-func (o *objects) landed(d draft) (Commit, error) {
+// keepLanded keeps the objects of a draft that is in the branch.
+func (o *objects) keepLanded(d draft) (Commit, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, written := range d.objects {

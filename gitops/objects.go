@@ -135,7 +135,7 @@ func (o *objects) size(ctx context.Context, commit, folder, hash plumbing.Hash) 
 }
 
 // sizeOf brings a file in unless it is too large for that. With it come the
-// small files of its folder and below, because who reads one reads the next.
+// small files of its folder and below, because whoever reads one reads the next.
 func (o *objects) sizeOf(ctx context.Context, commit, folder, hash plumbing.Hash) (int64, error) {
 	if size, left := o.left[hash]; left && (size > fileLimit || !o.partial()) {
 		return size, nil

@@ -27,7 +27,7 @@ const waitingLimit = 1 << 12
 // smallestLimit is the size, in bytes, that files are kept up to in any case.
 const smallestLimit = 512
 
-// bound is what an answer exceeds. To ask for the same again is idle.
+// bound is what an answer exceeds. To ask for the same again is pointless.
 type bound string
 
 func (b bound) Error() string { return string(b) }

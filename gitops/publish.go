@@ -93,7 +93,7 @@ func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made 
 	if maybe, err = r.land(ctx, d); err != nil {
 		return Commit{}, maybe, err
 	}
-	made, err = r.objects.landed(d)
+	made, err = r.objects.keepLanded(d)
 	return made, maybe, err
 }
 

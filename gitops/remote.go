@@ -28,7 +28,7 @@ type remote struct {
 	timeout   time.Duration
 	patience  time.Duration // with a server that was there before
 	answered  atomic.Bool   // it let us read
-	taken     atomic.Bool   // it let us push
+	pushed    atomic.Bool   // it has taken a push
 
 	mu       sync.Mutex
 	endpoint transport.Endpoint // moves along with a redirect

@@ -45,7 +45,7 @@ type Remote struct {
 	// Token is sent as the password of HTTP basic authentication.
 	Token string
 	// Mint, unless nil, gives the token before each exchange with a server over
-	// HTTP, in place of Token. Where it is ErrAuth, another try is idle.
+	// HTTP, in place of Token. Where it is ErrAuth, another try is pointless.
 	Mint func(context.Context) (string, error)
 	// SSHKey is a private key in PEM form, without a passphrase.
 	SSHKey []byte

@@ -54,7 +54,7 @@ func (t *tries) again(ctx context.Context, err error) bool {
 		return sleep(ctx, after) == nil
 	}
 	enough := t.count >= transientAttempts
-	if t.known && isAway(err) {
+	if t.known && isUnreachable(err) {
 		enough = enough && time.Now().After(t.end)
 	}
 	return !enough && pause(ctx, t.count, longestRetry) == nil
@@ -63,7 +63,7 @@ func (t *tries) again(ctx context.Context, err error) bool {
 // retryAfter is how long a server that is too busy asks to be left alone; zero:
 // it does not say.
 func retryAfter(err error) time.Duration {
-	if marked, ok := errors.AsType[away](err); ok {
+	if marked, ok := errors.AsType[unreachable](err); ok {
 		return marked.after
 	}
 	answer, ok := answerOf(err)
@@ -92,10 +92,10 @@ func answerOf(err error) (*githttp.Err, bool) {
 	return errors.AsType[*githttp.Err](err)
 }
 
-// isAway tells the errors of a server that is down, restarted or not reached
+// isUnreachable tells the errors of a server that is down, restarted or not reached
 // for a while from those of one that answers.
-func isAway(err error) bool {
-	if _, marked := errors.AsType[away](err); marked {
+func isUnreachable(err error) bool {
+	if _, marked := errors.AsType[unreachable](err); marked {
 		return true
 	}
 	if errors.Is(err, errRedirected) {
@@ -113,15 +113,15 @@ func isAway(err error) bool {
 	return unanswered || broken
 }
 
-// away marks such an error after it was put into our words.
-type away struct {
+// unreachable marks such an error after it was put into our words.
+type unreachable struct {
 	error
 	after time.Duration // that the server asks to be left alone for; zero: it does not say
 }
 
-// transient tells errors that a repetition may heal from those that it cannot.
+// transient tells errors that another try may not meet from those that it would.
 func transient(ctx context.Context, err error) bool {
-	if _, marked := errors.AsType[*locked](err); marked && ctx.Err() == nil {
+	if _, marked := errors.AsType[*doubtfulRefusal](err); marked && ctx.Err() == nil {
 		return true
 	}
 	if ctx.Err() != nil || kindOf(err) != nil || errors.Is(err, transport.ErrEmptyRemoteRepository) {
@@ -132,18 +132,18 @@ func transient(ctx context.Context, err error) bool {
 	return !notGivenOut(err) && !strings.Contains(err.Error(), "filter '")
 }
 
-// locked is a no to who was let in before. It is asked for again: servers, and
-// what stands in front of them, have their moments.
-type locked struct{ error }
+// doubtfulRefusal is a no to credentials that were accepted before. It is asked
+// for again: servers, and proxies in front of them, refuse for a moment at times.
+type doubtfulRefusal struct{ error }
 
-func (l *locked) Unwrap() error { return l.error }
+func (l *doubtfulRefusal) Unwrap() error { return l.error }
 
 // reading is retry for what every reader of the repository may do.
 func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
 	return retry(ctx, r, "reading", func(ctx context.Context) (T, error) {
 		value, err := talk(ctx)
 		if err != nil && kindOf(err) != nil && ctx.Err() == nil && r.answered.Load() {
-			err = &locked{err}
+			err = &doubtfulRefusal{err}
 		}
 		return value, err
 	})

@@ -123,4 +123,8 @@ func TestSameTraffic(t *testing.T) {
 	if knative.SameTraffic([]servingv1.TrafficTarget{one}, nil) {
 		t.Error("one target is the same as none")
 	}
+	two := servingv1.TrafficTarget{RevisionName: "shop-2"}
+	if knative.SameTraffic([]servingv1.TrafficTarget{one, two}, []servingv1.TrafficTarget{two, one}) {
+		t.Error("another order is the same")
+	}
 }

@@ -125,8 +125,10 @@ func (s Split) tagOf(revision string) string {
 	return ""
 }
 
-// SameTraffic compares traffic as Knative reads it: an absent percent is 0, an
-// absent latestRevision is true without a revision's name.
+// SameTraffic tells whether two manifests say the same of the traffic, as Knative
+// reads it: an absent percent is 0, an absent latestRevision is true without a
+// revision's name. The order counts, since a promotion writes it. Whether Knative
+// routes as it should is another question, which package argo answers.
 func SameTraffic(a, b []servingv1.TrafficTarget) bool {
 	return slices.EqualFunc(a, b, func(x, y servingv1.TrafficTarget) bool {
 		return x.RevisionName == y.RevisionName && x.Tag == y.Tag && Percent(x) == Percent(y) && x.ConfigurationName == y.ConfigurationName
