@@ -74,7 +74,7 @@ func (s *State) render(ctx context.Context) (err error) {
 }
 
 // blame finds out whether it is the tool's own defaults that do not render,
-// because the template has changed below them, and says how to mend that.
+// because the template has changed below them, and says how to correct that.
 func (s *State) blame(ctx context.Context, cause error) error {
 	entries, err := fs.ReadDir(s.fs(nil), s.Overlay)
 	if err != nil {

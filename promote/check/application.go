@@ -154,7 +154,7 @@ func findConditions(f Facts) []Finding {
 		switch c.Type {
 		case v1alpha1.ApplicationConditionInvalidSpecError:
 			finding.Severity = Error
-			finding.Effect = "Argo CD does not sync the Application until somebody mends it."
+			finding.Effect = "Argo CD does not sync the Application until somebody corrects it."
 		case v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionUnknownError, v1alpha1.ApplicationConditionDeletionError:
 		case v1alpha1.ApplicationConditionSyncError:
 			finding.Effect = "What is in Git now is not live, and Argo CD does not try it again. A promotion's first commit is tried anew, together with it."

@@ -1,7 +1,7 @@
 // Package check finds, before a promotion does, what would break it.
 //
 // A Rule looks at Facts for one trouble, such as an ignored /spec/traffic, and
-// says what will happen, what shows it, and how to mend it. Facts are what Git
+// says what will happen, what shows it, and how to fix it. Facts are what Git
 // and Argo CD told; gathering them is somebody else's work, so every rule is a
 // pure function. Adding one is one more entry in the list of its file.
 package check

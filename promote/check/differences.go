@@ -80,7 +80,7 @@ func findTemplateIgnored(f Facts) []Finding {
 		case i.decides(f):
 			finding.Severity = Error
 			finding.Effect = "With RespectIgnoreDifferences=true every sync keeps what the cluster has: the new revision never gets its name and image, " +
-				"the promotion fails at its first step. Taking the setting away later does not mend the Service at once: what was kept stands in its " +
+				"the promotion fails at its first step. Taking the setting away later does not repair the Service at once: what was kept stands in its " +
 				"last-applied annotation by then, and Knative refuses to have it removed without a new revision name."
 		default:
 			finding.Severity = Warning

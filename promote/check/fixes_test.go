@@ -31,7 +31,7 @@ func TestFixesMend(t *testing.T) {
 			tried[id] = true
 			t.Run(id+"/"+path.Base(file), func(t *testing.T) {
 				t.Parallel()
-				mend(t, &facts, findings)
+				fix(t, &facts, findings)
 				if left := ask(rule, facts); len(left) > 0 {
 					t.Errorf("found again with the fix:\n%s", inFull(left))
 				}
@@ -62,9 +62,9 @@ func offers(findings []Finding) bool {
 	return false
 }
 
-// mend makes the facts those of a tree with the fixes: patches after the
+// fix makes the facts those of a tree with the fixes: patches after the
 // others but before the tool's, labels in the place of all others.
-func mend(t *testing.T, facts *Facts, findings []Finding) {
+func fix(t *testing.T, facts *Facts, findings []Finding) {
 	t.Helper()
 	file, content, err := facts.Overlay.Kustomization()
 	if err != nil {

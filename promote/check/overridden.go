@@ -118,7 +118,7 @@ func findRenderOverridden(f Facts) []Finding {
 		if len(k.CommonLabels) > 0 && !k.LabelWithoutSelector {
 			finding := o.finding(fmt.Sprintf("The Application adds labels to Service %s as commonLabels", f.Wish.Service), fmt.Sprintf("commonLabels %v", k.CommonLabels))
 			finding.Effect = "kustomize takes a Knative Service for a Kubernetes Service and also writes them into spec.selector, which Knative does not have: the Application is " +
-				"OutOfSync for ever and a promotion fails. labelWithoutSelector: true mends that."
+				"OutOfSync for ever and a promotion fails. labelWithoutSelector: true avoids that."
 			finding.Severity = Error
 			found = append(found, finding)
 		}

@@ -51,7 +51,7 @@ func findRefused(f Facts) []Finding {
 	return append(findUnchangeable(f), Finding{
 		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
 		Effect:  "Nothing is pushed, and the run fails: " + f.Refused.Error(),
-		Fix:     "Mend what it says in the infra repository, or in the input that it names.",
+		Fix:     "Correct what it says in the infra repository, or in the input that it names.",
 		File:    at.File, Line: at.Line,
 	})
 }
@@ -74,10 +74,10 @@ func findInvalid(f Facts) []Finding {
 	at := f.inService(namedField(refusal.Error())...)
 	return []Finding{{
 		Problem: fmt.Sprintf("Knative refuses Service %s as overlay %s renders it", f.Overlay.Service(), f.Overlay.Overlay),
-		Effect: "Argo CD cannot sync what is in Git now. A promotion may mend it, as far as it writes the revision's name and the traffic itself, " +
+		Effect: "Argo CD cannot sync what is in Git now. A promotion may correct it, as far as it writes the revision's name and the traffic itself, " +
 			"but one that fails cannot be taken back: what was there before is refused too.",
 		Evidence: refusal.Error(),
-		Fix:      "Mend the field that it names.",
+		Fix:      "Correct the field that it names.",
 		File:     at.File, Line: at.Line,
 	}}
 }
@@ -126,7 +126,7 @@ func findNotNormal(f Facts) []Finding {
 			continue
 		}
 		fields = append(fields, f.evidence(r))
-		changes = append(changes, mended(r))
+		changes = append(changes, corrected(r))
 		known = known || !unknown
 	}
 	if len(fields) == 0 {
@@ -154,8 +154,8 @@ func findNotNormal(f Facts) []Finding {
 	return []Finding{finding}
 }
 
-// mended is the change that writes a field as Knative stores it.
-func mended(r knative.Respelling) change {
+// corrected is the change that writes a field as Knative stores it.
+func corrected(r knative.Respelling) change {
 	if r.Stored == nil {
 		return change{Op: "remove", Path: r.Path}
 	}

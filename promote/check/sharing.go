@@ -103,7 +103,7 @@ func findUnsettable(f Facts) []Finding {
 			Problem:  fmt.Sprintf("a promotion cannot set image %s", image),
 			Effect:   "One that does ends before its first commit: " + err.Error(),
 			Evidence: "Tried with another tag of the image.",
-			Fix:      "Mend what it says, or promote the template as it stands, without the input image.",
+			Fix:      "Correct what it says, or promote the template as it stands, without the input image.",
 			File:     at.File, Line: at.Line,
 		})
 	}

@@ -16,7 +16,7 @@ import (
 const OutOfSync = "out-of-sync"
 
 // findOutOfSync is about a commit that Argo CD has tried to sync. What ended
-// that ends a promotion's first commit too, unless the promotion mends it, and
+// that ends a promotion's first commit too, unless the promotion corrects it, and
 // the commit that takes it back.
 func findOutOfSync(f Facts) []Finding {
 	if f.Overlay == nil || !f.tried() {
@@ -67,12 +67,12 @@ func (f Facts) syncOptions() v1alpha1.SyncOptions {
 
 // isRefused tells whether Argo CD tries a sync again that an admission webhook
 // or the schema has refused more than once: it fails each time. After the first
-// time somebody may just have mended the reason.
+// time somebody may just have removed the reason.
 func isRefused(operation *v1alpha1.OperationState) bool {
 	return operation.Phase == common.OperationRunning && operation.RetryCount > 1 && argo.Denied(operation.Message) != ""
 }
 
-// failedSync leaves out what another rule explains: a promotion mends a
+// failedSync leaves out what another rule explains: a promotion corrects a
 // template under an old name, and some of what Knative refuses.
 func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
 	const most = 5 // failures that are shown
@@ -85,8 +85,8 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
 		failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
 		others = others || r.Group != "serving.knative.dev" || r.Name != f.Overlay.Service()
 	}
-	mended := f.Overlay.Refusal() != nil || len(findChanged(f)) > 0 || len(f.unchangeable()) > 0
-	if !others && mended || f.explained(operation.Message) {
+	corrects := f.Overlay.Refusal() != nil || len(findChanged(f)) > 0 || len(f.unchangeable()) > 0
+	if !others && corrects || f.explained(operation.Message) {
 		return nil
 	}
 	return []Finding{{
@@ -94,7 +94,7 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
 		Problem:  fmt.Sprintf("the sync of commit %.10s of Application %s has failed", f.Commit, f.application()),
 		Effect:   "What ended it most likely ends the sync of a promotion's first commit too, and of the one that takes that back.",
 		Evidence: strings.Join(failed[:min(len(failed), 1+most)], "\n"),
-		Fix:      "Mend what it names, or sync it again if the reason is gone:\nargocd app sync " + f.application(),
+		Fix:      "Correct what it names, or sync it again if the reason is gone:\nargocd app sync " + f.application(),
 	}}
 }
 
