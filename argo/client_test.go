@@ -119,7 +119,7 @@ func TestLiveRefuses(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]State{
+	for name, want := range map[string]CommitState{
 		"recorded-candidate-live":    Live,
 		"recorded-candidate-ingress": Wait,
 		"recorded-refused":           Failed,

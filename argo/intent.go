@@ -35,24 +35,24 @@ type Intent struct {
 	Carries func(ctx context.Context, revision string) (bool, error)
 }
 
-// A State is where a commit is on its way to be live.
-type State int
+// A CommitState is where a commit is on its way to be live.
+type CommitState int
 
 // A commit's states. Only Wait is not final.
 const (
-	Wait State = iota
+	Wait CommitState = iota
 	Live
 	Failed
 	Superseded
 )
 
-func (s State) String() string {
+func (s CommitState) String() string {
 	return [...]string{"wait", "live", "failed", "superseded"}[s]
 }
 
 // A Verdict is a state and its reason in words.
 type Verdict struct {
-	State  State
+	State  CommitState
 	Reason string // one line
 	// Trouble names what is wrong in a Wait that may still pass, and is empty when
 	// there is only something to wait for.

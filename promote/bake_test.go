@@ -42,14 +42,14 @@ func (*script) Revision(context.Context, argo.App, string, string) (*servingv1.R
 }
 
 // unseen stands for an Argo CD that does not answer.
-const unseen argo.State = -1
+const unseen argo.CommitState = -1
 
 type silent struct{}
 
 func (silent) Report(Result) {}
 func (silent) Line(string)   {}
 
-func states(list ...argo.State) []argo.Verdict {
+func states(list ...argo.CommitState) []argo.Verdict {
 	var verdicts []argo.Verdict
 	for _, state := range list {
 		verdicts = append(verdicts, argo.Verdict{State: state, Reason: "as told"})

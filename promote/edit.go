@@ -50,7 +50,7 @@ func shift(ctx context.Context, c Config, revision string, traffic []servingv1.T
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Intent{Images: c.Images, Also: c.Also, Revision: revision, Traffic: traffic})
+	return after, knative.Check(now, after, knative.Expected{Images: c.Images, Also: c.Also, Revision: revision, Traffic: traffic})
 }
 
 // tryPlan makes the first and the last edit that are left to do, in memory, and

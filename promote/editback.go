@@ -104,7 +104,7 @@ func takenBack(ctx context.Context, c Config, back goingBack, now *knative.State
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Intent{Also: c.Also, Revision: revision, Traffic: traffic})
+	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic})
 }
 
 // trafficBack is an overlay with the traffic of the destination and the
@@ -124,7 +124,7 @@ func trafficBack(ctx context.Context, c Config, back goingBack, now *knative.Sta
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Intent{Also: c.Also, Revision: now.Revision(), Traffic: back.dest.traffic})
+	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.dest.traffic})
 }
 
 // backRecord is what the commit says: a promotion that was taken back stays the

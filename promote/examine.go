@@ -37,7 +37,7 @@ func examined(ctx context.Context, c Config, on Systems) (check.Facts, error) {
 	if at.App == nil && (errors.Is(unseen, argo.ErrNotFound) || errors.Is(unseen, argo.ErrAuth)) {
 		facts.NoApp = unseen
 	} else if unseen != nil {
-		facts.Unread["what is live"], facts.Wish.Shifts = unseen, true
+		facts.Unread["what is live"], facts.Request.Shifts = unseen, true
 	}
 	if facts.Outlooks, err = at.Now.Outlooks(ctx); err != nil {
 		facts.Unread["what setting the image does"] = err
@@ -75,7 +75,7 @@ func (r *run) refusal(ctx context.Context, at Situation, seen bool) (err error) 
 // facts are what is known before anybody is asked.
 func (r *run) facts(ctx context.Context, at Situation) check.Facts {
 	return check.Facts{
-		Wish: check.Wish{
+		Request: check.Request{
 			Service: r.Service, Folder: r.Overlay, Source: r.Source, App: r.App, Also: r.Also,
 			CandidateTag: r.CandidateTag, Shifts: at.Live != nil, KeepPrevious: r.KeepPrevious, Probed: r.Probe.Path != "",
 			Wait: r.WaitTimeout, Worst: r.worst(ctx), Now: time.Now(),

@@ -135,7 +135,7 @@ func inShort(f check.Facts) string {
 		is   bool
 		text string
 	}{
-		{f.NoApp != nil, "no application, "}, {f.Wish.Shifts, "shifts, "},
+		{f.NoApp != nil, "no application, "}, {f.Request.Shifts, "shifts, "},
 		{f.PushAsked && f.Push == nil, "may push, "}, {f.PushAsked && f.Push != nil, "may not push, "},
 	} {
 		if part.is {

@@ -20,7 +20,7 @@ import (
 
 // checkCreate runs Knative's own defaulting and validation on the Service as
 // if it were new.
-func checkCreate(_, after *State, _ Intent) error {
+func checkCreate(_, after *State, _ Expected) error {
 	ctx, err := tolerant(context.Background())
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func checkCreate(_, after *State, _ Intent) error {
 }
 
 // checkUpdate does the same as the update from before.
-func checkUpdate(before, after *State, _ Intent) error {
+func checkUpdate(before, after *State, _ Expected) error {
 	ctx, err := tolerant(context.Background())
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func checkUpdate(before, after *State, _ Intent) error {
 
 // checkNext does the same for the commit that comes next and leaves the
 // template alone. What was there before any promotion need not take that.
-func checkNext(_, after *State, _ Intent) error {
+func checkNext(_, after *State, _ Expected) error {
 	if !after.Owned() {
 		return nil
 	}

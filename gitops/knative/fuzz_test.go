@@ -77,7 +77,7 @@ func promoted(t *testing.T, now *knative.State, percent int) (*knative.State, er
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Intent{Revision: split.Candidate, Traffic: targets})
+	return after, knative.Check(now, after, knative.Expected{Revision: split.Candidate, Traffic: targets})
 }
 
 // FuzzNextRevision names the revisions of a Service with any name and image:

@@ -166,7 +166,7 @@ func TestCheckOthers(t *testing.T) {
 	} {
 		with, _ := routed(t, liveManifest+"---\n"+manifest, unknown)
 		for want, states := range map[string][2]*knative.State{id + " (new)": {without, with}, id + " (gone)": {with, without}} {
-			err := knative.Check(states[0], states[1], knative.Intent{})
+			err := knative.Check(states[0], states[1], knative.Expected{})
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v instead of %s", err, want)
 			}
@@ -191,7 +191,7 @@ func TestCheckSameName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = knative.Check(now, next, knative.Intent{Images: images, Revision: now.Revision(), Traffic: traffic})
+	err = knative.Check(now, next, knative.Expected{Images: images, Revision: now.Revision(), Traffic: traffic})
 	want := "overlay .: this change of Service shop is one that Knative refuses: Saw the following changes without a name change"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v instead of %s…", err, want)

@@ -114,13 +114,13 @@ func (o object) hook() bool {
 
 // checkOthers finds changes in any object but the Service, other than an image
 // that may move with the Service's.
-func checkOthers(before, after *State, intent Intent) error {
+func checkOthers(before, after *State, expected Expected) error {
 	var foreign, running, names, pinned []string
 	for _, c := range otherChanges(before, after) {
 		switch {
 		case !c.imagesOnly():
 			foreign = append(foreign, c.String())
-		case !Companion{Name: c.is.id(), Ends: c.is.ends()}.MayMove(intent.Also):
+		case !Companion{Name: c.is.id(), Ends: c.is.ends()}.MayMove(expected.Also):
 			running, names = append(running, c.String()), append(names, c.is.id())
 		case c.pinned():
 			pinned = append(pinned, c.is.id())

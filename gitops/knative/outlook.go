@@ -49,13 +49,13 @@ func (s *State) outlook(ctx context.Context, image kustomize.Image) Outlook {
 		return Outlook{Err: err}
 	}
 	outlook := Outlook{Moves: Companions(s, next)}
-	intent := Intent{Images: []kustomize.Image{image}}
+	expected := Expected{Images: []kustomize.Image{image}}
 	for _, c := range outlook.Moves {
-		intent.Also = append(intent.Also, c.Name)
+		expected.Also = append(expected.Also, c.Name)
 	}
-	for _, check := range []func(before, after *State, intent Intent) error{checkOthers, checkService, checkImages} {
+	for _, check := range []func(before, after *State, expected Expected) error{checkOthers, checkService, checkImages} {
 		if outlook.Err == nil {
-			outlook.Err = check(s, next, intent)
+			outlook.Err = check(s, next, expected)
 		}
 	}
 	return outlook

@@ -124,36 +124,36 @@ func (r *run) step(t testing.TB, share string) (string, error) {
 			return "", err
 		}
 	}
-	intent, err := r.plan(now, next, percent)
+	expected, err := r.plan(now, next, percent)
 	if err != nil {
 		return "", err
 	}
-	after, err := next.Route(t.Context(), intent.Revision, intent.Traffic, nil, r.live())
+	after, err := next.Route(t.Context(), expected.Revision, expected.Traffic, nil, r.live())
 	if err != nil {
 		return "", err
 	}
-	if r.unseen && now.Revision() == intent.Revision {
-		seen, err := next.Route(t.Context(), intent.Revision, intent.Traffic, nil, r.cluster.known())
+	if r.unseen && now.Revision() == expected.Revision {
+		seen, err := next.Route(t.Context(), expected.Revision, expected.Traffic, nil, r.cluster.known())
 		if err != nil || string(seen.Manifest) != string(after.Manifest) {
 			t.Errorf("the live Service, with Knative's own defaults, makes a difference (-without +with): %v\n%s", err, cmp.Diff(string(after.Manifest), string(seen.Manifest)))
 		}
 	}
-	return r.commit(t, now, after, intent)
+	return r.commit(t, now, after, expected)
 }
 
 // plan is what a step must show.
-func (r *run) plan(now, next *knative.State, percent int) (knative.Intent, error) {
+func (r *run) plan(now, next *knative.State, percent int) (knative.Expected, error) {
 	to, err := next.NextRevision()
 	if err != nil {
-		return knative.Intent{}, err
+		return knative.Expected{}, err
 	}
 	traffic, err := now.Traffic()
 	if err != nil {
-		return knative.Intent{}, err
+		return knative.Expected{}, err
 	}
 	split, err := knative.ReadSplit(traffic, r.tag)
 	if err != nil {
-		return knative.Intent{}, err
+		return knative.Expected{}, err
 	}
 	if split.Stable == "" {
 		split.Stable = now.Service() + "-00001"
@@ -162,7 +162,7 @@ func (r *run) plan(now, next *knative.State, percent int) (knative.Intent, error
 		r.from, r.base = split.Stable, r.tree
 	}
 	split.Candidate, split.Percent = to, percent
-	return knative.Intent{Images: r.images, Revision: to, Traffic: split.Targets(r.tag, r.keep)}, nil
+	return knative.Expected{Images: r.images, Revision: to, Traffic: split.Targets(r.tag, r.keep)}, nil
 }
 
 // takeBack restores an earlier tree. An overlay without a promotion gets the
@@ -181,28 +181,28 @@ func (r *run) takeBack(t testing.TB, tree fstest.MapFS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	intent := knative.Intent{Revision: then.Revision()}
-	if intent.Traffic, err = then.Traffic(); err != nil {
+	expected := knative.Expected{Revision: then.Revision()}
+	if expected.Traffic, err = then.Traffic(); err != nil {
 		return "", err
 	}
 	after := next
 	if then.Owned() || r.from == "" {
 		after, err = next.RestoreRoute(t.Context(), then, nil)
 	} else {
-		intent.Revision, intent.Traffic = r.from, knative.Split{Stable: r.from}.Targets(r.tag, r.keep)
-		after, err = next.Route(t.Context(), r.from, intent.Traffic, nil, nil)
+		expected.Revision, expected.Traffic = r.from, knative.Split{Stable: r.from}.Targets(r.tag, r.keep)
+		after, err = next.Route(t.Context(), r.from, expected.Traffic, nil, nil)
 	}
 	if err != nil {
 		return "", err
 	}
-	return r.commit(t, now, after, intent)
+	return r.commit(t, now, after, expected)
 }
 
 // commit checks an edit and brings it to the repository and the cluster.
-func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Intent) (string, error) {
+func (r *run) commit(t testing.TB, now, after *knative.State, expected knative.Expected) (string, error) {
 	t.Helper()
-	intent.Also = r.also
-	if err := knative.Check(now, after, intent); err != nil {
+	expected.Also = r.also
+	if err := knative.Check(now, after, expected); err != nil {
 		return "", err
 	}
 	files, err := after.Files()
@@ -230,7 +230,7 @@ func (r *run) commit(t testing.TB, now, after *knative.State, intent knative.Int
 	if fits, err := again.Fits(&servingv1.Revision{ObjectMeta: metav1.ObjectMeta{Name: "another"}, Spec: r.cluster.known().Spec.Template.Spec}, r.cluster.known()); err != nil || !fits {
 		t.Errorf("the revision of what was just applied is said to be another template's: %v", err)
 	}
-	return knative.Describe(intent.Traffic), nil
+	return knative.Describe(expected.Traffic), nil
 }
 
 func (r *run) read(t testing.TB) (*knative.State, error) {

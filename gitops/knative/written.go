@@ -37,7 +37,7 @@ func (s *State) Written() (*servingv1.Service, error) {
 
 // Refusal is why Knative would not take the Service as the overlay renders it
 // now; nil when it would.
-func (s *State) Refusal() error { return checkCreate(nil, s, Intent{}) }
+func (s *State) Refusal() error { return checkCreate(nil, s, Expected{}) }
 
 // PinnedByHand is the revision's name that the template has without the
 // tool's patches: somebody wrote it. Empty: nobody did.

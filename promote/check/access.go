@@ -94,8 +94,8 @@ func findAnonymous(f Facts) []Finding {
 const near = 16 * 24 * time.Hour
 
 func findExpiry(f Facts) []Finding {
-	left := f.Setup.Expires.Sub(f.Wish.Now)
-	if f.Setup.Expires.IsZero() || f.Wish.Now.IsZero() || left > near && left > f.Wish.Worst {
+	left := f.Setup.Expires.Sub(f.Request.Now)
+	if f.Setup.Expires.IsZero() || f.Request.Now.IsZero() || left > near && left > f.Request.Worst {
 		return nil
 	}
 	finding := Finding{
@@ -104,10 +104,10 @@ func findExpiry(f Facts) []Finding {
 		Evidence: "the claim exp in the token",
 		Fix:      "Make a new token and put it where argocd-token comes from:\nargocd proj role create-token PROJECT ROLE --expires-in 90d\nOr, for an account:\nargocd account generate-token --account ACCOUNT --expires-in 90d",
 	}
-	if left <= f.Wish.Worst {
+	if left <= f.Request.Worst {
 		finding.Severity = Error
 		finding.Effect = fmt.Sprintf("The promotion and its way back may take %s. Without a token it cannot see whether a commit is live, takes back what it cannot see, "+
-			"and cannot see that either.", span(f.Wish.Worst))
+			"and cannot see that either.", span(f.Request.Worst))
 	}
 	if left <= 0 {
 		finding.Problem = fmt.Sprintf("The Argo CD token expired at %s", f.Setup.Expires.UTC().Format("2006-01-02 15:04 MST"))
@@ -128,7 +128,7 @@ func findPush(f Facts) []Finding {
 		fix = "Let the token's owner bypass the rule, or promote to a branch that is not protected and open a pull request from there."
 	}
 	return []Finding{{
-		Problem:  "The Git server does not take a push to branch " + f.Wish.Source.Branch,
+		Problem:  "The Git server does not take a push to branch " + f.Request.Source.Branch,
 		Effect:   "A promotion ends before its first commit has arrived.",
 		Evidence: f.Push.Error(),
 		Fix:      fix,

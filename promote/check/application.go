@@ -61,7 +61,7 @@ func findAutoSyncOff(f Facts) []Finding {
 
 // app is the Application's name as policies want it.
 func (f Facts) app() argo.App {
-	return argo.App{Name: f.application(), Namespace: f.Wish.App.Namespace, Project: f.Wish.App.Project}
+	return argo.App{Name: f.application(), Namespace: f.Request.App.Namespace, Project: f.Request.App.Project}
 }
 
 func findSelfHealOff(f Facts) []Finding {
@@ -219,7 +219,7 @@ func findOwners(f Facts) []Finding {
 		evidence = append(evidence, fmt.Sprintf("Application %s of project %s lists the Service among its resources", owner, owner.Project))
 	}
 	for _, c := range f.Setup.App.Status.Conditions {
-		if c.Type == v1alpha1.ApplicationConditionSharedResourceWarning && strings.HasPrefix(c.Message, "Service/"+f.Wish.Service+" ") {
+		if c.Type == v1alpha1.ApplicationConditionSharedResourceWarning && strings.HasPrefix(c.Message, "Service/"+f.Request.Service+" ") {
 			evidence = append(evidence, string(c.Type)+": "+c.Message)
 		}
 	}
@@ -227,7 +227,7 @@ func findOwners(f Facts) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Problem: fmt.Sprintf("Application %s is not the only one that deploys Service %s", f.application(), f.Wish.Service),
+		Problem: fmt.Sprintf("Application %s is not the only one that deploys Service %s", f.application(), f.Request.Service),
 		Effect: "Each of them marks the Service as its own and sees the other's mark as a difference, so they sync it in turns. " +
 			"A promotion may see its commits undone or never in peace, and fail.",
 		Evidence: strings.Join(evidence, "\n"),

@@ -80,7 +80,7 @@ func findPortsWithoutProtocol(f Facts) []Finding {
 	at := f.inService(keys...)
 	finding := Finding{
 		Problem: fmt.Sprintf("Port %d of container %d of Service %s names no protocol, and Application %s uses ServerSideApply without ServerSideDiff",
-			port, container, f.Wish.Service, f.application()),
+			port, container, f.Request.Service, f.application()),
 		Effect:   "Argo CD cannot compare the Service: ComparisonError, sync status Unknown. It syncs nothing, neither a promotion nor its way back.",
 		Evidence: "spec.syncPolicy.syncOptions of the Application, no " + compareOptions + ": ServerSideDiff=true",
 		Fix: "Write `protocol: TCP` beside containerPort. Or switch server-side diff on:\n" +
@@ -143,7 +143,7 @@ func findSwitched(f Facts) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Problem: fmt.Sprintf("Application %s uses ServerSideApply, and Service %s was applied client-side before", f.application(), f.Wish.Service),
+		Problem: fmt.Sprintf("Application %s uses ServerSideApply, and Service %s was applied client-side before", f.application(), f.Request.Service),
 		Effect: "From the second server-side sync on Knative refuses every one (\"annotation value is immutable: metadata.annotations." + creator +
 			"\"): a promotion stops in the middle and cannot be taken back.",
 		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations as a whole, nobody owns " + creator,
@@ -189,10 +189,10 @@ func findLastApplied(f Facts) []Finding {
 	if json.Unmarshal([]byte(f.Service.Annotations[corev1.LastAppliedConfigAnnotation]), &last) != nil || last.Annotations[creator] == "" {
 		return nil
 	}
-	forget := fmt.Sprintf("kubectl -n %s annotate ksvc %s %s-", f.namespace(), f.Wish.Service, corev1.LastAppliedConfigAnnotation)
+	forget := fmt.Sprintf("kubectl -n %s annotate ksvc %s %s-", f.namespace(), f.Request.Service, corev1.LastAppliedConfigAnnotation)
 	finding := Finding{
 		Severity: Error,
-		Problem:  fmt.Sprintf("%s stands in the last-applied annotation of Service %s, and not in Git", creator, f.Wish.Service),
+		Problem:  fmt.Sprintf("%s stands in the last-applied annotation of Service %s, and not in Git", creator, f.Request.Service),
 		Effect:   "Every sync tries to take the annotation away, and Knative refuses it: nothing can be promoted or taken back.",
 		Evidence: corev1.LastAppliedConfigAnnotation + " of the live Service; syncs with RespectIgnoreDifferences=true leave it there",
 		Fix:      "Let the next sync start anew:\n" + forget,
@@ -217,7 +217,7 @@ func findReplace(f Facts) []Finding {
 		return nil
 	}
 	finding := Finding{
-		Problem: fmt.Sprintf("Argo CD replaces Service %s instead of applying changes", f.Wish.Service),
+		Problem: fmt.Sprintf("Argo CD replaces Service %s instead of applying changes", f.Request.Service),
 		Effect: "Knative refuses every sync (\"annotation value is immutable: metadata.annotations." + creator + "\"), because a replacement from Git lacks its " +
 			"annotations: a promotion fails at its first step.",
 		Evidence: "Replace=true in spec.syncPolicy.syncOptions of application " + f.application(),

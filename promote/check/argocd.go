@@ -106,7 +106,7 @@ func findIgnoredHealth(f Facts) []Finding {
 	if service := rendered(f.Overlay); service != nil && service.Annotations[annotation] == "true" {
 		at := f.inService("metadata", "annotations", annotation)
 		return []Finding{{
-			Problem:  fmt.Sprintf("Service %s is annotated %s: \"true\"", f.Wish.Service, annotation),
+			Problem:  fmt.Sprintf("Service %s is annotated %s: \"true\"", f.Request.Service, annotation),
 			Effect:   "Promotions do not rely on Argo CD's health. But the Application is Healthy while the Service is broken, for people, notifications and `argocd app wait`.",
 			Evidence: "the annotation in the overlay's render",
 			Fix:      "Take the annotation away.",

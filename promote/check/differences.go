@@ -45,9 +45,9 @@ func findTrafficIgnored(f Facts) []Finding {
 		if !i.covers("spec", "traffic") && !f.keeps(i, "spec", "traffic") {
 			continue
 		}
-		finding := f.ignoredFinding(i, "the traffic of Service "+f.Wish.Service)
+		finding := f.ignoredFinding(i, "the traffic of Service "+f.Request.Service)
 		finding.Severity = Warning
-		if f.Wish.Shifts {
+		if f.Request.Shifts {
 			finding.Severity = Error
 		}
 		if respects(f.Setup.App) {
@@ -72,7 +72,7 @@ func findTemplateIgnored(f Facts) []Finding {
 		if !i.covers("spec", "template") && !f.keeps(i, "spec", "template") {
 			continue
 		}
-		finding := f.ignoredFinding(i, "the template of Service "+f.Wish.Service)
+		finding := f.ignoredFinding(i, "the template of Service "+f.Request.Service)
 		switch {
 		case !respects(f.Setup.App):
 			finding.Effect = "Promotions work, because each of their commits differs in the traffic too and then Argo CD applies all of the manifest. " +
@@ -136,12 +136,12 @@ func findUnclear(f Facts) []Finding {
 		if !i.unclear || !mentions {
 			continue
 		}
-		finding := f.ignoredFinding(i, "a part of Service "+f.Wish.Service)
+		finding := f.ignoredFinding(i, "a part of Service "+f.Request.Service)
 		finding.Problem += ", and only jq can tell which"
 		finding.Effect = "If it covers /spec/traffic, or with RespectIgnoreDifferences=true the template's name or images, promotions fail: Argo CD calls " +
 			"their commits Synced without applying them."
 		finding.Fix = "See what it would remove:\n" +
-			fmt.Sprintf("kubectl -n %s get ksvc %s -o json | jq '. as $all | del(%s) | . == $all, .spec.traffic, .spec.template.metadata.name'", f.namespace(), f.Wish.Service, i.text)
+			fmt.Sprintf("kubectl -n %s get ksvc %s -o json | jq '. as $all | del(%s) | . == $all, .spec.traffic, .spec.template.metadata.name'", f.namespace(), f.Request.Service, i.text)
 		found = append(found, finding)
 	}
 	return found

@@ -13,7 +13,7 @@ import (
 // Facts are what a promotion would meet. A zero field was not read, and no
 // rule concludes anything from it.
 type Facts struct {
-	Wish    Wish
+	Request Request
 	Commit  string         // the branch's tip
 	Tree    fs.FS          // its files
 	Overlay *knative.State // the overlay as it renders at the tip
@@ -50,8 +50,8 @@ type Facts struct {
 	Unread map[string]error
 }
 
-// Wish is what the promotion is asked to do, as far as rules need it.
-type Wish struct {
+// Request is what the promotion is asked to do, as far as rules need it.
+type Request struct {
 	Service      string      // as rendered
 	Folder       string      // the overlay's
 	Source       argo.Source // as Argo CD should know it

@@ -53,7 +53,7 @@ func (f Facts) ignored() []ignoring {
 		return nil
 	}
 	for i, entry := range f.Setup.App.Spec.IgnoreDifferences {
-		if !f.isService(entry.Group, entry.Kind) || entry.Name != "" && entry.Name != f.Wish.Service ||
+		if !f.isService(entry.Group, entry.Kind) || entry.Name != "" && entry.Name != f.Request.Service ||
 			entry.Namespace != "" && entry.Namespace != f.namespace() {
 			continue
 		}

@@ -38,7 +38,7 @@ func (f Facts) overridings() []overriding {
 		})
 	}
 	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + f.fileName() + ".yaml"} {
-		file := path.Join(f.Wish.Folder, name)
+		file := path.Join(f.Request.Folder, name)
 		var content struct {
 			Kustomize *v1alpha1.ApplicationSourceKustomize `json:"kustomize"`
 		}
@@ -58,7 +58,7 @@ func (f Facts) overridings() []overriding {
 func (f Facts) fileName() string {
 	app := f.Setup.App
 	if app == nil {
-		return f.Wish.App.Name
+		return f.Request.App.Name
 	}
 	return app.InstanceName(f.argocd())
 }
@@ -81,7 +81,7 @@ func findImageOverridden(f Facts) []Finding {
 			if err != nil || !slices.ContainsFunc(f.Next.Images(), func(used string) bool { return sameName(used, image) }) {
 				continue
 			}
-			finding := o.finding(fmt.Sprintf("The image %s of Service %s is set outside of the overlay", text, f.Wish.Service), string(text))
+			finding := o.finding(fmt.Sprintf("The image %s of Service %s is set outside of the overlay", text, f.Request.Service), string(text))
 			finding.Effect = "It wins over the image that a promotion writes into the kustomization: the new revision would run the old image, and a promotion fails at its " +
 				"first step. Its way back fails too, because the same revision's name then stands for two templates."
 			found = append(found, finding)
@@ -109,14 +109,14 @@ func findRenderOverridden(f Facts) []Finding {
 	for _, o := range f.overridings() {
 		k := o.kustomize
 		if f.renames(k) {
-			finding := o.finding(fmt.Sprintf("The Application renames Service %s", f.Wish.Service), fmt.Sprintf("namePrefix %q, nameSuffix %q", k.NamePrefix, k.NameSuffix))
+			finding := o.finding(fmt.Sprintf("The Application renames Service %s", f.Request.Service), fmt.Sprintf("namePrefix %q, nameSuffix %q", k.NamePrefix, k.NameSuffix))
 			finding.Effect = "The live Service has another name than the one that the overlay renders: a promotion finds none, takes it for a first deployment and fails, " +
 				"because Knative refuses a revision whose name does not begin with the Service's. Put the prefix into the overlay's kustomization instead."
 			finding.Severity = Error
 			found = append(found, finding)
 		}
 		if len(k.CommonLabels) > 0 && !k.LabelWithoutSelector {
-			finding := o.finding(fmt.Sprintf("The Application adds labels to Service %s as commonLabels", f.Wish.Service), fmt.Sprintf("commonLabels %v", k.CommonLabels))
+			finding := o.finding(fmt.Sprintf("The Application adds labels to Service %s as commonLabels", f.Request.Service), fmt.Sprintf("commonLabels %v", k.CommonLabels))
 			finding.Effect = "kustomize takes a Knative Service for a Kubernetes Service and also writes them into spec.selector, which Knative does not have: the Application is " +
 				"OutOfSync for ever and a promotion fails. labelWithoutSelector: true avoids that."
 			finding.Severity = Error
@@ -125,7 +125,7 @@ func findRenderOverridden(f Facts) []Finding {
 		if len(k.Patches)+len(k.Components) > 0 {
 			finding := o.finding("The Application patches what the overlay renders", fmt.Sprintf("%d patches, %d components", len(k.Patches), len(k.Components)))
 			finding.Effect = fmt.Sprintf("A promotion does not see them. Where they change the template of Service %s, Knative refuses its commits or makes no revision "+
-				"of them, because one revision's name then stands for two templates.", f.Wish.Service)
+				"of them, because one revision's name then stands for two templates.", f.Request.Service)
 			finding.Fix = "Move them into the overlay's kustomization. " + finding.Fix
 			found = append(found, finding)
 		}
@@ -139,6 +139,6 @@ func (f Facts) renames(k v1alpha1.ApplicationSourceKustomize) bool {
 	if f.Tree == nil {
 		return false
 	}
-	own, _ := kustomize.Read(f.Tree, f.Wish.Folder) // one that cannot be read adds nothing
+	own, _ := kustomize.Read(f.Tree, f.Request.Folder) // one that cannot be read adds nothing
 	return k.NamePrefix != "" && k.NamePrefix != own.NamePrefix || k.NameSuffix != "" && k.NameSuffix != own.NameSuffix
 }

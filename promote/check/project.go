@@ -129,7 +129,7 @@ var hashed = regexp.MustCompile(`-[2456789bcdfghkmt]{10}$`)
 // content has its own name, so the old revision needs the old object as long
 // as it has traffic, and a sync prunes what is no longer in Git.
 func findPrunedConfig(f Facts) []Finding {
-	if f.Setup.App == nil || !f.Wish.Shifts || !f.automated() || !f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+	if f.Setup.App == nil || !f.Request.Shifts || !f.automated() || !f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
 	used := references(rendered(f.Next))
@@ -145,7 +145,7 @@ func findPrunedConfig(f Facts) []Finding {
 			Problem: fmt.Sprintf("%s is generated, and Argo CD deletes the one before it while the old revision still uses it", name),
 			Effect: "When a commit changes its content, the sync that brings the new object prunes the old one. From then on no new pod of the old revision starts, " +
 				"at whatever share of the traffic, until the promotion has moved on or was taken back.",
-			Evidence: fmt.Sprintf("the template of Service %s reads it, spec.syncPolicy.automated.prune is on", f.Wish.Service),
+			Evidence: fmt.Sprintf("the template of Service %s reads it, spec.syncPolicy.automated.prune is on", f.Request.Service),
 			Fix: "Keep generated objects, in the kustomization:\ngeneratorOptions:\n  annotations:\n    " + syncOptions + ": Prune=false\n" +
 				"Old ones then stay, and the Application is OutOfSync because of them, unless they also get:\n    " + compareOptions + ": IgnoreExtraneous",
 			File: at.File, Line: at.Line,

@@ -21,7 +21,7 @@ type Report struct {
 // Examine asks every rule but the ones to skip about the facts.
 func Examine(facts Facts, skip ...string) Report {
 	return Report{
-		Service: facts.Wish.Service, Overlay: facts.Wish.Folder, Commit: facts.Commit, File: facts.inKustomization().File,
+		Service: facts.Request.Service, Overlay: facts.Request.Folder, Commit: facts.Commit, File: facts.inKustomization().File,
 		Looked: facts.looked(), Findings: Run(facts, skip...),
 	}
 }
@@ -34,9 +34,9 @@ func (f Facts) looked() []string {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	add(f.Overlay != nil, "overlay %s at commit %.10s", f.Wish.Folder, f.Commit)
+	add(f.Overlay != nil, "overlay %s at commit %.10s", f.Request.Folder, f.Commit)
 	if s := f.Setup; s.App != nil {
-		add(true, "Application %s in project %s", f.Wish.App, s.App.Spec.GetProject())
+		add(true, "Application %s in project %s", f.Request.App, s.App.Spec.GetProject())
 		add(s.Version != "", "Argo CD %s", s.Version)
 		add(s.Project != nil, "the project's rules")
 		add(s.Windows != nil, "sync windows")

@@ -91,7 +91,7 @@ func TestPartlyRead(t *testing.T) {
 			"tree":        func(f *Facts) { f.Tree = nil },
 			"overlay":     func(f *Facts) { f.Overlay, f.Next = nil, nil },
 			"next":        func(f *Facts) { f.Next = nil },
-			"wish":        func(f *Facts) { f.Wish = Wish{} },
+			"request":     func(f *Facts) { f.Request = Request{} },
 		} {
 			facts := full
 			drop(&facts)

@@ -92,23 +92,23 @@ func mergePatch(t testing.TB, original, patch []byte) []byte {
 // facts decodes the scene.
 func (s scene) facts(t testing.TB) Facts {
 	t.Helper()
-	var wish struct {
-		Wish
+	var request struct {
+		Request
 		Images      []string
 		Wait, Worst string
 	}
-	s.read(t, "wish", &wish)
-	wait, err := time.ParseDuration(wish.Wait)
+	s.read(t, "request", &request)
+	wait, err := time.ParseDuration(request.Wait)
 	if err != nil {
-		t.Fatalf("wish: wait: %v", err)
+		t.Fatalf("request: wait: %v", err)
 	}
-	worst, err := time.ParseDuration(wish.Worst)
+	worst, err := time.ParseDuration(request.Worst)
 	if err != nil {
-		t.Fatalf("wish: worst: %v", err)
+		t.Fatalf("request: worst: %v", err)
 	}
-	facts := Facts{Wish: wish.Wish, Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899", Tree: s.tree()}
-	facts.Wish.Wait, facts.Wish.Worst = wait, worst
-	s.overlay(t, &facts, wish.Images)
+	facts := Facts{Request: request.Request, Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899", Tree: s.tree()}
+	facts.Request.Wait, facts.Request.Worst = wait, worst
+	s.overlay(t, &facts, request.Images)
 	s.setup(t, &facts.Setup)
 	if s.files["service"] != nil {
 		facts.Service = new(servingv1.Service)
@@ -160,10 +160,10 @@ func (s scene) tree() fs.FS {
 func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	t.Helper()
 	var err error
-	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Wish.Folder, facts.Wish.Service); err != nil {
+	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Request.Folder, facts.Request.Service); err != nil {
 		t.Fatal(err)
 	}
-	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Wish.Folder); err != nil {
+	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Folder); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Outlooks, err = facts.Overlay.Outlooks(t.Context()); err != nil {

@@ -49,7 +49,7 @@ func findRefused(f Facts) []Finding {
 		at = f.inService(namedField(f.Refused.Error())...)
 	}
 	return append(findUnchangeable(f), Finding{
-		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Wish.Service),
+		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Request.Service),
 		Effect:  "Nothing is pushed, and the run fails: " + f.Refused.Error(),
 		Fix:     "Correct what it says in the infra repository, or in the input that it names.",
 		File:    at.File, Line: at.Line,

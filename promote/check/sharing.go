@@ -39,7 +39,7 @@ func findSharing(f Facts) []Finding {
 // promotion from it.
 func (f Facts) companions(image string) (moving, running []knative.Companion) {
 	for _, c := range f.Outlooks[image].Moves {
-		if c.MayMove(f.Wish.Also) {
+		if c.MayMove(f.Request.Also) {
 			moving = append(moving, c)
 		} else {
 			running = append(running, c)

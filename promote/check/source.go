@@ -46,10 +46,10 @@ func sourceRules() []Rule {
 }
 
 func findSource(f Facts) []Finding {
-	if f.Setup.App == nil || f.Wish.Source.RepoURL == "" {
+	if f.Setup.App == nil || f.Request.Source.RepoURL == "" {
 		return nil
 	}
-	_, err := argo.SourceIndex(f.Setup.App, f.Wish.Source)
+	_, err := argo.SourceIndex(f.Setup.App, f.Request.Source)
 	mismatch, ok := errors.AsType[*argo.SourceError](err)
 	if !ok {
 		return nil
@@ -58,7 +58,7 @@ func findSource(f Facts) []Finding {
 		Problem:  upper(mismatch.Reason),
 		Effect:   "Argo CD never sees the promotion's commits. A promotion ends before its first one.",
 		Evidence: describeSources(f.Setup.App),
-		Fix:      "Check the inputs repository, branch, path and application. Or let the Application follow the branch:\n" + f.mergeApplication(fmt.Sprintf(`{"spec": {"source": {"targetRevision": %q}}}`, f.Wish.Source.Branch)),
+		Fix:      "Check the inputs repository, branch, path and application. Or let the Application follow the branch:\n" + f.mergeApplication(fmt.Sprintf(`{"spec": {"source": {"targetRevision": %q}}}`, f.Request.Source.Branch)),
 	}
 	switch {
 	case f.Setup.App.Spec.SourceHydrator != nil:
@@ -83,10 +83,10 @@ func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 // source is the Application's source that deploys the overlay, nil where there
 // is none; index is its place among several.
 func (f Facts) source() (source *v1alpha1.ApplicationSource, index int) {
-	if f.Setup.App == nil || f.Wish.Source.RepoURL == "" {
+	if f.Setup.App == nil || f.Request.Source.RepoURL == "" {
 		return nil, 0
 	}
-	index, err := argo.SourceIndex(f.Setup.App, f.Wish.Source)
+	index, err := argo.SourceIndex(f.Setup.App, f.Request.Source)
 	if err != nil {
 		return nil, 0
 	}
@@ -124,7 +124,7 @@ func findOutside(f Facts) []Finding {
 	}
 	at := f.inKustomization()
 	finding := Finding{
-		Problem:  fmt.Sprintf("overlay %s reads %s, beside the kustomization that names it", f.Wish.Folder, strings.Join(f.Outside, ", ")),
+		Problem:  fmt.Sprintf("overlay %s reads %s, beside the kustomization that names it", f.Request.Folder, strings.Join(f.Outside, ", ")),
 		Effect:   "Argo CD renders it only with " + option + ", and what its options are is not known here.",
 		Evidence: "kustomize reads files from a kustomization's own folder and below alone, unless it is told otherwise.",
 		Fix: "Give the file's folder a kustomization, and name that folder in resources. Or let Argo CD's kustomize read the whole repository, for all Applications:\n" +

@@ -192,7 +192,7 @@ func port(c corev1.Container) int32 {
 
 func findInitialScale(f Facts) []Finding {
 	service := rendered(f.Next)
-	if service == nil || f.Wish.Probed {
+	if service == nil || f.Request.Probed {
 		return nil
 	}
 	key, value, _ := autoscaling.InitialScaleAnnotation.Get(service.Spec.Template.Annotations)
@@ -218,7 +218,7 @@ func findInitialScale(f Facts) []Finding {
 
 func findMinScale(f Facts) []Finding {
 	service := rendered(f.Next)
-	if service == nil || !f.Wish.KeepPrevious {
+	if service == nil || !f.Request.KeepPrevious {
 		return nil
 	}
 	key, value, _ := autoscaling.MinScaleAnnotation.Get(service.Spec.Template.Annotations)

@@ -105,11 +105,11 @@ func (f Facts) missed(revision string) string {
 // foreignCandidate is the target that has the candidate's tag, but not from a
 // promotion; -1 for none.
 func (f Facts) foreignCandidate() (revision string, target int) {
-	if f.Overlay == nil || f.Overlay.Owned() || f.Wish.CandidateTag == "" {
+	if f.Overlay == nil || f.Overlay.Owned() || f.Request.CandidateTag == "" {
 		return "", -1
 	}
 	traffic := f.traffic()
-	i := slices.IndexFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.Tag == f.Wish.CandidateTag })
+	i := slices.IndexFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.Tag == f.Request.CandidateTag })
 	if i < 0 {
 		return "", -1
 	}
@@ -126,7 +126,7 @@ func findPreviousTaken(f Facts) []Finding {
 		}
 		at := f.inService("spec", "traffic", i, "tag")
 		effect := "The first promotion gives the tag to the revision that had the traffic before."
-		if !f.Wish.KeepPrevious {
+		if !f.Request.KeepPrevious {
 			effect = "The first promotion takes the tag away."
 		}
 		return []Finding{{
@@ -207,10 +207,10 @@ func findLongHost(f Facts) []Finding {
 // newTags are the tags that a promotion brings in.
 func (f Facts) newTags() []string {
 	var tags []string
-	if f.Wish.Shifts && f.Wish.CandidateTag != "" {
-		tags = append(tags, f.Wish.CandidateTag)
+	if f.Request.Shifts && f.Request.CandidateTag != "" {
+		tags = append(tags, f.Request.CandidateTag)
 	}
-	if f.Wish.KeepPrevious {
+	if f.Request.KeepPrevious {
 		tags = append(tags, knative.PreviousTag)
 	}
 	return tags

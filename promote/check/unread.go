@@ -30,7 +30,7 @@ func findNoApp(f Facts) []Finding {
 	if f.NoApp == nil {
 		return nil
 	}
-	app := f.Wish.App
+	app := f.Request.App
 	return []Finding{{
 		Problem:  fmt.Sprintf("Application %s cannot be read", app),
 		Effect:   "A promotion ends before its first commit, because it could never see one live.",

@@ -21,7 +21,7 @@ type place struct {
 // inService finds the line that gives the rendered Knative Service the field
 // at keys: strings into mappings, numbers into lists.
 func (f Facts) inService(keys ...any) place {
-	return f.where("serving.knative.dev/v1", "Service", f.Wish.Service, keys...)
+	return f.where("serving.knative.dev/v1", "Service", f.Request.Service, keys...)
 }
 
 // where finds the line that gives a rendered object the field at keys. Of

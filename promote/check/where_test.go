@@ -25,7 +25,7 @@ func TestWhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := Facts{Tree: tree, Overlay: overlay, Wish: Wish{Service: overlay.Service()}}
+	f := Facts{Tree: tree, Overlay: overlay, Request: Request{Service: overlay.Service()}}
 	for _, tt := range []struct {
 		place place
 		want  string

@@ -144,7 +144,7 @@ func (f Facts) closed(all []window, known bool) bool {
 		}
 		return argo.Closed(told)
 	}
-	return known && !open(all, f.Wish.Now, f.byHand())
+	return known && !open(all, f.Request.Now, f.byHand())
 }
 
 func findClosed(f Facts) []Finding {
@@ -154,12 +154,12 @@ func findClosed(f Facts) []Finding {
 	}
 	opens, found := time.Time{}, false
 	if known && len(all) > 0 {
-		opens, found = next(all, f.Wish.Now, f.byHand(), true)
+		opens, found = next(all, f.Request.Now, f.byHand(), true)
 	}
 	finding := Finding{
 		Problem: fmt.Sprintf("A sync window keeps Argo CD from syncing Application %s now", f.application()),
 		Effect: fmt.Sprintf("Argo CD applies no commit of a promotion while it is closed, and none that takes one back: the first gate waits %s for that and then fails.",
-			span(f.Wish.Wait)),
+			span(f.Request.Wait)),
 		Evidence: f.windowEvidence(all),
 		Fix:      "Promote when the window is open. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
 	}
@@ -167,7 +167,7 @@ func findClosed(f Facts) []Finding {
 	case found:
 		finding.Problem += ", until " + f.when(opens)
 		finding.Fix = "Promote after " + f.when(opens) + ". The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject()
-		if opens.Sub(f.Wish.Now) > f.Wish.Wait {
+		if opens.Sub(f.Request.Now) > f.Request.Wait {
 			finding.Severity = Error
 		}
 	case known && len(all) > 0:
@@ -185,21 +185,21 @@ func findClosing(f Facts) []Finding {
 	if !known || len(all) == 0 || f.closed(all, known) {
 		return nil
 	}
-	closes, found := next(all, f.Wish.Now, f.byHand(), false)
-	if !found || closes.Sub(f.Wish.Now) >= f.Wish.Worst {
+	closes, found := next(all, f.Request.Now, f.byHand(), false)
+	if !found || closes.Sub(f.Request.Now) >= f.Request.Worst {
 		return nil
 	}
 	return []Finding{{
 		Problem:  fmt.Sprintf("A sync window closes for Application %s at %s", f.application(), f.when(closes)),
 		Effect:   "A promotion that takes longer stops in the middle of its steps, and its way back waits until the window opens again.",
-		Evidence: f.windowEvidence(all) + fmt.Sprintf("\nthe promotion and its way back may take %s", span(f.Wish.Worst)),
+		Evidence: f.windowEvidence(all) + fmt.Sprintf("\nthe promotion and its way back may take %s", span(f.Request.Worst)),
 		Fix:      "Promote when more time is left, or with fewer or shorter steps. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
 	}}
 }
 
 // when is a time for people, and how far away it is.
 func (f Facts) when(at time.Time) string {
-	return fmt.Sprintf("%s (in %s)", at.UTC().Format("2006-01-02 15:04 MST"), span(at.Sub(f.Wish.Now)))
+	return fmt.Sprintf("%s (in %s)", at.UTC().Format("2006-01-02 15:04 MST"), span(at.Sub(f.Request.Now)))
 }
 
 func (f Facts) windowEvidence(all []window) string {
@@ -209,7 +209,7 @@ func (f Facts) windowEvidence(all []window) string {
 		if w.ManualSync {
 			line += ", manualSync"
 		}
-		if w.active(f.Wish.Now) {
+		if w.active(f.Request.Now) {
 			line += ": active now"
 		}
 		lines = append(lines, line)

@@ -12,7 +12,7 @@ import (
 // application is the Application's name as kubectl takes it.
 func (f Facts) application() string {
 	if f.Setup.App == nil {
-		return f.Wish.App.Name
+		return f.Request.App.Name
 	}
 	return f.Setup.App.Name
 }

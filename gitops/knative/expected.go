@@ -10,22 +10,22 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// Intent is what an edit is meant to show in the render, and nothing else.
-type Intent struct {
+// Expected is what an edit is meant to show in the render, and nothing else.
+type Expected struct {
 	Images   []kustomize.Image // set images; none when the images are restored
 	Also     []string          // what keeps running and may move with the images, as Kind/name
 	Revision string            // the template's name; empty when it has none
 	Traffic  []servingv1.TrafficTarget
 }
 
-// Check tells whether the edit from before to after shows exactly the intent
+// Check tells whether the edit from before to after shows exactly what is expected
 // in the render, changes nothing else, and is one that Knative would accept.
 // The error says what else changed.
-func Check(before, after *State, intent Intent) error {
-	for _, check := range []func(before, after *State, intent Intent) error{
+func Check(before, after *State, expected Expected) error {
+	for _, check := range []func(before, after *State, expected Expected) error{
 		checkOthers, checkService, checkOwn, checkImages, checkRoute, checkCreate, checkUpdate, checkNext,
 	} {
-		if err := check(before, after, intent); err != nil {
+		if err := check(before, after, expected); err != nil {
 			return fmt.Errorf("overlay %s: %w", after.Overlay, err)
 		}
 	}
@@ -36,7 +36,7 @@ func Check(before, after *State, intent Intent) error {
 // labels. The tool's own patches are not in this, so what changes there is what
 // the image changes: a replacement may copy its tag, and an image that is taken
 // back takes that back too.
-func checkService(before, after *State, _ Intent) error {
+func checkService(before, after *State, _ Expected) error {
 	changed := slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)),
 		func(field string) bool { return below(field, []string{"/spec/template", "/metadata/labels"}) })
 	if len(changed) > 0 {
@@ -48,7 +48,7 @@ func checkService(before, after *State, _ Intent) error {
 
 // checkOwn finds fields in the tool's own patches, before or after, that are
 // not the tool's: somebody else's edit there would be lost.
-func checkOwn(before, after *State, _ Intent) error {
+func checkOwn(before, after *State, _ Expected) error {
 	for _, s := range []*State{before, after} {
 		ops, err := s.defaultsInTree()
 		if err != nil {
@@ -68,8 +68,8 @@ func checkOwn(before, after *State, _ Intent) error {
 }
 
 // checkImages wants every set image in some container.
-func checkImages(_, after *State, intent Intent) error {
-	if len(intent.Images) == 0 {
+func checkImages(_, after *State, expected Expected) error {
+	if len(expected.Images) == 0 {
 		return nil
 	}
 	_, kustomization, err := after.Kustomization()
@@ -80,7 +80,7 @@ func checkImages(_, after *State, intent Intent) error {
 	if err != nil {
 		return err
 	}
-	for _, want := range intent.Images {
+	for _, want := range expected.Images {
 		entry, there, err := kustomize.Entry(entries, want.Name)
 		if err != nil {
 			return fmt.Errorf("image %s: %w", want.Name, err)
@@ -114,18 +114,18 @@ func (s *State) instead(entry kustomize.Image) string {
 }
 
 // checkRoute wants the revision's name and the traffic.
-func checkRoute(before, after *State, intent Intent) error {
-	if after.Revision() != intent.Revision {
+func checkRoute(before, after *State, expected Expected) error {
+	if after.Revision() != expected.Revision {
 		return fmt.Errorf("Service %s renders with revision %q instead of %q: a later patch, a replacement or a transformer changes its name or its template after %s",
-			after.name, after.Revision(), intent.Revision, after.routeName())
+			after.name, after.Revision(), expected.Revision, after.routeName())
 	}
 	traffic, err := after.Traffic()
 	if err != nil {
 		return err
 	}
-	if !SameTraffic(traffic, intent.Traffic) {
+	if !SameTraffic(traffic, expected.Traffic) {
 		return fmt.Errorf("Service %s renders with traffic %s instead of %s: a later patch, a replacement or a transformer writes it after %s",
-			after.name, Describe(traffic), Describe(intent.Traffic), after.routeName())
+			after.name, Describe(traffic), Describe(expected.Traffic), after.routeName())
 	}
 	return checkTags(before, after, traffic)
 }
