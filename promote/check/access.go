@@ -120,7 +120,8 @@ func findPush(f Facts) []Finding {
 		return nil
 	}
 	fix := "Check the input token: it needs write access to the contents of the infra repository."
-	words := strings.ToLower(f.Push.Error())
+	// The server's words are what counts: the address may have any of them.
+	words := strings.ToLower(strings.ReplaceAll(f.Push.Error(), f.Request.Source.RepoURL, ""))
 	if strings.Contains(words, "archived") {
 		fix = "Take the repository out of the archive, or set repository to the one that took its place."
 	}
