@@ -56,5 +56,5 @@ func (r *run) positionOf(commit, step string, after edited) (*Position, error) {
 		Version: versionOf(after.state.Revision(), after.state), promotion: record.Promotion, step: record.Step,
 		traffic: traffic, trafficOnly: after.refused != nil,
 	}
-	return &Position{Step: Change{Name: step, Percent: 100}, Commit: commit, Intent: r.infra.intent(commit, want), promotion: record.Promotion}, nil
+	return &Position{Step: PlannedStep{Name: step, Percent: 100}, Commit: commit, Intent: r.infra.intent(commit, want), promotion: record.Promotion}, nil
 }

@@ -94,7 +94,7 @@ func TestBake(t *testing.T) {
 func bakeWith(ctx context.Context, long time.Duration, verdicts []argo.Verdict) error {
 	log := &journal{reporter: silent{}}
 	asked := gates(Config{}, Step{Bake: long}, &script{verdicts: verdicts}, log.verdicts)
-	_, err := asked[len(asked)-1].Check(ctx, &Position{Step: Change{Name: "10 %", Bake: long}})
+	_, err := asked[len(asked)-1].Check(ctx, &Position{Step: PlannedStep{Name: "10 %", Bake: long}})
 	return err
 }
 

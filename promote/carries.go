@@ -22,7 +22,7 @@ type expected struct {
 }
 
 // expected is what the overlay shows after a step.
-func (p Plan) expected(step Change) expected {
+func (p Plan) expected(step PlannedStep) expected {
 	return expected{Version: p.to, promotion: p.ID, step: stepOf(step.Percent), traffic: step.Traffic}
 }
 

@@ -1,12 +1,12 @@
 // Package promote moves one Knative Service of a GitOps repository to a new
-// template, step by step, and takes everything back when a step is not good.
+// template, step by step, and rolls everything back when a step is not good.
 //
-// A promotion is a list of changes. A change is one commit. After each change
-// every gate must pass. If one does not, one more change restores what was
-// there.
+// A promotion is a list of steps. A step is one commit. After each step every
+// gate must pass. If one does not, one more commit restores what was there.
 //
-//	Config ─► NewPlan(Config, state at the tip) ─► []Change ─► for each: Publish ─► gates ─► Result
-//	                                                          └── a gate fails ─► restore ◄─┘
+//	Config ─► NewPlan(Config, Situation at the tip) ─► []PlannedStep ─► for each: Publish ─► gates ─► outcome
+//	                                                                     └── a gate fails ─► restore ◄─┘
+//	journal ─► Result, as far as the run has come ─► Reporter
 //
 // What is left to do is always computed from the tree at the branch's tip,
 // never from memory, and never from commit messages, dates or ancestors: the
@@ -14,6 +14,8 @@
 // crashed continues when it is started again, whatever people have done with
 // its commits meanwhile. When the last gate has passed, one more commit says so.
 //
-// The package knows the infra repository and Argo CD through small interfaces.
-// It reads no environment and no files, and it prints nothing.
+// [Run], [Rollback], [Examine] and [History] are the commands. They know the
+// infra repository and Argo CD through the small interfaces of [Systems]. The
+// package reads no files and prints nothing; of the environment it reads what
+// says which proxy the probe goes through.
 package promote

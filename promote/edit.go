@@ -57,9 +57,9 @@ func shift(ctx context.Context, c Config, revision string, traffic []servingv1.T
 // checks them. It returns where the plan ends. The steps between differ from the
 // first one in two numbers.
 func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) (*knative.State, error) {
-	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c Change) bool { return c.Done })
+	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c PlannedStep) bool { return c.Done })
 	if len(left) > 2 {
-		left = []Change{left[0], left[len(left)-1]}
+		left = []PlannedStep{left[0], left[len(left)-1]}
 	}
 	state, next := at.Now, at.Next
 	for _, step := range left {

@@ -24,7 +24,7 @@ type Gate struct {
 // Position is where a gate is asked: after which commit, and what the gates
 // before have seen.
 type Position struct {
-	Step     Change
+	Step     PlannedStep
 	Commit   string
 	Intent   argo.Intent
 	Observed argo.Observed // filled in by the gates live and bake

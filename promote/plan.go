@@ -13,6 +13,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // Situation is what a plan is made from: the overlay at the branch's tip and
@@ -38,7 +39,7 @@ type Plan struct {
 	From  string // the old revision; empty on a Service's first deployment
 	To    string // the new revision
 	Image string // the image that gives the promotion its name
-	Steps []Change
+	Steps []PlannedStep
 
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
@@ -47,8 +48,8 @@ type Plan struct {
 	from, to Version
 }
 
-// A Change is one commit of a promotion and what must be true after it.
-type Change struct {
+// A PlannedStep is one commit of a promotion and what must be true after it.
+type PlannedStep struct {
 	Name    string // candidate, 10 %, 100 %
 	Subject string
 	Percent int
@@ -58,7 +59,7 @@ type Change struct {
 }
 
 // Step is what was asked for.
-func (c Change) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake} }
+func (c PlannedStep) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake} }
 
 // Restorable tells whether there is something to go back to.
 func (p Plan) Restorable() bool { return p.Base != "" }
@@ -137,12 +138,12 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 		plan.Base, steps = "", []Step{{Percent: 100}}
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
-		plan.Steps = []Change{change(c, plan, split, Step{Percent: 100})}
+		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100})}
 		return plan, nil
 	case steps[0].Percent > 0:
 		steps = append([]Step{{}}, steps...)
 	}
-	plan.Steps = changes(c, plan, split, steps)
+	plan.Steps = plannedSteps(c, plan, split, steps)
 	return plan, nil
 }
 
@@ -187,7 +188,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 	if at.Record.passed() {
 		steps[0].Bake = 0
 	}
-	plan.Steps = changes(c, plan, split, steps)
+	plan.Steps = plannedSteps(c, plan, split, steps)
 	plan.Steps[0].Done = true
 	var err error
 	plan.Steps[0].Traffic, err = at.Now.Traffic() // with the tags that people have added
@@ -208,31 +209,31 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 			step.Percent = 100
 		}
 	}
-	done := change(c, plan, split, step)
+	done := plannedStep(c, plan, split, step)
 	done.Done = true
 	var err error
 	done.Traffic, err = at.Now.Traffic()
-	plan.Steps = []Change{done}
+	plan.Steps = []PlannedStep{done}
 	return plan, err
 }
 
-func changes(c Config, plan Plan, split knative.Split, steps []Step) []Change {
-	var list []Change
+func plannedSteps(c Config, plan Plan, split knative.Split, steps []Step) []PlannedStep {
+	var list []PlannedStep
 	for _, step := range steps {
 		split.Stable, split.Candidate, split.Percent = plan.From, plan.To, step.Percent
-		list = append(list, change(c, plan, split, step))
+		list = append(list, plannedStep(c, plan, split, step))
 	}
 	return list
 }
 
-func change(c Config, plan Plan, split knative.Split, step Step) Change {
+func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedStep {
 	name := fmt.Sprintf("%d %%", step.Percent)
 	what := name + " to " + short(c.Service, plan.To)
 	if step.Percent == 0 {
 		name = "candidate"
 		what = "candidate " + short(c.Service, plan.To) + " at 0 %"
 	}
-	return Change{
+	return PlannedStep{
 		Name:    name,
 		Subject: subject(c.Target, what+" ("+version(plan.Image)+")"),
 		Percent: step.Percent,
@@ -285,11 +286,11 @@ func short(service, revision string) string {
 
 // version is an image's tag, or the beginning of its digest.
 func version(image string) string {
-	name, digest, pinned := strings.Cut(image, "@")
-	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
-		return name[i+1:]
-	}
-	if pinned {
+	_, tag, digest := kustomize.SplitImage(image)
+	switch {
+	case tag != "":
+		return tag
+	case digest != "":
 		return digest[:min(len(digest), len("sha256:")+12)]
 	}
 	return "no tag"

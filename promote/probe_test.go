@@ -68,7 +68,7 @@ func answering(t *testing.T, asked *[]string, statuses ...int) string {
 func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/healthz?deep=1", Count: 3}, 200)
-	reason, err := p.Check(t.Context(), &Position{Step: Change{Percent: 10}, Observed: argo.Observed{Service: service(t)}})
+	reason, err := p.Check(t.Context(), &Position{Step: PlannedStep{Percent: 10}, Observed: argo.Observed{Service: service(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 func TestProbeAsksTheServiceAt100(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/", Count: 1}, 204)
-	if _, err := p.Check(t.Context(), &Position{Step: Change{Percent: 100}, Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), &Position{Step: PlannedStep{Percent: 100}, Observed: argo.Observed{Service: service(t)}}); err != nil {
 		t.Fatal(err)
 	}
 	if (*asked)[0] != "product-import.example.test/" {
@@ -147,7 +147,7 @@ func TestProbeOfARunThatIsCancelled(t *testing.T) {
 	p, _ := prober(t, Probe{Path: "/healthz", Count: 2}, http.StatusServiceUnavailable)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupt signal received"))
-	_, err := p.Check(ctx, &Position{Observed: argo.Observed{Service: service(t)}, Step: Change{Percent: 10}})
+	_, err := p.Check(ctx, &Position{Observed: argo.Observed{Service: service(t)}, Step: PlannedStep{Percent: 10}})
 	if want := "asking http://candidate-product-import.example.test/healthz: interrupt signal received"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

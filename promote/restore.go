@@ -75,7 +75,7 @@ func (r *run) confirm(ctx context.Context, at *Position, log stepLog) error {
 // showsStep tells whether an overlay shows a step of the plan, by the record,
 // unless somebody has broken that, and by the fields.
 func (p Plan) showsStep(now *knative.State, record Record) bool {
-	return slices.ContainsFunc(p.Steps, func(c Change) bool {
+	return slices.ContainsFunc(p.Steps, func(c PlannedStep) bool {
 		want := p.expected(c)
 		if !record.exists() {
 			want.promotion = ""
