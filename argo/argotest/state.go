@@ -78,6 +78,9 @@ func (s *Server) DeleteRevision(namespace, name string) bool {
 	return s.cluster.Delete(cluster.Ref{Group: "serving.knative.dev", Kind: "Revision", Namespace: namespace, Name: name})
 }
 
+// CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
+func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
+
 // HoldKnative stops Knative's controllers until release is called. What is synced meanwhile stays
 // unobserved, so Argo CD goes on reporting the health of the generation before.
 func (s *Server) HoldKnative() (release func()) { return s.cluster.Hold() }

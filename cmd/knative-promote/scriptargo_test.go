@@ -18,6 +18,7 @@ import (
 //	argo pause DURATION        calls are not answered for so long
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION       garbage-collect that revision
+//	argo crash VERSION         let its containers exit from now on
 //	argo edit FILE             merge the file into the Application
 func argocd(ts *testscript.TestScript, w *world, args []string) {
 	switch args[0] {
@@ -37,6 +38,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
 	case "collect":
 		if !w.argo.DeleteRevision(namespace, w.revisionOf(ts, args[1])) {
+			ts.Fatalf("revision of %s is not there", args[1])
+		}
+	case "crash":
+		if !w.argo.CrashRevision(namespace, w.revisionOf(ts, args[1])) {
 			ts.Fatalf("revision of %s is not there", args[1])
 		}
 	case "edit":

@@ -98,7 +98,7 @@ func (r *reconciler) settle(rev *servingv1.Revision) {
 		status.MarkResourcesAvailableTrue() // the Deployment exists; only its containers are not well
 	case age < b.slow:
 		status.MarkResourcesAvailableUnknown(servingv1.ReasonDeploying, "")
-	case b.crash > 0 && r.readyFor(rev) >= b.crash:
+	case rev.Annotations[crashed] != "", b.crash > 0 && r.readyFor(rev) >= b.crash:
 		status.MarkContainerHealthyFalse(servingv1.ExitCodeReason(1), servingv1.RevisionContainerExitingMessage("exit status 1"))
 	case status.GetCondition(servingv1.RevisionConditionContainerHealthy).IsFalse():
 	default:
@@ -132,6 +132,28 @@ func containerStatuses(rev *servingv1.Revision) []servingv1.ContainerStatus {
 		statuses = append(statuses, servingv1.ContainerStatus{Name: container.Name, ImageDigest: digest})
 	}
 	return statuses
+}
+
+// crashed marks a Revision whose containers exit from now on.
+const crashed = "argotest/crashed"
+
+// Crash lets the containers of a Revision exit from now on, and reports whether it is there.
+func (c *Cluster) Crash(namespace, name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := key{namespace, name}
+	rev := c.objects.revisions[k].DeepCopy()
+	if rev == nil {
+		return false
+	}
+	if rev.Annotations == nil {
+		rev.Annotations = map[string]string{}
+	}
+	rev.Annotations[crashed] = "true"
+	rev.ResourceVersion = strconv.FormatInt(c.nextVersion(), 10)
+	c.objects.revisions[k] = rev
+	c.touch()
+	return true
 }
 
 // nextEvent returns how long it takes until a revision changes by itself.
