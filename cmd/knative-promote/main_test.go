@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,6 +79,9 @@ func TestPanicIsOneLineWithoutSecrets(t *testing.T) {
 	line := stderr.String()
 	if code != exitInternal || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "error: Internal error: please report this: no idea what *** means at ") {
 		t.Errorf("code %d, stderr %q", code, line)
+	}
+	if place := regexp.MustCompile(`/main_test\.go:[0-9]+\n$`); !place.MatchString(line) {
+		t.Errorf("%q does not say where it panicked", line)
 	}
 }
 

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+)
+
+// panicLine is what a user can report, in one line: the cause and where. It is
+// for a deferred function that has recovered it.
+func panicLine(cause any) string {
+	return fmt.Sprintf("please report this: %.300s%s", console.OneLine(fmt.Sprint(cause)), panicked())
+}
+
+// panicked is where our own code was when it panicked, or called what did.
+func panicked() string {
+	callers := make([]uintptr, 100)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
+	for thrown := false; ; {
+		frame, more := frames.Next()
+		ours := strings.HasPrefix(frame.Function, "main.") || strings.HasPrefix(frame.Function, "github.com/acme/knative-promote/")
+		if thrown && ours {
+			return fmt.Sprintf(" at %s:%d", frame.File, frame.Line)
+		}
+		if !more {
+			return ""
+		}
+		thrown = thrown || frame.Function == "runtime.gopanic"
+	}
+}
