@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
@@ -57,24 +58,21 @@ func exits() []exit {
 	}
 }
 
-// exitCode is the code for how a run ended. One that has changed something never
-// ends as bad input.
+// exitCode is the code for how a run ended. What the run decided comes before
+// what it met, and one that has changed something never ends as bad input.
 func exitCode(err error, result promote.Result) int {
-	status := result.Status
-	if err == nil {
-		return exitOfStatus(status)
-	}
-	if _, notRestored := errors.AsType[*promote.RestoreError](err); notRestored {
+	switch status := result.Status; {
+	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Cancelled, promote.Failed}, status):
+		return exitOK
+	case is[*promote.RestoreError](err):
 		return exitNotRestored
-	}
-	switch status {
-	case promote.RolledBack:
+	case status == promote.RolledBack:
 		return exitRolledBack
-	case promote.Superseded:
+	case status == promote.Superseded:
 		return exitSuperseded
-	case promote.Cancelled:
+	case status == promote.Cancelled:
 		return exitCancelled
-	case promote.Held:
+	case status == promote.Held:
 		return exitHeld
 	}
 	if code := exitOfError(err); code != exitInput || !result.Changed {
@@ -83,62 +81,44 @@ func exitCode(err error, result promote.Result) int {
 	return exitInternal
 }
 
-// exitOfStatus is the code where there is no error.
-func exitOfStatus(status promote.Status) int {
-	switch status {
-	case promote.Superseded:
-		return exitSuperseded
-	case promote.Cancelled:
-		return exitCancelled
-	case promote.Failed:
-		return exitInternal
-	}
-	return exitOK
-}
-
 // exitOfError is the code of a run that failed before it could decide what to
 // leave behind.
 func exitOfError(err error) int {
-	if _, bad := errors.AsType[*inputs.BadInput](err); bad {
+	var found *foundError
+	switch gate := is[*promote.GateError](err); {
+	case is[*inputs.BadInput](err), is[*promote.InputError](err), is[*argo.SourceError](err) && !gate:
 		return exitInput
-	}
-	if _, bad := errors.AsType[*promote.InputError](err); bad {
-		return exitInput
-	}
-	if _, stopped := errors.AsType[*promote.PreflightStop](err); stopped {
+	case is[*promote.PreflightStop](err):
 		return exitErrors
-	}
-	_, gate := errors.AsType[*promote.GateError](err)
-	if _, other := errors.AsType[*argo.SourceError](err); other && !gate {
-		return exitInput
-	}
-	if found, bad := errors.AsType[*foundError](err); bad {
+	case errors.As(err, &found):
 		return found.code
-	}
-	for _, kind := range []struct {
-		err  error
-		code int
-	}{
-		{promote.ErrSuperseded, exitSuperseded},
-		{argo.ErrSuperseded, exitSuperseded},
-		{gitops.ErrAuth, exitAuth},
-		{argo.ErrAuth, exitAuth},
-		{gitops.ErrContention, exitContention},
-		{gitops.ErrRefused, exitRefused},
-		{gitops.ErrNotFound, exitInput},
-		{argo.ErrNotFound, exitInput},
-		{promote.ErrTimeout, exitTimeout},
-		{context.DeadlineExceeded, exitTimeout},
-		{context.Canceled, exitCancelled},
-	} {
-		if errors.Is(err, kind.err) {
-			return kind.code
-		}
-	}
-	if gate {
+	case isAny(err, promote.ErrSuperseded, argo.ErrSuperseded):
+		return exitSuperseded
+	case isAny(err, gitops.ErrAuth, argo.ErrAuth):
+		return exitAuth
+	case isAny(err, gitops.ErrContention):
+		return exitContention
+	case isAny(err, gitops.ErrRefused):
+		return exitRefused
+	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound):
+		return exitInput
+	case isAny(err, promote.ErrTimeout, context.DeadlineExceeded):
+		return exitTimeout
+	case isAny(err, context.Canceled):
+		return exitCancelled
+	case gate:
 		return exitHeld
 	}
 	return exitInternal
+}
+
+func is[E error](err error) bool {
+	_, found := errors.AsType[E](err)
+	return found
+}
+
+func isAny(err error, kinds ...error) bool {
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // exitName is the title of an error that ends with the code.
