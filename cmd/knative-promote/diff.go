@@ -131,8 +131,7 @@ func commentDiff(ctx context.Context, s inputs.Settings, w console.Workflow, r *
 	if err != nil {
 		return err
 	}
-	body := strings.TrimPrefix(comment, report.DiffMarker)
-	return hub.Upsert(ctx, s.PullRequest, report.DiffMarker, report.DiffMarker+r.Redact(body))
+	return writeComment(ctx, hub, s.PullRequest, report.DiffMarker, comment, r)
 }
 
 // unrendered is the error of overlays that do not render.

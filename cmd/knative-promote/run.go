@@ -79,12 +79,12 @@ func connect(s inputs.Settings, w console.Workflow, show *reporter) (promote.Sys
 	if s.Checkout {
 		on.Branch = checkedOut{w.Workspace}
 	} else {
-		repo, err := open(s, w, show.runner)
+		repo, err := open(s, w, show.console)
 		if err != nil {
 			return on, err
 		}
 		repo.Author, repo.Committer = s.Author, s.Committer
-		on.Branch, on.Commits, on.PushRight = masked{repo, show.runner.Redact}, repo, repo
+		on.Branch, on.Commits, on.PushRight = masked{repo, show.console.Redact}, repo, repo
 	}
 	if s.Argo.Server == "" {
 		return on, nil

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote"
+)
+
+// TestWithoutComment has runs that write no comment, as they have nothing to
+// show, or nowhere: nobody waits for one behind them, which synctest would say.
+func TestWithoutComment(t *testing.T) {
+	t.Parallel()
+	hub := console.Workflow{Repository: "acme/shop", APIURL: "https://api.github.example"}
+	synctest.Test(t, func(t *testing.T) {
+		newReporter(t.Context(), inputs.Settings{GitHubToken: "x", PullRequest: 7}, hub, quietConsole())
+	})
+	synctest.Test(t, func(t *testing.T) {
+		show := newReporter(t.Context(), inputs.Settings{}, hub, quietConsole())
+		show.Report(promote.Result{Steps: []promote.StepResult{{Title: "10 %", Progress: promote.Running}}})
+		if _, err := show.end(t.Context(), promote.Result{Status: promote.Promoted}, nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func quietConsole() *console.Console {
+	return console.New(consoletest.Environment(), io.Discard, io.Discard)
+}
