@@ -51,13 +51,24 @@ func (e ending) unseen() error {
 	return fmt.Errorf("%w; it is taken back, but not seen live", e.cause)
 }
 
-// end closes the Result. Where the run's own timeout ended it, the error says
-// so: what was cut short only says that it got no answer.
+// end closes the Result.
 func (r *run) end(ctx context.Context, e ending) (Result, error) {
-	status, err := e.outcome(r.cancelled(ctx))
+	return r.journal.end(e.of(ctx, r.cancelled(ctx)))
+}
+
+// Ended decides how a command ended that only looks, and which error it ends
+// with.
+func Ended(ctx context.Context, err error) (Status, error) {
+	return ending{reached: Unchanged, cause: err}.of(ctx, Systems{}.cancelled(ctx))
+}
+
+// of is the outcome. Where the run's own timeout ended it, the error says so:
+// what was cut short only says that it got no answer.
+func (e ending) of(ctx context.Context, cancelled bool) (Status, error) {
+	status, err := e.outcome(cancelled)
 	timeout := errors.Is(context.Cause(ctx), ErrTimeout)
 	if status == Failed && timeout && !errors.Is(err, ErrTimeout) {
 		err = fmt.Errorf("%w: %w", ErrTimeout, err)
 	}
-	return r.journal.end(status, err)
+	return status, err
 }

@@ -1,21 +1,86 @@
 package main
 
-import "github.com/acme/knative-promote/cmd/knative-promote/inputs"
+import (
+	"context"
+	"slices"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote"
+)
 
 // A command is one thing that the program does. Which inputs it takes and
 // cannot do without is in their rows.
 type command struct {
 	Name  inputs.Command
 	Usage string
+	Run   func(task, context.Context) (promote.Result, error)
 }
 
 // commandTable is the table of commands.
 func commandTable() []command {
 	return []command{
-		{inputs.Promote, "set the image and shift the traffic in steps, one commit each (default)"},
-		{inputs.Rollback, "restore an earlier promotion in one commit"},
-		{inputs.Check, "look for what would break a promotion, and change nothing"},
-		{inputs.Diff, "show what would change, and change nothing"},
-		{inputs.History, "list the promotions"},
+		{inputs.Promote, "set the image and shift the traffic in steps, one commit each (default)", changes(promote.Run)},
+		{inputs.Rollback, "restore an earlier promotion in one commit", changes(promote.Rollback)},
+		{inputs.Check, "look for what would break a promotion, and change nothing", task.check},
+		{inputs.Diff, "show what would change, and change nothing", task.diff},
+		{inputs.History, "list the promotions", looks(task.history)},
 	}
+}
+
+// A task is one call of a command: what is asked for, and where. Cancelled is
+// closed when somebody cancels it, also one whose time is over.
+type task struct {
+	settings  inputs.Settings
+	workflow  console.Workflow
+	console   *console.Console
+	cancelled <-chan struct{}
+}
+
+// execute does what the settings ask for and says how it ended. The result is
+// as complete as the run has come, also beside an error. The context ends when
+// somebody cancels the run or its time is over.
+func (t task) execute(ctx context.Context) (promote.Result, error) {
+	if err := checkPullRequest(ctx, t.settings, t.workflow); err != nil {
+		return t.looked(ctx, err)
+	}
+	table := commandTable()
+	asked := slices.IndexFunc(table, func(c command) bool { return c.Name == t.settings.Command })
+	return table[asked].Run(t, ctx)
+}
+
+// changes makes a command of what plans changes, and shows them as they go.
+func changes(run func(context.Context, promote.Config, promote.Systems) (promote.Result, error)) func(task, context.Context) (promote.Result, error) {
+	return func(t task, ctx context.Context) (promote.Result, error) {
+		show := newReporter(ctx, t.settings, t.workflow, t.console)
+		on, err := t.connect()
+		if err != nil {
+			return t.looked(ctx, err)
+		}
+		on.Reporter = show
+		result, err := run(ctx, t.settings.Promote, on)
+		return show.end(ctx, result, err)
+	}
+}
+
+// looks makes a command of what only looks.
+func looks(look func(task, context.Context) error) func(task, context.Context) (promote.Result, error) {
+	return func(t task, ctx context.Context) (promote.Result, error) {
+		return t.looked(ctx, look(t, ctx))
+	}
+}
+
+// looked is how a command ends that has changed nothing.
+func (t task) looked(ctx context.Context, err error) (promote.Result, error) {
+	status, err := promote.Ended(ctx, err)
+	return promote.Result{Command: string(t.settings.Command), Status: status}, err
+}
+
+// diff shows what a promotion would change, and without an image what the
+// checked-out commit changes.
+func (t task) diff(ctx context.Context) (promote.Result, error) {
+	if t.settings.DiffsCheckout() {
+		return looks(task.diffCheckout)(t, ctx)
+	}
+	return changes(promote.Run)(t, ctx)
 }

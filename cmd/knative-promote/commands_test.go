@@ -14,6 +14,9 @@ func TestCommands(t *testing.T) {
 	var names []inputs.Command
 	for _, c := range commandTable() {
 		names = append(names, c.Name)
+		if c.Usage == "" || c.Run == nil {
+			t.Errorf("command %s is not complete", c.Name)
+		}
 	}
 	if diff := cmp.Diff(inputs.Commands(), names); diff != "" {
 		t.Errorf("commands (-accepted +done):\n%s", diff)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -19,8 +18,9 @@ import (
 
 // diffCheckout compares every overlay that the checked-out commit changes
 // with the branch that it is to be merged into.
-func diffCheckout(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) error {
-	overlays, own, err := changedOverlays(ctx, s, w, r)
+func (t task) diffCheckout(ctx context.Context) error {
+	r := t.console
+	overlays, own, err := t.changedOverlays(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func diffCheckout(ctx context.Context, s inputs.Settings, w console.Workflow, r 
 	if err := r.Summarize(report.DiffSummary(overlays, own, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
-	if err := commentDiff(ctx, s, w, r, report.DiffComment(overlays, own)); err != nil {
+	if err := t.commentDiff(ctx, report.DiffComment(overlays, own)); err != nil {
 		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 	}
 	return unrendered(overlays)
@@ -50,8 +50,8 @@ func diffCheckout(ctx context.Context, s inputs.Settings, w console.Workflow, r 
 
 // changedOverlays renders what the checkout changes, before and after. It also
 // returns the changed files that are the tool's own.
-func changedOverlays(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) (overlays []report.Overlay, own []string, err error) {
-	base, head, err := compared(ctx, s, w, r)
+func (t task) changedOverlays(ctx context.Context) (overlays []report.Overlay, own []string, err error) {
+	base, head, err := t.compared(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,16 +73,16 @@ func changedOverlays(ctx context.Context, s inputs.Settings, w console.Workflow,
 
 // compared are the two commits of the difference: the checked-out one, and
 // where it is to be merged into.
-func compared(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console) (base, head gitops.Snapshot, err error) {
-	head, err = gitops.Checkout(ctx, w.Workspace)
+func (t task) compared(ctx context.Context) (base, head gitops.Snapshot, err error) {
+	head, err = gitops.Checkout(ctx, t.workflow.Workspace)
 	if err != nil {
 		return base, head, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
 	}
-	repo, err := open(s, w, r)
+	repo, err := open(t.settings, t.workflow, t.console)
 	if err != nil {
 		return base, head, err
 	}
-	base, err = baseOf(ctx, repo, head, w)
+	base, err = baseOf(ctx, repo, head, t.workflow)
 	return base, head, err
 }
 
@@ -123,7 +123,8 @@ func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) re
 	return o
 }
 
-func commentDiff(ctx context.Context, s inputs.Settings, w console.Workflow, r *console.Console, comment string) error {
+func (t task) commentDiff(ctx context.Context, comment string) error {
+	s, w := t.settings, t.workflow
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
@@ -131,7 +132,7 @@ func commentDiff(ctx context.Context, s inputs.Settings, w console.Workflow, r *
 	if err != nil {
 		return err
 	}
-	return writeComment(ctx, hub, s.PullRequest, report.DiffMarker, comment, r)
+	return writeComment(ctx, hub, s.PullRequest, report.DiffMarker, comment, t.console)
 }
 
 // unrendered is the error of overlays that do not render.

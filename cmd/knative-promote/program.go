@@ -55,7 +55,7 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
-	return execute(limited, ctx.Done(), s, w, r)
+	return task{settings: s, workflow: w, console: r, cancelled: ctx.Done()}.execute(limited)
 }
 
 // finish tells the runner how it ended.

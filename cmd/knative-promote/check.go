@@ -17,16 +17,17 @@ import (
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// examine looks for what would break a promotion and reports it.
-func examine(ctx context.Context, s inputs.Settings, w console.Workflow, on promote.Systems, r *console.Console) (promote.Result, error) {
-	found, err := promote.Examine(ctx, s.Promote, on)
+// check looks for what would break a promotion and reports it.
+func (t task) check(ctx context.Context) (promote.Result, error) {
+	s, r := t.settings, t.console
+	found, err := t.examined(ctx)
 	if err == nil {
 		err = writeFindings(s.Check, found, r)
 	}
 	if err != nil {
-		return looked(ctx, s, err)
+		return t.looked(ctx, err)
 	}
-	annotate(r, found.Findings, local(s, w), check.Error)
+	annotate(r, found.Findings, local(s, t.workflow), check.Error)
 	if err := r.Summarize(report.CheckSummary(found)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
@@ -39,6 +40,16 @@ func examine(ctx context.Context, s inputs.Settings, w console.Workflow, on prom
 		result.Status = promote.Failed
 	}
 	return result, err
+}
+
+// examined is what there is to find.
+func (t task) examined(ctx context.Context) (check.Report, error) {
+	on, err := t.connect()
+	if err != nil {
+		return check.Report{}, err
+	}
+	on.Reporter = newReporter(ctx, t.settings, t.workflow, t.console)
+	return promote.Examine(ctx, t.settings.Promote, on)
 }
 
 // writeFindings writes the findings where people and programs want them: the log

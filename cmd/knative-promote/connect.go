@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
+)
+
+// connect makes what a run works on: the infra repository and Argo CD, which a
+// plan alone can do without.
+func (t task) connect() (promote.Systems, error) {
+	s := t.settings
+	on := promote.Systems{Cancelled: t.cancelled}
+	if s.Checkout {
+		on.Branch = checkedOut{t.workflow.Workspace}
+	} else {
+		repo, err := open(s, t.workflow, t.console)
+		if err != nil {
+			return on, err
+		}
+		repo.Author, repo.Committer = s.Author, s.Committer
+		on.Branch, on.Commits, on.PushRight = masked{repo, t.console.Redact}, repo, repo
+	}
+	if s.Argo.Server == "" {
+		return on, nil
+	}
+	cluster, err := argo.New(s.Argo)
+	if err != nil {
+		return on, err
+	}
+	on.Cluster, on.Settings = cluster, cluster
+	return on, nil
+}
+
+// open opens the infra repository, with tokens of the GitHub App where there is
+// one.
+func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Repo, error) {
+	remote := s.Remote
+	if s.App.ID == "" {
+		return gitops.Open(remote)
+	}
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: inputs.Slug(remote.URL)})
+	if err != nil {
+		return nil, err
+	}
+	remote.Mint = func(ctx context.Context) (string, error) {
+		token, err := app.Token(ctx)
+		if errors.Is(err, github.ErrApp) {
+			err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
+		}
+		r.Hide(token)
+		return token, err
+	}
+	return gitops.Open(remote)
+}
+
+// masked keeps secrets out of what commits say in words: a reason may quote
+// what a user passed on by mistake, or a foreign server's answer.
+type masked struct {
+	promote.Branch
+	redact func(string) string
+}
+
+func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	change.Subject = m.redact(change.Subject)
+	change.Trailers = slices.Clone(change.Trailers)
+	for i, t := range change.Trailers {
+		change.Trailers[i].Value = m.redact(t.Value)
+	}
+	return m.Branch.Publish(ctx, change)
+}

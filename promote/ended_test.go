@@ -1,0 +1,35 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestEnded has the ends of commands that only look.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	over, stop := context.WithTimeoutCause(t.Context(), -time.Second, ErrTimeout)
+	defer stop()
+	for _, test := range []struct {
+		name    string
+		ctx     context.Context
+		err     error
+		want    Status
+		timeout bool
+	}{
+		{"well", t.Context(), nil, Unchanged, false},
+		{"well, as it is cancelled", cancelled, nil, Unchanged, false},
+		{"badly", t.Context(), errors.New("no"), Failed, false},
+		{"cancelled", cancelled, context.Canceled, Cancelled, false},
+		{"over", over, errors.New("no answer"), Failed, true},
+	} {
+		status, err := Ended(test.ctx, test.err)
+		if status != test.want || errors.Is(err, ErrTimeout) != test.timeout || (err == nil) != (test.err == nil) {
+			t.Errorf("%s: %s, %v; want %s, a timeout: %t", test.name, status, err, test.want, test.timeout)
+		}
+	}
+}
