@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -60,8 +61,12 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	sender := http.RoundTripper(transport)
+	if config.Around != nil {
+		sender = config.Around(transport)
+	}
 	timeout := config.timeout()
-	conn, err := newConn(&grpcWeb{http: &httpClient{transport, header}, base: base}, &retry{timeout: timeout})
+	conn, err := newConn(&grpcWeb{http: &httpClient{sender, header}, base: base}, &retry{timeout: timeout})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Argo CD: %w", err)
 	}

@@ -41,6 +41,8 @@ type Config struct {
 	// Timeout bounds one call, 30 s when zero. A call that is tried again ends within
 	// twice this time.
 	Timeout time.Duration
+	// Around, unless nil, is put around what sends the requests, to see them.
+	Around func(http.RoundTripper) http.RoundTripper
 }
 
 // base is the URL that the procedures' names are appended to.

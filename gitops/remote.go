@@ -43,8 +43,12 @@ func newRemote(r Remote, branch plumbing.ReferenceName) (*remote, error) {
 	remote := &remote{address: r.URL, timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute), endpoint: *endpoint}
 	switch endpoint.Protocol {
 	case "http", "https":
+		sender := http.DefaultTransport
+		if r.Around != nil {
+			sender = r.Around(sender)
+		}
 		remote.transport = githttp.NewClient(&http.Client{
-			Transport:     bounded{http.DefaultTransport, branch.String()},
+			Transport:     bounded{sender, branch.String()},
 			CheckRedirect: sameHost,
 		})
 		if remote.mint = r.Mint; r.Token != "" {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -56,6 +57,9 @@ type Remote struct {
 	// Patience is how long a server that has answered before is waited for when
 	// it is away, as while it is restarted; zero: two minutes.
 	Patience time.Duration
+	// Around, unless nil, is put around what sends requests over HTTP, to see
+	// them.
+	Around func(http.RoundTripper) http.RoundTripper
 }
 
 // Person is the author or the committer of a commit.

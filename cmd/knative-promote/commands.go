@@ -41,7 +41,7 @@ type task struct {
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over.
 func (t task) execute(ctx context.Context) (promote.Result, error) {
-	if err := checkPullRequest(ctx, t.settings, t.workflow); err != nil {
+	if err := t.checkPullRequest(ctx); err != nil {
 		return t.looked(ctx, err)
 	}
 	table := commandTable()

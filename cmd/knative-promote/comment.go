@@ -93,7 +93,7 @@ func (c *commenter) write() {
 
 // pullRequest finds where the comment belongs: 0 where there is no pull request.
 func (c *commenter) pullRequest() (forge, int, error) {
-	hub, err := forgeOf(c.settings, c.workflow)
+	hub, err := forgeOf(c.settings, c.workflow, c.console)
 	if err != nil || c.settings.PullRequest > 0 || c.workflow.SHA == "" {
 		return hub, c.settings.PullRequest, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
@@ -32,6 +33,7 @@ func (t task) connect() (promote.Systems, error) {
 	if s.Argo.Server == "" {
 		return on, nil
 	}
+	s.Argo.Around = t.console.Trace("Argo CD")
 	cluster, err := argo.New(s.Argo)
 	if err != nil {
 		return on, err
@@ -44,10 +46,11 @@ func (t task) connect() (promote.Systems, error) {
 // one.
 func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Repo, error) {
 	remote := s.Remote
+	remote.Around = r.Trace("Git")
 	if s.App.ID == "" {
 		return gitops.Open(remote)
 	}
-	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: inputs.Slug(remote.URL)})
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: inputs.Slug(remote.URL), Transport: r.Trace("GitHub")(http.DefaultTransport)})
 	if err != nil {
 		return nil, err
 	}

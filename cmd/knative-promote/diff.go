@@ -128,7 +128,7 @@ func (t task) commentDiff(ctx context.Context, comment string) error {
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
-	hub, err := forgeOf(s, w)
+	hub, err := forgeOf(s, w, t.console)
 	if err != nil {
 		return err
 	}

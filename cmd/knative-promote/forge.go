@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
@@ -21,11 +22,11 @@ type forge interface {
 
 // forgeOf speaks to the repository of the workflow. What needs it can be done
 // without, so a token that would travel without TLS is only not sent.
-func forgeOf(s inputs.Settings, w console.Workflow) (forge, error) {
+func forgeOf(s inputs.Settings, w console.Workflow, c *console.Console) (forge, error) {
 	if s.GitHubToken != "" && inputs.InClear(w.APIURL) {
 		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
 	}
-	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository})
+	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository, Transport: c.Trace("GitHub")(http.DefaultTransport)})
 	if err != nil {
 		return nil, err // and no *github.Client, which would be a forge that is not nil
 	}
@@ -34,12 +35,13 @@ func forgeOf(s inputs.Settings, w console.Workflow) (forge, error) {
 
 // checkPullRequest asks GitHub whose pull request it is where the event does
 // not tell, as of a comment.
-func checkPullRequest(ctx context.Context, s inputs.Settings, w console.Workflow) error {
+func (t task) checkPullRequest(ctx context.Context) error {
+	s, w := t.settings, t.workflow
 	if !w.Untold || !s.Command.Pushes() {
 		return nil
 	}
 	ofFork := false
-	hub, err := forgeOf(s, w)
+	hub, err := forgeOf(s, w, t.console)
 	if err == nil {
 		ofFork, err = hub.UnmergedOfFork(ctx, w.PullRequest)
 	}

@@ -50,6 +50,7 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 		return promote.Result{Status: promote.Failed}, err
 	}
 	s.Argo.UserAgent = "knative-promote/" + versionOf()
+	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
 	for _, text := range s.Warnings() {
 		r.Warning(console.Note{Title: "Inputs", Text: text})
 	}

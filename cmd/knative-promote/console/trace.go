@@ -1,0 +1,41 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"time"
+)
+
+// Trace puts around what sends requests what prints each of them and its answer
+// as a line of debug, where debug logging is on.
+func (c *Console) Trace(server string) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		if !c.debug {
+			return next
+		}
+		return traced{c, server, next}
+	}
+}
+
+// traced sends requests and says so.
+type traced struct {
+	console *Console
+	server  string
+	next    http.RoundTripper
+}
+
+// RoundTrip sends a request. Neither its query nor any header is printed.
+func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
+	address := *request.URL
+	address.User, address.RawQuery = nil, ""
+	began := time.Now()
+	answer, err := t.next.RoundTrip(request)
+	took := time.Since(began).Round(100 * time.Microsecond)
+	if err != nil {
+		t.console.Debugf("%s: %s %s: no answer in %s: %v", t.server, request.Method, &address, took, err)
+		return answer, err
+	}
+	status := cmp.Or(answer.Header.Get("grpc-message"), http.StatusText(answer.StatusCode))
+	t.console.Debugf("%s: %s %s: %d %.200s in %s", t.server, request.Method, &address, answer.StatusCode, status, took)
+	return answer, nil
+}
