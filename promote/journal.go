@@ -22,13 +22,13 @@ type journal struct {
 }
 
 // newJournal opens the Result.
-func newJournal(command string, c Config, reporter Reporter) *journal {
+func newJournal(command string, c Config, started time.Time, reporter Reporter) *journal {
 	if c.DryRun && command == commandPromote {
 		command = commandDiff
 	}
 	return &journal{reporter: reporter, result: Result{
 		Command: command, DryRun: c.DryRun, Service: c.Service, Environment: c.Environment, Overlay: c.Overlay,
-		Application: c.App.Name, RunURL: c.RunURL, Actor: c.Actor, Started: time.Now(),
+		Application: c.App.Name, RunURL: c.RunURL, Actor: c.Actor, Started: started,
 	}}
 }
 

@@ -24,7 +24,7 @@ type run struct {
 // open reads the overlay at the branch's tip and begins a run of a command on
 // it. With an error there is a run as well, that can be ended.
 func open(ctx context.Context, command string, c Config, on Systems) (*run, Situation, error) {
-	on = on.complete()
+	on, started := on.complete(), time.Now()
 	infra := infra{Target: c.Target, branch: on.Branch, commits: on.Commits}
 	at, err := infra.tip(ctx)
 	if err == nil {
@@ -33,7 +33,7 @@ func open(ctx context.Context, command string, c Config, on Systems) (*run, Situ
 	}
 	r := &run{
 		Config: c, Systems: on, infra: infra, service: liveService{c.Target, on.Cluster},
-		journal: newJournal(command, c, on.Reporter),
+		journal: newJournal(command, c, started, on.Reporter),
 	}
 	if err == nil {
 		at.Next, err = withImages(ctx, at.Now, c.Images)

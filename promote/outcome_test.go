@@ -1,0 +1,59 @@
+package promote
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// TestOutcome has every way in which a run may end. Where several things have
+// come together, a person's change comes before a cancel, and a cancel before
+// a failure.
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	var (
+		gate    = &GateError{Step: "10 %", Gate: "live", Err: errors.New("not ready")}
+		refused = errors.New("push refused")
+		person  = fmt.Errorf("%w by a person", ErrSuperseded)
+		unseen  = &GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
+	)
+	for name, test := range map[string]struct {
+		end       ending
+		cancelled bool
+		status    Status
+		err       string
+	}{
+		"all gates passed":                   {ending{reached: Promoted}, false, Promoted, ""},
+		"all gates passed, then a cancel":    {ending{reached: Promoted}, true, Promoted, ""},
+		"stopped below 100 %":                {ending{reached: Held}, false, Held, ""},
+		"could not be pushed":                {ending{cause: refused}, false, Failed, "push refused"},
+		"cancelled while pushing":            {ending{cause: refused}, true, Cancelled, "push refused"},
+		"a person was first":                 {ending{cause: person}, false, Superseded, "superseded by a person"},
+		"a person was first, and a cancel":   {ending{cause: person}, true, Superseded, "superseded by a person"},
+		"a gate failed, held":                {ending{cause: gate, hold: true}, false, Held, "10 %: gate live: not ready"},
+		"a gate failed, held, and a cancel":  {ending{cause: gate, hold: true}, true, Cancelled, "10 %: gate live: not ready"},
+		"a gate failed, nothing to restore":  {ending{cause: gate}, false, Failed, "10 %: gate live: not ready"},
+		"restored and live":                  {ending{cause: gate, back: true}, false, RolledBack, "10 %: gate live: not ready"},
+		"restored and live, then a cancel":   {ending{cause: gate, back: true}, true, RolledBack, "10 %: gate live: not ready"},
+		"restored, not seen live":            {ending{cause: gate, back: true, failed: unseen}, false, Failed, "10 %: gate live: not ready; taking it back failed: restore: gate live: not allowed by Argo CD"},
+		"cancelled while restoring":          {ending{cause: gate, back: true, failed: unseen}, true, Cancelled, "10 %: gate live: not ready; it is taken back, but not seen live"},
+		"a person was first to restore":      {ending{cause: gate, back: true, failed: person}, false, Superseded, "superseded by a person"},
+		"not restored":                       {ending{cause: gate, back: true, failed: refused}, false, Failed, "10 %: gate live: not ready; taking it back failed: push refused"},
+		"cancelled, restored at once":        {ending{cause: gate, back: true, atOnce: true}, true, Cancelled, "10 %: gate live: not ready; it is taken back, but not seen live"},
+		"cancelled, not restored":            {ending{cause: gate, back: true, atOnce: true, failed: refused}, true, Cancelled, "10 %: gate live: not ready; taking it back failed: push refused"},
+		"cancelled, a person was first":      {ending{cause: gate, back: true, atOnce: true, failed: person}, true, Cancelled, "10 %: gate live: not ready; taking it back failed: superseded by a person"},
+		"a rollback that is not seen live":   {ending{back: true, failed: unseen}, false, Failed, "rolling back failed: restore: gate live: not allowed by Argo CD"},
+		"a rollback cancelled while waiting": {ending{back: true, failed: unseen}, true, Cancelled, "the commit is made, but the run was cancelled before it was seen live: restore: gate live: not allowed by Argo CD"},
+	} {
+		status, err := test.end.outcome(test.cancelled)
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if status != test.status || text != test.err {
+			t.Errorf("%s: %s, %q, want %s, %q", name, status, text, test.status, test.err)
+		}
+	}
+}
