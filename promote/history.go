@@ -17,7 +17,7 @@ func History(ctx context.Context, target Target, branch Branch) (service string,
 	if at.Unreadable != nil {
 		return "", nil, unreadable(at.Now, at.Unreadable)
 	}
-	return at.Now.Service(), at.Record.entries(), nil
+	return at.Now.Service(), at.Record.of(target.Overlay).entries(), nil
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows
