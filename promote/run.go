@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,7 +64,7 @@ func (r *run) look(ctx context.Context, at Situation, patience time.Duration) (S
 // deployment. A plan alone can do without Argo CD.
 func (r *run) lookLive(ctx context.Context, at *Situation, patience time.Duration) error {
 	seen, err := r.service.look(ctx, patience)
-	if err == errNoCluster {
+	if errors.Is(err, errNoCluster) {
 		at.LatestReady = r.Service + "-current"
 		r.journal.say("without Argo CD the live revision's name is not known; it is shown as %s", at.LatestReady)
 		return nil
