@@ -69,8 +69,11 @@ func (r *run) lookLive(ctx context.Context, at *Situation, patience time.Duratio
 		r.journal.say("without Argo CD the live revision's name is not known; it is shown as %s", at.LatestReady)
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	r.saw(at, seen)
-	if err == nil && at.Live != nil {
+	if at.Live != nil {
 		at.LatestReady, err = latestReady(at.Live)
 	}
 	return err
