@@ -26,10 +26,14 @@ func newJournal(command string, c Config, started time.Time, reporter Reporter) 
 	if c.DryRun && command == commandPromote {
 		command = commandDiff
 	}
-	return &journal{reporter: reporter, result: Result{
+	j := &journal{reporter: reporter, result: Result{
 		Command: command, DryRun: c.DryRun, Service: c.Service, Environment: c.Environment, Overlay: c.Overlay,
 		Application: c.App.Name, RunURL: c.RunURL, Actor: c.Actor, Started: started,
 	}}
+	if command == commandRollback {
+		j.result.Reason = c.Reason
+	}
+	return j
 }
 
 // planned notes what the plan leads to, before its edits are tried.
