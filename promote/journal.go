@@ -59,6 +59,7 @@ func (j *journal) plannedBack(back goingBack, after edited, at Situation) {
 	r.Image, r.PreviousImage = firstOf(back.dest.Images), firstOf(at.Now.Images())
 	r.Traffic = back.dest.traffic
 	j.renders(at.Now, after.state)
+	j.warn(after.warning(back.dest))
 	if back.dest.gone {
 		j.reason("revision %s no longer exists, it is created again from Git", back.dest.Revision)
 	}
@@ -91,10 +92,10 @@ func (j *journal) traffic(targets []servingv1.TrafficTarget) { j.result.Traffic 
 // warn notes what a person should know although the run ends well; empty takes
 // an earlier warning back.
 func (j *journal) warn(text string) {
-	j.result.Warning = text
-	if text != "" {
+	if text != "" && text != j.result.Warning {
 		j.say("%s", text)
 	}
+	j.result.Warning = text
 }
 
 // reason adds to why the run ends so.

@@ -32,10 +32,10 @@ func (e ending) outcome(cancelled bool) (Status, error) {
 		return Failed, e.cause
 	case e.failed == nil && !e.atOnce:
 		return RolledBack, e.cause
+	case e.cause != nil && isSuperseded(e.failed) && !e.atOnce:
+		return Superseded, e.failed
 	case cancelled && (e.failed == nil || isGate(e.failed)):
 		return Cancelled, e.unseen()
-	case isSuperseded(e.failed) && !e.atOnce:
-		return Superseded, e.failed
 	case cancelled:
 		return Cancelled, &RestoreError{Cause: e.cause, Err: e.failed}
 	}

@@ -14,10 +14,11 @@ import (
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	var (
-		gate    = &GateError{Step: "10 %", Gate: "live", Err: errors.New("not ready")}
-		refused = errors.New("push refused")
-		person  = fmt.Errorf("%w by a person", ErrSuperseded)
-		unseen  = &GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
+		gate      = &GateError{Step: "10 %", Gate: "live", Err: errors.New("not ready")}
+		refused   = errors.New("push refused")
+		person    = fmt.Errorf("%w by a person", ErrSuperseded)
+		overtaken = &GateError{Step: "restore", Gate: "live", Err: fmt.Errorf("%w: by a person", argo.ErrSuperseded)}
+		unseen    = &GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
 	)
 	for name, test := range map[string]struct {
 		end       ending
@@ -45,6 +46,8 @@ func TestOutcome(t *testing.T) {
 		"cancelled, not restored":            {ending{cause: gate, back: true, atOnce: true, failed: refused}, true, Cancelled, "10 %: gate live: not ready; taking it back failed: push refused"},
 		"cancelled, a person was first":      {ending{cause: gate, back: true, atOnce: true, failed: person}, true, Cancelled, "10 %: gate live: not ready; taking it back failed: superseded by a person"},
 		"a rollback that is not seen live":   {ending{back: true, failed: unseen}, false, Failed, "rolling back failed: restore: gate live: not allowed by Argo CD"},
+		"a rollback, a person was first":     {ending{back: true, failed: overtaken}, false, Failed, "rolling back failed: restore: gate live: superseded: by a person"},
+		"a person was first, then a cancel":  {ending{cause: gate, back: true, failed: overtaken}, true, Superseded, "restore: gate live: superseded: by a person"},
 		"a rollback cancelled while waiting": {ending{back: true, failed: unseen}, true, Cancelled, "the commit is made, but the run was cancelled before it was seen live: restore: gate live: not allowed by Argo CD"},
 	} {
 		status, err := test.end.outcome(test.cancelled)

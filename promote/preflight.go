@@ -27,7 +27,7 @@ const preflightTime = 10 * time.Second
 // preflight looks for what would break the promotion, before the first commit.
 // What it cannot read never stops it.
 func (r *run) preflight(ctx context.Context, at Situation) error {
-	if r.Preflight == PreflightOff || at.App == nil {
+	if r.Preflight == PreflightOff || at.App == nil || r.Settings == nil {
 		return nil
 	}
 	facts := r.facts(ctx, at)

@@ -24,7 +24,8 @@ type traced struct {
 	next    http.RoundTripper
 }
 
-// RoundTrip sends a request. Neither its query nor any header is printed.
+// RoundTrip sends a request. Its query and headers are not printed, of the
+// answer its status.
 func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	address := *request.URL
 	address.User, address.RawQuery = nil, ""
@@ -35,7 +36,8 @@ func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 		t.console.Debugf("%s: %s %s: no answer in %s: %v", t.server, request.Method, &address, took, err)
 		return answer, err
 	}
-	status := cmp.Or(answer.Header.Get("grpc-message"), http.StatusText(answer.StatusCode))
+	// What is hidden is found in the whole text only.
+	status := OneLine(t.console.Redact(cmp.Or(answer.Header.Get("grpc-message"), http.StatusText(answer.StatusCode))))
 	t.console.Debugf("%s: %s %s: %d %.200s in %s", t.server, request.Method, &address, answer.StatusCode, status, took)
 	return answer, nil
 }
