@@ -16,7 +16,7 @@ const (
 )
 
 // Config is what one run is asked to do. Nothing writes to it while the run
-// goes on. It has no defaults of its own: the program's inputs have them.
+// goes on. The defaults are those of the program's inputs, not the zero values.
 type Config struct {
 	Target
 

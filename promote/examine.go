@@ -46,7 +46,7 @@ func examined(ctx context.Context, c Config, on Systems) (check.Facts, error) {
 		facts.Unread["which files the overlay reads"] = err
 	}
 	facts.Refused = r.refusal(ctx, at, unseen == nil)
-	r.gather(ctx, &facts, at, func() (argo.Setup, error) { return r.Settings.Setup(ctx, r.App, r.Service, at.App) })
+	r.gather(ctx, &facts, at, func() (argo.Setup, error) { return r.Setup.Setup(ctx, r.App, r.Service, at.App) })
 	return facts, nil
 }
 
@@ -111,7 +111,7 @@ func (r *run) gather(ctx context.Context, facts *check.Facts, at Situation, setu
 	if r.PushRight != nil {
 		group.Go(func() { push = r.PushRight.MayPush(ctx) })
 	}
-	if at.App != nil && r.Settings != nil {
+	if at.App != nil && r.Setup != nil {
 		group.Go(func() { facts.Setup, blind = setup() })
 	}
 	group.Go(func() { facts.Revisions, exist = r.existing(ctx, at) })

@@ -78,7 +78,7 @@ func newAround() *around {
 }
 
 func (a *around) systems() Systems {
-	return Systems{Branch: a, Cluster: a, Reporter: a, Settings: a, PushRight: a}
+	return Systems{Branch: a, Cluster: a, Reporter: a, Setup: a, PushRight: a}
 }
 
 func examinedConfig() Config {

@@ -8,7 +8,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 )
 
-// A Gate must pass after every change before the next one is published. The
+// A Gate must pass after every step before the next one is published. The
 // zero Gate is one that the run does not ask.
 type Gate struct {
 	Name string

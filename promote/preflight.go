@@ -27,14 +27,14 @@ const preflightTime = 10 * time.Second
 // preflight looks for what would break the promotion, before the first commit.
 // What it cannot read never stops it.
 func (r *run) preflight(ctx context.Context, at Situation) error {
-	if r.Preflight == PreflightOff || at.App == nil || r.Settings == nil {
+	if r.Preflight == PreflightOff || at.App == nil || r.Setup == nil {
 		return nil
 	}
 	facts := r.facts(ctx, at)
 	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()
-	r.gather(asked, &facts, at, func() (argo.Setup, error) { return r.Settings.Essentials(asked, at.App), nil })
+	r.gather(asked, &facts, at, func() (argo.Setup, error) { return r.Setup.Essentials(asked, at.App), nil })
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type Systems struct {
 	Reporter Reporter
 
 	// What the check and the preflight ask; nil: that is not asked.
-	Settings  Settings
+	Setup     SetupReader
 	PushRight PushRight
 
 	// Cancelled is closed when somebody cancels the run, also one whose time is
@@ -47,9 +47,9 @@ type Cluster interface {
 	Revision(ctx context.Context, app argo.App, namespace, name string) (*servingv1.Revision, error)
 }
 
-// Settings is how Argo CD is set up around an Application: all of it, or in a
+// SetupReader tells how Argo CD is set up around an Application: all of it, or in a
 // few requests what can stop a promotion.
-type Settings interface {
+type SetupReader interface {
 	Setup(ctx context.Context, app argo.App, service string, known *v1alpha1.Application) (argo.Setup, error)
 	Essentials(ctx context.Context, known *v1alpha1.Application) argo.Setup
 }

@@ -38,7 +38,7 @@ func (t task) connect() (promote.Systems, error) {
 	if err != nil {
 		return on, err
 	}
-	on.Cluster, on.Settings = cluster, cluster
+	on.Cluster, on.Setup = cluster, cluster
 	return on, nil
 }
 

@@ -39,7 +39,7 @@ func TestBadInputOnActions(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "output")
 	var stdout bytes.Buffer
-	code := run(t.Context(), nil, enough("INPUT_STEPS=1%", "INPUT_TOKEN=ghs a", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), &stdout, io.Discard)
+	code := run(t.Context(), nil, consoletest.Enough("INPUT_STEPS=1%", "INPUT_TOKEN=ghs a", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), &stdout, io.Discard)
 	if code != exitInput {
 		t.Errorf("code %d, want %d", code, exitInput)
 	}
@@ -73,7 +73,7 @@ func TestPanicIsOneLineWithoutSecrets(t *testing.T) {
 		if name == "GITHUB_REPOSITORY" {
 			panic("no idea what argo-secret\nmeans")
 		}
-		return enough()(name)
+		return consoletest.Enough()(name)
 	}
 	code := run(t.Context(), nil, getenv, &stdout, &stderr)
 	line := stderr.String()
@@ -83,16 +83,4 @@ func TestPanicIsOneLineWithoutSecrets(t *testing.T) {
 	if place := regexp.MustCompile(`/main_test\.go:[0-9]+\n$`); !place.MatchString(line) {
 		t.Errorf("%q does not say where it panicked", line)
 	}
-}
-
-// enough is what a promotion cannot do without.
-func enough(more ...string) func(string) string {
-	return consoletest.Environment(append([]string{
-		"INPUT_SERVICE=product-import",
-		"INPUT_REPOSITORY=acme/infra",
-		"INPUT_PATH=apps/product-import/overlays/production",
-		"INPUT_APPLICATION=product-import-production",
-		"INPUT_ARGOCD-SERVER=argocd.example.com",
-		"INPUT_ARGOCD-TOKEN=argo-secret",
-	}, more...)...)
 }

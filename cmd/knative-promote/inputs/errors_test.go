@@ -63,7 +63,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(test.env, func(t *testing.T) {
 			t.Parallel()
-			_, err := read(t, enough(test.env))
+			_, err := read(t, consoletest.Enough(test.env))
 			checkText(t, err, test.want)
 		})
 	}
@@ -110,7 +110,7 @@ func TestContradictions(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := read(t, enough(test.env...))
+			_, err := read(t, consoletest.Enough(test.env...))
 			checkText(t, err, test.want)
 		})
 	}
@@ -124,24 +124,24 @@ func TestInputsOfAnotherCommand(t *testing.T) {
 	for command, unused := range map[string]string{
 		"history": "probe-count, probe-connect, format, output, fail-on", "rollback": "probe-count, probe-connect, format, output, fail-on",
 	} {
-		s, err := read(t, enough(env...), command)
+		s, err := read(t, consoletest.Enough(env...), command)
 		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Probe.Connect != "" || s.Warnings() != nil {
 			t.Errorf("%s: %+v %+v, warnings %q, error %v", command, s.Check, s.Promote.Probe, s.Warnings(), err)
 		}
-		inWorkflow := enough(append(env, "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=1")...)
+		inWorkflow := consoletest.Enough(append(env, "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=1")...)
 		s, err = read(t, inWorkflow, command)
 		want := []string{"the command " + command + " does not use " + unused}
 		if diff := cmp.Diff(want, s.Warnings()); diff != "" || err != nil {
 			t.Errorf("%s in a workflow: warnings (-want +got):\n%s\nerror: %v", command, diff, err)
 		}
 	}
-	if _, err := read(t, enough("INPUT_PROBE_CONNECT=127.0.0.1:8080"), "diff"); err != nil {
+	if _, err := read(t, consoletest.Enough("INPUT_PROBE_CONNECT=127.0.0.1:8080"), "diff"); err != nil {
 		t.Error(err)
 	}
-	if s, err := read(t, enough("INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_OUTPUT=a.json"), "check"); err != nil || s.Check.Output != "a.json" {
+	if s, err := read(t, consoletest.Enough("INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_OUTPUT=a.json"), "check"); err != nil || s.Check.Output != "a.json" {
 		t.Errorf("check writes to %q, error %v", s.Check.Output, err)
 	}
-	_, err := read(t, enough(), "history", "--probe-connect=127.0.0.1:8080", "--format", "json")
+	_, err := read(t, consoletest.Enough(), "history", "--probe-connect=127.0.0.1:8080", "--format", "json")
 	checkText(t, err, `probe-connect (--probe-connect): the command history does not use it, only promote, check, diff; remove it, or set command
 format (--format): the command history does not use it, only check; remove it, or set command`)
 }
@@ -152,7 +152,7 @@ func TestLoopbackNeedsNoTLS(t *testing.T) {
 	for _, host := range []string{"127.0.0.1:8080", "[::1]:8080", "localhost"} {
 		app := []string{"INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM()), "GITHUB_API_URL=http://" + host}
 		for _, env := range [][]string{{"INPUT_TOKEN=x"}, app} {
-			if _, err := read(t, enough(append(env, "INPUT_REPOSITORY=http://"+host+"/infra")...)); err != nil {
+			if _, err := read(t, consoletest.Enough(append(env, "INPUT_REPOSITORY=http://"+host+"/infra")...)); err != nil {
 				t.Errorf("%s: %v", host, err)
 			}
 		}
@@ -178,7 +178,7 @@ func TestPasswordsInAddresses(t *testing.T) {
 		{"INPUT_PROBE-CONNECT=admin:hunter2@127.0.0.1:8080", "***@127.0.0.1:8080"},
 		{"INPUT_PROBE=https://admin:hunter2@shop.example.com/healthz", "https://***@shop.example.com/healthz"},
 	} {
-		_, err := read(t, enough("INPUT_ARGOCD-SERVER=", test.env))
+		_, err := read(t, consoletest.Enough("INPUT_ARGOCD-SERVER=", test.env))
 		if err == nil || !strings.Contains(err.Error(), strconv.Quote(test.shown)) || strings.Contains(err.Error(), "hun") || strings.Contains(err.Error(), "ter2") {
 			t.Errorf("%s: error %v, want it to show %s", test.env, err, test.shown)
 		}
@@ -194,7 +194,7 @@ func TestDefaultsFromTheRunnerAreNoContradiction(t *testing.T) {
 			env = append(env, in.EnvNames()[0]+"="+in.Default)
 		}
 	}
-	if _, err := read(t, enough(env...)); err != nil {
+	if _, err := read(t, consoletest.Enough(env...)); err != nil {
 		t.Error(err)
 	}
 }
@@ -231,7 +231,7 @@ func TestWarnings(t *testing.T) {
 		{[]string{"INPUT_ARGOCD-INSECURE=true"}, []string{"argocd-insecure: Argo CD's certificate is not verified; argocd-ca is the safe way to use a private one"}},
 		{[]string{"INPUT_ARGOCD-PLAINTEXT=true"}, []string{"argocd-plaintext: the token travels to Argo CD without TLS"}},
 	} {
-		s, err := read(t, enough(test.env...))
+		s, err := read(t, consoletest.Enough(test.env...))
 		if diff := cmp.Diff(test.want, s.Warnings()); diff != "" || err != nil {
 			t.Errorf("%v: warnings (-want +got):\n%s\nerror: %v", test.env, diff, err)
 		}
@@ -240,9 +240,9 @@ func TestWarnings(t *testing.T) {
 
 func TestFlagProblems(t *testing.T) {
 	t.Parallel()
-	_, err := read(t, enough(), "--steps")
+	_, err := read(t, consoletest.Enough(), "--steps")
 	checkText(t, err, "--steps: expected a value after it")
-	_, err = read(t, enough(), "--xyzzy=1")
+	_, err = read(t, consoletest.Enough(), "--xyzzy=1")
 	checkText(t, err, "--xyzzy: unknown flag; see --help")
 }
 
@@ -276,9 +276,9 @@ func TestForkCannotPromote(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := []string{"GITHUB_EVENT_NAME=pull_request_target", "GITHUB_EVENT_PATH=" + event}
-	_, err := read(t, enough(target...))
+	_, err := read(t, consoletest.Enough(target...))
 	checkText(t, err, `command: "promote": the event pull_request_target comes from a fork's pull request that is not merged; expected diff, or a workflow that runs after the merge`)
-	if _, err := read(t, enough(append(target, "INPUT_COMMAND=diff")...)); err != nil {
+	if _, err := read(t, consoletest.Enough(append(target, "INPUT_COMMAND=diff")...)); err != nil {
 		t.Error(err)
 	}
 }

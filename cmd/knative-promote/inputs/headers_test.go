@@ -33,7 +33,7 @@ func TestHeadersAreHidden(t *testing.T) {
 		"X-Forwarded-Proto: HTTP":                    false,
 	} {
 		r := console.New(consoletest.Environment(), io.Discard, io.Discard)
-		r.Hide(Secrets(enough("INPUT_ARGOCD-HEADERS=" + header))...)
+		r.Hide(Secrets(consoletest.Enough("INPUT_ARGOCD-HEADERS=" + header))...)
 		_, value, _ := strings.Cut(header, ": ")
 		if got := r.Redact("a " + value + " b"); (got == "a *** b") != hidden {
 			t.Errorf("%s: the value in a text became %q, want it hidden: %t", header, got, hidden)
@@ -45,7 +45,7 @@ func TestHeadersAreHidden(t *testing.T) {
 func TestPartsOfHeadersAreHidden(t *testing.T) {
 	t.Parallel()
 	r := console.New(consoletest.Environment(), io.Discard, io.Discard)
-	r.Hide(Secrets(enough("INPUT_ARGOCD-HEADERS=Authorization: Bearer q7Hd02Kx\nCookie: session=9f8e7d6c; theme=dark"))...)
+	r.Hide(Secrets(consoletest.Enough("INPUT_ARGOCD-HEADERS=Authorization: Bearer q7Hd02Kx\nCookie: session=9f8e7d6c; theme=dark"))...)
 	if got, want := r.Redact("Bearer of q7Hd02Kx, 9f8e7d6c, dark"), "Bearer of ***, ***, dark"; got != want {
 		t.Errorf("redacted to %q, want %q", got, want)
 	}

@@ -15,18 +15,6 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// enough is what a promotion cannot do without.
-func enough(more ...string) func(string) string {
-	return consoletest.Environment(append([]string{
-		"INPUT_SERVICE=product-import",
-		"INPUT_REPOSITORY=acme/infra",
-		"INPUT_PATH=apps/product-import/overlays/production",
-		"INPUT_APPLICATION=product-import-production",
-		"INPUT_ARGOCD-SERVER=argocd.example.com",
-		"INPUT_ARGOCD-TOKEN=argo-secret",
-	}, more...)...)
-}
-
 func read(t *testing.T, getenv func(string) string, args ...string) (Settings, error) {
 	t.Helper()
 	w, err := console.ReadWorkflow(getenv)
@@ -38,7 +26,7 @@ func read(t *testing.T, getenv func(string) string, args ...string) (Settings, e
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	got, err := read(t, enough())
+	got, err := read(t, consoletest.Enough())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +127,7 @@ func TestPrecedence(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := read(t, enough(test.env...), test.args...)
+			s, err := read(t, consoletest.Enough(test.env...), test.args...)
 			if err != nil || s.Promote.CandidateTag != test.want {
 				t.Errorf("tag %q, error %v; want %q", s.Promote.CandidateTag, err, test.want)
 			}
@@ -160,7 +148,7 @@ func TestCommand(t *testing.T) {
 		{"", []string{"--dry-run", "rollback"}, "rollback"},
 		{"", []string{"--command", "diff"}, "diff"},
 	} {
-		s, err := read(t, enough(test.env), test.args...)
+		s, err := read(t, consoletest.Enough(test.env), test.args...)
 		if err != nil || string(s.Command) != test.want {
 			t.Errorf("%s %v: command %q, error %v; want %q", test.env, test.args, s.Command, err, test.want)
 		}
@@ -169,7 +157,7 @@ func TestCommand(t *testing.T) {
 
 func TestRepositoryOverSSH(t *testing.T) {
 	t.Parallel()
-	s, err := read(t, enough("INPUT_SSH-KEY="+testKey))
+	s, err := read(t, consoletest.Enough("INPUT_SSH-KEY="+testKey))
 	if want := "ssh://git@github.com/acme/infra.git"; err != nil || s.Remote.URL != want {
 		t.Errorf("repository %q, error %v; want %q", s.Remote.URL, err, want)
 	}

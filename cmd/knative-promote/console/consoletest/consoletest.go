@@ -151,3 +151,16 @@ func Environment(lines ...string) func(string) string {
 	}
 	return func(name string) string { return values[name] }
 }
+
+// Enough is an environment with what a promotion cannot do without, and more
+// lines of NAME=value.
+func Enough(more ...string) func(string) string {
+	return Environment(append([]string{
+		"INPUT_SERVICE=product-import",
+		"INPUT_REPOSITORY=acme/infra",
+		"INPUT_PATH=apps/product-import/overlays/production",
+		"INPUT_APPLICATION=product-import-production",
+		"INPUT_ARGOCD-SERVER=argocd.example.com",
+		"INPUT_ARGOCD-TOKEN=argo-secret",
+	}, more...)...)
+}
