@@ -25,20 +25,6 @@ func IsKnativeService(group, kind string) bool {
 	return group == serving.GroupName && kind == "Service"
 }
 
-// An App is the name of an Argo CD Application.
-type App struct {
-	Name      string
-	Namespace string // empty: Argo CD's own namespace
-	Project   string // empty: any, but then Argo CD does not tell "no such" from "not allowed"
-}
-
-func (a App) String() string {
-	if a.Namespace == "" {
-		return a.Name
-	}
-	return a.Namespace + "/" + a.Name
-}
-
 // A Client talks to one Argo CD API server. It is safe for concurrent use.
 type Client struct {
 	conn    *grpc.ClientConn
@@ -87,26 +73,26 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 }
 
 // Live is what is there before a promotion: the Application, checked to be the one that
-// deploys source, the live Service, and its latest ready Revision if it has one. It is
+// deploys the target's source, the live Service, and its latest ready Revision if it has one. It is
 // ErrNotFound when the Application or the Service does not exist, which is another error
 // where Argo CD contradicts itself about it.
-func (c *Client) Live(ctx context.Context, app App, source Source, service string) (Observed, error) {
+func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 	if _, err := c.Version(ctx); err != nil {
 		return Observed{}, err
 	}
-	application, err := c.application(ctx, app, true)
+	application, err := c.application(ctx, target.App, true)
 	if err != nil {
 		return Observed{}, err
 	}
 	observed := Observed{App: application}
-	if _, err := SourceIndex(application, source); err != nil {
+	if _, err := SourceIndex(application, target.Source); err != nil {
 		return observed, err
 	}
-	if observed.Service, err = c.service(ctx, app, application, service); err != nil {
-		return observed, unlessListed(err, application, service)
+	if observed.Service, err = c.service(ctx, target.App, application, target.Service); err != nil {
+		return observed, unlessListed(err, application, target.Service)
 	}
 	if ready := observed.Service.Status.LatestReadyRevisionName; ready != "" {
-		observed.Revision, err = c.Revision(ctx, app, observed.Service.Namespace, ready)
+		observed.Revision, err = c.Revision(ctx, target.App, observed.Service.Namespace, ready)
 	}
 	if errors.Is(err, ErrNotFound) {
 		err = nil
@@ -118,7 +104,7 @@ func (c *Client) Live(ctx context.Context, app App, source Source, service strin
 // exist: where its tree of live objects is not complete, as after a restart, it finds none,
 // and what does not exist is deployed at once.
 func unlessListed(err error, app *v1alpha1.Application, service string) error {
-	listed := serviceStatus(Intent{Service: service}, app)
+	listed := serviceStatus(Intent{Target: Target{Service: service}}, app)
 	if !errors.Is(err, ErrNotFound) || listed == nil || listed.Status != v1alpha1.SyncStatusCodeSynced {
 		return err
 	}

@@ -70,7 +70,7 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	s, in := newLiveServer(t, "recorded-full-live")
 	s.observed.Revision.Name = s.observed.Service.Status.LatestReadyRevisionName
-	observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.App, in.Source, in.Service)
+	observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.Target)
 	if err != nil || observed.Service.Name != in.Service || observed.Revision.Name != observed.Service.Status.LatestReadyRevisionName {
 		t.Errorf("got %v, %v", observed, err)
 	}
@@ -105,7 +105,7 @@ func TestLiveRefuses(t *testing.T) {
 			t.Parallel()
 			s, in := newLiveServer(t, "recorded-full-live")
 			test.change(s, &in)
-			observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.App, in.Source, in.Service)
+			observed, err := dial(t, s.handler(), nil).Live(t.Context(), in.Target)
 			wantError(t, err, test.want)
 			if errors.Is(err, ErrNotFound) != (test.is == ErrNotFound) {
 				t.Errorf("got %v: want %v", err, test.is)

@@ -11,10 +11,8 @@ import (
 
 // An Intent is what shall be live.
 type Intent struct {
-	App     App
-	Source  Source
-	Commit  string // the full hash
-	Service string // the Knative Service's name as rendered
+	Target
+	Commit string // the full hash
 	// Revision is the template's name; empty when Knative generates it.
 	Revision string
 	// Images of the template's containers, in their order; none: not compared.

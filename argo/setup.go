@@ -42,22 +42,22 @@ type Setup struct {
 	Unread map[string]error // by name of the field
 }
 
-// Setup reads how Argo CD treats the Application that deploys service. What
+// Setup reads how Argo CD treats the target's Application. What
 // the token may not see is left out and named in Unread; the error is about
 // the Application itself, which is read unless the caller knows it already.
 // All questions are asked at the same time.
-func (c *Client) Setup(ctx context.Context, app App, service string, known *v1alpha1.Application) (Setup, error) {
+func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Application) (Setup, error) {
 	setup := Setup{App: known, Expires: c.expires, Unread: map[string]error{}}
 	if known == nil {
 		var err error
-		if setup.App, err = c.application(ctx, app, false); err != nil {
+		if setup.App, err = c.application(ctx, target.App, false); err != nil {
 			return setup, err
 		}
 	}
 	setup.read(ctx, map[string]reader{
 		"Version": c.readVersion, "Project": c.readProject, "Windows": c.readWindows, "Overrides": c.readOverrides,
 		"Anonymous": c.readUser, "Can": c.readRights,
-		"Owners": func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, service) },
+		"Owners": func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
 	})
 	return setup, nil
 }

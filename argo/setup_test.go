@@ -108,7 +108,7 @@ func (s *setupServer) handler() http.Handler {
 
 func (s *setupServer) read(t *testing.T, in Intent) Setup {
 	t.Helper()
-	setup, err := dial(t, s.handler(), nil).Setup(t.Context(), in.App, in.Service, nil)
+	setup, err := dial(t, s.handler(), nil).Setup(t.Context(), in.Target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestSetupNeedsTheApplication(t *testing.T) {
 	s.get = func(*applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) {
 		return nil, status.Error(codes.PermissionDenied, "permission denied")
 	}
-	_, err := dial(t, s.handler(), nil).Setup(t.Context(), in.App, in.Service, nil)
+	_, err := dial(t, s.handler(), nil).Setup(t.Context(), in.Target, nil)
 	wantError(t, err, "reading application "+in.App.String()+": not allowed by Argo CD")
 }
 

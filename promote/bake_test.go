@@ -29,7 +29,7 @@ func (s *script) Check(context.Context, argo.Intent) (argo.Verdict, argo.Observe
 	return s.verdicts[i], argo.Observed{}, s.err
 }
 
-func (*script) Live(context.Context, argo.App, argo.Source, string) (argo.Observed, error) {
+func (*script) Live(context.Context, argo.Target) (argo.Observed, error) {
 	return argo.Observed{}, nil
 }
 

@@ -34,7 +34,7 @@ func (e expected) shownBy(state *knative.State, record Record) bool {
 // intent is what a commit must make true in the cluster.
 func (i infra) intent(commit string, want expected) argo.Intent {
 	return argo.Intent{
-		App: i.App, Source: i.Source, Commit: commit, Service: i.Service,
+		Target: i.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.traffic, TrafficOnly: want.trafficOnly,
 		Carries: i.carries(want),
 	}

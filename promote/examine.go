@@ -46,7 +46,7 @@ func examined(ctx context.Context, c Config, on Systems) (check.Facts, error) {
 		facts.Unread["which files the overlay reads"] = err
 	}
 	facts.Refused = r.refusal(ctx, at, unseen == nil)
-	r.gather(ctx, &facts, at, func() (argo.Setup, error) { return r.Setup.Setup(ctx, r.App, r.Service, at.App) })
+	r.gather(ctx, &facts, at, func() (argo.Setup, error) { return r.Setup.Setup(ctx, r.Target.Target, at.App) })
 	return facts, nil
 }
 
@@ -76,7 +76,7 @@ func (r *run) refusal(ctx context.Context, at Situation, seen bool) (err error) 
 func (r *run) facts(ctx context.Context, at Situation) check.Facts {
 	return check.Facts{
 		Request: check.Request{
-			Service: r.Service, Folder: r.Overlay, Source: r.Source, App: r.App, Also: r.Also,
+			Target: r.Target.Target, Overlay: r.Overlay, Also: r.Also,
 			CandidateTag: r.CandidateTag, Shifts: at.Live != nil, KeepPrevious: r.KeepPrevious, Probed: r.Probe.Path != "",
 			Wait: r.WaitTimeout, Worst: r.worst(ctx), Now: time.Now(),
 		},

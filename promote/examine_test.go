@@ -43,7 +43,7 @@ func (*around) Publish(context.Context, gitops.Change) (gitops.Commit, error) {
 	return gitops.Commit{}, errors.New("nothing may be published")
 }
 
-func (a *around) Live(context.Context, argo.App, argo.Source, string) (argo.Observed, error) {
+func (a *around) Live(context.Context, argo.Target) (argo.Observed, error) {
 	return a.live, a.liveErr
 }
 
@@ -60,7 +60,7 @@ func (a *around) Revision(_ context.Context, _ argo.App, namespace, name string)
 	return nil, a.revisions[name]
 }
 
-func (a *around) Setup(context.Context, argo.App, string, *v1alpha1.Application) (argo.Setup, error) {
+func (a *around) Setup(context.Context, argo.Target, *v1alpha1.Application) (argo.Setup, error) {
 	return a.setup, a.setupErr
 }
 

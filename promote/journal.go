@@ -27,8 +27,8 @@ func newJournal(command string, c Config, started time.Time, reporter Reporter) 
 		command = commandDiff
 	}
 	j := &journal{reporter: reporter, result: Result{
-		Command: command, DryRun: c.DryRun, Service: c.Service, Environment: c.Environment, Overlay: c.Overlay,
-		Application: c.App.Name, RunURL: c.RunURL, Actor: c.Actor, Started: started,
+		Command: command, DryRun: c.DryRun, Target: c.Target,
+		RunURL: c.RunURL, Actor: c.Actor, Started: started,
 	}}
 	if command == commandRollback {
 		j.result.Reason = c.Reason

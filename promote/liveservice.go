@@ -27,7 +27,7 @@ func (s liveService) look(ctx context.Context, patience time.Duration) (argo.Obs
 		ctx, stop = context.WithTimeout(ctx, patience)
 		defer stop()
 	}
-	seen, err := s.cluster.Live(ctx, s.App, s.Source, s.Service)
+	seen, err := s.cluster.Live(ctx, s.Target.Target)
 	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
 		return argo.Observed{App: seen.App}, nil
 	}

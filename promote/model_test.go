@@ -98,7 +98,7 @@ func observedWith(ready string) argo.Observed {
 	return argo.Observed{App: &v1alpha1.Application{}, Service: live}
 }
 
-func (m *model) Live(ctx context.Context, _ argo.App, _ argo.Source, _ string) (argo.Observed, error) {
+func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) {
 	return m.observed(), m.happens(ctx, "looking at the live Service")
 }
 

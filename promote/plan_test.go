@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -19,7 +20,7 @@ import (
 const overlay = "apps/product-import/overlays/production"
 
 func config(steps ...Step) Config {
-	return Config{Target: Target{Service: "product-import", Environment: "production", Overlay: overlay}, Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
+	return Config{Target: Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: overlay}, Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
 }
 
 // base is the example overlay as it is before any promotion.

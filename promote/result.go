@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"encoding/json"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -34,11 +35,8 @@ const (
 // Result is everything a run did and saw, as far as it has come. It is what
 // the outputs, the pull request comment and the job summary are made from.
 type Result struct {
-	Command          string                    `json:"command"` // promote, rollback, check, or diff for what was only planned
-	Service          string                    `json:"service"`
-	Environment      string                    `json:"environment"`
-	Overlay          string                    `json:"overlay"`
-	Application      string                    `json:"application"`
+	Target           `json:"-"`
+	Command          string                    `json:"command"`             // promote, rollback, check, or diff for what was only planned
 	Promotion        string                    `json:"promotion,omitempty"` // id that its commits share
 	Status           Status                    `json:"status,omitempty"`    // empty while the run goes on
 	Reason           string                    `json:"reason,omitempty"`    // why it ended so, in words
@@ -60,6 +58,18 @@ type Result struct {
 	Actor            string                    `json:"actor,omitempty"`
 	Started          time.Time                 `json:"started"`
 	Ended            time.Time                 `json:"ended,omitzero"`
+}
+
+// MarshalJSON names the target by its parts.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type rest Result
+	return json.Marshal(struct {
+		Service     string `json:"service"`
+		Environment string `json:"environment"`
+		Overlay     string `json:"overlay"`
+		Application string `json:"application"`
+		rest
+	}{r.Service, r.Environment, r.Overlay, r.App.Name, rest(r)})
 }
 
 // Progress is how far a step or a gate has come.

@@ -134,7 +134,7 @@ func (o *obedient) observed() argo.Observed {
 	return observedWith(o.last)
 }
 
-func (o *obedient) Live(context.Context, argo.App, argo.Source, string) (argo.Observed, error) {
+func (o *obedient) Live(context.Context, argo.Target) (argo.Observed, error) {
 	return o.observed(), nil
 }
 

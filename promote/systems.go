@@ -41,7 +41,7 @@ type Commits interface {
 
 // Cluster is the Service as Argo CD shows it.
 type Cluster interface {
-	Live(ctx context.Context, app argo.App, source argo.Source, service string) (argo.Observed, error)
+	Live(context.Context, argo.Target) (argo.Observed, error)
 	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
 	Await(ctx context.Context, intent argo.Intent, report func(argo.Verdict)) (argo.Observed, error)
 	Revision(ctx context.Context, app argo.App, namespace, name string) (*servingv1.Revision, error)
@@ -50,7 +50,7 @@ type Cluster interface {
 // SetupReader tells how Argo CD is set up around an Application: all of it, or in a
 // few requests what can stop a promotion.
 type SetupReader interface {
-	Setup(ctx context.Context, app argo.App, service string, known *v1alpha1.Application) (argo.Setup, error)
+	Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application) (argo.Setup, error)
 	Essentials(ctx context.Context, known *v1alpha1.Application) argo.Setup
 }
 
@@ -92,7 +92,7 @@ var errNoCluster = errors.New("no argocd-server and application are given")
 type noCluster struct{}
 
 // Live knows nothing.
-func (noCluster) Live(context.Context, argo.App, argo.Source, string) (argo.Observed, error) {
+func (noCluster) Live(context.Context, argo.Target) (argo.Observed, error) {
 	return argo.Observed{}, errNoCluster
 }
 

@@ -28,10 +28,15 @@ func source() argo.Source {
 	return argo.Source{RepoURL: "https://git.example.test/infra.git", Branch: "main", Path: overlay}
 }
 
+// target is the Service that the tests promote.
+func target() argo.Target {
+	return argo.Target{App: argo.App{Name: app}, Source: source(), Service: service}
+}
+
 // intent is what a change that was committed intends.
 func (w *world) intent(commit string, c change) argo.Intent {
 	in := argo.Intent{
-		App: argo.App{Name: app, Project: "default"}, Source: source(), Commit: commit, Service: service,
+		Target: argo.Target{App: argo.App{Name: app, Project: "default"}, Source: source(), Service: service}, Commit: commit,
 		Revision: c.revision, Images: []string{"ghcr.io/acme/" + service + ":" + c.tag},
 	}
 	for _, target := range strings.Fields(c.traffic) {
@@ -69,7 +74,7 @@ func TestClientPromotes(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	w.settled(w.infra.head())
-	before, err := w.newClient(token).Live(w.auth(), argo.App{Name: app}, source(), service)
+	before, err := w.newClient(token).Live(w.auth(), target())
 	if err != nil || before.Revision.Name != generated {
 		t.Fatalf("before the promotion: %v, %v", before.Revision, err)
 	}
@@ -145,7 +150,7 @@ func TestClientsErrors(t *testing.T) {
 	w := start(t, nil)
 	w.settled(w.infra.head())
 	live := func(token string, app argo.App, service string) error {
-		_, err := w.newClient(token).Live(w.auth(), app, source(), service)
+		_, err := w.newClient(token).Live(w.auth(), argo.Target{App: app, Source: source(), Service: service})
 		return err
 	}
 	if err := live("a.b.c", argo.App{Name: app}, service); !errors.Is(err, argo.ErrAuth) {

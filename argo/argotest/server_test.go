@@ -96,7 +96,7 @@ func TestEditedApplicationIsJudged(t *testing.T) {
 		t.Error("an application that does not exist was edited")
 	}
 	w.EditApplication(app, func(a *v1alpha1.Application) { a.Spec.Source.TargetRevision = "other" })
-	if _, err := w.newClient(token).Live(w.auth(), argo.App{Name: app}, source(), service); err == nil || !strings.Contains(err.Error(), "other") {
+	if _, err := w.newClient(token).Live(w.auth(), target()); err == nil || !strings.Contains(err.Error(), "other") {
 		t.Errorf("an application of another branch: %v", err)
 	}
 }

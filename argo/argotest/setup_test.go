@@ -20,7 +20,7 @@ import (
 // setup is what the product's own client reads.
 func (w *world) setup(token string) argo.Setup {
 	w.t.Helper()
-	setup, err := w.newClient(token).Setup(w.t.Context(), argo.App{Name: app}, service, nil)
+	setup, err := w.newClient(token).Setup(w.t.Context(), argo.Target{App: argo.App{Name: app}, Service: service}, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestWrongTokenLearnsLittle(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
 	known := w.settledApplication()
-	got, err := w.newClient("a.b.c").Setup(t.Context(), argo.App{Name: app}, service, known)
+	got, err := w.newClient("a.b.c").Setup(t.Context(), argo.Target{App: argo.App{Name: app}, Service: service}, known)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,9 @@ func (t task) check(ctx context.Context) (promote.Result, error) {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	result := promote.Result{
-		Command: string(s.Command), Service: found.Service, Environment: s.Promote.Environment, Overlay: found.Overlay,
-		Application: s.Promote.App.Name, Findings: append([]check.Finding{}, found.Findings...),
+		Command: string(s.Command), Target: s.Promote.Target, Findings: append([]check.Finding{}, found.Findings...),
 	}
+	result.Service = found.Service
 	result.Status, err = promote.Unchanged, verdict(s.Check, found.Findings)
 	if err != nil {
 		result.Status = promote.Failed

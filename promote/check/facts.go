@@ -52,10 +52,8 @@ type Facts struct {
 
 // Request is what the promotion is asked to do, as far as rules need it.
 type Request struct {
-	Service      string      // as rendered
-	Folder       string      // the overlay's
-	Source       argo.Source // as Argo CD should know it
-	App          argo.App
+	argo.Target
+	Overlay      string // its folder
 	CandidateTag string
 	Also         []string // objects that may move with the image
 	Shifts       bool     // traffic goes through steps below 100 %

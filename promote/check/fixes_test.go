@@ -95,7 +95,7 @@ func fix(t *testing.T, facts *Facts, findings []Finding) {
 	more, _ := fix["patches"].([]any)
 	whole["patches"] = append(append(append([]any{}, patches[:at]...), more...), patches[at:]...)
 	facts.Tree.(fstest.MapFS)[file] = &fstest.MapFile{Data: mustYAML(t, whole)}
-	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Request.Folder, facts.Request.Service); err != nil {
+	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Request.Overlay, facts.Request.Service); err != nil {
 		t.Fatal(err)
 	}
 	facts.Next = facts.Overlay

@@ -38,7 +38,7 @@ func (f Facts) overridings() []overriding {
 		})
 	}
 	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + f.fileName() + ".yaml"} {
-		file := path.Join(f.Request.Folder, name)
+		file := path.Join(f.Request.Overlay, name)
 		var content struct {
 			Kustomize *v1alpha1.ApplicationSourceKustomize `json:"kustomize"`
 		}
@@ -139,6 +139,6 @@ func (f Facts) renames(k v1alpha1.ApplicationSourceKustomize) bool {
 	if f.Tree == nil {
 		return false
 	}
-	own, _ := kustomize.Read(f.Tree, f.Request.Folder) // one that cannot be read adds nothing
+	own, _ := kustomize.Read(f.Tree, f.Request.Overlay) // one that cannot be read adds nothing
 	return k.NamePrefix != "" && k.NamePrefix != own.NamePrefix || k.NameSuffix != "" && k.NameSuffix != own.NameSuffix
 }

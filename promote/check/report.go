@@ -21,7 +21,7 @@ type Report struct {
 // Examine asks every rule but the ones to skip about the facts.
 func Examine(facts Facts, skip ...string) Report {
 	return Report{
-		Service: facts.Request.Service, Overlay: facts.Request.Folder, Commit: facts.Commit, File: facts.inKustomization().File,
+		Service: facts.Request.Service, Overlay: facts.Request.Overlay, Commit: facts.Commit, File: facts.inKustomization().File,
 		Looked: facts.looked(), Findings: Run(facts, skip...),
 	}
 }
@@ -34,7 +34,7 @@ func (f Facts) looked() []string {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	add(f.Overlay != nil, "overlay %s at commit %.10s", f.Request.Folder, f.Commit)
+	add(f.Overlay != nil, "overlay %s at commit %.10s", f.Request.Overlay, f.Commit)
 	if s := f.Setup; s.App != nil {
 		add(true, "Application %s in project %s", f.Request.App, s.App.Spec.GetProject())
 		add(s.Version != "", "Argo CD %s", s.Version)

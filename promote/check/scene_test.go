@@ -160,10 +160,10 @@ func (s scene) tree() fs.FS {
 func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	t.Helper()
 	var err error
-	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Request.Folder, facts.Request.Service); err != nil {
+	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Request.Overlay, facts.Request.Service); err != nil {
 		t.Fatal(err)
 	}
-	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Folder); err != nil {
+	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Outlooks, err = facts.Overlay.Outlooks(t.Context()); err != nil {

@@ -124,7 +124,7 @@ func findOutside(f Facts) []Finding {
 	}
 	at := f.inKustomization()
 	finding := Finding{
-		Problem:  fmt.Sprintf("overlay %s reads %s, beside the kustomization that names it", f.Request.Folder, strings.Join(f.Outside, ", ")),
+		Problem:  fmt.Sprintf("overlay %s reads %s, beside the kustomization that names it", f.Request.Overlay, strings.Join(f.Outside, ", ")),
 		Effect:   "Argo CD renders it only with " + option + ", and what its options are is not known here.",
 		Evidence: "kustomize reads files from a kustomization's own folder and below alone, unless it is told otherwise.",
 		Fix: "Give the file's folder a kustomization, and name that folder in resources. Or let Argo CD's kustomize read the whole repository, for all Applications:\n" +

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
@@ -25,7 +26,7 @@ func TestWhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := Facts{Tree: tree, Overlay: overlay, Request: Request{Service: overlay.Service()}}
+	f := Facts{Tree: tree, Overlay: overlay, Request: Request{Target: argo.Target{Service: overlay.Service()}}}
 	for _, tt := range []struct {
 		place place
 		want  string

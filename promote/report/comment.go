@@ -33,7 +33,7 @@ type Place struct {
 // it is found again. It says nothing of the names that make it, which may hold
 // what is hidden everywhere else.
 func Marker(r promote.Result, at Place) string {
-	names := strings.Join([]string{at.Target, r.Application, r.Overlay, r.Service, r.Environment}, "\x00")
+	names := strings.Join([]string{at.Target, r.App.Name, r.Overlay, r.Service, r.Environment}, "\x00")
 	return fmt.Sprintf("<!-- knative-promote:%.10x -->", sha256.Sum256([]byte(names)))
 }
 

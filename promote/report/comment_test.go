@@ -2,9 +2,11 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/internal/golden"
 	"github.com/acme/knative-promote/promote/manifest"
@@ -27,9 +29,11 @@ func TestComment(t *testing.T) {
 func result(t *testing.T, parts map[string][]byte) (promote.Result, Place) {
 	t.Helper()
 	var r promote.Result
-	if err := json.Unmarshal(parts["result.json"], &r); err != nil {
+	var of struct{ Service, Environment, Overlay, Application string }
+	if err := errors.Join(json.Unmarshal(parts["result.json"], &r), json.Unmarshal(parts["result.json"], &of)); err != nil {
 		t.Fatal(err)
 	}
+	r.Target = target(of.Service, of.Environment, of.Overlay, of.Application)
 	r.Difference = manifest.Compare(parts["before.yaml"], parts["after.yaml"])
 	return r, Place{
 		CommitURL: "https://github.com/acme/infra/commit/",
@@ -38,33 +42,38 @@ func result(t *testing.T, parts map[string][]byte) (promote.Result, Place) {
 	}
 }
 
+// target is one with these names.
+func target(service, environment, overlay, app string) promote.Target {
+	return promote.Target{Target: argo.Target{Service: service, App: argo.App{Name: app}}, Environment: environment, Overlay: overlay}
+}
+
 func TestMarker(t *testing.T) {
 	t.Parallel()
 	const infra = "https://github.com/acme/infra.git main"
 	seen := map[string]bool{}
 	for _, c := range []struct {
-		target string
-		result promote.Result
+		infra  string
+		target promote.Target
 	}{
-		{"", promote.Result{Service: "a", Environment: "b", Overlay: "apps/a/overlays/b"}},
-		{"", promote.Result{Service: "a/b", Overlay: "apps"}},
-		{"", promote.Result{Service: "a", Environment: "b/", Overlay: "apps"}},
-		{"", promote.Result{Service: "a", Environment: "b", Overlay: "/apps"}},
-		{"", promote.Result{Service: "a", Environment: "b", Overlay: "apps"}},
-		{"", promote.Result{Service: "b", Environment: "a", Overlay: "apps"}},
-		{infra, promote.Result{Service: "a"}},
-		{"https://github.com/acme/infra.git next", promote.Result{Service: "a"}},
-		{"https://github.com/acme/other.git main", promote.Result{Service: "a"}},
-		{"", promote.Result{Service: "a", Application: "a-eu"}},
-		{"", promote.Result{Service: "a", Application: "a-us"}},
+		{"", target("a", "b", "apps/a/overlays/b", "")},
+		{"", target("a/b", "", "apps", "")},
+		{"", target("a", "b/", "apps", "")},
+		{"", target("a", "b", "/apps", "")},
+		{"", target("a", "b", "apps", "")},
+		{"", target("b", "a", "apps", "")},
+		{infra, target("a", "", "", "")},
+		{"https://github.com/acme/infra.git next", target("a", "", "", "")},
+		{"https://github.com/acme/other.git main", target("a", "", "", "")},
+		{"", target("a", "", "", "a-eu")},
+		{"", target("a", "", "", "a-us")},
 	} {
-		marker := Marker(c.result, Place{Target: c.target})
+		marker := Marker(promote.Result{Target: c.target}, Place{Target: c.infra})
 		if seen[marker] {
 			t.Errorf("%+v has the marker of another one: %s", c, marker)
 		}
 		seen[marker] = true
 	}
-	r := promote.Result{Service: "checkout", Environment: "staging", Overlay: "apps/checkout/overlays/staging", Application: "checkout-staging"}
+	r := promote.Result{Target: target("checkout", "staging", "apps/checkout/overlays/staging", "checkout-staging")}
 	if got, want := Marker(r, Place{Target: infra}), "<!-- knative-promote:fef386b1f64153f868cc -->"; got != want {
 		t.Errorf("Marker = %s, want %s", got, want)
 	}

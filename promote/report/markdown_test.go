@@ -78,7 +78,7 @@ func FuzzComment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, diff string, steps int) {
 		difference := foreign(text, diff)
 		r := promote.Result{
-			Command: "promote", Service: text, Environment: text, Overlay: text, Application: text, Promotion: text, Status: promote.Failed,
+			Command: "promote", Target: target(text, text, text, text), Promotion: text, Status: promote.Failed,
 			Reason: text, Revision: text, PreviousRevision: "old", Image: text, URL: text, CandidateURL: text, RunURL: "https://github.com/acme/shop/actions/runs/1", Actor: text,
 			Difference: difference, Commit: text,
 		}

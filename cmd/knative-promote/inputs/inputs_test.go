@@ -35,9 +35,11 @@ func TestDefaults(t *testing.T) {
 		Command: "promote",
 		Promote: promote.Config{
 			Target: promote.Target{
-				Service: "product-import", Environment: "production", Overlay: "apps/product-import/overlays/production",
-				Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
-				App:    argo.App{Name: "product-import-production"},
+				Target: argo.Target{
+					Service: "product-import", App: argo.App{Name: "product-import-production"},
+					Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
+				},
+				Environment: "production", Overlay: "apps/product-import/overlays/production",
 			},
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
 			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.RollBack, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
@@ -84,9 +86,11 @@ func TestEveryInput(t *testing.T) {
 		Command: "check",
 		Promote: promote.Config{
 			Target: promote.Target{
-				Service: "product-import", Environment: "prod", Overlay: "apps/x",
-				Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
-				App:    argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
+				Target: argo.Target{
+					Service: "product-import", App: argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
+					Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
+				},
+				Environment: "prod", Overlay: "apps/x",
 			},
 			Images: images, Reason: "too many errors",
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
