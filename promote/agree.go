@@ -34,13 +34,13 @@ func shares(split knative.Split) string {
 
 // ownCandidate refuses to move a candidate that no promotion put there, or that
 // somebody has moved since.
-func ownCandidate(c Config, at Situation, split knative.Split) error {
+func ownCandidate(at Situation, split knative.Split) error {
 	if !at.Record.exists() {
 		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
 			split.Candidate, at.Now.Overlay)
 	}
-	if words := at.Record.disagreement(c.Overlay, split); words != "" {
-		return disagrees(at.Now, c.Overlay, at.Record, words, split)
+	if words := at.Record.disagreement(at.Overlay, split); words != "" {
+		return disagrees(at.Now, at.Overlay, at.Record, words, split)
 	}
 	return nil
 }

@@ -9,52 +9,98 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// goingBack is one commit that takes something back.
+// goingBack is what one target's part of a commit takes back.
 type goingBack struct {
+	*part
 	plan      Plan
 	step      string // restore or rollback
 	dest      destination
+	split     knative.Split      // at the tip
 	live      *servingv1.Service // as last seen; nil: it was not
 	reason    string
 	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be taken back
+	done      bool                                         // a commit before has done it, it is only confirmed
+
+	after    edited    // what the commit has made of the overlay
+	log      stepLog   // from when it is committed
+	position *Position // where it is asked whether it is live
 }
 
-// goTo commits a destination and says what must become true.
-func (r *run) goTo(ctx context.Context, back goingBack) (*Position, stepLog, error) {
-	back.plan.Image = firstOf(back.dest.Images)
-	title := subject(r.Target, "back to "+short(r.Service, back.dest.Revision)+" ("+version(back.plan.Image)+")")
-	log := r.journal.beginBack(back.step, title)
-	var after edited
-	commit, err := r.commit(ctx, log, gitops.Change{
-		Subject:  title,
-		Trailers: trailers(r.Config, back.plan, back.step, back.plan.To, back.dest.Revision, back.reason),
-		Edit: func(tip gitops.Snapshot) (files map[string][]byte, err error) {
-			if after, err = editBack(ctx, r.Config, back, tip); err != nil {
+// goTo commits the destinations and says what must become true.
+func (r *run) goTo(ctx context.Context, backs []*goingBack) error {
+	var edits []edit
+	for _, b := range backs {
+		if e := b.begin(ctx); !b.done {
+			edits = append(edits, e)
+		}
+	}
+	commit, made, err := r.commit(ctx, edits)
+	for _, b := range backs {
+		if err != nil {
+			b.log.unseen()
+			continue
+		}
+		shown := b.at.Tip.Hash
+		if !b.done {
+			shown = commit
+		}
+		b.log.committed(shown, b.done || !made)
+	}
+	for _, b := range backs {
+		if err == nil {
+			err = b.expect()
+		}
+	}
+	return err
+}
+
+// begin opens the step in the journal and says what it changes.
+func (b *goingBack) begin(ctx context.Context) edit {
+	b.plan.Image = firstOf(b.dest.Images)
+	title := "back to " + short(b.Service, b.dest.Revision)
+	if !b.done {
+		title = subject(b.Target, title+" ("+version(b.plan.Image)+")")
+	}
+	b.log = b.journal.beginBack(b.step, title)
+	return edit{
+		subject:  title,
+		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
+		files: func(tip gitops.Snapshot) (files map[string][]byte, err error) {
+			if b.after, err = editBack(ctx, b.Config, *b, tip); err != nil {
 				return nil, err
 			}
-			r.journal.warn(after.warning(back.dest))
-			return after.state.Files()
+			b.journal.warn(b.after.warning(b.dest))
+			return b.after.state.Files()
 		},
-	})
-	if err != nil {
-		log.unseen()
-		return nil, log, err
 	}
-	position, err := r.positionOf(commit, back.step, after)
-	return position, log, err
 }
 
-// positionOf is where the gates are asked of a commit that took something back.
-func (r *run) positionOf(commit, step string, after edited) (*Position, error) {
-	traffic, err := after.state.Traffic()
+// expect says what must be live now.
+func (b *goingBack) expect() error {
+	state := b.after.state
+	traffic, err := state.Traffic()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.journal.traffic(traffic)
-	record, _ := parseRecord(after.state.Record()) // without one the fields tell
+	b.journal.traffic(traffic)
+	record, _ := parseRecord(state.Record()) // without one the fields tell
 	want := expected{
-		Version: versionOf(after.state.Revision(), after.state), promotion: record.Promotion, step: record.Step,
-		traffic: traffic, trafficOnly: after.refused != nil,
+		Version: versionOf(state.Revision(), state), promotion: record.Promotion, step: record.Step,
+		traffic: traffic, trafficOnly: b.after.refused != nil,
 	}
-	return &Position{Step: PlannedStep{Name: step, Percent: 100}, Commit: commit, Intent: r.infra.intent(commit, want), promotion: record.Promotion}, nil
+	commit := b.log.entry().Commit
+	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: record.Promotion}
+	return nil
+}
+
+// confirm waits until what was taken back is live.
+func (r *run) confirm(ctx context.Context, backs []*goingBack) error {
+	return together(ctx, backs, func(ctx context.Context, b *goingBack) error {
+		if err := b.ask(ctx, liveGate(r.Config, r.Cluster, b.journal.verdicts), b.position, b.log); err != nil {
+			b.log.unseen()
+			return err
+		}
+		b.log.passed()
+		return nil
+	})
 }

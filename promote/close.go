@@ -11,41 +11,81 @@ import (
 // closeTime is how long a run tries to write that its last gate has passed.
 const closeTime = 30 * time.Second
 
-// closeStep commits that the gates of the last step have passed. The commit
-// changes a comment, so there is nothing to sync and nothing to wait for. A run
+// A closing is a step of one target whose gates have all passed.
+type closing struct {
+	*part
+	promotion, step string // of the record
+}
+
+// close commits that the gates of the last steps have passed. The commit
+// changes comments, so there is nothing to sync and nothing to wait for. A run
 // that cannot write it has ended well all the same: the next one asks the gates
 // again.
-func (r *run) closeStep(ctx context.Context, promotion, step string) {
+func (r *run) close(ctx context.Context, closings []closing) {
+	if len(closings) == 0 {
+		return
+	}
 	ctx, stop := context.WithTimeout(ctx, closeTime)
 	defer stop()
-	now := time.Now()
-	commit, err := r.Branch.Publish(ctx, gitops.Change{
-		Subject: subject(r.Target, closing(step)),
-		Trailers: []gitops.Trailer{
-			{Key: trailerID, Value: promotion}, {Key: trailerService, Value: r.Service}, {Key: trailerOverlay, Value: r.Overlay},
-			{Key: trailerStep, Value: step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},
-		},
-		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return editPassed(ctx, r.infra, tip, promotion, step, now)
-		},
-	})
-	switch {
-	case err == nil:
-		r.journal.closed(commit.Hash, closing(step))
-	case !errors.Is(err, gitops.ErrUnchanged):
-		r.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
+	var edits []edit
+	for _, c := range closings {
+		edits = append(edits, c.edit(ctx, time.Now()))
+	}
+	commit, err := r.Branch.Publish(ctx, merge(edits))
+	for _, c := range closings {
+		switch {
+		case err == nil:
+			c.journal.closed(commit.Hash, c.title())
+		case !errors.Is(err, gitops.ErrUnchanged):
+			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
+		}
 	}
 }
 
-// closing is what the closing commit says.
-func closing(step string) string {
-	switch step {
+// edit notes in the record that the gates have passed.
+func (c closing) edit(ctx context.Context, now time.Time) edit {
+	return edit{
+		subject: subject(c.Target, c.title()),
+		trailers: []gitops.Trailer{
+			{Key: trailerID, Value: c.promotion}, {Key: trailerService, Value: c.Service}, {Key: trailerOverlay, Value: c.Overlay},
+			{Key: trailerStep, Value: c.step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},
+		},
+		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
+			return editPassed(ctx, c.infra, tip, c.promotion, c.step, now)
+		},
+	}
+}
+
+// unclosed are the last steps of the plans, where the record does not say yet
+// that their gates have passed.
+func (r *run) unclosed() []closing {
+	var closings []closing
+	for _, p := range r.parts {
+		if !p.plan.closed() {
+			closings = append(closings, closing{p, p.plan.ID, p.plan.last()})
+		}
+	}
+	return closings
+}
+
+// closingsOf are the steps of what was gone back to.
+func closingsOf(backs []*goingBack) []closing {
+	var closings []closing
+	for _, b := range backs {
+		closings = append(closings, closing{b.part, b.position.promotion, b.step})
+	}
+	return closings
+}
+
+// title is what the closing commit says.
+func (c closing) title() string {
+	switch c.step {
 	case stepRestore, stepRollback:
-		return step + " passed"
+		return c.step + " passed"
 	case stepOf(0):
 		return "candidate at 0 % passed"
 	}
-	return step + " % passed"
+	return c.step + " % passed"
 }
 
 // editPassed notes in the record of a step that its gates have passed. Where

@@ -18,7 +18,7 @@ const (
 // Config is what one run is asked to do. Nothing writes to it while the run
 // goes on. The defaults are those of the program's inputs, not the zero values.
 type Config struct {
-	Target
+	Targets []Target // at least one, in one infra repository and branch
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
 	Also   []string          // what keeps running and may move with the images, as Kind/name

@@ -21,21 +21,21 @@ type destination struct {
 
 // before is the destination of a promotion that is taken back: the old revision
 // by name, with the overlay of the base commit where that can be read.
-func (r *run) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
+func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
 	namespace := namespaceOf(live)
-	dest := destination{Version: plan.from, live: r.service.revisionOnce(ctx, namespace, plan.from.Revision)}
-	dest.state = r.baseOf(ctx, plan.Base, plan.from)
+	dest := destination{Version: plan.from, live: p.service.revisionOnce(ctx, namespace, plan.from.Revision)}
+	dest.state = p.baseOf(ctx, plan.Base, plan.from)
 	if dest.state != nil && dest.state.Owned() {
 		traffic, err := dest.state.Traffic()
-		dest.traffic = r.service.withoutGone(ctx, namespace, traffic)
+		dest.traffic = p.service.withoutGone(ctx, namespace, traffic)
 		return dest, err
 	}
-	split, err := splitOf(r.Config, orState(dest.state, plan.now))
+	split, err := p.splitOf(orState(dest.state, plan.now))
 	if err != nil {
 		return dest, err
 	}
 	split.Stable, split.Candidate = dest.Revision, ""
-	dest.traffic = r.service.withoutGone(ctx, namespace, split.Targets(r.CandidateTag, r.KeepPrevious))
+	dest.traffic = p.service.withoutGone(ctx, namespace, split.Targets(p.CandidateTag, p.KeepPrevious))
 	return dest, nil
 }
 
@@ -43,11 +43,11 @@ func (r *run) before(ctx context.Context, plan Plan, live *servingv1.Service) (d
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone
 // had gone back, or where somebody had taken back one file of two.
-func (r *run) baseOf(ctx context.Context, commit string, to Version) *knative.State {
-	state, err := r.infra.at(ctx, commit)
+func (p *part) baseOf(ctx context.Context, commit string, to Version) *knative.State {
+	state, err := p.infra.at(ctx, commit)
 	if err == nil {
 		var split knative.Split
-		split, err = splitOf(r.Config, state)
+		split, err = p.splitOf(state)
 		switch {
 		case err != nil:
 		case split.Candidate != "" || split.Stable != "" && split.Stable != to.Revision:
@@ -57,7 +57,7 @@ func (r *run) baseOf(ctx context.Context, commit string, to Version) *knative.St
 		}
 	}
 	if err != nil {
-		r.journal.say("going back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
+		p.journal.say("going back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
 		return nil
 	}
 	return state
@@ -71,8 +71,8 @@ func orState(state, other *knative.State) *knative.State {
 }
 
 // splitOf is an overlay's traffic, taken apart.
-func splitOf(c Config, state *knative.State) (knative.Split, error) {
-	return Situation{Now: state}.split(c)
+func (p *part) splitOf(state *knative.State) (knative.Split, error) {
+	return Situation{Target: p.Target, Now: state}.split(p.Config)
 }
 
 // imagesOn is an overlay with the destination's images.

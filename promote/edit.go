@@ -16,7 +16,7 @@ import (
 // shows it. It is run again when the branch has moved: the tip must show the
 // step before, or this one already.
 func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
-	now, err := knative.Read(ctx, tip.Tree, c.Overlay, c.Service)
+	now, err := knative.Read(ctx, tip.Tree, plan.Overlay, plan.Service)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) (*knative.S
 // stepRecord is what a step's commit says, on top of what the overlay said before.
 func stepRecord(c Config, plan Plan, step string, before Record) Record {
 	r := Record{
-		Promotion: plan.ID, Overlay: c.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
-		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Source: c.SourceCommit, Past: before.of(c.Overlay).after(),
+		Promotion: plan.ID, Overlay: plan.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
+		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Source: c.SourceCommit, Past: before.of(plan.Overlay).after(),
 	}
 	if before.Promotion == plan.ID {
 		r.Started, r.Past = before.Started, before.Past

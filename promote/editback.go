@@ -29,7 +29,7 @@ func (e edited) warning(to destination) string {
 // editBack edits a tip to the destination. Where the template cannot be taken
 // back, the traffic alone goes to the old revision.
 func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot) (edited, error) {
-	now, err := knative.Read(ctx, tip.Tree, c.Overlay, c.Service)
+	now, err := knative.Read(ctx, tip.Tree, back.Overlay, back.Service)
 	if err != nil {
 		return edited{}, err
 	}

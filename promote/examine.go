@@ -17,81 +17,86 @@ import (
 // error is about the overlay, in the words that a promotion would use; what is
 // wrong with anything else is a finding. Without a Cluster only the overlay is
 // looked at.
-func Examine(ctx context.Context, c Config, on Systems) (check.Report, error) {
-	facts, err := examined(ctx, c, on)
+func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) {
+	r, err := open(ctx, commandCheck, c, on)
 	if err != nil {
-		return check.Report{}, err
+		return nil, err
 	}
-	return check.Examine(facts, c.Skip...), ctx.Err()
+	var reports []check.Report
+	for _, p := range r.parts {
+		facts, err := p.examined(ctx)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, check.Examine(facts, c.Skip...))
+	}
+	return reports, ctx.Err()
 }
 
 // examined are all facts that there are.
-func examined(ctx context.Context, c Config, on Systems) (check.Facts, error) {
-	r, at, err := open(ctx, commandCheck, c, on)
-	if err != nil {
-		return check.Facts{}, err
-	}
-	seen, unseen := r.service.look(ctx, 0)
-	r.saw(&at, seen)
-	facts := r.facts(ctx, at)
-	if at.App == nil && (errors.Is(unseen, argo.ErrNotFound) || errors.Is(unseen, argo.ErrAuth)) {
+func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
+	seen, unseen := p.service.look(ctx, 0)
+	p.saw(seen)
+	facts = p.facts(ctx)
+	if p.at.App == nil && (errors.Is(unseen, argo.ErrNotFound) || errors.Is(unseen, argo.ErrAuth)) {
 		facts.NoApp = unseen
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Request.Shifts = unseen, true
 	}
-	if facts.Outlooks, err = at.Now.Outlooks(ctx); err != nil {
+	if facts.Outlooks, err = p.at.Now.Outlooks(ctx); err != nil {
 		facts.Unread["what setting the image does"] = err
 	}
-	if facts.Outside, err = kustomize.Outside(ctx, at.Tree, r.Overlay); err != nil {
+	if facts.Outside, err = kustomize.Outside(ctx, p.at.Tree, p.Overlay); err != nil {
 		facts.Unread["which files the overlay reads"] = err
 	}
-	facts.Refused = r.refusal(ctx, at, unseen == nil)
-	r.gather(ctx, &facts, at, func() (argo.Setup, error) { return r.Setup.Setup(ctx, r.Target.Target, at.App) })
+	facts.Refused = p.refusal(ctx, unseen == nil)
+	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Setup.Setup(ctx, p.Target.Target, p.at.App) })
 	return facts, nil
 }
 
 // refusal is why a promotion would end before its first commit, in its own
 // words.
-func (r *run) refusal(ctx context.Context, at Situation, seen bool) (err error) {
+func (p *part) refusal(ctx context.Context, seen bool) (err error) {
+	at := p.at
 	if _, err := at.Now.Traffic(); err != nil {
 		return err
 	}
 	switch {
 	case !seen:
-		at.LatestReady = r.Service + "-current"
+		at.LatestReady = p.Service + "-current"
 	case at.Live != nil:
 		if at.LatestReady, err = latestReady(at.Live); err != nil {
 			return err
 		}
 	}
-	plan, err := NewPlan(r.Config, at)
+	plan, err := NewPlan(p.Config, at)
 	if err != nil {
 		return err
 	}
-	_, err = tryPlan(ctx, r.Config, plan, at)
+	_, err = tryPlan(ctx, p.Config, plan, at)
 	return err
 }
 
 // facts are what is known before anybody is asked.
-func (r *run) facts(ctx context.Context, at Situation) check.Facts {
+func (p *part) facts(ctx context.Context) check.Facts {
 	return check.Facts{
 		Request: check.Request{
-			Target: r.Target.Target, Overlay: r.Overlay, Also: r.Also,
-			CandidateTag: r.CandidateTag, Shifts: at.Live != nil, KeepPrevious: r.KeepPrevious, Probed: r.Probe.Path != "",
-			Wait: r.WaitTimeout, Worst: r.worst(ctx), Now: time.Now(),
+			Target: p.Target.Target, Overlay: p.Overlay, Also: p.Also,
+			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
+			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},
-		Commit: at.Tip.Hash, Tree: at.Tree, Overlay: at.Now, Next: at.Next, Service: at.Live,
+		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Service: p.at.Live,
 		Unread: map[string]error{},
 	}
 }
 
 // worst is the longest that the run may take, and what comes after it when the
 // last gate fails.
-func (r *run) worst(ctx context.Context) time.Duration {
+func (p *part) worst(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
-		return r.Worst(time.Until(end))
+		return p.Worst(time.Until(end))
 	}
-	return r.Worst(math.MaxInt64)
+	return p.Worst(math.MaxInt64)
 }
 
 // Worst is the longest that a run may take that is ended at the limit, and what
@@ -105,19 +110,19 @@ func (c Config) Worst(limit time.Duration) time.Duration {
 }
 
 // gather asks Argo CD, by setup, and the Git server, all at the same time.
-func (r *run) gather(ctx context.Context, facts *check.Facts, at Situation, setup func() (argo.Setup, error)) {
+func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
 	var push, blind, exist error
-	if r.PushRight != nil {
-		group.Go(func() { push = r.PushRight.MayPush(ctx) })
+	if p.PushRight != nil {
+		group.Go(func() { push = p.PushRight.MayPush(ctx) })
 	}
-	if at.App != nil && r.Setup != nil {
+	if p.at.App != nil && p.Setup != nil {
 		group.Go(func() { facts.Setup, blind = setup() })
 	}
-	group.Go(func() { facts.Revisions, exist = r.existing(ctx, at) })
+	group.Go(func() { facts.Revisions, exist = p.existing(ctx) })
 	group.Wait()
 	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
-		facts.Push, facts.PushAsked, push = push, r.PushRight != nil, nil
+		facts.Push, facts.PushAsked, push = push, p.PushRight != nil, nil
 	}
 	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist} {
 		if err != nil {
@@ -128,9 +133,9 @@ func (r *run) gather(ctx context.Context, facts *check.Facts, at Situation, setu
 
 // existing finds out which revisions of the rendered traffic exist. One that
 // could not be asked for is left out.
-func (r *run) existing(ctx context.Context, at Situation) (map[string]bool, error) {
-	targets, err := at.Now.Traffic()
-	if err != nil || at.Live == nil {
+func (p *part) existing(ctx context.Context) (map[string]bool, error) {
+	targets, err := p.at.Now.Traffic()
+	if err != nil || p.at.Live == nil {
 		return nil, nil // a Service that cannot be read is a finding of its own
 	}
 	exist := map[string]bool{}
@@ -139,11 +144,11 @@ func (r *run) existing(ctx context.Context, at Situation) (map[string]bool, erro
 		if _, known := exist[name]; known || name == "" {
 			continue
 		}
-		if name == at.Live.Status.LatestReadyRevisionName {
+		if name == p.at.Live.Status.LatestReadyRevisionName {
 			exist[name] = true
 			continue
 		}
-		switch _, failed := r.Cluster.Revision(ctx, r.App, at.Live.Namespace, name); {
+		switch _, failed := p.Cluster.Revision(ctx, p.App, p.at.Live.Namespace, name); {
 		case failed == nil:
 			exist[name] = true
 		case errors.Is(failed, argo.ErrNotFound):

@@ -82,7 +82,7 @@ func (a *around) systems() Systems {
 }
 
 func examinedConfig() Config {
-	return Config{Target: Target{Overlay: "web"}, Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, WaitTimeout: time.Minute}
+	return Config{Targets: []Target{{Overlay: "web"}}, Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, WaitTimeout: time.Minute}
 }
 
 // TestFacts looks at what becomes of the answers.
@@ -115,7 +115,11 @@ func TestFacts(t *testing.T) {
 			if test.change != nil {
 				test.change(a)
 			}
-			facts, err := examined(t.Context(), examinedConfig(), a.systems())
+			r, err := open(t.Context(), commandCheck, examinedConfig(), a.systems())
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts, err := r.parts[0].examined(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +155,7 @@ func inShort(f check.Facts) string {
 
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	p := &run{Config: examinedConfig()}
+	p := &part{Config: examinedConfig()}
 	// the candidate, two steps, one of them baked for an hour and its grace, and going back
 	if got, want := p.worst(t.Context()), time.Hour+bakeGrace+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -167,7 +171,7 @@ func TestWorst(t *testing.T) {
 func TestExamineErrors(t *testing.T) {
 	t.Parallel()
 	nowhere := examinedConfig()
-	nowhere.Overlay = "nowhere"
+	nowhere.Targets = []Target{{Overlay: "nowhere"}}
 	_, err := Examine(t.Context(), nowhere, newAround().systems())
 	want := `path: folder "nowhere": not found in the infra repository at commit 3f9c2d1e0b: expected the overlay's folder, relative to the root`
 	if err == nil || err.Error() != want || !errors.Is(err, gitops.ErrNotFound) {
@@ -192,18 +196,19 @@ func TestPreflight(t *testing.T) {
 		a.push = fmt.Errorf("pushing: %w", gitops.ErrAuth)
 		c := examinedConfig()
 		c.Preflight = preflight
-		r, at, err := open(t.Context(), commandPromote, c, a.systems())
+		r, err := open(t.Context(), commandPromote, c, a.systems())
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.saw(&at, a.live)
-		err = r.preflight(t.Context(), at)
+		p := r.parts[0]
+		p.saw(a.live)
+		err = p.preflight(t.Context())
 		var stop *PreflightStop
 		if errors.As(err, &stop) != (want != "") || err != nil && err.Error()[:len(want)] != want {
 			t.Errorf("preflight %q: error %v, want %q", preflight, err, want)
 		}
-		if found := len(r.journal.result.Findings) > 0; found != (preflight != PreflightOff) {
-			t.Errorf("preflight %q: found %v", preflight, r.journal.result.Findings)
+		if found := len(p.journal.result.Findings) > 0; found != (preflight != PreflightOff) {
+			t.Errorf("preflight %q: found %v", preflight, p.journal.result.Findings)
 		}
 	}
 }

@@ -2,57 +2,80 @@ package promote
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
-// fail decides what a run that cannot go on leaves behind, and leaves that.
-func (r *run) fail(ctx context.Context, plan Plan, i int, at Situation, cause error) ending {
-	stepLog{r.journal, i}.failed(cause)
-	plan.Steps = plan.Steps[:i+1] // what comes after them is not this run's to take back
+// fail decides what a run leaves behind that cannot go on after the step to a
+// share of the traffic, and leaves that.
+func (r *run) fail(ctx context.Context, percent int, cause error) ending {
+	for _, p := range r.parts {
+		p.stopAt(percent, cause)
+	}
 	switch {
-	case isSuperseded(cause), !plan.Restorable():
+	case isSuperseded(cause), !r.restorable():
 		return ending{cause: cause}
 	case r.cancelled(ctx):
-		return r.cancel(ctx, plan, at, cause)
+		return r.cancel(ctx, cause)
 	case !isGate(cause):
 		return ending{cause: cause}
 	case r.OnFailure == Hold:
 		return ending{cause: cause, hold: true}
 	}
-	return ending{cause: cause, back: true, failed: r.restore(ctx, plan, at, cause)}
+	return ending{cause: cause, back: true, failed: r.restore(ctx, cause)}
+}
+
+// stopAt ends the plan with the step to a share of the traffic: what comes
+// after it is not this run's to take back.
+func (p *part) stopAt(percent int, cause error) {
+	if i := p.plan.indexOf(percent); i >= 0 {
+		stepLog{p.journal, i}.failed(cause)
+	}
+	p.plan.Steps = slices.DeleteFunc(slices.Clone(p.plan.Steps), func(s PlannedStep) bool { return s.Percent > percent })
+}
+
+// restorable tells whether there is something to go back to.
+func (r *run) restorable() bool {
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.plan.Restorable() })
 }
 
 // cancel stops where the last commit left the traffic, or takes it back with
 // one commit that is not waited for: the runner gives ten seconds in all.
-func (r *run) cancel(ctx context.Context, plan Plan, at Situation, cause error) ending {
+func (r *run) cancel(ctx context.Context, cause error) ending {
 	if r.OnCancel != RollBack {
 		return ending{cause: cause}
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	position, _, err := r.takeBack(ctx, plan, at, cause)
-	if !r.committed(plan) && (err == nil || isSuperseded(err)) {
+	backs, err := r.takeBack(ctx, cause)
+	if !r.committed() && (err == nil || isSuperseded(err)) {
 		return ending{cause: cause} // the run was cancelled before its first commit
 	}
 	if err == nil {
-		r.announce(ctx, position)
+		r.announce(ctx, backs)
 	}
 	return ending{cause: cause, back: true, failed: err, atOnce: true}
 }
 
-// committed tells whether Git shows any step of the plan.
-func (r *run) committed(plan Plan) bool {
-	return r.journal.result.Changed || len(plan.Steps) > 0 && plan.Steps[0].Done
+// committed tells whether Git shows any step of the plans.
+func (r *run) committed() bool {
+	return slices.ContainsFunc(r.parts, func(p *part) bool {
+		return p.journal.result.Changed || len(p.plan.Steps) > 0 && p.plan.Steps[0].Done
+	})
 }
 
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo
 // CD polls, which is minutes later.
-func (r *run) announce(ctx context.Context, at *Position) {
+func (r *run) announce(ctx context.Context, backs []*goingBack) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer stop()
-	if _, err := r.Cluster.Await(ctx, at.Intent, r.journal.verdicts()); err != nil {
-		r.journal.say("not waiting until that is live")
+	err := together(ctx, backs, func(ctx context.Context, b *goingBack) error {
+		_, err := r.Cluster.Await(ctx, b.position.Intent, b.journal.verdicts())
+		return err
+	})
+	if err != nil {
+		r.say("not waiting until that is live")
 	}
 }
 

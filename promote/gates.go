@@ -54,10 +54,10 @@ func (c Config) patience(step Step) time.Duration {
 }
 
 // ask puts the question to one gate and notes the answer.
-func (r *run) ask(ctx context.Context, gate Gate, at *Position, step stepLog) error {
+func (p *part) ask(ctx context.Context, gate Gate, at *Position, step stepLog) error {
 	answered := step.ask(gate.Name)
 	reason, err := gate.Check(ctx, at)
-	r.journal.saw(at.Observed, r.CandidateTag)
+	p.journal.saw(at.Observed, p.CandidateTag)
 	answered(reason, err)
 	if err != nil {
 		return &GateError{Step: at.Step.Name, Gate: gate.Name, Err: err}

@@ -10,14 +10,18 @@ import (
 // overlay's record has, newest first: the one that the overlay shows now, and up
 // to ten before it.
 func History(ctx context.Context, target Target, branch Branch) (service string, entries []Entry, err error) {
-	at, err := infra{Target: target, branch: branch}.tip(ctx)
+	tip, err := branch.Tip(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	at, err := infra{Target: target}.situation(ctx, tip)
 	if err != nil {
 		return "", nil, err
 	}
 	if at.Unreadable != nil {
 		return "", nil, unreadable(at.Now, at.Unreadable)
 	}
-	return at.Now.Service(), at.Record.of(target.Overlay).entries(), nil
+	return at.Service, at.Record.of(target.Overlay).entries(), nil
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

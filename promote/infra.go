@@ -18,20 +18,18 @@ type infra struct {
 	commits Commits
 }
 
-// tip is the overlay at the branch's tip, with its record.
-func (i infra) tip(ctx context.Context) (Situation, error) {
-	tip, err := i.branch.Tip(ctx)
-	if err != nil {
-		return Situation{}, err
-	}
-	at := Situation{Tip: tip.Commit, Tree: tip.Tree}
+// situation is the overlay at the branch's tip, with its record.
+func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, error) {
+	at := Situation{Target: i.Target, Tip: tip.Commit, Tree: tip.Tree}
 	if _, err := fs.Stat(tip.Tree, i.Overlay); errors.Is(err, fs.ErrNotExist) {
 		return at, fmt.Errorf("path: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
 			i.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
 	}
+	var err error
 	if at.Now, err = i.read(ctx, tip); err != nil {
 		return at, err
 	}
+	at.Service = at.Now.Service()
 	at.Record, at.Unreadable = parseRecord(at.Now.Record())
 	return at, nil
 }

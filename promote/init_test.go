@@ -59,12 +59,13 @@ func TestInitImageOfPersonStays(t *testing.T) {
 		}
 		return gittest.Commit(bare, "main", "Migrate with m2", fstest.MapFS{"web/kustomization.yaml": {Data: []byte(strings.Replace(now, "m1", "m2", 1) + "\n")}})
 	}}
-	result, err := Run(t.Context(),
+	results, err := Run(t.Context(),
 		Config{
-			Target: Target{Overlay: "web"}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
+			Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
 			Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
 		},
 		Systems{Branch: repo, Commits: repo, Cluster: c, Reporter: silent{}})
+	result := results[0]
 	now, readErr := gittest.Git(bare, nil, "show", "main:web/kustomization.yaml")
 	if readErr != nil {
 		t.Fatal(readErr)

@@ -22,12 +22,12 @@ type journal struct {
 }
 
 // newJournal opens the Result.
-func newJournal(command string, c Config, started time.Time, reporter Reporter) *journal {
+func newJournal(command string, c Config, target Target, started time.Time, reporter Reporter) *journal {
 	if c.DryRun && command == commandPromote {
 		command = commandDiff
 	}
 	j := &journal{reporter: reporter, result: Result{
-		Command: command, DryRun: c.DryRun, Target: c.Target,
+		Command: command, DryRun: c.DryRun, Target: target,
 		RunURL: c.RunURL, Actor: c.Actor, Started: started,
 	}}
 	if command == commandRollback {
@@ -131,13 +131,13 @@ func (j *journal) closed(hash, what string) {
 }
 
 // end closes the Result.
-func (j *journal) end(status Status, err error) (Result, error) {
+func (j *journal) end(status Status, err error) Result {
 	j.result.Status, j.result.Ended = status, time.Now()
 	if err != nil {
 		j.result.Reason = err.Error()
 	}
 	j.report()
-	return j.result, err
+	return j.result
 }
 
 // report hands out a copy: whoever shows it may take its time.
@@ -152,7 +152,12 @@ func (j *journal) report() {
 
 // say prints a line into the log.
 func (j *journal) say(format string, args ...any) {
-	j.reporter.Line(strings.TrimSpace(fmt.Sprintf(format, args...)))
+	say(j.reporter, format, args...)
+}
+
+// say prints a line into the log.
+func say(reporter Reporter, format string, args ...any) {
+	reporter.Line(strings.TrimSpace(fmt.Sprintf(format, args...)))
 }
 
 // verdicts logs what is waited for: when it changes, and now and then while it

@@ -51,11 +51,6 @@ func (e ending) unseen() error {
 	return fmt.Errorf("%w; it is taken back, but not seen live", e.cause)
 }
 
-// end closes the Result.
-func (r *run) end(ctx context.Context, e ending) (Result, error) {
-	return r.journal.end(e.of(ctx, r.cancelled(ctx)))
-}
-
 // Ended decides how a command ended that only looks, and which error it ends
 // with.
 func Ended(ctx context.Context, err error) (Status, error) {

@@ -19,6 +19,7 @@ import (
 // Situation is what a plan is made from: the overlay at the branch's tip and
 // as it would be with the images set, the record in it, and what is live.
 type Situation struct {
+	Target
 	Tip         gitops.Commit
 	Tree        fs.FS          // the files at the tip
 	Now         *knative.State // the overlay at the tip
@@ -34,6 +35,7 @@ type Situation struct {
 
 // Plan is what is left to do, in order.
 type Plan struct {
+	Target
 	ID    string // shared by the promotion's commits
 	Base  string // commit whose overlay a failed gate restores; empty: nothing to go back to
 	From  string // the old revision; empty on a Service's first deployment
@@ -108,7 +110,7 @@ func (at Situation) split(c Config) (knative.Split, error) {
 	}
 	split, err := knative.ReadSplit(traffic, c.CandidateTag)
 	if err != nil {
-		return knative.Split{}, fmt.Errorf("overlay %s: %w", c.Overlay, err)
+		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
 	}
 	if at.NoPrevious {
 		split.Previous = ""
@@ -123,15 +125,15 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	if from == "" {
 		from = at.LatestReady
 	}
-	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(c.Overlay, from)}
+	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(from)}
 	plan.startFrom(at)
 	if split.Candidate != "" {
-		if err := ownCandidate(c, at, split); err != nil {
+		if err := ownCandidate(at, split); err != nil {
 			return Plan{}, err
 		}
 		plan.Base, plan.from = at.Record.Base, at.Record.From
 	}
-	plan.ID = id(c, plan, at.Record)
+	plan.ID = id(plan, at.Record)
 	steps := c.Steps
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to go back to
@@ -149,11 +151,11 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 
 // version is a revision with its images, as the record has them, or as the
 // overlay runs it now.
-func (at Situation) version(overlay, revision string) Version {
+func (at Situation) version(revision string) Version {
 	if revision == "" {
 		return Version{}
 	}
-	for _, e := range at.Record.of(overlay).entries() {
+	for _, e := range at.Record.of(at.Overlay).entries() {
 		for _, v := range []Version{e.To, e.From} {
 			if v.Revision == revision {
 				return v
@@ -167,7 +169,7 @@ func (at Situation) version(overlay, revision string) Version {
 // step that Git shows, then the steps above it. A step that has passed does not
 // bake again.
 func resume(c Config, at Situation, split knative.Split) (Plan, error) {
-	if err := ownCandidate(c, at, split); err != nil {
+	if err := ownCandidate(at, split); err != nil {
 		return Plan{}, err
 	}
 	if last := c.Steps[len(c.Steps)-1].Percent; last < split.Percent {
@@ -201,7 +203,7 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
 	step := Step{Percent: 100}
-	if r := at.Record; r.Step == stepOf(100) && r.disagreement(c.Overlay, split) == "" {
+	if r := at.Record; r.Step == stepOf(100) && r.disagreement(at.Overlay, split) == "" {
 		plan.ID, plan.From, plan.from = r.Promotion, r.From.Revision, r.From
 		if !r.passed() {
 			plan.Base = r.Base
@@ -228,14 +230,14 @@ func plannedSteps(c Config, plan Plan, split knative.Split, steps []Step) []Plan
 
 func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedStep {
 	name := fmt.Sprintf("%d %%", step.Percent)
-	what := name + " to " + short(c.Service, plan.To)
+	what := name + " to " + short(plan.Service, plan.To)
 	if step.Percent == 0 {
 		name = "candidate"
-		what = "candidate " + short(c.Service, plan.To) + " at 0 %"
+		what = "candidate " + short(plan.Service, plan.To) + " at 0 %"
 	}
 	return PlannedStep{
 		Name:    name,
-		Subject: subject(c.Target, what+" ("+version(plan.Image)+")"),
+		Subject: subject(plan.Target, what+" ("+version(plan.Image)+")"),
 		Percent: step.Percent,
 		Bake:    step.Bake,
 		Traffic: split.Targets(c.CandidateTag, c.KeepPrevious),
@@ -244,14 +246,15 @@ func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedSte
 
 // startFrom notes what the plan starts from and which images it leads to.
 func (p *Plan) startFrom(at Situation) {
+	p.Target = at.Target
 	p.tip, p.now, p.record, p.Image = at.Tip.Hash, at.Now, at.Record, newImage(at.Now, at.Next)
 	p.to = versionOf(p.To, at.Next)
 }
 
 // id is the same for the same promotion from the same commit and record, whoever
 // runs it.
-func id(c Config, plan Plan, record Record) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{plan.Base, c.Overlay, c.Service, plan.To, record.Promotion, record.Step}, "\n")))
+func id(plan Plan, record Record) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{plan.Base, plan.Overlay, plan.Service, plan.To, record.Promotion, record.Step}, "\n")))
 	return hex.EncodeToString(sum[:6])
 }
 

@@ -20,7 +20,12 @@ import (
 const overlay = "apps/product-import/overlays/production"
 
 func config(steps ...Step) Config {
-	return Config{Target: Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: overlay}, Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
+	return Config{Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
+}
+
+// ours is what the tests plan for.
+func ours() Target {
+	return Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: overlay}
 }
 
 // base is the example overlay as it is before any promotion.
@@ -192,7 +197,7 @@ candidate: 100 % OLD, 0 % ` + revisionOf(t, setTag(t, now, "v3.0.0")) + ` (candi
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.at.Tip = gitops.Commit{Hash: "tip"}
+			test.at.Target, test.at.Tip = ours(), gitops.Commit{Hash: "tip"}
 			plan, err := NewPlan(test.config, test.at)
 			if err != nil {
 				t.Fatal(err)
@@ -250,6 +255,7 @@ func TestNewPlanRefuses(t *testing.T) {
 				test.at.Now, test.steps = route(t, now, test.traffic...), []Step{{Percent: 100}}
 				test.at.Next = setTag(t, test.at.Now, "v2.0.0")
 			}
+			test.at.Target = ours()
 			_, err := NewPlan(config(test.steps...), test.at)
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got error %v, want %s", err, test.want)
@@ -266,7 +272,7 @@ func TestCopiedRecord(t *testing.T) {
 	copied := passed(recordOf("100", "product-import-00001", "product-import-b"))
 	copied.Overlay, copied.From.Images = "apps/product-import/overlays/staging", []string{"ghcr.io/acme/product-import:v9"}
 	c := config(Step{Percent: 100})
-	plan, err := NewPlan(c, Situation{Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied})
+	plan, err := NewPlan(c, Situation{Target: ours(), Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,25 +26,25 @@ const preflightTime = 10 * time.Second
 
 // preflight looks for what would break the promotion, before the first commit.
 // What it cannot read never stops it.
-func (r *run) preflight(ctx context.Context, at Situation) error {
-	if r.Preflight == PreflightOff || at.App == nil || r.Setup == nil {
+func (p *part) preflight(ctx context.Context) error {
+	if p.Preflight == PreflightOff || p.at.App == nil || p.Setup == nil {
 		return nil
 	}
-	facts := r.facts(ctx, at)
-	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Overlay) // it has been rendered before
+	facts := p.facts(ctx)
+	facts.Outside, _ = kustomize.Outside(ctx, p.at.Tree, p.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()
-	r.gather(asked, &facts, at, func() (argo.Setup, error) { return r.Setup.Essentials(asked, at.App), nil })
+	p.gather(asked, &facts, func() (argo.Setup, error) { return p.Setup.Essentials(asked, p.at.App), nil })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	skip := r.Skip
-	if name, err := at.Next.NextRevision(); err == nil && name == at.Now.Revision() {
+	skip := p.Skip
+	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way is gone on with, or taken back
 	}
 	findings := check.Run(facts, skip...)
-	r.journal.found(findings)
-	if r.Preflight == PreflightWarn || check.Count(findings, check.Error) == 0 {
+	p.journal.found(findings)
+	if p.Preflight == PreflightWarn || check.Count(findings, check.Error) == 0 {
 		return nil
 	}
 	return &PreflightStop{findings}

@@ -3,89 +3,155 @@ package promote
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// Run promotes the Service: one commit a step, and after each the gates. What
-// is already in Git is not done again. With DryRun it ends after the plan. The
-// error says why a run did not end promoted; the Result is complete in any
-// case.
-func Run(ctx context.Context, c Config, on Systems) (Result, error) {
-	r, at, err := open(ctx, commandPromote, c, on)
+// Run promotes the targets' Services, side by side: one commit a step, and
+// after each the gates. What is already in Git is not done again. With DryRun
+// it ends after the plan. The error says why a run did not end promoted; the
+// Results, one a target, are complete in any case.
+func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
+	r, err := open(ctx, commandPromote, c, on)
 	if err == nil {
-		at, err = r.look(ctx, at, 0)
+		err = r.each(func(p *part) error { return p.look(ctx, 0) })
 	}
-	if err != nil {
-		return r.end(ctx, ending{cause: err})
-	}
-	plan, err := r.plan(ctx, at)
 	if err == nil {
-		err = r.preflight(ctx, at)
+		err = r.each(func(p *part) error { return p.makePlan(ctx) })
+	}
+	if err == nil {
+		err = r.each(func(p *part) error { return p.preflight(ctx) })
 	}
 	if err != nil || c.DryRun {
-		return r.end(ctx, ending{reached: Unchanged, cause: err})
+		return r.end(ctx, ending{cause: err})
 	}
-	for i := range plan.Steps {
-		if err := r.advance(ctx, plan, i, &at); err != nil {
-			return r.end(ctx, r.fail(ctx, plan, i, at, err))
+	for _, percent := range r.shares() {
+		if err := r.advance(ctx, percent); err != nil {
+			return r.end(ctx, r.fail(ctx, percent, err))
 		}
 	}
-	if !plan.closed() {
-		r.closeStep(ctx, plan.ID, plan.last())
+	r.close(ctx, r.unclosed())
+	for _, p := range r.parts {
+		p.reached = p.reachedBy(p.plan)
 	}
-	return r.end(ctx, ending{reached: r.reached(plan)})
+	return r.end(ctx, ending{})
 }
 
-// plan computes what is left to do, and tries its edits, so that a bad one ends
-// the run before anything is pushed.
-func (r *run) plan(ctx context.Context, at Situation) (Plan, error) {
-	plan, err := NewPlan(r.Config, at)
+// makePlan computes what is left to do, and tries its edits, so that a bad one
+// ends the run before anything is pushed.
+func (p *part) makePlan(ctx context.Context) error {
+	plan, err := NewPlan(p.Config, p.at)
 	if err != nil {
-		return plan, err
+		return err
 	}
-	plan.started = r.journal.result.Started
-	if err := r.journal.planned(plan, at); err != nil {
-		return plan, err
+	plan.started = p.journal.result.Started
+	if err := p.journal.planned(plan, p.at); err != nil {
+		return err
 	}
-	after, err := tryPlan(ctx, r.Config, plan, at)
+	after, err := tryPlan(ctx, p.Config, plan, p.at)
 	if err != nil {
-		return plan, err
+		return err
 	}
-	r.journal.renders(at.Now, after)
-	for _, c := range knative.Companions(at.Now, after) {
-		r.journal.say("%s runs the image too and moves with the first commit, without steps", c.Name)
+	p.plan = plan
+	p.journal.renders(p.at.Now, after)
+	for _, c := range knative.Companions(p.at.Now, after) {
+		p.journal.say("%s runs the image too and moves with the first commit, without steps", c.Name)
 	}
-	r.journal.report()
-	return plan, nil
+	p.journal.report()
+	return nil
 }
 
-// advance publishes one step and asks its gates.
-func (r *run) advance(ctx context.Context, plan Plan, i int, at *Situation) error {
-	step, log := plan.Steps[i], r.journal.begin(i)
-	commit, err := r.publish(ctx, plan, i, *at, log)
-	if err != nil {
-		return fmt.Errorf("%s: %w", step.Name, err)
+// A move is one step of one target.
+type move struct {
+	*part
+	index  int // of the step in the plan
+	log    stepLog
+	commit string // that shows the step
+}
+
+func (m *move) step() PlannedStep { return m.plan.Steps[m.index] }
+
+// advance publishes the step to a share of the traffic, in one commit for all
+// targets that have it, and asks its gates of each.
+func (r *run) advance(ctx context.Context, percent int) error {
+	var moves []*move
+	for _, p := range r.parts {
+		if i := p.plan.indexOf(percent); i >= 0 {
+			moves = append(moves, &move{part: p, index: i, log: p.journal.begin(i)})
+		}
 	}
-	position := &Position{Step: step, Commit: commit, Intent: r.infra.intent(commit, plan.expected(step))}
-	for _, gate := range gates(r.Config, step.Step(), r.Cluster, r.journal.verdicts) {
-		err := r.ask(ctx, gate, position, log)
-		r.saw(at, position.Observed)
+	if err := r.publish(ctx, moves); err != nil {
+		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
+	}
+	return together(ctx, moves, func(ctx context.Context, m *move) error { return m.askGates(ctx) })
+}
+
+// askGates asks the gates of a step, one after the other.
+func (m *move) askGates(ctx context.Context) error {
+	step := m.step()
+	position := &Position{Step: step, Commit: m.commit, Intent: m.infra.intent(m.commit, m.plan.expected(step))}
+	for _, gate := range gates(m.Config, step.Step(), m.Cluster, m.journal.verdicts) {
+		err := m.ask(ctx, gate, position, m.log)
+		m.saw(position.Observed)
 		if err != nil {
 			return err
 		}
 	}
-	log.passed()
+	m.log.passed()
 	return nil
 }
 
-// reached is how a run ends that passed all its gates.
-func (r *run) reached(plan Plan) Status {
+// publish commits the step of every target that Git does not show yet.
+func (r *run) publish(ctx context.Context, moves []*move) error {
+	var left []*move
+	var edits []edit
+	for _, m := range moves {
+		if m.step().Done {
+			m.commit = m.plan.tip
+			m.log.committed(m.commit, true)
+			m.journal.traffic(m.step().Traffic)
+			continue
+		}
+		left, edits = append(left, m), append(edits, m.edit(ctx))
+	}
+	commit, made, err := r.commit(ctx, edits)
+	if err != nil {
+		return err
+	}
+	for _, m := range left {
+		m.commit = commit
+		m.log.committed(commit, !made)
+		m.journal.traffic(m.step().Traffic)
+	}
+	return nil
+}
+
+// edit is what the step changes.
+func (m *move) edit(ctx context.Context) edit {
+	step := m.step()
+	return edit{
+		subject:  step.Subject,
+		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
+		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
+			return editStep(ctx, m.Config, m.plan, m.index, tip, m.at.Live)
+		},
+	}
+}
+
+// indexOf finds the step to a share of the traffic; -1: there is none.
+func (p Plan) indexOf(percent int) int {
+	return slices.IndexFunc(p.Steps, func(s PlannedStep) bool { return s.Percent == percent })
+}
+
+// reachedBy is how a part ends whose plan has passed all its gates.
+func (p *part) reachedBy(plan Plan) Status {
 	switch {
 	case !plan.Last(len(plan.Steps) - 1):
-		r.journal.stopped(plan.Steps[len(plan.Steps)-1].Name)
+		p.journal.stopped(plan.Steps[len(plan.Steps)-1].Name)
 		return Held
-	case !r.journal.result.Changed:
+	case !p.journal.result.Changed:
 		return Unchanged
 	}
 	return Promoted

@@ -3,50 +3,67 @@ package promote
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 
 	"github.com/acme/knative-promote/gitops"
 )
 
-// publish commits the i-th step and returns the commit that shows it.
-func (r *run) publish(ctx context.Context, plan Plan, i int, at Situation, log stepLog) (string, error) {
-	step := plan.Steps[i]
-	if step.Done {
-		log.committed(plan.tip, true)
-		r.journal.traffic(step.Traffic)
-		return plan.tip, nil
-	}
-	commit, err := r.commit(ctx, log, gitops.Change{
-		Subject:  step.Subject,
-		Trailers: trailers(r.Config, plan, stepOf(step.Percent), plan.From, plan.To, r.Reason),
-		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return editStep(ctx, r.Config, plan, i, tip, at.Live)
-		},
-	})
-	if err == nil {
-		r.journal.traffic(step.Traffic)
-	}
-	return commit, err
+// An edit is what a commit changes for one target.
+type edit struct {
+	subject  string
+	trailers []gitops.Trailer
+	files    func(tip gitops.Snapshot) (map[string][]byte, error) // none where the tip shows it
 }
 
-// commit publishes a change. One that a tip shows already is that tip, and not
-// what the branch has come to since.
-func (r *run) commit(ctx context.Context, log stepLog, change gitops.Change) (string, error) {
-	edit, tip := change.Edit, gitops.Commit{}
+// merge makes one change of the edits of several targets. The subject names
+// the first; the trailers of each begin with its promotion's.
+func merge(edits []edit) gitops.Change {
+	change := gitops.Change{Subject: edits[0].subject}
+	if others := len(edits) - 1; others > 0 {
+		change.Subject += fmt.Sprintf(", and %d more", others)
+	}
+	for _, e := range edits {
+		change.Trailers = append(change.Trailers, e.trailers...)
+	}
+	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		all := map[string][]byte{}
+		for _, e := range edits {
+			files, err := e.files(tip)
+			if err != nil {
+				return nil, err
+			}
+			for name := range files {
+				if _, twice := all[name]; twice {
+					return nil, fmt.Errorf("%s is changed for two targets: expected files of their own", name)
+				}
+			}
+			maps.Copy(all, files)
+		}
+		return all, nil
+	}
+	return change
+}
+
+// commit publishes the edits in one commit. Where a tip shows all of them
+// already it is that tip, and not what the branch has come to since: nothing is
+// made.
+func (r *run) commit(ctx context.Context, edits []edit) (hash string, made bool, err error) {
+	if len(edits) == 0 {
+		return "", false, nil
+	}
+	change, tip := merge(edits), gitops.Commit{}
+	again := change.Edit
 	change.Edit = func(on gitops.Snapshot) (map[string][]byte, error) {
 		if tip.Hash != "" {
-			r.journal.say("the branch has moved to %.10s, making the same edit again", on.Commit.Hash)
+			r.say("the branch has moved to %.10s, making the same edit again", on.Commit.Hash)
 		}
 		tip = on.Commit
-		return edit(on)
+		return again(on)
 	}
 	commit, err := r.Branch.Publish(ctx, change)
 	if errors.Is(err, gitops.ErrUnchanged) {
-		log.committed(tip.Hash, true)
-		return tip.Hash, nil
+		return tip.Hash, false, nil
 	}
-	if err != nil {
-		return "", err
-	}
-	log.committed(commit.Hash, false)
-	return commit.Hash, nil
+	return commit.Hash, err == nil, err
 }

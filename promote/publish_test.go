@@ -28,9 +28,9 @@ func (moving) Publish(_ context.Context, change gitops.Change) (gitops.Commit, e
 // for that to show this one would take a good promotion back.
 func TestCommitThatIsThereIsTheOneThatWasLookedAt(t *testing.T) {
 	t.Parallel()
-	r := &run{Systems: Systems{Branch: moving{}}, journal: &journal{reporter: silent{}}}
-	got, err := r.commit(t.Context(), r.journal.beginBack("100 %", "100 %"), gitops.Change{Edit: func(gitops.Snapshot) (map[string][]byte, error) { return nil, nil }})
-	if err != nil || got != "shows it" {
-		t.Errorf("commit %q, %v, want the one that the last edit saw", got, err)
+	r := &run{Systems: Systems{Branch: moving{}, Reporter: silent{}}}
+	got, made, err := r.commit(t.Context(), []edit{{files: func(gitops.Snapshot) (map[string][]byte, error) { return nil, nil }}})
+	if err != nil || got != "shows it" || made {
+		t.Errorf("commit %q, made %t, %v, want the one that the last edit saw", got, made, err)
 	}
 }

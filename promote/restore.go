@@ -10,20 +10,20 @@ import (
 
 // restore takes a failed promotion back in one commit and waits until that is
 // live. The run's own context may be over, this has its own time.
-func (r *run) restore(ctx context.Context, plan Plan, at Situation, cause error) error {
+func (r *run) restore(ctx context.Context, cause error) error {
 	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout)
 	defer stop()
-	position, log, err := r.takeBack(own, plan, at, cause)
+	backs, err := r.takeBack(own, cause)
 	if err != nil {
 		return err
 	}
 	// The commit is made. A run that is cancelled has no time to see it live,
 	// but Argo CD must look at it.
 	defer r.whenCancelled(ctx, own, func() { time.AfterFunc(announceTime, stop) })()
-	if err := r.confirm(own, position, log); err != nil {
+	if err := r.confirm(own, backs); err != nil {
 		return err
 	}
-	r.closeStep(own, position.promotion, stepRestore)
+	r.close(own, closingsOf(backs))
 	return nil
 }
 
@@ -51,25 +51,22 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 }
 
 // takeBack commits what was there before the promotion.
-func (r *run) takeBack(ctx context.Context, plan Plan, at Situation, cause error) (*Position, stepLog, error) {
-	dest, err := r.before(ctx, plan, at.Live)
-	if err != nil {
-		return nil, stepLog{}, err
+func (r *run) takeBack(ctx context.Context, cause error) ([]*goingBack, error) {
+	var backs []*goingBack
+	for _, p := range r.parts {
+		if !p.plan.Restorable() {
+			continue
+		}
+		dest, err := p.before(ctx, p.plan, p.at.Live)
+		if err != nil {
+			return nil, err
+		}
+		backs = append(backs, &goingBack{
+			part: p, plan: p.plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(),
+			mayChange: func(now *knative.State, record Record) bool { return p.plan.showsStep(now, record) },
+		})
 	}
-	return r.goTo(ctx, goingBack{
-		plan: plan, step: stepRestore, dest: dest, live: at.Live, reason: cause.Error(),
-		mayChange: func(now *knative.State, record Record) bool { return plan.showsStep(now, record) },
-	})
-}
-
-// confirm waits until what was taken back is live.
-func (r *run) confirm(ctx context.Context, at *Position, log stepLog) error {
-	if err := r.ask(ctx, liveGate(r.Config, r.Cluster, r.journal.verdicts), at, log); err != nil {
-		log.unseen()
-		return err
-	}
-	log.passed()
-	return nil
+	return backs, r.goTo(ctx, backs)
 }
 
 // showsStep tells whether an overlay shows a step of the plan, by the record,

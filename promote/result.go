@@ -64,12 +64,13 @@ type Result struct {
 func (r Result) MarshalJSON() ([]byte, error) {
 	type rest Result
 	return json.Marshal(struct {
+		Command     string `json:"command"`
 		Service     string `json:"service"`
 		Environment string `json:"environment"`
 		Overlay     string `json:"overlay"`
 		Application string `json:"application"`
 		rest
-	}{r.Service, r.Environment, r.Overlay, r.App.Name, rest(r)})
+	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r)})
 }
 
 // Progress is how far a step or a gate has come.

@@ -55,12 +55,13 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 	for n := range rivals {
 		repo := repoAt(t, url)
 		group.Go(func() {
-			result, err := Run(t.Context(),
+			results, err := Run(t.Context(),
 				Config{
-					Target: Target{Overlay: "web"}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
+					Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
 					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, WaitTimeout: time.Minute,
 				},
 				Systems{Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{}})
+			result := results[0]
 			ends[n] = result.Status
 			if (err == nil) != (result.Status == Promoted) || err != nil && !isSuperseded(err) {
 				t.Errorf("round %d, promoter %d: %s: %v", round, n, result.Status, err)

@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -15,57 +16,64 @@ import (
 // emergencyLook is how long a rollback waits for what it can do without.
 const emergencyLook = 5 * time.Second
 
-// Rollback takes the Service back in one commit and without steps: to the
+// Rollback takes the targets' Services back in one commit and without steps: to the
 // promotion before, to a named revision or to a commit. It works in the
 // middle of a promotion too, whose run then ends as superseded. One that was
 // stopped before it was seen live is confirmed, and nothing gone back from once
 // more.
-func Rollback(ctx context.Context, c Config, on Systems) (Result, error) {
+func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	c.Images = nil
-	r, at, err := open(ctx, commandRollback, c, on)
+	r, err := open(ctx, commandRollback, c, on)
 	if err == nil {
-		at, err = r.look(ctx, at, emergencyLook)
-		err = r.unlessUrgent(err)
+		err = r.each(func(p *part) error { return p.unlessUrgent(p.look(ctx, emergencyLook)) })
 	}
-	if err != nil {
-		return r.end(ctx, ending{cause: err})
+	var backs []*goingBack
+	if err == nil {
+		err = r.each(func(p *part) error {
+			back, err := p.planBack(ctx)
+			backs = append(backs, back)
+			return err
+		})
 	}
-	split, err := at.split(r.Config)
-	if err != nil {
-		return r.end(ctx, ending{cause: err})
-	}
-	if goneBack(r.Config, at, split) {
-		return r.end(ctx, r.confirmBack(ctx, at, split))
-	}
-	back, err := r.planBack(ctx, at, split)
 	if err != nil || c.DryRun {
-		return r.end(ctx, ending{reached: Unchanged, cause: err})
+		return r.end(ctx, ending{cause: err})
 	}
-	return r.end(ctx, r.goBack(ctx, at, split, back))
+	return r.end(ctx, r.goBack(ctx, backs))
 }
 
-// goBack commits the rollback and waits until it is live. One that only takes a
-// candidate without traffic away says so.
-func (r *run) goBack(ctx context.Context, at Situation, split knative.Split, back goingBack) ending {
-	position, log, err := r.goTo(ctx, back)
-	if err != nil {
+// goBack commits the rollback and waits until it is live.
+func (r *run) goBack(ctx context.Context, backs []*goingBack) ending {
+	if err := r.goTo(ctx, backs); err != nil {
 		return ending{cause: err}
 	}
-	if err := r.confirm(ctx, position, log); err != nil {
+	if err := r.confirm(ctx, backs); err != nil {
 		return ending{back: true, failed: err}
 	}
-	committed := r.journal.result.Changed
-	r.closeStep(ctx, position.promotion, stepRollback)
+	committed := map[*goingBack]bool{}
+	for _, b := range backs {
+		committed[b] = b.journal.result.Changed
+	}
+	left := slices.DeleteFunc(slices.Clone(backs), func(b *goingBack) bool { return b.done && b.at.Record.passed() })
+	r.close(ctx, closingsOf(left))
+	for _, b := range backs {
+		b.reached = b.reachedBy(committed[b])
+	}
+	return ending{}
+}
+
+// reachedBy is how a part ends that has gone back. One that only takes a
+// candidate without traffic away says so.
+func (b *goingBack) reachedBy(committed bool) Status {
 	switch {
-	case !r.journal.result.Changed:
-		return ending{reached: Unchanged}
-	case committed && !moved(at.Now, r.journal.result.Traffic):
-		r.journal.reason("no traffic has moved: %s had all of it", back.dest.Revision)
-		if split.Candidate == "" {
-			return ending{reached: Unchanged}
+	case b.done && b.at.Record.passed(), !b.done && !b.journal.result.Changed:
+		return Unchanged
+	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
+		b.journal.reason("no traffic has moved: %s had all of it", b.dest.Revision)
+		if b.split.Candidate == "" {
+			return Unchanged
 		}
 	}
-	return ending{reached: RolledBack}
+	return RolledBack
 }
 
 // moved tells whether the share of some revision is another one now.
@@ -95,11 +103,11 @@ func moved(before *knative.State, now []servingv1.TrafficTarget) bool {
 // unlessUrgent is the error of a look at the live Service, or nil where an
 // emergency may pass over it: a Service without a ready revision, or an Argo CD
 // that does not answer. What is wrong with the inputs may not.
-func (r *run) unlessUrgent(err error) error {
+func (p *part) unlessUrgent(err error) error {
 	if err == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) || isSuperseded(err) {
 		return err
 	}
-	r.journal.say("going on without the live Service: %v", err)
+	p.journal.say("going on without the live Service: %v", err)
 	return nil
 }
 
@@ -110,35 +118,51 @@ func (r *run) unlessUrgent(err error) error {
 func goneBack(c Config, at Situation, split knative.Split) bool {
 	record := at.Record
 	own := c.RunAgain && record.Step == stepRollback && record.Run != "" && record.Run == c.RunURL
-	return c.To == "" && at.Unreadable == nil && record.takesBack() && (!record.passed() || own) && record.disagreement(c.Overlay, split) == ""
+	return c.To == "" && at.Unreadable == nil && record.takesBack() && (!record.passed() || own) && record.disagreement(at.Overlay, split) == ""
 }
 
-// confirmBack waits until a commit that took something back is live.
-func (r *run) confirmBack(ctx context.Context, at Situation, split knative.Split) ending {
-	record := at.Record
-	r.journal.confirms(at, split)
-	r.journal.say("%s has gone back to %s already, with a commit that is in Git", r.Service, split.Stable)
-	if r.DryRun {
-		return ending{reached: Unchanged}
-	}
-	log := r.journal.beginBack(record.Step, "back to "+short(r.Service, split.Stable))
-	log.committed(at.Tip.Hash, true)
-	after := edited{state: at.Now}
-	if record.templateStays(at.Now) {
-		after.refused = errTemplateStays
-	}
-	position, err := r.positionOf(at.Tip.Hash, record.Step, after)
+// planBack finds what to go back to and tries the edit. The overlay that it
+// leads to is not the earlier one: the target previous goes, for one.
+func (p *part) planBack(ctx context.Context) (*goingBack, error) {
+	at := p.at
+	split, err := at.split(p.Config)
 	if err != nil {
-		return ending{cause: err}
+		return nil, err
 	}
-	if err := r.confirm(ctx, position, log); err != nil {
-		return ending{back: true, failed: err}
+	if goneBack(p.Config, at, split) {
+		return p.alreadyBack(split), nil
 	}
-	if record.passed() {
-		return ending{reached: Unchanged}
+	dest, err := p.rollbackTo(ctx, at, split)
+	if err != nil {
+		return nil, err
 	}
-	r.closeStep(ctx, record.Promotion, record.Step)
-	return ending{reached: RolledBack}
+	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: p.journal.result.Started}
+	plan.from = versionOf(plan.To, at.Now)
+	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, Record{Step: stepRollback})
+	back := &goingBack{
+		part: p, plan: plan, step: stepRollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
+		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
+	}
+	after, err := editBack(ctx, p.Config, *back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
+	if err != nil {
+		return nil, err
+	}
+	p.journal.plannedBack(*back, after, at)
+	return back, nil
+}
+
+// alreadyBack is a commit that took something back and that is to be seen live
+// only.
+func (p *part) alreadyBack(split knative.Split) *goingBack {
+	record := p.at.Record
+	p.journal.confirms(p.at, split)
+	p.journal.say("%s has gone back to %s already, with a commit that is in Git", p.Service, split.Stable)
+	back := &goingBack{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
+	back.after.state = p.at.Now
+	if record.templateStays(p.at.Now) {
+		back.after.refused = errTemplateStays
+	}
+	return back
 }
 
 // errTemplateStays is why a run before took the traffic back alone, as far as
@@ -153,28 +177,6 @@ func (r Record) templateStays(state *knative.State) bool {
 		away = r.To
 	}
 	return state.Revision() == away.Revision
-}
-
-// planBack finds what to go back to and tries the edit. The overlay that it
-// leads to is not the earlier one: the target previous goes, for one.
-func (r *run) planBack(ctx context.Context, at Situation, split knative.Split) (goingBack, error) {
-	dest, err := r.rollbackTo(ctx, at, split)
-	if err != nil {
-		return goingBack{}, err
-	}
-	plan := Plan{Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: r.journal.result.Started}
-	plan.from = versionOf(plan.To, at.Now)
-	plan.ID = id(r.Config, Plan{Base: plan.Base, To: dest.Revision}, Record{Step: stepRollback})
-	back := goingBack{
-		plan: plan, step: stepRollback, dest: dest, live: at.Live, reason: r.Reason,
-		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
-	}
-	after, err := editBack(ctx, r.Config, back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
-	if err != nil {
-		return back, err
-	}
-	r.journal.plannedBack(back, after, at)
-	return back, nil
 }
 
 func orLatest(revision string) string {

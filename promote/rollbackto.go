@@ -16,34 +16,34 @@ import (
 )
 
 // rollbackTo finds what a rollback goes back to.
-func (r *run) rollbackTo(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	switch {
-	case strings.HasPrefix(r.To, r.Service+"-"):
-		return r.revision(ctx, at, split)
-	case r.To != "":
-		return r.atCommit(ctx, at, split)
+	case strings.HasPrefix(p.To, p.Service+"-"):
+		return p.revision(ctx, at, split)
+	case p.To != "":
+		return p.atCommit(ctx, at, split)
 	case at.Unreadable != nil:
 		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", unreadable(at.Now, at.Unreadable))
 	case split.Candidate != "":
-		if err := ownCandidate(r.Config, at, split); err != nil {
+		if err := ownCandidate(at, split); err != nil {
 			return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", err)
 		}
-		return r.before(ctx, Plan{Base: at.Record.Base, from: at.Record.From, now: at.Now}, at.Live)
+		return p.before(ctx, Plan{Base: at.Record.Base, from: at.Record.From, now: at.Now}, at.Live)
 	}
-	return r.previous(ctx, at, split)
+	return p.previous(ctx, at, split)
 }
 
 // previous is what was there before the promotion that the traffic is at.
-func (r *run) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	if words := at.Record.disagreement(r.Overlay, split); at.Record.exists() && words != "" {
-		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, r.Overlay, at.Record, words, split))
+func (p *part) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
+		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
 	}
 	last := lastTo(at.Record.entries(), split.Stable) // the record agrees, so it is of this overlay
 	if last.From.IsZero() {
 		return destination{}, badInput("nothing to go back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
-			orLatest(split.Stable), r.Overlay)
+			orLatest(split.Stable), p.Overlay)
 	}
-	return r.allTo(ctx, at, last.From, last.Base, split), nil
+	return p.allTo(ctx, at, last.From, last.Base, split), nil
 }
 
 // lastTo is the promotion that gave the traffic to a revision; zero where the
@@ -90,24 +90,24 @@ func upTo(standing []Entry, revision string) []Entry {
 
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
-func (r *run) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	entries := at.Record.of(r.Overlay).entries()
-	to, base := Version{Revision: r.To}, ""
-	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == r.To }); i >= 0 {
+func (p *part) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	entries := at.Record.of(p.Overlay).entries()
+	to, base := Version{Revision: p.To}, ""
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base
-	} else if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == r.To }); i >= 0 {
+	} else if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To }); i >= 0 {
 		to = entries[i].To
 	}
-	dest := r.allTo(ctx, at, to, base, split)
+	dest := p.allTo(ctx, at, to, base, split)
 	switch {
-	case hadTraffic(entries, r.To):
+	case hadTraffic(entries, p.To):
 		return dest, nil
 	case len(to.Images) > 0:
 		return dest, dest.wasReady(false)
 	}
 	found, err := dest.live()
-	if err != nil || found.Labels[serving.ServiceLabelKey] != r.Service {
-		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", r.To, r.Overlay, strings.Join(known(entries), ", "))
+	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
+		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
 	}
 	dest.Images, dest.InitImages = imagesOf(found.Spec.Containers), imagesOf(found.Spec.InitContainers)
 	return dest, dest.wasReady(false)
@@ -151,12 +151,12 @@ func (d destination) wasReady(ofCommit bool) error {
 
 // atCommit is the overlay of a commit, with all traffic on the revision of its
 // template.
-func (r *run) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	commit, err := at.Record.commit(r.To)
+func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+	commit, err := at.Record.commit(p.To)
 	if err != nil {
 		return destination{}, err
 	}
-	state, err := r.infra.at(ctx, commit)
+	state, err := p.infra.at(ctx, commit)
 	if err != nil {
 		return destination{}, fmt.Errorf("to: %w", err)
 	}
@@ -166,7 +166,7 @@ func (r *run) atCommit(ctx context.Context, at Situation, split knative.Split) (
 			return destination{}, err
 		}
 	}
-	dest := r.allTo(ctx, at, versionOf(revision, state), "", split)
+	dest := p.allTo(ctx, at, versionOf(revision, state), "", split)
 	dest.state = state
 	return dest, dest.wasReady(true)
 }
@@ -193,11 +193,11 @@ func (r Record) commit(name string) (string, error) {
 
 // allTo is a version with all traffic, and the overlay of the commit that had
 // it, where there is one that can be read and shows it.
-func (r *run) allTo(ctx context.Context, at Situation, to Version, base string, split knative.Split) destination {
+func (p *part) allTo(ctx context.Context, at Situation, to Version, base string, split knative.Split) destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
-	dest := destination{Version: to, traffic: split.Targets(r.CandidateTag, false), live: r.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
+	dest := destination{Version: to, traffic: split.Targets(p.CandidateTag, false), live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
 	if base != "" {
-		dest.state = r.baseOf(ctx, base, to)
+		dest.state = p.baseOf(ctx, base, to)
 	}
 	_, missing := dest.live()
 	dest.gone = errors.Is(missing, argo.ErrNotFound)

@@ -156,8 +156,8 @@ func (m *model) run(ctx context.Context, again bool) (result Result, crashed boo
 		defer timer.Stop()
 	}
 	m.config.RunAgain = again && m.config.RunURL != ""
-	result, err = Run(ctx, m.config, Systems{Branch: m, Commits: m, Cluster: m, Reporter: m})
-	return result, false, err
+	results, err := Run(ctx, m.config, Systems{Branch: m, Commits: m, Cluster: m, Reporter: m})
+	return results[0], false, err
 }
 
 // newConfig is a promotion as somebody may ask for it.
@@ -165,7 +165,7 @@ func newConfig(pick *rand.Rand) Config {
 	plans := [][]Step{{{Percent: 100}}, {{Percent: 10, Bake: time.Minute}, {Percent: 100}}, {{Percent: 10}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}, {{Percent: 50}}}
 	policies := []Policy{RollBack, RollBack, Hold}
 	return Config{
-		Target: Target{Overlay: "web"}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
+		Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
 		Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, Preflight: PreflightOff,
 		OnFailure: policies[pick.IntN(len(policies))], OnCancel: policies[pick.IntN(len(policies))],
 		WaitTimeout: 5 * time.Minute, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)],

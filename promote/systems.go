@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -59,7 +60,8 @@ type PushRight interface {
 	MayPush(context.Context) error
 }
 
-// Reporter is told how the run goes. It never decides anything.
+// Reporter is told how the run goes, of one target at a time. It never decides
+// anything.
 type Reporter interface {
 	Report(Result)    // a step or gate has begun or ended
 	Line(text string) // what is waited for or was seen, for the log
@@ -71,6 +73,7 @@ func (s Systems) complete() Systems {
 	if s.Cluster == nil {
 		s.Cluster = noCluster{}
 	}
+	s.Reporter = &oneByOne{reporter: s.Reporter}
 	return s
 }
 
@@ -109,4 +112,25 @@ func (noCluster) Await(context.Context, argo.Intent, func(argo.Verdict)) (argo.O
 // Revision knows nothing.
 func (noCluster) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
 	return nil, errNoCluster
+}
+
+// oneByOne keeps the parts of a run, which wait side by side, from telling a
+// Reporter two things at once.
+type oneByOne struct {
+	mu       sync.Mutex
+	reporter Reporter
+}
+
+// Report passes the Result on.
+func (o *oneByOne) Report(r Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reporter.Report(r)
+}
+
+// Line passes the line on.
+func (o *oneByOne) Line(text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reporter.Line(text)
 }

@@ -28,7 +28,7 @@ const TrailerReason = "Promotion-Reason"
 // trailers say in a commit what it is part of.
 func trailers(c Config, plan Plan, step, from, to, reason string) []gitops.Trailer {
 	all := []gitops.Trailer{
-		{Key: trailerID, Value: plan.ID}, {Key: trailerService, Value: c.Service}, {Key: trailerOverlay, Value: c.Overlay},
+		{Key: trailerID, Value: plan.ID}, {Key: trailerService, Value: plan.Service}, {Key: trailerOverlay, Value: plan.Overlay},
 		{Key: trailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
 		{Key: trailerFrom, Value: from}, {Key: trailerTo, Value: to}, {Key: trailerBase, Value: plan.Base},
 		{Key: trailerRun, Value: c.RunURL}, {Key: trailerActor, Value: c.Actor}, {Key: TrailerReason, Value: reason},

@@ -32,7 +32,7 @@ func (t task) check(ctx context.Context) (promote.Result, error) {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	result := promote.Result{
-		Command: string(s.Command), Target: s.Promote.Target, Findings: append([]check.Finding{}, found.Findings...),
+		Command: string(s.Command), Target: s.Target, Findings: append([]check.Finding{}, found.Findings...),
 	}
 	result.Service = found.Service
 	result.Status, err = promote.Unchanged, verdict(s.Check, found.Findings)
@@ -49,7 +49,11 @@ func (t task) examined(ctx context.Context) (check.Report, error) {
 		return check.Report{}, err
 	}
 	on.Reporter = newReporter(ctx, t.settings, t.workflow, t.console)
-	return promote.Examine(ctx, t.settings.Promote, on)
+	reports, err := promote.Examine(ctx, t.settings.Promote, on)
+	if err != nil {
+		return check.Report{}, err
+	}
+	return reports[0], nil // the inputs name one target
 }
 
 // writeFindings writes the findings where people and programs want them: the log

@@ -50,7 +50,7 @@ func (t task) execute(ctx context.Context) (promote.Result, error) {
 }
 
 // changes makes a command of what plans changes, and shows them as they go.
-func changes(run func(context.Context, promote.Config, promote.Systems) (promote.Result, error)) func(task, context.Context) (promote.Result, error) {
+func changes(run func(context.Context, promote.Config, promote.Systems) ([]promote.Result, error)) func(task, context.Context) (promote.Result, error) {
 	return func(t task, ctx context.Context) (promote.Result, error) {
 		show := newReporter(ctx, t.settings, t.workflow, t.console)
 		on, err := t.connect()
@@ -58,8 +58,8 @@ func changes(run func(context.Context, promote.Config, promote.Systems) (promote
 			return t.looked(ctx, err)
 		}
 		on.Reporter = show
-		result, err := run(ctx, t.settings.Promote, on)
-		return show.end(ctx, result, err)
+		results, err := run(ctx, t.settings.Promote, on)
+		return show.end(ctx, results[0], err) // the inputs name one target
 	}
 }
 

@@ -16,7 +16,7 @@ func (t task) history(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := t.settings.Promote.Target
+	target := t.settings.Target
 	service, entries, err := promote.History(ctx, target, on.Branch)
 	if err != nil {
 		return err

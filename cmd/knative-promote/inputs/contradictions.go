@@ -31,9 +31,9 @@ func (s *Settings) checkProbe(given origins) string {
 
 // checkTag keeps the tagged route's host, tag-service, within a DNS label.
 func (s *Settings) checkTag() string {
-	if host := s.Promote.CandidateTag + "-" + s.Promote.Service; len(host) > 63 && s.Promote.Service != "" {
+	if host := s.Promote.CandidateTag + "-" + s.Target.Service; len(host) > 63 && s.Target.Service != "" {
 		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
-			s.Promote.CandidateTag, host, len(host), 62-len(s.Promote.Service))
+			s.Promote.CandidateTag, host, len(host), 62-len(s.Target.Service))
 	}
 	return ""
 }

@@ -33,14 +33,14 @@ func TestDefaults(t *testing.T) {
 	const remote = "https://github.com/acme/infra.git"
 	want := Settings{
 		Command: "promote",
-		Promote: promote.Config{
-			Target: promote.Target{
-				Target: argo.Target{
-					Service: "product-import", App: argo.App{Name: "product-import-production"},
-					Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
-				},
-				Environment: "production", Overlay: "apps/product-import/overlays/production",
+		Target: promote.Target{
+			Target: argo.Target{
+				Service: "product-import", App: argo.App{Name: "product-import-production"},
+				Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
 			},
+			Environment: "production", Overlay: "apps/product-import/overlays/production",
+		},
+		Promote: promote.Config{
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
 			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.RollBack, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
 		},
@@ -51,6 +51,7 @@ func TestDefaults(t *testing.T) {
 		Timeout:   30 * time.Minute,
 		Check:     CheckSettings{Format: "text", FailOn: "error"},
 	}
+	want.Promote.Targets = []promote.Target{want.Target}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreUnexported(Settings{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
@@ -84,14 +85,14 @@ func TestEveryInput(t *testing.T) {
 	const remote = "https://ghe.example.com/acme/infra.git"
 	want := Settings{
 		Command: "check",
-		Promote: promote.Config{
-			Target: promote.Target{
-				Target: argo.Target{
-					Service: "product-import", App: argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
-					Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
-				},
-				Environment: "prod", Overlay: "apps/x",
+		Target: promote.Target{
+			Target: argo.Target{
+				Service: "product-import", App: argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
+				Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
 			},
+			Environment: "prod", Overlay: "apps/x",
+		},
+		Promote: promote.Config{
 			Images: images, Reason: "too many errors",
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
 			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
@@ -107,6 +108,7 @@ func TestEveryInput(t *testing.T) {
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
+	want.Promote.Targets = []promote.Target{want.Target}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreUnexported(Settings{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}

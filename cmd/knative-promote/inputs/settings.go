@@ -38,6 +38,7 @@ type AppSettings struct {
 // binds to, completed with what the workflow run knows.
 type Settings struct {
 	Command     Command
+	Target      promote.Target // the Service to promote, also the only one in Promote
 	Promote     promote.Config // what to do
 	Remote      gitops.Remote  // the infra repository
 	Author      gitops.Person  // of the commits
@@ -60,9 +61,9 @@ func (s *Settings) complete(w console.Workflow) {
 		s.Remote.URL, s.Checkout = w.Repository, true
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
-	s.Promote.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Promote.Overlay}
-	if overlay := s.Promote.Overlay; s.Promote.Environment == "" && overlay != "" && overlay != "." {
-		s.Promote.Environment = path.Base(s.Promote.Overlay)
+	s.Target.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Target.Overlay}
+	if overlay := s.Target.Overlay; s.Target.Environment == "" && overlay != "" && overlay != "." {
+		s.Target.Environment = path.Base(s.Target.Overlay)
 	}
 	if s.PullRequest == 0 {
 		s.PullRequest = w.PullRequest
@@ -71,6 +72,7 @@ func (s *Settings) complete(w console.Workflow) {
 	if s.Command == Diff {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff
 	}
+	s.Promote.Targets = []promote.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.SourceCommit = w.RunURL, w.RunAgain, w.Actor, w.Source()
 }
 

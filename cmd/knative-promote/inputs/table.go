@@ -78,9 +78,9 @@ func (s *Settings) what() []Input {
 	return []Input{
 		{Name: "command", Default: string(Promote), Example: string(Rollback), Value: bind(&s.Command, oneOf(Commands()...)),
 			Usage: "what to do: `promote`, `rollback`, `check` (look for what would break a promotion), `diff` (show what would change) or `history`"},
-		{Name: "service", Place: true, Example: "product-import", Value: bind(&p.Service, parseLabel),
+		{Name: "service", Place: true, Example: "product-import", Value: bind(&s.Target.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
-		{Name: "environment", Place: true, Example: "production", Value: bind(&p.Environment, parseLine),
+		{Name: "environment", Place: true, Example: "production", Value: bind(&s.Target.Environment, parseLine),
 			Usage: "label for people (default: the name of the overlay's folder, none for the repository's root)"},
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
@@ -102,7 +102,7 @@ func (s *Settings) where() []Input {
 			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
-		{Name: "path", Example: "apps/product-import/overlays/production", Required: []Command{Promote, Rollback, Check, History}, Planned: true, Value: bind(&s.Promote.Overlay, parseFolder),
+		{Name: "path", Example: "apps/product-import/overlays/production", Required: []Command{Promote, Rollback, Check, History}, Planned: true, Value: bind(&s.Target.Overlay, parseFolder),
 			Usage: "folder of the kustomize overlay in the infra repository, a dot for its root"},
 		{Name: "token", Example: "${{ steps.app.outputs.token }}", Secret: true, Value: bind(&r.Token, parseSecret),
 			Usage: "token that may push to the infra repository over https"},
@@ -123,7 +123,7 @@ func (s *Settings) where() []Input {
 }
 
 func (s *Settings) argocd() []Input {
-	a, app := &s.Argo, &s.Promote.App
+	a, app := &s.Argo, &s.Target.App
 	return []Input{
 		{Name: "application", Example: "argocd/product-import-production", Required: []Command{Promote, Rollback}, Value: bind(app, parseApp(app)),
 			Usage: "the Argo CD Application that syncs the overlay, as name or namespace/name"},

@@ -1,0 +1,129 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+)
+
+// A part is what a run does for one of its targets: what it has seen of it,
+// what it plans, and the journal of that.
+type part struct {
+	Config
+	Systems
+	Target
+	infra   infra
+	service liveService
+	journal *journal
+
+	at      Situation // as last seen
+	plan    Plan      // of a promotion: what is left to do
+	reached Status    // how it ends if nothing stops the run; empty: unchanged
+}
+
+func newPart(command string, c Config, target Target, on Systems, started time.Time) *part {
+	p := &part{Config: c, Systems: on, journal: newJournal(command, c, target, started, on.Reporter)}
+	p.setTarget(target)
+	return p
+}
+
+func (p *part) setTarget(target Target) {
+	p.Target = target
+	p.infra = infra{Target: target, branch: p.Branch, commits: p.Commits}
+	p.service = liveService{target, p.Cluster}
+	p.journal.result.Target = target
+}
+
+// read reads the overlay at the tip, and finds the Service's name in it.
+func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
+	at, err := p.infra.situation(ctx, tip)
+	p.at = at
+	if err != nil {
+		return err
+	}
+	p.setTarget(at.Target)
+	p.at.Next, err = withImages(ctx, at.Now, p.Images)
+	return err
+}
+
+// look sees what is live, after the overlay at the tip. Patience is how long
+// Argo CD may take; zero: as long as the run has.
+func (p *part) look(ctx context.Context, patience time.Duration) error {
+	if err := overtaken(p.Config, p.at); err != nil {
+		return err
+	}
+	if err := p.lookLive(ctx, patience); err != nil {
+		return err
+	}
+	traffic, err := p.at.Now.Traffic()
+	if err != nil {
+		return err
+	}
+	// Naming a revision again that is gone would hold up all of the Service's traffic.
+	p.at.NoPrevious = len(p.service.withoutGone(ctx, namespaceOf(p.at.Live), traffic)) < len(traffic)
+	return nil
+}
+
+// lookLive asks Argo CD for the Service. One that is not there yet is a first
+// deployment. A plan alone can do without Argo CD.
+func (p *part) lookLive(ctx context.Context, patience time.Duration) error {
+	seen, err := p.service.look(ctx, patience)
+	if errors.Is(err, errNoCluster) {
+		p.at.LatestReady = p.Service + "-current"
+		p.journal.say("without Argo CD the live revision's name is not known; it is shown as %s", p.at.LatestReady)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.saw(seen)
+	if p.at.Live != nil {
+		p.at.LatestReady, err = latestReady(p.at.Live)
+	}
+	return err
+}
+
+// saw keeps what was seen of the Application and the live Service.
+func (p *part) saw(seen argo.Observed) {
+	if seen.App != nil {
+		p.at.App = seen.App
+	}
+	if seen.Service != nil {
+		p.at.Live = seen.Service
+	}
+	p.journal.saw(seen, p.CandidateTag)
+}
+
+// latestReady names the latest ready revision of a live Service.
+func latestReady(live *servingv1.Service) (string, error) {
+	name := live.Status.LatestReadyRevisionName
+	if name == "" {
+		return "", fmt.Errorf("the Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", live.Name)
+	}
+	return name, nil
+}
+
+// overtaken ends a workflow run that is started again after a newer one has
+// promoted or rolled back, also where somebody without a workflow run has come
+// after that. What came before this run's own does not count.
+func overtaken(c Config, at Situation) error {
+	if !c.RunAgain || c.RunURL == "" {
+		return nil
+	}
+	for _, e := range at.Record.of(at.Overlay).entries() {
+		if e.Run == c.RunURL {
+			return nil
+		}
+		if newerRun(e.Run, c.RunURL) {
+			return fmt.Errorf("%w: this run was started again, but since then the newer run %s has moved the service to %s: start a new run instead",
+				ErrSuperseded, e.Run, e.To.Revision)
+		}
+	}
+	return nil
+}
