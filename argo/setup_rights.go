@@ -78,7 +78,7 @@ func (c *Client) readOwners(ctx context.Context, s *Setup, service string) error
 	repository := s.App.Spec.GetSource().RepoURL
 	list, err := c.apps.List(ctx, &applicationpkg.ApplicationQuery{Repo: &repository})
 	if err != nil {
-		return fmt.Errorf("listing the applications of %s: %w", withoutUser(repository), explain(err))
+		return fmt.Errorf("listing the applications of %s: %w", shown(repository), explain(err))
 	}
 	namespace, err := serviceNamespace(s.App, service)
 	if err != nil {

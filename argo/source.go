@@ -3,12 +3,12 @@ package argo
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // A Source is the place in Git that an Application deploys.
@@ -28,7 +28,7 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	var found []int
 	for i, s := range sources {
 		// A source without a path deploys nothing: others take values from it.
-		if s.Chart == "" && s.Path != "" && SameRepo(s.RepoURL, want.RepoURL) && cleanPath(s.Path) == cleanPath(want.Path) {
+		if s.Chart == "" && s.Path != "" && repourl.Same(s.RepoURL, want.RepoURL) && cleanPath(s.Path) == cleanPath(want.Path) {
 			found = append(found, i)
 		}
 	}
@@ -37,9 +37,9 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return 0, mismatch("application %s does not deploy %s of %s, it deploys %s: set application, repository and path to what belongs together", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL), describe(sources))
+		return 0, mismatch("application %s does not deploy %s of %s, it deploys %s: set application, repository and path to what belongs together", app.Name, cleanPath(want.Path), shown(want.RepoURL), describe(sources))
 	case len(found) > 1:
-		return 0, mismatch("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), withoutUser(want.RepoURL))
+		return 0, mismatch("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), shown(want.RepoURL))
 	case !follows(sources[found[0]].TargetRevision, want.Branch):
 		return 0, &SourceError{OtherBranch: true, Reason: fmt.Sprintf("application %s follows %q and not the branch %s, where the commits go: it would never see them",
 			app.Name, clean(sources[found[0]].TargetRevision), want.Branch)}
@@ -75,7 +75,7 @@ func describe(sources v1alpha1.ApplicationSources) string {
 		if s.Chart != "" {
 			what = "chart " + s.Chart
 		}
-		parts = append(parts, what+" of "+withoutUser(s.RepoURL))
+		parts = append(parts, what+" of "+shown(s.RepoURL))
 	}
 	if len(parts) == 0 {
 		return "nothing"
@@ -86,54 +86,5 @@ func describe(sources v1alpha1.ApplicationSources) string {
 // cleanPath is a folder as a person would write it; the root is a dot.
 func cleanPath(p string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+p), "/"), ".") }
 
-// SameRepo tells whether two URLs name one repository: as HTTPS or SSH, with or without
-// user, ".git" and the scheme's usual port, and in any case of letters, as the forges do.
-func SameRepo(a, b string) bool {
-	left, right := parseRepo(a), parseRepo(b)
-	if left.host == "" && left.path == "" {
-		return false
-	}
-	// An SSH port says nothing about the HTTPS port of the same forge.
-	samePort := left.port == right.port || left.ssh != right.ssh
-	return left.host == right.host && left.path == right.path && samePort
-}
-
-type repo struct {
-	ssh              bool
-	host, port, path string
-}
-
-func parseRepo(raw string) repo {
-	raw = strings.ToLower(strings.TrimSpace(raw))
-	// the scp-like spelling user@host:path, https://git-scm.com/docs/git-clone#_git_urls
-	if m := regexp.MustCompile(`^(?:[^/@]+@)?([^/:@]+):([^/].*)$`).FindStringSubmatch(raw); m != nil && !strings.Contains(raw, "://") {
-		return repo{ssh: true, host: m[1], path: repoPath(m[2])}
-	}
-	u, err := url.Parse(raw)
-	if err != nil {
-		return repo{path: raw}
-	}
-	r := repo{ssh: strings.Contains(u.Scheme, "ssh"), host: u.Hostname(), port: u.Port(), path: repoPath(u.Path)}
-	usual := map[string]string{"https": "443", "http": "80", "ssh": "22", "git": "9418"}
-	if r.port == "" {
-		r.port = usual[u.Scheme]
-	}
-	if r.ssh && r.port == "22" {
-		r.port = ""
-	}
-	return r
-}
-
-func repoPath(p string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(path.Clean("/"+p), "/"), ".git")
-}
-
-// withoutUser is a repository's URL as an error may show it.
-func withoutUser(raw string) string {
-	if scheme, rest, found := strings.Cut(raw, "://"); found {
-		if at := strings.LastIndex(rest, "@"); at >= 0 {
-			raw = scheme + "://" + rest[at+1:]
-		}
-	}
-	return clean(raw)
-}
+// shown is a repository's address as an error may show it.
+func shown(address string) string { return clean(repourl.Shown(address)) }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/report"
@@ -151,7 +151,7 @@ func showPreflight(s inputs.Settings, r *console.Console, w console.Workflow, fi
 
 // local tells whether the infra repository is the one that the workflow is in.
 func local(s inputs.Settings, w console.Workflow) bool {
-	return s.Checkout || w.Repository != "" && argo.SameRepo(s.Remote.URL, w.ServerURL+"/"+w.Repository)
+	return s.Checkout || w.Repository != "" && repourl.Same(s.Remote.URL, w.ServerURL+"/"+w.Repository)
 }
 
 // checkedOut is the commit that the workflow has checked out.

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/github"
 )
@@ -50,7 +51,7 @@ func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Re
 	if s.App.ID == "" {
 		return gitops.Open(remote)
 	}
-	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: inputs.Slug(remote.URL), Transport: r.Trace("GitHub")(http.DefaultTransport)})
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: repourl.Read(remote.URL).Name(), Transport: r.Trace("GitHub")(http.DefaultTransport)})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/report"
 )
@@ -34,7 +35,7 @@ func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *
 // placeOf is what the pages say of where the promotion happens.
 func placeOf(s inputs.Settings) report.Place {
 	return report.Place{
-		Target: s.Remote.URL + " " + s.Remote.Branch, CommitURL: inputs.CommitURL(s.Remote.URL),
+		Target: s.Remote.URL + " " + s.Remote.Branch, CommitURL: repourl.Read(s.Remote.URL).CommitURL(),
 		Undo: s.RollbackCommand(), UndoNeeds: s.RollbackNeeds(),
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8s "k8s.io/apimachinery/pkg/runtime/schema"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // projectRules are about what the Application's project demands and permits,
@@ -84,8 +86,12 @@ func findDenied(f Facts) []Finding {
 		})
 	}
 	if !project.IsSourcePermitted(*source) {
-		deny("the repository "+source.RepoURL, "spec.sourceRepos: "+strings.Join(project.Spec.SourceRepos, ", "),
-			fmt.Sprintf("argocd proj add-source %s %s", project.Name, source.RepoURL))
+		var permitted []string
+		for _, repository := range project.Spec.SourceRepos {
+			permitted = append(permitted, repourl.Shown(repository))
+		}
+		denied := repourl.Shown(source.RepoURL)
+		deny("the repository "+denied, "spec.sourceRepos: "+strings.Join(permitted, ", "), fmt.Sprintf("argocd proj add-source %s %s", project.Name, denied))
 	}
 	destination := f.Setup.App.Spec.Destination
 	if !f.destinationPermitted() {

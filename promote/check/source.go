@@ -9,6 +9,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // sourceRules are about what Argo CD makes of the infra repository.
@@ -73,7 +74,7 @@ func findSource(f Facts) []Finding {
 func describeSources(app *v1alpha1.Application) string {
 	var lines []string
 	for _, s := range app.Spec.GetSources() {
-		lines = append(lines, fmt.Sprintf("source: repoURL %s, path %q, targetRevision %q", s.RepoURL, s.Path, s.TargetRevision))
+		lines = append(lines, fmt.Sprintf("source: repoURL %s, path %q, targetRevision %q", repourl.Shown(s.RepoURL), s.Path, s.TargetRevision))
 	}
 	return strings.Join(lines, "\n")
 }

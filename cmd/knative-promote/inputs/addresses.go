@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"path"
@@ -10,63 +11,40 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
-)
-
-const (
-	slugPattern = `^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`
-	scpPattern  = `^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s:]+$` // git@github.com:owner/name.git
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // parseRepository accepts owner/name, a URL, the scp form of ssh, and a local
 // path. A secret inside a URL would end up in messages, so it is refused.
 func parseRepository(text string) (string, error) {
+	if repourl.IsName(text) {
+		return text, nil
+	}
+	address, err := repourl.Parse(text)
+	if bad, ok := errors.AsType[*repourl.Error](err); ok {
+		return "", expected(address.Scheme, bad)
+	}
+	return address.String(), nil
+}
+
+// expected says which input takes what an address must not hold, and how the
+// address should look.
+func expected(scheme string, bad *repourl.Error) error {
 	switch {
-	case regexp.MustCompile(slugPattern).MatchString(text), regexp.MustCompile(scpPattern).MatchString(text):
-		return text, nil
-	case path.IsAbs(text), strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"):
-		return text, nil
+	case bad.Fault == repourl.BadScheme:
+		return errors.New("expected owner/name, or a URL that starts with https:// or ssh://")
+	case bad.Fault == repourl.Credentials && scheme == "ssh":
+		return errors.New("expected a URL without a password; put the key into the input ssh-key")
+	case bad.Fault == repourl.Credentials && scheme == "file":
+		return errors.New("expected a URL without a user or password")
+	case bad.Fault == repourl.Credentials:
+		return errors.New("expected a URL without a user or password; put the token into the input token")
+	case bad.Fault == repourl.BadHost && scheme == "file":
+		return fmt.Errorf("%w; expected one like file:///srv/infra.git", bad)
+	case bad.Fault != repourl.Unreadable && (scheme == "http" || scheme == "https"):
+		return errors.New("expected a URL with a host and a path, and nothing after it")
 	}
-	return parseRepositoryURL(text)
-}
-
-func parseRepositoryURL(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return "", errors.New("expected owner/name or a URL")
-	}
-	switch u.Scheme {
-	case "http", "https":
-		if u.User != nil {
-			return "", errors.New("expected a URL without a user or password; put the token into the input token")
-		}
-	case "ssh":
-		if _, secret := u.User.Password(); secret {
-			return "", errors.New("expected a URL without a password; put the key into the input ssh-key")
-		}
-	case "file":
-		if u.User != nil {
-			return "", errors.New("expected a URL without a user or password")
-		}
-		return text, nil
-	default:
-		return "", errors.New("expected owner/name, or a URL that starts with https:// or ssh://")
-	}
-	if u.Host == "" || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("expected a URL with a host and a path, and nothing after it")
-	}
-	return u.Scheme + text[len(u.Scheme):], nil // HTTPS:// is https://
-}
-
-// schemeOf is how an address is reached, in lower case; empty for a local path.
-func schemeOf(address string) string {
-	if !strings.Contains(address, "://") && regexp.MustCompile(scpPattern).MatchString(address) {
-		return "ssh"
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Scheme
+	return fmt.Errorf("%w; expected owner/name, a URL or a local path", bad)
 }
 
 // InClear says whether what is sent to the address travels without TLS over a
@@ -83,52 +61,16 @@ func InClear(address string) bool {
 // repositoryURL is the remote's URL with owner/name resolved on the server:
 // over ssh where only a key is given, else over https.
 func repositoryURL(remote gitops.Remote, server string) string {
-	if !regexp.MustCompile(slugPattern).MatchString(remote.URL) {
+	if !repourl.IsName(remote.URL) {
 		return remote.URL
 	}
-	if len(remote.SSHKey) > 0 && remote.Token == "" {
-		return "ssh://git@" + hostOf(server) + "/" + remote.URL + ".git"
-	}
-	return strings.TrimSuffix(server, "/") + "/" + remote.URL + ".git"
-}
-
-// Slug is the owner/name at the end of a repository's URL.
-func Slug(repository string) string {
-	parts := strings.Split(strings.TrimSuffix(strings.Trim(repository, "/"), ".git"), "/")
-	return strings.Join(parts[max(0, len(parts)-2):], "/")
-}
-
-// CommitURL is where a forge shows a commit of the repository, up to its hash.
-// Empty means not known.
-func CommitURL(repository string) string {
-	name := strings.TrimSuffix(strings.TrimSuffix(repository, "/"), ".git")
-	ssh := schemeOf(repository) == "ssh"
-	if rest, ok := strings.CutPrefix(name, "ssh://"); ok {
-		name = rest
-	} else if ssh {
-		name = strings.Replace(name, ":", "/", 1)
-	}
-	if _, rest, ok := strings.Cut(name, "@"); ok && ssh {
-		name = "https://" + rest
-	}
-	if !strings.HasPrefix(name, "https://") {
-		return ""
-	}
-	return name + "/commit/"
-}
-
-func hostOf(server string) string {
-	u, err := url.Parse(server)
-	if err != nil {
-		return server
-	}
-	return u.Hostname()
+	return repourl.OnServer(server, remote.URL, len(remote.SSHKey) > 0 && remote.Token == "")
 }
 
 // parseServer accepts host[:port], also as the https URL that a browser shows.
 func parseServer(text string) (string, error) {
 	host := strings.TrimSuffix(regexp.MustCompile(`(?i)^https://`).ReplaceAllString(text, ""), "/")
-	if schemeOf(host) == "http" {
+	if strings.HasPrefix(strings.ToLower(host), "http:") {
 		return "", errors.New("expected host[:port] without http://; for a server without TLS set argocd-plaintext to true as well")
 	}
 	if strings.Contains(host, "/") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // contradictions lists what is wrong between inputs that are each good alone.
@@ -67,7 +68,7 @@ func (s *Settings) checkWait() string {
 // checkTransport keeps a credential from being given for a transport that
 // cannot use it.
 func (s *Settings) checkTransport(given origins) string {
-	scheme := schemeOf(s.Remote.URL)
+	scheme := repourl.Read(s.Remote.URL).Scheme
 	web := scheme == "http" || scheme == "https"
 	switch {
 	case web && given.source("ssh-key") != "" && given.source("token") == "" && given.source("app-id") == "":
@@ -102,7 +103,7 @@ func (s *Settings) checkApp(given origins) string {
 		return fmt.Sprintf("app-id: missing: app-private-key is set (%s); set app-id too, or token instead of both", key)
 	case given.source("token") != "":
 		return fmt.Sprintf("token (%s): app-id is set too (%s), and its tokens are made in the run; remove one of them", given.source("token"), id)
-	case !strings.HasPrefix(schemeOf(s.Remote.URL), "http"):
+	case !strings.HasPrefix(repourl.Read(s.Remote.URL).Scheme, "http"):
 		return fmt.Sprintf("app-id (%s): a GitHub App's token is for https, and the repository is %s; write repository as owner/name or an https URL", id, s.Remote.URL)
 	}
 	return ""
