@@ -1,17 +1,17 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// TestHouse holds the packages to their places: gitops and argo know neither
-// each other nor the promotion, and share no more than how to quote a text and
-// how to write a repository's address; what compares manifests knows nothing of
-// ours, go-git stays behind gitops, and the story does not touch the
-// environment.
+// TestHouse holds the packages to their places.
 func TestHouse(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/acme/knative-promote/"
@@ -19,23 +19,133 @@ func TestHouse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(out)) {
+	packages := imports{}
+	for line := range strings.Lines(strings.ReplaceAll(string(out), module, "")) {
 		fields := strings.Fields(line)
-		name := strings.TrimPrefix(fields[0], module)
-		for _, imported := range fields[1:] {
-			inner, ours := strings.CutPrefix(imported, module)
-			if strings.HasPrefix(inner, "internal/") && !strings.HasPrefix(name, "internal/") { // knows nothing of ours
-				continue
+		packages[fields[0]] = fields[1:]
+	}
+	if len(packages) < 20 {
+		t.Fatalf("go list knows of %d packages, expected those of the module", len(packages))
+	}
+	for _, wrong := range packages.misplaced() {
+		t.Error(wrong)
+	}
+}
+
+// imports are what each of our packages imports. Ours are named by their folder.
+type imports map[string][]string
+
+// mostLevels is how many packages may stand on top of each other: a reader has to
+// know those below to understand the one on top.
+const mostLevels = 10
+
+// misplaced lists the imports that the design rules out, and the packages that
+// stand on too many others.
+func (p imports) misplaced() []string {
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if _, known := floors[top(name)]; !known {
+			wrong = append(wrong, name+" stands in none of the folders of the design")
+		}
+		if chain := p.chain(name); len(chain) > mostLevels {
+			wrong = append(wrong, fmt.Sprintf("%s stands on %d levels of packages, expected %d at most: %s", name, len(chain), mostLevels, strings.Join(chain, " ")))
+		}
+		for _, imported := range p[name] {
+			if _, ours := p[imported]; ours && !downwards(name, imported) || forbidden(name, imported, ours) {
+				wrong = append(wrong, name+" imports "+imported)
 			}
-			top, _, _ := strings.Cut(inner, "/")
-			switch {
-			case strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops",
-				ours && strings.HasPrefix(name, "gitops") && top != "gitops",
-				(name == "argo" || name == "promote/manifest" || strings.HasPrefix(name, "internal/")) && ours,
-				ours && strings.HasPrefix(name, "promote") && top == "cmd",
-				name == "promote" && slices.Contains([]string{"os", "os/exec", "flag", "log", "syscall"}, imported):
-				t.Errorf("%s imports %s", name, imported)
-			}
+		}
+	}
+	return wrong
+}
+
+// chain is the longest way down from a package, itself included.
+func (p imports) chain(name string) []string {
+	var longest []string
+	for _, imported := range p[name] {
+		if _, ours := p[imported]; !ours {
+			continue
+		}
+		if below := p.chain(imported); len(below) > len(longest) {
+			longest = below
+		}
+	}
+	return append([]string{name}, longest...)
+}
+
+// floors are those of the folders: an import from one folder to another goes to a
+// lower floor. What stands on one floor does not know of each other.
+var floors = map[string]int{"cmd": 3, "promote": 2, "argo": 1, "gitops": 1, "internal": 0}
+
+func top(name string) string {
+	folder, _, _ := strings.Cut(name, "/")
+	return folder
+}
+
+// downwards tells whether an import goes to a lower floor, or stays in its folder
+// and does not go up to a package that the importing one is a part of.
+func downwards(name, imported string) bool {
+	switch {
+	case strings.HasPrefix(name, "argo/argotest") && imported == "gitops/kustomize": // the test server renders as Argo CD does
+		return true
+	case name == "promote/report" && imported == "promote": // the page shows the Result
+		return true
+	case top(name) != top(imported):
+		return floors[top(name)] > floors[top(imported)]
+	}
+	return !strings.HasPrefix(name, imported+"/")
+}
+
+// forbidden are further imports that the design rules out: argo's product code
+// stands in one package, what compares manifests and what all share know nothing
+// of ours, go-git stays behind gitops, and the story knows no forge and does not
+// touch the environment.
+func forbidden(name, imported string, ours bool) bool {
+	switch {
+	case name == "argo" && top(imported) == "argo",
+		ours && (name == "promote/manifest" || top(name) == "internal"),
+		strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops",
+		top(name) == "promote" && imported == "promote/github":
+		return true
+	}
+	return name == "promote" && slices.Contains([]string{"os", "os/exec", "flag", "log", "syscall"}, imported)
+}
+
+// TestMisplaced has what the design rules out, and that it is found.
+func TestMisplaced(t *testing.T) {
+	t.Parallel()
+	tower := imports{}
+	for i := range mostLevels {
+		tower[fmt.Sprintf("cmd/%d", i)] = []string{fmt.Sprintf("cmd/%d", i+1)}
+	}
+	tower["cmd/10"] = nil
+	good := imports{
+		"cmd/x": {"fmt", "cmd/x/inputs", "promote", "gitops/knative", "internal/y"}, "cmd/x/inputs": {"os", "cmd/x/console", "argo"}, "cmd/x/console": nil,
+		"promote": {"promote/check", "argo", "gitops"}, "promote/check": {"gitops/knative", "argo"}, "promote/report": {"promote"},
+		"promote/github": {"internal/y"}, "promote/manifest": {"strings"}, "argo": {"internal/y"}, "argo/argotest": {"gitops/kustomize"},
+		"gitops": {"github.com/go-git/go-git/v5", "internal/y"}, "gitops/knative": {"gitops/kustomize"}, "gitops/kustomize": nil, "internal/y": {"unicode"},
+	}
+	if wrong := good.misplaced(); wrong != nil {
+		t.Errorf("the design itself is found to be wrong: %q", wrong)
+	}
+	for _, bad := range [][2]string{
+		{"promote", "cmd/x/inputs"}, {"promote/check", "promote"}, {"promote/report", "promote/github"}, {"promote/manifest", "internal/y"},
+		{"argo", "gitops"}, {"argo", "argo/wire"}, {"argo/argotest", "promote"}, {"argo/argotest", "gitops"}, {"gitops", "argo"},
+		{"gitops/knative", "gitops"}, {"gitops", "promote/check"}, {"cmd/x/inputs", "cmd/x"}, {"internal/y", "gitops"}, {"internal/y", "internal/z"},
+	} {
+		graph := imports{bad[0]: {bad[1]}, bad[1]: nil}
+		if diff := cmp.Diff([]string{bad[0] + " imports " + bad[1]}, graph.misplaced()); diff != "" {
+			t.Errorf("%s imports %s (-want +got):\n%s", bad[0], bad[1], diff)
+		}
+	}
+	for want, bad := range map[string]imports{
+		"helpers stands in none of the folders of the design": {"helpers": nil},
+		"promote imports os": {"promote": {"fmt", "os"}},
+		"gitops/kustomize imports github.com/go-git/go-git/v5":                                                                           {"gitops/kustomize": {"github.com/go-git/go-git/v5"}},
+		"cmd/0 stands on 11 levels of packages, expected 10 at most: cmd/0 cmd/1 cmd/2 cmd/3 cmd/4 cmd/5 cmd/6 cmd/7 cmd/8 cmd/9 cmd/10": tower,
+	} {
+		if diff := cmp.Diff([]string{want}, bad.misplaced()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", want, diff)
 		}
 	}
 }
