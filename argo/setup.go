@@ -31,33 +31,46 @@ type Setup struct {
 	// same repository and that deploy the same Service.
 	Owners []App
 
-	// Can says what the token may do: "sync", "update" and "delete" with the
-	// Application, and "update project" with its project.
-	Can map[string]bool
+	// Can says what the token may do.
+	Can map[Right]bool
 	// Anonymous means that Argo CD takes the token for nobody and answers
 	// because everybody may read.
 	Anonymous bool
 	Expires   time.Time // of the token; zero: never, or not known
 
-	Unread map[string]error // by name of the field
+	Unread map[Part]error
 }
+
+// A Part is a part of a Setup that may be unreadable, by the name of its field.
+type Part string
+
+// The parts of a Setup that are read one by one.
+const (
+	PartVersion   Part = "Version"
+	PartProject   Part = "Project"
+	PartWindows   Part = "Windows"
+	PartOverrides Part = "Overrides"
+	PartOwners    Part = "Owners"
+	PartRights    Part = "Can"
+	PartAnonymous Part = "Anonymous"
+)
 
 // Setup reads how Argo CD treats the target's Application. What
 // the token may not see is left out and named in Unread; the error is about
 // the Application itself, which is read unless the caller knows it already.
 // All questions are asked at the same time.
 func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Application) (Setup, error) {
-	setup := Setup{App: known, Expires: c.expires, Unread: map[string]error{}}
+	setup := Setup{App: known, Expires: c.expires, Unread: map[Part]error{}}
 	if known == nil {
 		var err error
 		if setup.App, err = c.application(ctx, target.App, false); err != nil {
 			return setup, err
 		}
 	}
-	setup.read(ctx, map[string]reader{
-		"Version": c.readVersion, "Project": c.readProject, "Windows": c.readWindows, "Overrides": c.readOverrides,
-		"Anonymous": c.readUser, "Can": c.readRights,
-		"Owners": func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
+	setup.read(ctx, map[Part]reader{
+		PartVersion: c.readVersion, PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides,
+		PartAnonymous: c.readUser, PartRights: c.readRights,
+		PartOwners: func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
 	})
 	return setup, nil
 }
@@ -65,26 +78,26 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 // Essentials is the part of Setup that can stop a promotion of an Application
 // that was read already. It takes five requests, and none of them is large.
 func (c *Client) Essentials(ctx context.Context, app *v1alpha1.Application) Setup {
-	setup := Setup{App: app, Expires: c.expires, Unread: map[string]error{}}
-	setup.read(ctx, map[string]reader{
-		"Project": c.readProject, "Windows": c.readWindows, "Overrides": c.readOverrides, "Can": c.readRightToSync,
+	setup := Setup{App: app, Expires: c.expires, Unread: map[Part]error{}}
+	setup.read(ctx, map[Part]reader{
+		PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides, PartRights: c.readRightToSync,
 	})
 	return setup
 }
 
-// A reader asks Argo CD for one field.
+// A reader asks Argo CD for one part.
 type reader func(context.Context, *Setup) error
 
-// read asks for the fields at the same time.
-func (s *Setup) read(ctx context.Context, fields map[string]reader) {
+// read asks for the parts at the same time.
+func (s *Setup) read(ctx context.Context, parts map[Part]reader) {
 	var group sync.WaitGroup
 	var mu sync.Mutex
-	for field, read := range fields {
+	for part, read := range parts {
 		group.Go(func() {
 			if err := read(ctx, s); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				s.Unread[field] = err
+				s.Unread[part] = err
 			}
 		})
 	}

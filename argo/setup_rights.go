@@ -16,35 +16,47 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 )
 
+// A Right is what a token may do, in the words of an error about it.
+type Right string
+
+// The rights that a Setup asks for: about the Application, and about its
+// project. A promotion needs none but to sync, and not always that.
+const (
+	MaySync          Right = "sync"
+	MayUpdate        Right = "update"
+	MayDelete        Right = "delete"
+	MayUpdateProject Right = "update project"
+)
+
 // readRights asks what the token may do.
 func (c *Client) readRights(ctx context.Context, s *Setup) error {
-	return c.canI(ctx, s, "sync", "update", "delete", "update project")
+	return c.canI(ctx, s, MaySync, MayUpdate, MayDelete, MayUpdateProject)
 }
 
 // readRightToSync asks only for what a promotion may have to do.
 func (c *Client) readRightToSync(ctx context.Context, s *Setup) error {
-	return c.canI(ctx, s, "sync")
+	return c.canI(ctx, s, MaySync)
 }
 
 // canI asks for rights by Argo CD's own can-i.
-func (c *Client) canI(ctx context.Context, s *Setup, rights ...string) error {
+func (c *Client) canI(ctx context.Context, s *Setup, rights ...Right) error {
 	var (
 		accounts = accountpkg.NewAccountServiceClient(c.conn)
 		group    sync.WaitGroup
 		mu       sync.Mutex
-		can      = map[string]bool{}
+		can      = map[Right]bool{}
 		failed   error
 	)
-	for _, name := range rights {
+	for _, right := range rights {
 		group.Go(func() {
-			answer, err := accounts.CanI(ctx, s.question(name))
+			answer, err := accounts.CanI(ctx, s.question(right))
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				failed = fmt.Errorf("asking Argo CD whether the token may %s: %w", name, explain(err))
+				failed = fmt.Errorf("asking Argo CD whether the token may %s: %w", right, explain(err))
 				return
 			}
-			can[name] = answer.Value == "yes"
+			can[right] = answer.Value == "yes"
 		})
 	}
 	group.Wait()
@@ -54,15 +66,14 @@ func (c *Client) canI(ctx context.Context, s *Setup, rights ...string) error {
 	return failed
 }
 
-// question asks for one right. One that ends in project is about the project,
-// the others are about the Application.
-func (s *Setup) question(right string) *accountpkg.CanIRequest {
-	if action, project := strings.CutSuffix(right, " project"); project {
-		return &accountpkg.CanIRequest{Resource: "projects", Action: action, Subresource: s.App.Spec.GetProject()}
+// question asks for one right in Argo CD's terms.
+func (s *Setup) question(right Right) *accountpkg.CanIRequest {
+	if right == MayUpdateProject {
+		return &accountpkg.CanIRequest{Resource: "projects", Action: "update", Subresource: s.App.Spec.GetProject()}
 	}
 	// https://argo-cd.readthedocs.io/en/release-2.14/operator-manual/rbac/#application-specific-policy
 	object := s.App.RBACName(cmp.Or(s.App.Status.ControllerNamespace, s.App.Namespace))
-	return &accountpkg.CanIRequest{Resource: "applications", Action: right, Subresource: object}
+	return &accountpkg.CanIRequest{Resource: "applications", Action: string(right), Subresource: object}
 }
 
 // ownersTimeout bounds the only question whose answer grows with the number of

@@ -169,7 +169,7 @@ func TestSetupAsksInArgoCDsTerms(t *testing.T) {
 					t.Errorf("asked %q and not %q", s.asked, question)
 				}
 			}
-			if diff := cmp.Diff(map[string]bool{"sync": true, "update": false, "delete": false, "update project": false}, setup.Can); diff != "" {
+			if diff := cmp.Diff(map[Right]bool{MaySync: true, MayUpdate: false, MayDelete: false, MayUpdateProject: false}, setup.Can); diff != "" {
 				t.Errorf("can (-want +got):\n%s", diff)
 			}
 		})
@@ -200,12 +200,12 @@ func TestSetupSaysWhatItCouldNotRead(t *testing.T) {
 	if setup.App == nil || setup.Version == "" || setup.Project != nil || setup.Overrides != nil {
 		t.Errorf("got %+v", setup)
 	}
-	for field, want := range map[string]string{
-		"Project":   "reading project default: not allowed by Argo CD: no such application, or the token may not do this: permission denied: projects, get, default",
-		"Overrides": "reading the settings of Argo CD: not allowed by Argo CD: the token is not taken",
-		"Anonymous": "asking Argo CD whose token it is: ",
+	for part, want := range map[Part]string{
+		PartProject:   "reading project default: not allowed by Argo CD: no such application, or the token may not do this: permission denied: projects, get, default",
+		PartOverrides: "reading the settings of Argo CD: not allowed by Argo CD: the token is not taken",
+		PartAnonymous: "asking Argo CD whose token it is: ",
 	} {
-		wantError(t, setup.Unread[field], want)
+		wantError(t, setup.Unread[part], want)
 	}
 	if len(setup.Unread) != 3 {
 		t.Errorf("unread: %v", setup.Unread)

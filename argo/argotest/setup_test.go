@@ -47,7 +47,7 @@ func TestSetup(t *testing.T) {
 	if diff := cmp.Diff(override, *got.Overrides["serving.knative.dev/Service"]); diff != "" {
 		t.Errorf("override (-want +got):\n%s", diff)
 	}
-	can := map[string]bool{"sync": true, "update": true, "delete": false, "update project": false}
+	can := map[argo.Right]bool{argo.MaySync: true, argo.MayUpdate: true, argo.MayDelete: false, argo.MayUpdateProject: false}
 	if diff := cmp.Diff(can, got.Can); diff != "" {
 		t.Errorf("can (-want +got):\n%s", diff)
 	}
@@ -58,11 +58,11 @@ func TestDeniedRights(t *testing.T) {
 	w := start(t, func(c *argotest.Config) { c.Denied = []string{"applications/sync", "projects/get"} })
 	w.settled(w.infra.head())
 	got := w.setup(token)
-	if got.Can["sync"] || got.Project != nil {
+	if got.Can[argo.MaySync] || got.Project != nil {
 		t.Errorf("got %+v", got)
 	}
 	want := "reading project default: not allowed by Argo CD: no such application, or the token may not do this: permission denied: projects, get, default, sub: ci"
-	if err := got.Unread["Project"]; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if err := got.Unread[argo.PartProject]; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_, err := w.client.Sync(w.auth(), &application.ApplicationSyncRequest{Name: ptr(app)})
@@ -106,9 +106,9 @@ func TestWrongTokenLearnsLittle(t *testing.T) {
 	if got.Version == "" || !got.Anonymous || got.Can != nil || got.Project != nil || got.Windows != nil || got.Overrides != nil {
 		t.Errorf("got %+v", got)
 	}
-	for _, field := range []string{"Can", "Project", "Windows", "Overrides", "Owners"} {
-		if got.Unread[field] == nil {
-			t.Errorf("nothing says why %s was not read", field)
+	for _, part := range []argo.Part{argo.PartRights, argo.PartProject, argo.PartWindows, argo.PartOverrides, argo.PartOwners} {
+		if got.Unread[part] == nil {
+			t.Errorf("nothing says why %s was not read", part)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestEssentials(t *testing.T) {
 	if n := asked.Load(); n != 5 {
 		t.Errorf("it took %d requests", n)
 	}
-	if diff := cmp.Diff(map[string]bool{"sync": false}, got.Can); diff != "" {
+	if diff := cmp.Diff(map[argo.Right]bool{argo.MaySync: false}, got.Can); diff != "" {
 		t.Errorf("can (-want +got):\n%s", diff)
 	}
 	if got.App != known || got.Project == nil || got.Windows == nil || got.Overrides == nil || len(got.Unread) > 0 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/acme/knative-promote/argo"
 )
 
 // accessRules are about tokens and what they may do.
@@ -39,7 +41,7 @@ func accessRules() []Rule {
 
 // findMayNotSync is silent where auto-sync is off: that is an error of its own.
 func findMayNotSync(f Facts) []Finding {
-	may, asked := f.Setup.Can["sync"]
+	may, asked := f.Setup.Can[argo.MaySync]
 	if f.Setup.App == nil || may || !asked || !f.automated() {
 		return nil
 	}
@@ -57,10 +59,11 @@ func findPower(f Facts) []Finding {
 		return nil
 	}
 	var may []string
-	for _, power := range []struct{ name, what string }{
-		{"update", "change the Application"}, {"delete", "delete it"}, {"update project", "change its project"},
-	} {
-		if f.Setup.Can[power.name] {
+	for _, power := range []struct {
+		right argo.Right
+		what  string
+	}{{argo.MayUpdate, "change the Application"}, {argo.MayDelete, "delete it"}, {argo.MayUpdateProject, "change its project"}} {
+		if f.Setup.Can[power.right] {
 			may = append(may, power.what)
 		}
 	}

@@ -47,7 +47,7 @@ func findAutoSyncOff(f Facts) []Finding {
 		Evidence: "spec.syncPolicy.automated of the Application",
 		Fix:      "Nothing, or switch auto-sync on:\n" + f.mergeApplication(`{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`),
 	}
-	if may, asked := f.Setup.Can["sync"]; asked && !may {
+	if may, asked := f.Setup.Can[argo.MaySync]; asked && !may {
 		finding.Severity = Error
 		finding.Problem += ", and the token may not sync it"
 		finding.Effect = "Nobody applies the promotion's commits: its first gate fails when the wait-timeout is over."
@@ -200,7 +200,7 @@ func findOperation(f Facts) []Finding {
 		finding.Severity = Warning
 		finding.Problem = fmt.Sprintf("A sync of Application %s has failed and is tried again and again (%d so far)", f.application(), state.RetryCount)
 		finding.Effect = "Argo CD does not look at later commits before it has used up the retries."
-		if may, asked := f.Setup.Can["sync"]; state.Operation.InitiatedBy.Automated && (may || !asked) {
+		if may, asked := f.Setup.Can[argo.MaySync]; state.Operation.InitiatedBy.Automated && (may || !asked) {
 			finding.Effect += " A promotion ends it where an admission webhook or the schema has refused the manifest, and waits for it otherwise."
 		}
 		finding.Fix = "End it, then see what it could not apply:\nargocd app terminate-op " + f.application() + "\nargocd app get " + f.application()

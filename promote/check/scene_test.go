@@ -187,17 +187,17 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 		Version      string
 		BuildOptions string
 		Owners       []argo.App
-		Can          map[string]bool
+		Can          map[argo.Right]bool
 		Anonymous    bool
 		Expires      time.Time
-		Unread       map[string]string
+		Unread       map[argo.Part]string
 	}
 	s.read(t, "setup", &rest)
 	setup.Version, setup.Owners, setup.Can, setup.Expires = rest.Version, rest.Owners, rest.Can, rest.Expires
 	setup.Anonymous, setup.BuildOptions = rest.Anonymous, rest.BuildOptions
-	setup.Unread = map[string]error{}
-	for name, why := range rest.Unread {
-		setup.Unread[name] = failure(why)
+	setup.Unread = map[argo.Part]error{}
+	for part, why := range rest.Unread {
+		setup.Unread[part] = failure(why)
 	}
 	if s.files["application"] != nil {
 		setup.App = new(v1alpha1.Application)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,17 +56,15 @@ func policyObject(app argo.App, setup argo.Setup) string {
 	return project + "/" + app.Name
 }
 
-// unreadable are the parts of argo.Setup that may not be read: what people
-// call them, and what the token would have to be allowed.
-var unreadable = map[string]struct{ name, right string }{
-	"Version":   {"Argo CD's version", ""},
-	"Project":   {"the Application's project", "p, ROLE, projects, get, %s, allow"},
-	"Windows":   {"the sync windows", ""},
-	"Overrides": {"the resource customizations of argocd-cm", ""},
-	"Owners":    {"the other Applications", ""},
-	"Can":       {"what the token may do", ""},
-	"Anonymous": {"whose token it is", ""},
-	"Expires":   {"when the token expires", ""},
+// partNames are what people call the parts of a Setup.
+var partNames = map[argo.Part]string{
+	argo.PartVersion:   "Argo CD's version",
+	argo.PartProject:   "the Application's project",
+	argo.PartWindows:   "the sync windows",
+	argo.PartOverrides: "the resource customizations of argocd-cm",
+	argo.PartOwners:    "the other Applications",
+	argo.PartRights:    "what the token may do",
+	argo.PartAnonymous: "whose token it is",
 }
 
 func findUnread(f Facts) []Finding {
@@ -73,16 +72,12 @@ func findUnread(f Facts) []Finding {
 	for _, name := range slices.Sorted(maps.Keys(f.Unread)) {
 		found = append(found, unread(name, "", f.Unread[name]))
 	}
-	for _, field := range slices.Sorted(maps.Keys(f.Setup.Unread)) {
-		part, err := unreadable[field], f.Setup.Unread[field]
-		if part.name == "" {
-			part.name = field
+	for _, part := range slices.Sorted(maps.Keys(f.Setup.Unread)) {
+		err, fix := f.Setup.Unread[part], ""
+		if part == argo.PartProject && f.Setup.App != nil && errors.Is(err, argo.ErrAuth) {
+			fix = "To have it checked too, let the token's role read it, in argocd-rbac-cm:\n" + fmt.Sprintf("p, ROLE, projects, get, %s, allow", f.Setup.App.Spec.GetProject())
 		}
-		fix := ""
-		if part.right != "" && f.Setup.App != nil && errors.Is(err, argo.ErrAuth) {
-			fix = "To have it checked too, let the token's role read it, in argocd-rbac-cm:\n" + fmt.Sprintf(part.right, f.Setup.App.Spec.GetProject())
-		}
-		found = append(found, unread(part.name, fix, err))
+		found = append(found, unread(cmp.Or(partNames[part], string(part)), fix, err))
 	}
 	return found
 }
