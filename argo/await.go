@@ -44,7 +44,7 @@ type controlPlane interface {
 	send(ctx context.Context, app *v1alpha1.Application, cmd command) error
 }
 
-// A waiter is one wait's memory.
+// A waiter is one wait: what it is for, and what it remembers.
 type waiter struct {
 	argo   controlPlane
 	in     Intent
@@ -139,8 +139,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		w.rhythm.saw(ob, false)
 		return ob, nil
 	}
-	w.complete(&ob)
-	verdict := Judge(w.in, ob)
+	verdict := Judge(w.in, ob, w.memory(ob.App))
 	if verdict.State == Superseded && !w.confirmed(compared(w.in, ob), refresh) {
 		verdict.State = Wait
 	}
@@ -149,16 +148,16 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 	return ob, nil
 }
 
-// complete adds what the wait remembers to an observation.
-func (w *waiter) complete(ob *Observed) {
+// memory is what the wait knows from before it saw the Application as it is now.
+func (w *waiter) memory(app *v1alpha1.Application) Memory {
 	if w.uid == "" {
-		w.uid = ob.App.UID
+		w.uid = app.UID
 	}
-	ob.UID, ob.Note = w.uid, w.note
-	ob.Trouble = w.last.Trouble
+	known := Memory{UID: w.uid, Trouble: w.last.Trouble, Note: w.note}
 	if w.last.Trouble != "" {
-		ob.TroubleFor = time.Since(w.lastSince)
+		known.TroubleFor = time.Since(w.lastSince)
 	}
+	return known
 }
 
 func (w *waiter) remember(v Verdict) {

@@ -42,7 +42,8 @@ func (p *play) send(_ context.Context, _ *v1alpha1.Application, cmd command) err
 // scene is a situation of testdata/judge.
 func scene(t *testing.T, name string) (Intent, Observed) {
 	t.Helper()
-	return loadSituation(t, "testdata/judge/"+name+".txtar").decode(t)
+	in, ob, _ := loadSituation(t, "testdata/judge/"+name+".txtar").decode(t)
+	return in, ob
 }
 
 // await waits in p for at most the given time and returns how long it took.

@@ -67,6 +67,11 @@ type Observed struct {
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation
+}
+
+// A Memory is what a wait knows from before an observation. The zero value is that of
+// a first look.
+type Memory struct {
 	// UID that the Application had when the wait began; empty: any.
 	UID types.UID
 	// Trouble of the verdict before, and for how long it has lasted without a break.
@@ -74,6 +79,11 @@ type Observed struct {
 	TroubleFor time.Duration
 	// Note is what Await found when it tried to help, such as a missing permission.
 	Note string
+}
+
+// recreated tells whether the Application is another than the one the wait began with.
+func (m Memory) recreated(in Intent, ob Observed) bool {
+	return m.UID != "" && ob.App != nil && ob.App.UID != m.UID && checkApplication(in.App, ob.App) == nil
 }
 
 // A Relation says how the revision that Argo CD compared relates to the commit.

@@ -10,8 +10,8 @@ import (
 // (https://github.com/knative/serving/issues/4173).
 const Grace = 30 * time.Second
 
-// Judge tells whether the intent is live. It is a pure function of what was seen, and
-// never Live unless all of these hold:
+// Judge tells whether the intent is live. It is a pure function of what was seen
+// and, in a wait, of what is known from before, and never Live unless all of these hold:
 //
 //   - the Application still is the same one, deploys the intent's source, and shows no
 //     error that concerns the commit;
@@ -33,14 +33,17 @@ const Grace = 30 * time.Second
 // redirected, the operation for our revision failed for good or the Service refused by
 // an admission webhook or its schema, the Revision past its progress deadline since the
 // commit was applied. Any other trouble fails after it has lasted for Grace.
-func Judge(in Intent, ob Observed) Verdict {
-	v := judge(in, ob)
-	if v.Trouble != "" && v.Trouble == ob.Trouble && ob.TroubleFor >= Grace {
-		v.State = Failed
-		v.Reason = fmt.Sprintf("%s (for %s)", v.Reason, ob.TroubleFor.Truncate(time.Second))
+func Judge(in Intent, ob Observed, before Memory) Verdict {
+	if before.recreated(in, ob) {
+		return *failed("application %s was deleted and created anew while waiting", in.App)
 	}
-	if v.State == Wait && ob.Note != "" {
-		v.Reason += "; " + ob.Note
+	v := judge(in, ob)
+	if v.Trouble != "" && v.Trouble == before.Trouble && before.TroubleFor >= Grace {
+		v.State = Failed
+		v.Reason = fmt.Sprintf("%s (for %s)", v.Reason, before.TroubleFor.Truncate(time.Second))
+	}
+	if v.State == Wait && before.Note != "" {
+		v.Reason += "; " + before.Note
 	}
 	return v
 }

@@ -19,8 +19,6 @@ func judgeIdentity(in Intent, ob Observed) *Verdict {
 		return wait("application %s has not been read yet", in.App)
 	case checkApplication(in.App, app) != nil:
 		return failed("%s", checkApplication(in.App, app))
-	case ob.UID != "" && app.UID != ob.UID:
-		return failed("application %s was deleted and created anew while waiting", in.App)
 	case app.DeletionTimestamp != nil:
 		return failed("application %s is being deleted", in.App)
 	}

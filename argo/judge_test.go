@@ -71,23 +71,22 @@ func mergePatch(t testing.TB, original, patch []byte) []byte {
 	return merged
 }
 
-func (s situation) decode(t testing.TB) (Intent, Observed) {
+func (s situation) decode(t testing.TB) (Intent, Observed, Memory) {
 	t.Helper()
 	var in Intent
 	var ob Observed
 	var observed struct {
 		Relation  Relation
 		Operation Relation
-		UID       string
 		Trouble   string
 		For       string
 		Note      string
 	}
 	s.read(t, "intent", &in)
 	s.read(t, "observed", &observed)
-	ob.Relation, ob.Operation, ob.Trouble, ob.Note = observed.Relation, observed.Operation, observed.Trouble, observed.Note
-	ob.UID = "8381b027-d232-43d0-a606-8f807c7cb356"
-	ob.TroubleFor, _ = time.ParseDuration(observed.For)
+	ob.Relation, ob.Operation = observed.Relation, observed.Operation
+	before := Memory{UID: "8381b027-d232-43d0-a606-8f807c7cb356", Trouble: observed.Trouble, Note: observed.Note}
+	before.TroubleFor, _ = time.ParseDuration(observed.For)
 	if s.files["application"] != nil {
 		ob.App = new(v1alpha1.Application)
 		s.read(t, "application", ob.App)
@@ -100,7 +99,7 @@ func (s situation) decode(t testing.TB) (Intent, Observed) {
 		ob.Revision = new(servingv1.Revision)
 		s.read(t, "revision", ob.Revision)
 	}
-	return in, ob
+	return in, ob, before
 }
 
 func (s situation) read(t testing.TB, name string, into any) {
@@ -166,20 +165,23 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, intent, application, service, revision, observed []byte) {
 		var in Intent
 		ob := Observed{App: new(v1alpha1.Application), Service: new(servingv1.Service), Revision: new(servingv1.Revision)}
-		var rest Observed
+		var rest struct {
+			Relation, Operation Relation
+			Memory
+		}
 		for data, into := range map[*[]byte]any{&intent: &in, &application: ob.App, &service: ob.Service, &revision: ob.Revision, &observed: &rest} {
 			if json.Unmarshal(*data, into) != nil {
 				t.Skip() // nothing that could have been decoded
 			}
 		}
-		ob.Relation, ob.Operation, ob.Trouble, ob.TroubleFor = rest.Relation, rest.Operation, rest.Trouble, rest.TroubleFor
+		ob.Relation, ob.Operation = rest.Relation, rest.Operation
 		if string(service) == "null" {
 			ob.Service = nil
 		}
 		if string(revision) == "null" {
 			ob.Revision = nil
 		}
-		v := Judge(in, ob)
+		v := Judge(in, ob, rest.Memory)
 		if err := sane(in, ob, v); err != nil {
 			t.Fatalf("%v: %v", v, err)
 		}

@@ -16,7 +16,7 @@ func (c *Client) Check(ctx context.Context, in Intent) (Verdict, Observed, error
 	if err != nil {
 		return Verdict{}, observed, err
 	}
-	return Judge(in, observed), observed, nil
+	return Judge(in, observed, Memory{}), observed, nil
 }
 
 // observe reads the Application and, once what Argo CD says of our commit is good, the

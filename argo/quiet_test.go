@@ -63,7 +63,7 @@ func TestAnnounced(t *testing.T) {
 		if test.change != nil {
 			test.change(ob.App)
 		}
-		if v := Judge(in, ob); announced(in, ob, v) != test.want {
+		if v := Judge(in, ob, Memory{}); announced(in, ob, v) != test.want {
 			t.Errorf("%s: %s: want %v", test.scene, v.Reason, test.want)
 		}
 	}
