@@ -103,7 +103,7 @@ func containerImages(service *servingv1.Service) []string {
 // defaultsInTree reads back the tool's defaults file, none when there is none.
 // What the tool cannot have written is an error: it would be lost.
 func (s *State) defaultsInTree() ([]operation, error) {
-	content, err := fs.ReadFile(s.fs(nil), s.ownFiles()[1])
+	content, err := fs.ReadFile(s.fs(nil), s.defaultsPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -143,9 +143,11 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.own(ctx, func(name string) [][]byte {
-		return [][]byte{patchFile(name, revision, traffic, record), defaults}
-	})
+	target, err := s.PatchTarget()
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.own(ctx, target, patchFile(target.Name, revision, traffic, record), defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -156,24 +158,30 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 // RestoreRoute is the State with the tool's own patches as they are in the
 // other State, but for the record; without them when that one has none.
 func (s *State) RestoreRoute(ctx context.Context, from *State, record []byte) (*State, error) {
-	return s.own(ctx, func(string) [][]byte {
-		contents := make([][]byte, 2)
-		for i, file := range from.ownFiles() {
-			if content, err := fs.ReadFile(from.fs(nil), file); err == nil {
-				contents[i] = content
-			}
-		}
-		if contents[0] != nil {
-			contents[0] = withRecord(contents[0], record)
-		}
-		return contents
-	})
+	target, err := s.PatchTarget()
+	if err != nil {
+		return nil, err
+	}
+	route, defaults := from.contentOf(from.routePath()), from.contentOf(from.defaultsPath())
+	if route != nil {
+		route = withRecord(route, record)
+	}
+	return s.own(ctx, target, route, defaults)
+}
+
+// contentOf is nil for a file that is not there.
+func (s *State) contentOf(file string) []byte {
+	content, err := fs.ReadFile(s.fs(nil), file)
+	if err != nil {
+		return nil
+	}
+	return content
 }
 
 // Record is the text in the comment lines of the tool's own patch; empty when
 // there is none.
 func (s *State) Record() []byte {
-	patch, err := fs.ReadFile(s.fs(nil), s.ownFiles()[0])
+	patch, err := fs.ReadFile(s.fs(nil), s.routePath())
 	if err != nil {
 		return nil
 	}
@@ -183,7 +191,7 @@ func (s *State) Record() []byte {
 
 // WithRecord is the State with another record, which renders the same.
 func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
-	file := s.ownFiles()[0]
+	file := s.routePath()
 	patch, err := fs.ReadFile(s.fs(nil), file)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
@@ -198,26 +206,19 @@ func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
 	return after, nil
 }
 
-// own writes the tool's files and registers them, in order, as the last
-// patches; nil contents are removed.
-func (s *State) own(ctx context.Context, contents func(name string) [][]byte) (*State, error) {
+// own writes the tool's files and registers them, in this order, as the last
+// patches of the target; nil contents are removed.
+func (s *State) own(ctx context.Context, target kustomize.Target, route, defaults []byte) (*State, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
 	}
-	name, err := s.nameBefore(kustomization)
-	if err != nil {
-		return nil, err
-	}
-	target := kustomize.Target{Group: "serving.knative.dev", Version: "v1", Kind: "Service", Name: name}
-	files := map[string][]byte{}
-	for i, content := range contents(name) {
-		own := s.ownFiles()[i]
+	files := map[string][]byte{s.routePath(): route, s.defaultsPath(): defaults}
+	for _, own := range []string{s.routePath(), s.defaultsPath()} {
 		if err := s.mayWrite(own, kustomization); err != nil {
 			return nil, err
 		}
-		files[own] = content
-		if content == nil {
+		if files[own] == nil {
 			kustomization, err = kustomize.RemovePatch(kustomization, path.Base(own))
 		} else {
 			kustomization, err = kustomize.AddPatch(kustomization, path.Base(own), target)

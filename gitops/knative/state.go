@@ -133,19 +133,22 @@ func (s *State) fs(more map[string][]byte) fs.FS {
 // The names of the tool's own files.
 const (
 	ownPrefix      = "knative-promote-"
+	routeSuffix    = ".yaml"
 	defaultsSuffix = "-defaults.yaml"
 )
 
-func ownBase(overlay, service string) string { return path.Join(overlay, ownPrefix+service) }
-
-func (s *State) ownFiles() []string {
-	base := ownBase(s.Overlay, s.name)
-	return []string{base + ".yaml", base + defaultsSuffix}
+func ownPath(overlay, service, suffix string) string {
+	return path.Join(overlay, ownPrefix+service+suffix)
 }
 
+// routePath names the file of the revision's name and the traffic, defaultsPath that
+// of what Knative would add to the template.
+func (s *State) routePath() string    { return ownPath(s.Overlay, s.name, routeSuffix) }
+func (s *State) defaultsPath() string { return ownPath(s.Overlay, s.name, defaultsSuffix) }
+
 // routeName and defaultsName are the own files' names for people.
-func (s *State) routeName() string    { return path.Base(s.ownFiles()[0]) }
-func (s *State) defaultsName() string { return path.Base(s.ownFiles()[1]) }
+func (s *State) routeName() string    { return path.Base(s.routePath()) }
+func (s *State) defaultsName() string { return path.Base(s.defaultsPath()) }
 
 // Kustomization is the overlay's kustomization file, its path and content.
 func (s *State) Kustomization() (file string, content []byte, err error) {
@@ -171,7 +174,7 @@ func (s *State) NextRevision() (string, error) { return revisionName(s.plain) }
 
 // Owned tells whether the tool has written the overlay's revision and traffic.
 func (s *State) Owned() bool {
-	content, err := fs.ReadFile(s.fs(nil), s.ownFiles()[0])
+	content, err := fs.ReadFile(s.fs(nil), s.routePath())
 	return err == nil && content != nil
 }
 
@@ -202,7 +205,7 @@ func (s *State) InitImages() []string { return s.images("initContainers") }
 // ReadRecord is the Record of an overlay that is not rendered. The error wraps
 // fs.ErrNotExist where the tool has written nothing.
 func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
-	patch, err := fs.ReadFile(tree, ownBase(overlay, service)+".yaml")
+	patch, err := fs.ReadFile(tree, ownPath(overlay, service, routeSuffix))
 	if err != nil {
 		return nil, fmt.Errorf("reading the record: %w", err)
 	}
@@ -211,7 +214,7 @@ func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
 }
 
 // RecordFile is the path of the file that holds the record.
-func (s *State) RecordFile() string { return s.ownFiles()[0] }
+func (s *State) RecordFile() string { return s.routePath() }
 
 // running are the images of all containers, init containers last.
 func (s *State) running() []string { return append(s.Images(), s.InitImages()...) }
