@@ -25,18 +25,21 @@ type objects struct {
 	remote *remote
 	local  storer.EncodedObjectStorer // a checkout's, which is never fetched to; nil: none
 
-	mu    sync.Mutex // held over a fetch: nothing is fetched twice
+	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
+	// and its trees call take it: at, where, tip, tree, blob, size and keepLanded. It is
+	// held in all others.
+	mu    sync.Mutex
 	kept  map[plumbing.Hash]stored
 	cost  int64                   // of what is kept, in bytes
 	left  map[plumbing.Hash]int64 // sizes of files that came and were not kept
 	trees map[plumbing.Hash]tree
 	past  past
-	can   *capability.List // of the server; nil: not known yet
+	can   *capability.List // what the server says that it can; nil: it was not asked yet
 	known bool             // the branch has been there
 	whole map[plumbing.Hash]bool
 	alone map[plumbing.Hash]bool // folders whose files are fetched one by one
-	parts bool                   // the server has given out a part
-	plain bool                   // the server gives no parts out
+	parts bool                   // the server has given out a part, so no whole commit is fetched
+	plain bool                   // a whole commit came in the place of a part, so no part is asked for
 }
 
 func newObjects(r *remote) *objects {

@@ -37,6 +37,9 @@ func (f Facts) automated() bool {
 	return policy != nil && policy.Automated != nil
 }
 
+// selfHeal is the merge patch that switches auto-sync on, and self-heal with it.
+const selfHeal = `{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`
+
 func findAutoSyncOff(f Facts) []Finding {
 	if f.Setup.App == nil || f.automated() {
 		return nil
@@ -45,14 +48,14 @@ func findAutoSyncOff(f Facts) []Finding {
 		Problem:  fmt.Sprintf("Auto-sync of Application %s is off", f.application()),
 		Effect:   "A promotion syncs the Application itself, after each of its commits. What other people commit to the overlay is synced with it.",
 		Evidence: "spec.syncPolicy.automated of the Application",
-		Fix:      "Nothing, or switch auto-sync on:\n" + f.mergeApplication(`{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`),
+		Fix:      "Nothing, or switch auto-sync on:\n" + f.mergeApplication(selfHeal),
 	}
 	if may, asked := f.Setup.Can[argo.MaySync]; asked && !may {
 		finding.Severity = Error
 		finding.Problem += ", and the token may not sync it"
 		finding.Effect = "Nobody applies the promotion's commits: its first gate fails when the wait-timeout is over."
 		finding.Evidence += "; the API server's can-i says no to applications, sync"
-		finding.Fix = "Switch auto-sync on:\n" + f.mergeApplication(`{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`) +
+		finding.Fix = "Switch auto-sync on:\n" + f.mergeApplication(selfHeal) +
 			"\nOr let the token sync, in the project's roles or in argocd-rbac-cm:\n" +
 			fmt.Sprintf("p, ROLE, applications, sync, %s, allow", policyObject(f.app(), f.Setup))
 	}
@@ -73,7 +76,7 @@ func findSelfHealOff(f Facts) []Finding {
 		Effect: "Traffic that somebody shifts in the cluster, with kn or kubectl, stays as it is until the next commit to the overlay is synced. " +
 			"The step of a promotion that this happens in fails.",
 		Evidence: "spec.syncPolicy.automated.selfHeal of the Application",
-		Fix:      "Nothing, or switch it on:\n" + f.mergeApplication(`{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`),
+		Fix:      "Nothing, or switch it on:\n" + f.mergeApplication(selfHeal),
 	}}
 }
 
