@@ -27,7 +27,7 @@ type objects struct {
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
 	// and its trees call take it: at, where, tip, tree, blob, size and keepLanded. It is
-	// held in all others.
+	// held in all others, but for those that Checkout calls before it hands objects on.
 	mu    sync.Mutex
 	kept  map[plumbing.Hash]stored
 	cost  int64                   // of what is kept, in bytes
