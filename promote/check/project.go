@@ -13,7 +13,7 @@ import (
 	k8s "k8s.io/apimachinery/pkg/runtime/schema"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/internal/repourl"
+	"github.com/acme/knative-promote/gitops/repourl"
 )
 
 // projectRules are about what the Application's project demands and permits,

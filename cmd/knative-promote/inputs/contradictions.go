@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/internal/repourl"
+	"github.com/acme/knative-promote/gitops/repourl"
 )
 
 // contradictions lists what is wrong between inputs that are each good alone.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/gitops/oneline"
 )
 
 func TestOf(t *testing.T) {

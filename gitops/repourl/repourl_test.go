@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/internal/repourl"
+	"github.com/acme/knative-promote/gitops/repourl"
 )
 
 func TestSame(t *testing.T) {
