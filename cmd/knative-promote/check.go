@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
-	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/report"
@@ -99,72 +94,4 @@ func verdict(c inputs.CheckSettings, findings []check.Finding) error {
 		return &foundError{exitWarnings, check.Tally(findings)}
 	}
 	return nil
-}
-
-// annotate shows findings on the run's page, and beside the files where they
-// are in the workflow's own repository. No annotation is worse than most, and
-// notes have none: Actions shows ten of a kind, and nothing is wrong there.
-func annotate(r *console.Console, findings []check.Finding, local bool, most check.Severity) {
-	if !r.OnActions() { // the log has said it all
-		return
-	}
-	for _, f := range findings {
-		if f.Severity == check.Info {
-			continue
-		}
-		n := console.Note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
-		if f.Evidence != "" && !strings.Contains(f.Evidence, "\n") { // more than a line is for the log
-			n.Text += "\nSeen: " + f.Evidence
-		}
-		if f.Fix != "" {
-			n.Text += "\nTo mend it: " + f.Fix
-		}
-		if local {
-			n.File, n.Line = f.File, f.Line
-		}
-		if min(f.Severity, most) == check.Error {
-			r.Error(n)
-		} else {
-			r.Warning(n)
-		}
-	}
-}
-
-// showPreflight shows what a promotion found before its first commit. Notes
-// are for the command check: nothing is wrong there, and promotions are many.
-func showPreflight(s inputs.Settings, r *console.Console, w console.Workflow, findings []check.Finding) {
-	bad := slices.DeleteFunc(slices.Clone(findings), func(f check.Finding) bool { return f.Severity == check.Info })
-	if len(bad) == 0 {
-		return
-	}
-	r.Group("Preflight: " + check.Tally(bad))
-	for _, f := range bad {
-		r.Printf("%s", f.Text())
-	}
-	r.EndGroup()
-	most := check.Error
-	if s.Promote.Preflight == promote.PreflightWarn {
-		most = check.Warning
-	}
-	annotate(r, bad, local(s, w), most)
-}
-
-// local tells whether the infra repository is the one that the workflow is in.
-func local(s inputs.Settings, w console.Workflow) bool {
-	return s.Checkout || w.Repository != "" && repourl.Same(s.Remote.URL, w.ServerURL+"/"+w.Repository)
-}
-
-// checkedOut is the commit that the workflow has checked out.
-type checkedOut struct{ folder string }
-
-func (c checkedOut) Tip(ctx context.Context) (gitops.Snapshot, error) {
-	tip, err := gitops.Checkout(ctx, c.folder)
-	if err != nil {
-		return tip, fmt.Errorf("without repository the checked-out commit is looked at (in a workflow, add actions/checkout before): %w", err)
-	}
-	return tip, nil
-}
-
-func (checkedOut) Publish(context.Context, gitops.Change) (gitops.Commit, error) {
-	return gitops.Commit{}, errors.New("a checked-out commit is only looked at")
 }

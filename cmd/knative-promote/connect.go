@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -64,20 +63,4 @@ func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Re
 		return token, err
 	}
 	return gitops.Open(remote)
-}
-
-// masked keeps secrets out of what commits say in words: a reason may quote
-// what a user passed on by mistake, or a foreign server's answer.
-type masked struct {
-	promote.Branch
-	redact func(string) string
-}
-
-func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
-	change.Subject = m.redact(change.Subject)
-	change.Trailers = slices.Clone(change.Trailers)
-	for i, t := range change.Trailers {
-		change.Trailers[i].Value = m.redact(t.Value)
-	}
-	return m.Branch.Publish(ctx, change)
 }
