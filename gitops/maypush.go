@@ -14,7 +14,7 @@ import (
 // may read too, and no to their push, since anybody may open a pull request by
 // one (https://docs.gitea.com/usage/agit).
 func (r *Repo) MayPush(ctx context.Context) error {
-	_, err := retry(ctx, r.remote, "asking to push to", func(ctx context.Context) (struct{}, error) {
+	_, err := retry(ctx, r.remote, transport.ReceivePackServiceName, "asking to push to", func(ctx context.Context) (struct{}, error) {
 		session, err := r.remote.pushing(ctx, r.remote.at())
 		if err != nil {
 			return struct{}{}, err

@@ -25,6 +25,7 @@ type remote struct {
 	transport transport.Transport
 	auth      transport.AuthMethod
 	mint      func(context.Context) (string, error)
+	exchanged func(command string, took time.Duration, err error)
 	timeout   time.Duration
 	patience  time.Duration // with a server that was there before
 	answered  atomic.Bool   // it let us read
@@ -40,13 +41,17 @@ func newRemote(r Remote, branch plumbing.ReferenceName) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	remote := &remote{address: r.URL, timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute), endpoint: *endpoint}
+	remote := &remote{
+		address: r.URL, endpoint: *endpoint, exchanged: r.Exchanged,
+		timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute),
+	}
 	switch endpoint.Protocol {
 	case "http", "https":
 		sender := http.DefaultTransport
 		if r.Around != nil {
 			sender = r.Around(sender)
 		}
+		remote.exchanged = nil // Around sees each of its requests
 		remote.transport = githttp.NewClient(&http.Client{
 			Transport:     bounded{sender, branch.String()},
 			CheckRedirect: sameHost,

@@ -60,6 +60,9 @@ type Remote struct {
 	// Around, unless nil, is put around what sends requests over HTTP, to see
 	// them.
 	Around func(http.RoundTripper) http.RoundTripper
+	// Exchanged, unless nil, is told of each exchange that is not over HTTP: its
+	// command, such as git-upload-pack, how long it took, and its error.
+	Exchanged func(command string, took time.Duration, err error)
 }
 
 // Person is the author or the committer of a commit.

@@ -23,9 +23,9 @@ const transientAttempts = 4
 
 // retry runs an exchange that only reads again after errors that may pass.
 // What it was doing is for the error.
-func retry[T any](ctx context.Context, r *remote, doing string, talk func(context.Context) (T, error)) (T, error) {
+func retry[T any](ctx context.Context, r *remote, command, doing string, talk func(context.Context) (T, error)) (T, error) {
 	for t := r.tries(); ; {
-		value, err := exchange(ctx, r, talk)
+		value, err := exchange(ctx, r, command, talk)
 		if err == nil {
 			r.answered.Store(true)
 		}
@@ -140,7 +140,7 @@ func (l *doubtfulRefusal) Unwrap() error { return l.error }
 
 // reading is retry for what every reader of the repository may do.
 func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
-	return retry(ctx, r, "reading", func(ctx context.Context) (T, error) {
+	return retry(ctx, r, transport.UploadPackServiceName, "reading", func(ctx context.Context) (T, error) {
 		value, err := talk(ctx)
 		if err != nil && kindOf(err) != nil && ctx.Err() == nil && r.answered.Load() {
 			err = &doubtfulRefusal{err}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -17,10 +18,20 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// exchange runs one conversation with the server under a deadline. It does not
-// wait for go-git longer than that: an ssh handshake, for one, heeds no context.
-// So talk must not write to anything that outlives it.
-func exchange[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
+// exchange runs one conversation with the server, which begins with a command,
+// under a deadline.
+func exchange[T any](ctx context.Context, r *remote, command string, talk func(context.Context) (T, error)) (T, error) {
+	began := time.Now()
+	value, err := converse(ctx, r, talk)
+	if r.exchanged != nil {
+		r.exchanged(command, time.Since(began), err)
+	}
+	return value, err
+}
+
+// converse does not wait for go-git longer than the deadline: an ssh handshake,
+// for one, heeds no context. So talk must not write to anything that outlives it.
+func converse[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
@@ -184,7 +195,7 @@ func demultiplexed(answer io.Reader, asked *capability.List) io.Reader {
 func (r *remote) push(ctx context.Context, branch plumbing.ReferenceName, d draft) (sent bool, err error) {
 	var said remarks
 	var sending atomic.Bool
-	_, err = exchange(ctx, r, func(ctx context.Context) (struct{}, error) {
+	_, err = exchange(ctx, r, transport.ReceivePackServiceName, func(ctx context.Context) (struct{}, error) {
 		endpoint := r.at()
 		session, err := r.pushing(ctx, endpoint)
 		if err != nil {
@@ -222,7 +233,7 @@ func sendPack(ctx context.Context, session transport.ReceivePackSession, can *ca
 	}
 	report, err := session.ReceivePack(ctx, req)
 	if report != nil && err != nil {
-		return &refusal{reason: reason(report, err)}
+		return &refusal{"refused", reason(report, err)}
 	}
 	return err
 }

@@ -6,11 +6,14 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
@@ -145,6 +148,28 @@ func TestSSH(t *testing.T) {
 				t.Errorf("the file holds %q", got)
 			}
 		})
+	}
+}
+
+// TestExchanged looks that each exchange over ssh is told of with its command
+// and how it ended.
+func TestExchanged(t *testing.T) {
+	t.Parallel()
+	host, user := newKey(t), newKey(t)
+	addr := serveSSH(t, host, user)
+	hook := gittest.Repository{Hooks: map[string]string{"pre-receive": "exit 1"}}
+	var told []string
+	r := open(t, gitops.Remote{
+		URL: "ssh://git@" + addr + serve(t, hook, infra(), nil).dir, Branch: "main", SSHKey: user.private, KnownHosts: host.knownHost(addr),
+		Exchanged: func(command string, _ time.Duration, err error) { told = append(told, fmt.Sprint(command, ": ", err)) },
+	})
+	if _, err := r.Publish(t.Context(), write("new", "x")); !errors.Is(err, gitops.ErrRefused) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"git-upload-pack: <nil>", "git-receive-pack: refused: pre-receive hook declined"} {
+		if !slices.Contains(told, want) {
+			t.Errorf("told of %q, want %q", told, want)
+		}
 	}
 }
 

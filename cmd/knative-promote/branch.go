@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 )
@@ -24,6 +28,31 @@ func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 		change.Trailers[i].Value = m.redact(t.Value)
 	}
 	return m.Branch.Publish(ctx, change)
+}
+
+// tracedEdits prints each try of an edit as a line of debug: the tip, the files,
+// and how long it took to render and to verify them.
+type tracedEdits struct {
+	promote.Branch
+	console *console.Console
+}
+
+func (t tracedEdits) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	edit := change.Edit
+	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		began := time.Now()
+		files, err := edit(tip)
+		made := "changes " + strings.Join(slices.Sorted(maps.Keys(files)), ", ")
+		switch {
+		case err != nil:
+			made = err.Error()
+		case len(files) == 0:
+			made = "changes nothing"
+		}
+		t.console.Debugf("edit on %.10s: %s in %s", tip.Commit.Hash, made, time.Since(began).Round(time.Millisecond))
+		return files, err
+	}
+	return t.Branch.Publish(ctx, change)
 }
 
 // checkedOut is the commit that the workflow has checked out.

@@ -28,7 +28,7 @@ func (t task) connect() (promote.Systems, error) {
 			return on, err
 		}
 		repo.Author, repo.Committer = s.Author, s.Committer
-		on.Branch, on.Commits, on.PushRight = masked{repo, t.console.Redact}, repo, repo
+		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
 	}
 	if s.Argo.Server == "" {
 		return on, nil
@@ -46,7 +46,7 @@ func (t task) connect() (promote.Systems, error) {
 // one.
 func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Repo, error) {
 	remote := s.Remote
-	remote.Around = r.Trace("Git")
+	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
 	if s.App.ID == "" {
 		return gitops.Open(remote)
 	}

@@ -17,6 +17,20 @@ func (c *Console) Trace(server string) func(http.RoundTripper) http.RoundTripper
 	}
 }
 
+// Exchanged prints each exchange with a server that is not over HTTP as a line
+// of debug: its command and how it ended. The address holds no password.
+func (c *Console) Exchanged(server, address string) func(command string, took time.Duration, err error) {
+	return func(command string, took time.Duration, err error) {
+		end := "done"
+		if err != nil {
+			end = err.Error()
+		}
+		c.Debugf("%s: %s %s: %s in %s", server, command, address, OneLine(c.Redact(end)), rounded(took))
+	}
+}
+
+func rounded(took time.Duration) time.Duration { return took.Round(100 * time.Microsecond) }
+
 // traced sends requests and says so.
 type traced struct {
 	console *Console
@@ -31,7 +45,7 @@ func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	address.User, address.RawQuery = nil, ""
 	began := time.Now()
 	answer, err := t.next.RoundTrip(request)
-	took := time.Since(began).Round(100 * time.Microsecond)
+	took := rounded(time.Since(began))
 	if err != nil {
 		t.console.Debugf("%s: %s %s: no answer in %s: %v", t.server, request.Method, &address, took, err)
 		return answer, err
@@ -40,4 +54,9 @@ func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	status := OneLine(t.console.Redact(cmp.Or(answer.Header.Get("grpc-message"), http.StatusText(answer.StatusCode))))
 	t.console.Debugf("%s: %s %s: %d %.200s in %s", t.server, request.Method, &address, answer.StatusCode, status, took)
 	return answer, nil
+}
+
+// CloseIdleConnections closes those of what sends the requests.
+func (t traced) CloseIdleConnections() {
+	(&http.Client{Transport: t.next}).CloseIdleConnections()
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
@@ -43,5 +44,21 @@ func TestTrace(t *testing.T) {
 		if answer == nil || err != test.err || !regexp.MustCompile(test.want).MatchString(printed.String()) {
 			t.Errorf("debug %s: answer %v, error %v, printed %q, want %s", test.debug, answer, err, printed.String(), test.want)
 		}
+	}
+}
+
+// TestExchanged has an exchange whose error holds what nobody may see.
+func TestExchanged(t *testing.T) {
+	t.Parallel()
+	var printed bytes.Buffer
+	c := New(consoletest.Environment("RUNNER_DEBUG=1"), &printed, &printed)
+	c.Hide("s3cret")
+	told := c.Exchanged("Git", "ssh://git@git.example/infra")
+	told("git-upload-pack", 12*time.Millisecond, nil)
+	told("git-receive-pack", 1234567*time.Nanosecond, errors.New("refused\ns3cret"))
+	want := "debug: Git: git-upload-pack ssh://git@git.example/infra: done in 12ms\n" +
+		"debug: Git: git-receive-pack ssh://git@git.example/infra: refused *** in 1.2ms\n"
+	if printed.String() != want {
+		t.Errorf("printed %q, want %q", printed.String(), want)
 	}
 }
