@@ -48,6 +48,7 @@ type silent struct{}
 
 func (silent) Report(Result) {}
 func (silent) Line(string)   {}
+func (silent) Debug(string)  {}
 
 func states(list ...argo.CommitState) []argo.Verdict {
 	var verdicts []argo.Verdict

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -64,4 +65,7 @@ type Probe struct {
 	Expect  int    // wanted HTTP status; 0 accepts any 2xx
 	Count   int    // consecutive good answers needed
 	Connect string // host:port to connect to instead of the URL's, as curl --connect-to
+
+	// Around, unless nil, is put around what sends the requests, to see them.
+	Around func(http.RoundTripper) http.RoundTripper
 }

@@ -70,6 +70,7 @@ func (a *around) MayPush(context.Context) error { return a.push }
 
 func (*around) Report(Result) {}
 func (*around) Line(string)   {}
+func (*around) Debug(string)  {}
 
 func newAround() *around {
 	live := &servingv1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}

@@ -14,7 +14,7 @@ func History(ctx context.Context, target Target, branch Branch) (service string,
 	if err != nil {
 		return "", nil, err
 	}
-	at, err := infra{Target: target}.situation(ctx, tip)
+	at, err := infra{Target: target, debug: func(string) {}}.situation(ctx, tip)
 	if err != nil {
 		return "", nil, err
 	}

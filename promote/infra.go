@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -16,6 +17,7 @@ type infra struct {
 	Target
 	branch  Branch
 	commits Commits
+	debug   func(text string)
 }
 
 // situation is the overlay at the branch's tip, with its record.
@@ -49,7 +51,14 @@ func (i infra) at(ctx context.Context, commit string) (*knative.State, error) {
 
 // read renders the overlay of a snapshot.
 func (i infra) read(ctx context.Context, at gitops.Snapshot) (*knative.State, error) {
-	return knative.Read(ctx, at.Tree, i.Overlay, i.Service)
+	began := time.Now()
+	state, err := knative.Read(ctx, at.Tree, i.Overlay, i.Service)
+	end := fmt.Sprint(err)
+	if err == nil {
+		end = fmt.Sprintf("%d objects", len(state.Objects()))
+	}
+	i.debug(fmt.Sprintf("render of %s at %.10s: %s in %s", i.Overlay, at.Commit.Hash, end, time.Since(began).Round(time.Millisecond)))
+	return state, err
 }
 
 // shows tells whether a commit shows what is expected. One without a record of

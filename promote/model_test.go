@@ -177,6 +177,8 @@ func (m *model) Report(Result) {
 
 func (m *model) Line(text string) { m.tell("  %s", text) }
 
+func (m *model) Debug(text string) { m.tell("  debug: %s", text) }
+
 // truth compares what a run says with what is in Git.
 func (m *model) truth(ctx context.Context, r Result, err error) error {
 	// Held is what steps below 100 % ask for, and what is left of a gate's failure.

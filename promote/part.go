@@ -35,7 +35,7 @@ func newPart(command string, c Config, target Target, on Systems, started time.T
 
 func (p *part) setTarget(target Target) {
 	p.Target = target
-	p.infra = infra{Target: target, branch: p.Branch, commits: p.Commits}
+	p.infra = infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug}
 	p.service = liveService{target, p.Cluster}
 	p.journal.result.Target = target
 }

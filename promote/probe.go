@@ -128,8 +128,12 @@ func (p Probe) client() *http.Client {
 			return dialer.DialContext(ctx, network, p.Connect)
 		}
 	}
+	var sender http.RoundTripper = transport
+	if p.Around != nil {
+		sender = p.Around(sender)
+	}
 	return &http.Client{
-		Transport:     transport,
+		Transport:     sender,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

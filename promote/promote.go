@@ -46,6 +46,7 @@ func (p *part) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.journal.debugPlan(plan, p.at)
 	plan.started = p.journal.result.Started
 	if err := p.journal.planned(plan, p.at); err != nil {
 		return err

@@ -143,6 +143,7 @@ func (p *part) planBack(ctx context.Context) (*goingBack, error) {
 		part: p, plan: plan, step: stepRollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
 		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
 	}
+	p.journal.debugPlan(plan, at)
 	after, err := editBack(ctx, p.Config, *back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
 	if err != nil {
 		return nil, err

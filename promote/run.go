@@ -74,10 +74,12 @@ func (r *run) say(format string, args ...any) { say(r.Reporter, format, args...)
 
 // end closes the Results, one a target.
 func (r *run) end(ctx context.Context, e ending) (results []Result, err error) {
+	cancelled := r.cancelled(ctx)
 	for _, p := range r.parts {
 		e.reached = cmp.Or(p.reached, Unchanged)
 		var status Status
-		status, err = e.of(ctx, r.cancelled(ctx))
+		status, err = e.of(ctx, cancelled)
+		p.journal.debugOutcome(status, e, cancelled)
 		results = append(results, p.journal.end(status, err))
 	}
 	return results, err

@@ -63,8 +63,9 @@ type PushRight interface {
 // Reporter is told how the run goes, of one target at a time. It never decides
 // anything.
 type Reporter interface {
-	Report(Result)    // a step or gate has begun or ended
-	Line(text string) // what is waited for or was seen, for the log
+	Report(Result)     // a step or gate has begun or ended
+	Line(text string)  // what is waited for or was seen, for the log
+	Debug(text string) // what is decided and from what, for the debug log
 }
 
 // complete puts one that answers nothing in the place of an Argo CD that is not
@@ -133,4 +134,11 @@ func (o *oneByOne) Line(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.reporter.Line(text)
+}
+
+// Debug passes the line on.
+func (o *oneByOne) Debug(text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reporter.Debug(text)
 }

@@ -66,6 +66,9 @@ func (r *reporter) Report(result promote.Result) {
 // Line prints into the open group.
 func (r *reporter) Line(text string) { r.console.Printf("%s", text) }
 
+// Debug prints where debug logging is on.
+func (r *reporter) Debug(text string) { r.console.Debugf("%s", text) }
+
 func (r *reporter) summarize(result promote.Result) error {
 	return r.console.Summarize(report.Summary(result, r.place, console.SummaryLimit))
 }

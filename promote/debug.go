@@ -1,0 +1,39 @@
+package promote
+
+import (
+	"fmt"
+	"strings"
+)
+
+// debug prints a line into the debug log.
+func (j *journal) debug(format string, args ...any) {
+	j.reporter.Debug(fmt.Sprintf(format, args...))
+}
+
+// debugPlan says what is left to do, and what that was computed from: a step is
+// taken as done where the tip shows it.
+func (j *journal) debugPlan(plan Plan, at Situation) {
+	var steps []string
+	for _, step := range plan.Steps {
+		text := step.Name
+		if step.Bake > 0 {
+			text += fmt.Sprintf(" with a bake of %s", step.Bake)
+		}
+		if step.Done {
+			text += " (done)"
+		}
+		steps = append(steps, text)
+	}
+	if len(steps) == 0 {
+		steps = []string{stepRollback}
+	}
+	j.debug("tip %.10s: revision %q with %s; record: promotion %q, step %q, passed %t; latest ready revision %q",
+		at.Tip.Hash, at.Now.Revision(), describe(at.Now), at.Record.Promotion, at.Record.Step, at.Record.passed(), at.LatestReady)
+	j.debug("plan %q: from %q to %q, base %.10q, steps: %s", plan.ID, plan.From, plan.To, plan.Base, strings.Join(steps, ", "))
+}
+
+// debugOutcome says what the run's end was decided from.
+func (j *journal) debugOutcome(status Status, e ending, cancelled bool) {
+	j.debug("outcome %s: reached %q, cancelled %t, hold %t, roll back %t, at once %t, cause: %v, failed: %v",
+		status, e.reached, cancelled, e.hold, e.back, e.atOnce, e.cause, e.failed)
+}
