@@ -22,7 +22,7 @@ type Intent struct {
 	// Traffic as the rendered Service has it; none is Knative's default, all to the
 	// latest ready revision.
 	Traffic []servingv1.TrafficTarget
-	// TrafficOnly is for an emergency in which the template cannot be taken back: live is
+	// TrafficOnly is for an emergency in which the template cannot be rolled back: live is
 	// when the traffic goes where it should, whatever the template is and whether or not
 	// its own revision is ready.
 	TrafficOnly bool

@@ -172,7 +172,7 @@ func BenchmarkPublish(b *testing.B) {
 
 var deep = flag.Bool("deep", false, "let BenchmarkHistory take a history of 500,000 commits too")
 
-// BenchmarkHistory does what a promotion and its way back do, on branches of
+// BenchmarkHistory does what a promotion and its rollback do, on branches of
 // growing age: it must not matter.
 func BenchmarkHistory(b *testing.B) {
 	ages := []int{50, 5_000, 50_000}
@@ -240,7 +240,7 @@ const (
 )
 
 // resident is the largest resident set, in MB, of a process of its own that
-// publishes one change, and goes back to an old commit if there is one: this one
+// publishes one change, and reads an old commit if there is one: this one
 // holds the server and the generated files.
 func resident(b *testing.B, url, content, old string) float64 {
 	b.Helper()

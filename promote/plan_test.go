@@ -189,7 +189,7 @@ candidate: 100 % OLD, 0 % ` + revisionOf(t, setTag(t, now, "v3.0.0")) + ` (candi
 			`from "OLD" to "NEW" base ""
 100 % (done): 100 % NEW, 0 % OLD (previous)
 `},
-		"what has not passed may be taken back": {
+		"what has not passed may be rolled back": {
 			config(Step{Percent: 100, Bake: time.Minute}), Situation{Now: at100, Next: at100, Record: done},
 			`from "OLD" to "NEW" base "b0"
 100 % baked 1m0s (done): 100 % NEW, 0 % OLD (previous)

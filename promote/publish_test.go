@@ -25,7 +25,7 @@ func (moving) Publish(_ context.Context, change gitops.Change) (gitops.Commit, e
 
 // A step that the branch shows already is the commit that was looked at. What
 // the branch came to since may be the next step of another run, and waiting
-// for that to show this one would take a good promotion back.
+// for that to show this one would roll a good promotion back.
 func TestCommitThatIsThereIsTheOneThatWasLookedAt(t *testing.T) {
 	t.Parallel()
 	r := &run{Systems: Systems{Branch: moving{}, Reporter: silent{}}}

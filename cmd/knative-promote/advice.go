@@ -16,13 +16,13 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 	case errors.As(err, &stopped):
 		return "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 	case errors.As(err, &restore):
-		return "A person must look: the traffic may still go to the new revision. To take it back by hand:\n  " + s.RollbackCommand()
+		return "A person must look: the traffic may still go to the new revision. To roll it back by hand:\n  " + s.RollbackCommand()
 	case result.Command == string(inputs.Rollback), result.Command == string(inputs.Diff):
 		return ""
 	case result.Status == promote.Held, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
 		return onward(s, result)
 	case result.Status == promote.Superseded:
-		return "Nothing was taken back: what is in the infra repository now is somebody else's."
+		return "Nothing was rolled back: what is in the infra repository now is somebody else's."
 	}
 	return ""
 }
@@ -34,5 +34,5 @@ func onward(s inputs.Settings, result promote.Result) string {
 	if last, found := result.Last(); !found || last.TakesBack() {
 		return "To try it again:\n  " + same
 	}
-	return "To continue:\n  " + same + "\nTo take it back:\n  " + s.RollbackCommand()
+	return "To continue:\n  " + same + "\nTo roll it back:\n  " + s.RollbackCommand()
 }

@@ -22,14 +22,14 @@ func TestCommandsToPaste(t *testing.T) {
 	}
 	want := `To continue:
   knative-promote promote --service product-import --image "$INPUT_IMAGE" --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test --steps 10@5m,100
-To take it back:
+To roll it back:
   knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
 	candidate, restore := promote.StepResult{Name: "candidate", Commit: "3f9c2d1e"}, promote.StepResult{Name: "restore", Commit: "8a71e0c4"}
 	cancelled := promote.Result{Command: string(inputs.Promote), Status: promote.Cancelled, Steps: []promote.StepResult{candidate}}
 	if got := after(s, cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	want, _, _ = strings.Cut(strings.Replace(want, "To continue", "To try it again", 1), "\nTo take it back")
+	want, _, _ = strings.Cut(strings.Replace(want, "To continue", "To try it again", 1), "\nTo roll it back")
 	for _, steps := range [][]promote.StepResult{nil, {{Name: "candidate"}}, {candidate, restore}} {
 		if cancelled.Steps = steps; after(s, cancelled, nil) != want {
 			t.Errorf("after %v got\n%s\nwant\n%s", steps, after(s, cancelled, nil), want)

@@ -27,7 +27,7 @@ func annotate(r *console.Console, findings []check.Finding, local bool, most che
 			n.Text += "\nSeen: " + f.Evidence
 		}
 		if f.Fix != "" {
-			n.Text += "\nTo mend it: " + f.Fix
+			n.Text += "\nTo fix it: " + f.Fix
 		}
 		if local {
 			n.File, n.Line = f.File, f.Line

@@ -153,7 +153,7 @@ func (c crashCase) crash(t *testing.T, golden goldenRun, point, how string) {
 	open := golden.subjects[:len(golden.subjects)-1] // without the commit that says that the gates have passed
 	for _, first := range [][]string{golden.subjects, open} {
 		if c.code != "0" && slices.Equal(commits, slices.Concat(first, golden.subjects)) {
-			commits = golden.subjects // all was taken back: the next run tried once more, from the beginning
+			commits = golden.subjects // all was rolled back: the next run tried once more, from the beginning
 		}
 	}
 	if diff := cmp.Diff(golden.subjects, commits); diff != "" {

@@ -50,7 +50,7 @@ func exits() []exit {
 		{exitTimeout, "timeout", "the time was over before anything could be decided"},
 		{exitRolledBack, "gate failed, rolled back", "a gate failed, and what was there before is live again"},
 		{exitHeld, "gate failed, held", "a gate failed, and the traffic stays as it was"},
-		{exitNotRestored, "rollback failed", "a gate failed and taking it back failed too; a person must look"},
+		{exitNotRestored, "rollback failed", "a gate failed and rolling back failed too; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
 		{exitErrors, "errors found", "the command check, or the preflight of a promotion, found what would break it; nothing was changed"},

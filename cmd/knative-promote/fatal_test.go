@@ -53,7 +53,7 @@ var known = map[string]string{
 }
 
 // TestNobodyEndsTheProcess looks for calls, in anything that main can reach,
-// of functions that end the process: a promotion has to take back what it did.
+// of functions that end the process: a promotion has to roll back what it did.
 func TestNobodyEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

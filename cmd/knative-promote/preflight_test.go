@@ -113,7 +113,7 @@ func TestPreflightCosts(t *testing.T) {
 	if diff := cmp.Diff([]string{"git-receive-pack"}, beyond(withGit, withoutGit)); diff != "" {
 		t.Errorf("asked of git for the preflight (-want +got):\n%s", diff)
 	}
-	backArgo, backGit := b.asked(t, exitInput, "rollback") // there is nothing to go back to
+	backArgo, backGit := b.asked(t, exitInput, "rollback") // there is nothing to roll back to
 	if all := slices.Concat(backArgo, backGit); slices.Contains(all, "CanI") || slices.Contains(all, "git-receive-pack") {
 		t.Errorf("a rollback asked for %v", all)
 	}

@@ -164,7 +164,7 @@ func (w *world) checkCommit(before, c record) error {
 	return errors.Join(broken...)
 }
 
-// keptImages tells whether a step took back an image: the first one sets the
+// keptImages tells whether a step rolled back an image: the first one sets the
 // images, and who sets another one afterwards wins.
 func (w *world) keptImages(before, c record, begun map[string]bool) error {
 	step := c.trailers["Promotion-Step"]

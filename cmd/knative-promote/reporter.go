@@ -36,7 +36,7 @@ func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *
 func placeOf(s inputs.Settings) report.Place {
 	return report.Place{
 		Target: s.Remote.URL + " " + s.Remote.Branch, CommitURL: repourl.Read(s.Remote.URL).CommitURL(),
-		Undo: s.RollbackCommand(), UndoNeeds: s.RollbackNeeds(),
+		Rollback: s.RollbackCommand(), RollbackNeeds: s.RollbackNeeds(),
 	}
 }
 

@@ -43,7 +43,7 @@ func stories(w *world) []story {
 		title: "a broken image",
 		text: "Pull request 42 brings an image that cannot be pulled. It is given half a minute, as such\n" +
 			"troubles may pass. Its revision does not become ready, so it never gets traffic, and one commit\n" +
-			"takes everything back to what was there before.",
+			"rolls everything back to what was there before.",
 		with: w.inputs("image", "ghcr.io/acme/product-import:v2.1.0-broken", "steps", "10,50,100",
 			"probe", "/healthz", "probe-connect", w.argo.Ingress()),
 		pull: 42, exit: 8, status: "rolled-back", asNow: true,

@@ -13,7 +13,7 @@ import (
 )
 
 // FuzzRoute promotes any Service in any overlay. It must not panic; what Check
-// lets pass, Knative must accept; and taking it back leaves no byte behind.
+// lets pass, Knative must accept; and rolling it back leaves no byte behind.
 func FuzzRoute(f *testing.F) {
 	seen := map[string]bool{}
 	for _, s := range scenarios(f) {

@@ -9,7 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// Two Services share an overlay. Taking one back leaves what happened to the
+// Two Services share an overlay. Rolling one back leaves what happened to the
 // other one's image since.
 func TestRestoreImagesLeavesTheOthers(t *testing.T) {
 	t.Parallel()

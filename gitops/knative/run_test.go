@@ -27,8 +27,8 @@ import (
 //	image REF...    the images of the steps that follow
 //	also NAME...    what keeps running and may move with them
 //	step PERCENT    the promotion's commit with this share for the candidate
-//	back            the commit that takes the promotion back, as a failed gate does
-//	restore         the commit that takes back all since the beginning
+//	back            the commit that rolls the promotion back, as a failed gate does
+//	restore         the commit that rolls back all since the beginning
 //	begin           the beginning is here
 //	same            the repository is as it was at the beginning, byte for byte
 //	file FROM TO    somebody replaces the file TO with FROM
@@ -91,10 +91,10 @@ func (r *run) do(t testing.TB, words []string) (string, error) {
 	case "step":
 		return r.step(t, words[1])
 	case "back":
-		return r.takeBack(t, r.base)
+		return r.rollBack(t, r.base)
 	case "restore":
 		r.from = ""
-		return r.takeBack(t, r.begin)
+		return r.rollBack(t, r.begin)
 	case "begin":
 		r.begin = r.tree
 	case "same":
@@ -165,9 +165,9 @@ func (r *run) plan(now, next *knative.State, percent int) (knative.Expected, err
 	return knative.Expected{Images: r.images, Revision: to, Traffic: split.Targets(r.tag, r.keep)}, nil
 }
 
-// takeBack restores an earlier tree. An overlay without a promotion gets the
+// rollBack restores an earlier tree. An overlay without a promotion gets the
 // old revision by name, where there is one.
-func (r *run) takeBack(t testing.TB, tree fstest.MapFS) (string, error) {
+func (r *run) rollBack(t testing.TB, tree fstest.MapFS) (string, error) {
 	t.Helper()
 	now, err := r.read(t)
 	if err != nil {

@@ -109,7 +109,7 @@ func findExpiry(f Facts) []Finding {
 	}
 	if left <= f.Request.Worst {
 		finding.Severity = Error
-		finding.Effect = fmt.Sprintf("The promotion and its way back may take %s. Without a token it cannot see whether a commit is live, takes back what it cannot see, "+
+		finding.Effect = fmt.Sprintf("The promotion and its rollback may take %s. Without a token it cannot see whether a commit is live, rolls back what it cannot see, "+
 			"and cannot see that either.", span(f.Request.Worst))
 	}
 	if left <= 0 {

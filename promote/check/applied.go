@@ -81,7 +81,7 @@ func findPortsWithoutProtocol(f Facts) []Finding {
 	finding := Finding{
 		Problem: fmt.Sprintf("Port %d of container %d of Service %s names no protocol, and Application %s uses ServerSideApply without ServerSideDiff",
 			port, container, f.Request.Service, f.application()),
-		Effect:   "Argo CD cannot compare the Service: ComparisonError, sync status Unknown. It syncs nothing, neither a promotion nor its way back.",
+		Effect:   "Argo CD cannot compare the Service: ComparisonError, sync status Unknown. It syncs nothing, neither a promotion nor its rollback.",
 		Evidence: "spec.syncPolicy.syncOptions of the Application, no " + compareOptions + ": ServerSideDiff=true",
 		Fix: "Write `protocol: TCP` beside containerPort. Or switch server-side diff on:\n" +
 			fmt.Sprintf("kubectl -n %s annotate application %s %s=ServerSideDiff=true", f.appNamespace(), f.application(), compareOptions),
@@ -145,7 +145,7 @@ func findSwitched(f Facts) []Finding {
 	return []Finding{{
 		Problem: fmt.Sprintf("Application %s uses ServerSideApply, and Service %s was applied client-side before", f.application(), f.Request.Service),
 		Effect: "From the second server-side sync on Knative refuses every one (\"annotation value is immutable: metadata.annotations." + creator +
-			"\"): a promotion stops in the middle and cannot be taken back.",
+			"\"): a promotion stops in the middle and cannot be rolled back.",
 		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations as a whole, nobody owns " + creator,
 		Fix: "Give the Service an annotation of your own in Git, so that there is always one to apply:\n" +
 			f.patch(change{Op: "add", Path: "/metadata/annotations", Value: map[string]string{"app.kubernetes.io/managed-by": "argocd"}}),
@@ -193,7 +193,7 @@ func findLastApplied(f Facts) []Finding {
 	finding := Finding{
 		Severity: Error,
 		Problem:  fmt.Sprintf("%s stands in the last-applied annotation of Service %s, and not in Git", creator, f.Request.Service),
-		Effect:   "Every sync tries to take the annotation away, and Knative refuses it: nothing can be promoted or taken back.",
+		Effect:   "Every sync tries to take the annotation away, and Knative refuses it: nothing can be promoted or rolled back.",
 		Evidence: corev1.LastAppliedConfigAnnotation + " of the live Service; syncs with RespectIgnoreDifferences=true leave it there",
 		Fix:      "Let the next sync start anew:\n" + forget,
 	}
@@ -231,7 +231,7 @@ func findReplace(f Facts) []Finding {
 	}
 	if annotated(service, syncOptions, "Force=true") || hasOption(f.Setup.App, "Force=true") {
 		finding.Effect = "With Force=true every sync deletes the Service with all its revisions and creates it anew: it is down for a while, and there is no " +
-			"old revision that traffic could come from or go back to."
+			"old revision that traffic could come from or return to."
 	}
 	return []Finding{finding}
 }

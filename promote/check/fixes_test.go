@@ -12,9 +12,9 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// TestFixesMend puts what a fix offers for the overlay's kustomization there,
+// TestFixes puts what a fix offers for the overlay's kustomization there,
 // as it says. The rule must then find nothing any more.
-func TestFixesMend(t *testing.T) {
+func TestFixes(t *testing.T) {
 	t.Parallel()
 	tried := map[string]bool{}
 	for _, file := range scenes(t) {

@@ -68,7 +68,7 @@ func findSelector(f Facts) []Finding {
 		finding := Finding{
 			Problem: fmt.Sprintf("labels of the overlay get into spec.selector of Service %s", f.Overlay.Service()),
 			Effect: "A Knative Service has no selector, so the API server drops it and the Application is out of sync after every sync. " +
-				"A promotion never sees its commit live: it fails, and cannot see what it takes back live either.",
+				"A promotion never sees its commit live: it fails, and does not see the rollback live either.",
 			Evidence: "The render has spec.selector, which kustomize adds for commonLabels, and for labels with includeSelectors.",
 			Fix:      "Write them as labels:, without includeSelectors, in place of what is there:" + f.plainLabels(),
 			File:     at.File, Line: at.Line,

@@ -83,7 +83,7 @@ func findImageOverridden(f Facts) []Finding {
 			}
 			finding := o.finding(fmt.Sprintf("The image %s of Service %s is set outside of the overlay", text, f.Request.Service), string(text))
 			finding.Effect = "It wins over the image that a promotion writes into the kustomization: the new revision would run the old image, and a promotion fails at its " +
-				"first step. Its way back fails too, because the same revision's name then stands for two templates."
+				"first step. Its rollback fails too, because the same revision's name then stands for two templates."
 			found = append(found, finding)
 		}
 	}

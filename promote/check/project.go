@@ -64,7 +64,7 @@ func findSignature(f Facts) []Finding {
 	}
 	return []Finding{{
 		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", name),
-		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that takes it back: what is live stays as it was, with a ComparisonError.",
+		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that rolls it back: what is live stays as it was, with a ComparisonError.",
 		Evidence: evidence,
 		Fix: "Put the Application into a project without them, and protect the branch on the forge instead. Or take signatureKeys, or sourceIntegrity, out of this one:\n" +
 			fmt.Sprintf("kubectl -n %s edit appproject %s", f.argocd(), name),
@@ -150,7 +150,7 @@ func findPrunedConfig(f Facts) []Finding {
 		found = append(found, Finding{
 			Problem: fmt.Sprintf("%s is generated, and Argo CD deletes the one before it while the old revision still uses it", name),
 			Effect: "When a commit changes its content, the sync that brings the new object prunes the old one. From then on no new pod of the old revision starts, " +
-				"at whatever share of the traffic, until the promotion has moved on or was taken back.",
+				"at whatever share of the traffic, until the promotion has moved on or was rolled back.",
 			Evidence: fmt.Sprintf("the template of Service %s reads it, spec.syncPolicy.automated.prune is on", f.Request.Service),
 			Fix: "Keep generated objects, in the kustomization:\ngeneratorOptions:\n  annotations:\n    " + syncOptions + ": Prune=false\n" +
 				"Old ones then stay, and the Application is OutOfSync because of them, unless they also get:\n    " + compareOptions + ": IgnoreExtraneous",

@@ -124,7 +124,7 @@ func level(s Severity) string { return [...]string{"note", "warning", "error"}[s
 // message is what code scanning shows of a finding. It knows no layout but
 // line breaks.
 func (f Finding) message() string {
-	parts := []string{f.Problem + ".", f.Effect, "Seen: " + f.Evidence, "To mend it: " + f.Fix}
+	parts := []string{f.Problem + ".", f.Effect, "Seen: " + f.Evidence, "To fix it: " + f.Fix}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return strings.HasSuffix(p, ": ") || p == "" })
 	return strings.ReplaceAll(strings.Join(parts, "\n\n"), "](", "] (") // no link of somebody else's
 }

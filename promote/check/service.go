@@ -75,7 +75,7 @@ func findInvalid(f Facts) []Finding {
 	return []Finding{{
 		Problem: fmt.Sprintf("Knative refuses Service %s as overlay %s renders it", f.Overlay.Service(), f.Overlay.Overlay),
 		Effect: "Argo CD cannot sync what is in Git now. A promotion may correct it, as far as it writes the revision's name and the traffic itself, " +
-			"but one that fails cannot be taken back: what was there before is refused too.",
+			"but one that fails cannot be rolled back: what was there before is refused too.",
 		Evidence: refusal.Error(),
 		Fix:      "Correct the field that it names.",
 		File:     at.File, Line: at.Line,
@@ -102,7 +102,7 @@ func namedField(message string) []any {
 }
 
 const neverInSync = "Application is out of sync after every sync, and self-heal syncs it again and again. A promotion never sees its commit " +
-	"live: it fails, and cannot see what it takes back live either."
+	"live: it fails, and does not see the rollback live either."
 
 // findNotNormal is certain only where Argo CD says that the Service differs at
 // this very commit. It finds nothing where Argo CD is content: server-side

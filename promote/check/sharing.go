@@ -52,7 +52,7 @@ func (f Facts) moves(image string, moving []knative.Companion) Finding {
 	at := f.inKustomization("images")
 	finding := Finding{
 		Problem:  fmt.Sprintf("image %s is also that of %s", image, names(moving)),
-		Effect:   "It moves with the first commit of a promotion, at once and without steps, and back when the promotion is taken back.",
+		Effect:   "It moves with the first commit of a promotion, at once and without steps, and back when the promotion is rolled back.",
 		Evidence: "With another tag of the image the overlay renders both with it.",
 		Fix:      "Nothing, or give the image a name of its own there in the base.",
 		File:     at.File, Line: at.Line,

@@ -17,7 +17,7 @@ const OutOfSync = "out-of-sync"
 
 // findOutOfSync is about a commit that Argo CD has tried to sync. What ended
 // that ends a promotion's first commit too, unless the promotion corrects it, and
-// the commit that takes it back.
+// the commit that rolls it back.
 func findOutOfSync(f Facts) []Finding {
 	if f.Overlay == nil || !f.tried() {
 		return nil
@@ -31,7 +31,7 @@ func findOutOfSync(f Facts) []Finding {
 	}
 	finding := Finding{
 		Problem:  fmt.Sprintf("Service %s is out of sync at commit %.10s, which was synced", f.Overlay.Service(), f.Commit),
-		Effect:   "If that lasts, a promotion never sees its commit live: it fails, and cannot see what it takes back live either.",
+		Effect:   "If that lasts, a promotion never sees its commit live: it fails, and does not see the rollback live either.",
 		Evidence: "Argo CD says so, and that the sync of this commit has succeeded." + f.unlike(),
 		Fix:      "See what differs, and write it as the cluster has it, or have it ignored:\nargocd app diff " + f.application(),
 	}
@@ -92,7 +92,7 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
 	return []Finding{{
 		Severity: Error,
 		Problem:  fmt.Sprintf("the sync of commit %.10s of Application %s has failed", f.Commit, f.application()),
-		Effect:   "What ended it most likely ends the sync of a promotion's first commit too, and of the one that takes that back.",
+		Effect:   "What ended it most likely ends the sync of a promotion's first commit too, and of the one that rolls that back.",
 		Evidence: strings.Join(failed[:min(len(failed), 1+most)], "\n"),
 		Fix:      "Correct what it names, or sync it again if the reason is gone:\nargocd app sync " + f.application(),
 	}}

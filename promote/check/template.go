@@ -158,7 +158,7 @@ func findStartupProbe(f Facts) []Finding {
 		found = append(found, Finding{
 			Problem: fmt.Sprintf("the startup probe of Service %s has no port", f.Next.Service()),
 			Effect: "Kubernetes refuses the Deployment of every new revision, and Knative says only that it is being deployed: " +
-				"a promotion waits until its wait-timeout and takes it back.",
+				"a promotion waits until its wait-timeout and rolls it back.",
 			Evidence: readable(steps) + " has no port; Knative fills one in for readiness and liveness probes only",
 			Fix:      "Name the port.\n" + f.patch(change{Op: "add", Path: jsonpointer.Join(append(steps, "port")...), Value: port(c)}),
 			File:     at.File, Line: at.Line,

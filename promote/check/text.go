@@ -31,7 +31,7 @@ func (f Finding) Text() string {
 		evidence = "\n" + evidence
 	}
 	for _, part := range []struct{ title, text string }{
-		{"Effect", strings.TrimSpace(f.Effect)}, {"Seen", evidence}, {"To mend it", strings.TrimSpace(f.Fix)},
+		{"Effect", strings.TrimSpace(f.Effect)}, {"Seen", evidence}, {"To fix it", strings.TrimSpace(f.Fix)},
 	} {
 		b.WriteString(paragraph(part.title, part.text))
 	}

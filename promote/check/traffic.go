@@ -66,7 +66,7 @@ func findMissing(f Facts) []Finding {
 		finding := Finding{
 			Problem: fmt.Sprintf("the traffic of Service %s names revision %s, which does not exist", f.Overlay.Service(), t.RevisionName),
 			Effect: "Where it is truly gone, Knative changes nothing of the Service's routes, also if the target is at 0 %: the Service is " +
-				"RevisionMissing, and a promotion fails at its first step and cannot be taken back.",
+				"RevisionMissing, and a promotion fails at its first step and cannot be rolled back.",
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s; Argo CD has no such revision in the Application", i, knative.Describe([]servingv1.TrafficTarget{t})),
 			Fix:      "Take the target out of the traffic.\n" + f.patch(change{Op: "remove", Path: jsonpointer.Join("spec", "traffic", i)}),
 			File:     at.File, Line: at.Line,
@@ -74,7 +74,7 @@ func findMissing(f Facts) []Finding {
 		if missed := f.missed(t.RevisionName); missed != "" {
 			finding.Severity = Error
 			finding.Effect = "Knative changes nothing of the Service's routes while one target is missing, also at 0 %. A promotion fails at its first " +
-				"step, and cannot be taken back."
+				"step, and cannot be rolled back."
 			finding.Evidence += "\nthe live Service says: " + missed
 		}
 		if f.Overlay.Owned() {
@@ -195,7 +195,7 @@ func findLongHost(f Facts) []Finding {
 		}
 		found = append(found, Finding{
 			Problem: fmt.Sprintf("the tag %q and the name of Service %s make the host name %s", tag, f.Service.Name, long),
-			Effect: fmt.Sprintf("Knative cannot serve it: %s has %d characters and %d are possible. The Service becomes ErrorConfig, and the promotion is taken back.",
+			Effect: fmt.Sprintf("Knative cannot serve it: %s has %d characters and %d are possible. The Service becomes ErrorConfig, and the promotion is rolled back.",
 				first, len(first), maxLabel),
 			Evidence: fmt.Sprintf("the live Service's URL is %s, and a tag comes before it (domain-template and tag-template in config-network)", f.Service.Status.URL),
 			Fix:      shorter(tag, maxLabel-(len(first)-len(tag))),

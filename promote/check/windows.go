@@ -158,7 +158,7 @@ func findClosed(f Facts) []Finding {
 	}
 	finding := Finding{
 		Problem: fmt.Sprintf("A sync window keeps Argo CD from syncing Application %s now", f.application()),
-		Effect: fmt.Sprintf("Argo CD applies no commit of a promotion while it is closed, and none that takes one back: the first gate waits %s for that and then fails.",
+		Effect: fmt.Sprintf("Argo CD applies no commit of a promotion while it is closed, and none that rolls one back: the first gate waits %s for that and then fails.",
 			span(f.Request.Wait)),
 		Evidence: f.windowEvidence(all),
 		Fix:      "Promote when the window is open. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
@@ -191,8 +191,8 @@ func findClosing(f Facts) []Finding {
 	}
 	return []Finding{{
 		Problem:  fmt.Sprintf("A sync window closes for Application %s at %s", f.application(), f.when(closes)),
-		Effect:   "A promotion that takes longer stops in the middle of its steps, and its way back waits until the window opens again.",
-		Evidence: f.windowEvidence(all) + fmt.Sprintf("\nthe promotion and its way back may take %s", span(f.Request.Worst)),
+		Effect:   "A promotion that takes longer stops in the middle of its steps, and its rollback waits until the window opens again.",
+		Evidence: f.windowEvidence(all) + fmt.Sprintf("\nthe promotion and its rollback may take %s", span(f.Request.Worst)),
 		Fix:      "Promote when more time is left, or with fewer or shorter steps. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
 	}}
 }

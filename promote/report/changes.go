@@ -46,7 +46,7 @@ func addressLine(r promote.Result) string {
 
 // hasCandidate reports whether the new revision still has an address of its
 // own. It goes with the candidate's tag, which the last commit of a promotion
-// and one that takes something back remove; other tags are other people's.
+// and one that rolls something back remove; other tags are other people's.
 func hasCandidate(r promote.Result) bool {
 	if last, found := r.Last(); found && (last.Percent == 100 || last.TakesBack()) {
 		return false

@@ -53,7 +53,7 @@ func fullFinding(f check.Finding) string {
 		text += "Seen" + where + ".\n\n"
 	}
 	if f.Fix != "" {
-		text += "To mend it:\n\n" + redactedBlock(f.Fix) + "\n"
+		text += "To fix it:\n\n" + redactedBlock(f.Fix) + "\n"
 	}
 	return text + "<sub>Rule " + code(f.Rule, maxName) + " · " + link("documentation", f.Link) + "</sub>\n\n"
 }

@@ -15,18 +15,18 @@ const CommentLimit = 65536
 // The most of what comes many times. With these, and the limits of names and
 // reasons, all but the difference has room in a comment whatever the texts are.
 const (
-	maxTags  = 4
-	maxSteps = 30
-	maxGates = 4
-	maxUndo  = 4000 // bytes of a command
+	maxTags     = 4
+	maxSteps    = 30
+	maxGates    = 4
+	maxRollback = 4000 // bytes of a command
 )
 
 // A Place is where a promotion happens, as far as a page alone needs it.
 type Place struct {
-	Target    string   // tells equal names apart: the infra repository and its branch
-	CommitURL string   // web address of a commit of the infra repository, up to its hash; empty: no links
-	Undo      string   // shell command that takes the promotion back
-	UndoNeeds []string // environment variables that Undo reads
+	Target        string   // tells equal names apart: the infra repository and its branch
+	CommitURL     string   // web address of a commit of the infra repository, up to its hash; empty: no links
+	Rollback      string   // shell command that rolls the promotion back
+	RollbackNeeds []string // environment variables that Rollback reads
 }
 
 // Marker is the hidden first line of the comment about one Service, by which

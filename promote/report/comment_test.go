@@ -36,9 +36,9 @@ func result(t *testing.T, parts map[string][]byte) (promote.Result, Place) {
 	r.Target = target(of.Service, of.Environment, of.Overlay, of.Application)
 	r.Difference = manifest.Compare(parts["before.yaml"], parts["after.yaml"])
 	return r, Place{
-		CommitURL: "https://github.com/acme/infra/commit/",
-		Undo:      "knative-promote rollback --repository acme/infra --path " + r.Overlay,
-		UndoNeeds: []string{"INPUT_TOKEN", "INPUT_ARGOCD_TOKEN"},
+		CommitURL:     "https://github.com/acme/infra/commit/",
+		Rollback:      "knative-promote rollback --repository acme/infra --path " + r.Overlay,
+		RollbackNeeds: []string{"INPUT_TOKEN", "INPUT_ARGOCD_TOKEN"},
 	}
 }
 

@@ -53,10 +53,10 @@ func advice(r promote.Result, at Place) string {
 		if r.Command == "rollback" {
 			return ""
 		}
-		return "**Next:** image, revision and traffic are as they were before; nothing has to be undone. " +
+		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back. " +
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
 	case promote.Held:
-		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + undoAdvice(r, at)
+		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + rollbackAdvice(r, at)
 	case promote.Cancelled, promote.Failed:
 		return unfinishedAdvice(r, at)
 	case promote.Superseded:
@@ -71,29 +71,29 @@ func unfinishedAdvice(r promote.Result, at Place) string {
 	case !found:
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
 	case last.TakesBack() && last.Progress == promote.Passed:
-		return "**Next:** image, revision and traffic are as they were before; nothing has to be undone.\n\n"
+		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back.\n\n"
 	case last.TakesBack():
-		return "**Next:** the commit that takes everything back is in Git, but was not seen live. " +
+		return "**Next:** the commit that rolls everything back is in Git, but was not seen live. " +
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
 	}
-	return "**Next:** Git stays at the last commit below. To continue, start the same run again: it goes on from there. " + undoAdvice(r, at)
+	return "**Next:** Git stays at the last commit below. To continue, start the same run again: it goes on from there. " + rollbackAdvice(r, at)
 }
 
-// undoAdvice is the command that takes the promotion back.
-func undoAdvice(r promote.Result, at Place) string {
+// rollbackAdvice is the command that rolls the promotion back.
+func rollbackAdvice(r promote.Result, at Place) string {
 	if r.PreviousRevision == "" {
-		return "There is no earlier revision to go back to.\n\n" // a first deployment
+		return "There is no earlier revision to roll back to.\n\n" // a first deployment
 	}
-	if at.Undo == "" || len(at.Undo) > maxUndo { // a part of a command is none
-		return "To undo it, use the command `rollback`.\n\n"
+	if at.Rollback == "" || len(at.Rollback) > maxRollback { // a part of a command is none
+		return "To roll it back, use the command `rollback`.\n\n"
 	}
 	var needs []string
-	for _, name := range at.UndoNeeds {
+	for _, name := range at.RollbackNeeds {
 		needs = append(needs, code(name, maxLabel))
 	}
 	where := ""
 	if len(needs) > 0 {
 		where = ", with " + strings.Join(needs, ", ") + " in the environment"
 	}
-	return "To undo it" + where + ":\n\n" + fenced("sh", at.Undo) + "\n"
+	return "To roll it back" + where + ":\n\n" + fenced("sh", at.Rollback) + "\n"
 }

@@ -36,7 +36,7 @@ func DiffSummary(overlays []Overlay, own []string, room int) string {
 // OwnChanged is what a person must know who merges a change of the tool's own
 // files.
 const OwnChanged = "This pull request changes what knative-promote has written: the record of the promotions, the revision and its traffic. " +
-	"A promotion continues, and a rollback goes back, as that record says: merge it only where you mean that."
+	"That record decides what a promotion continues and where a rollback goes: merge it only where you mean that."
 
 const (
 	maxWarnings = 5

@@ -114,13 +114,13 @@ func (s *Settings) checkApp(given origins) string {
 // (https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-an-installation-access-token-for-a-github-app).
 const appTokenLife = time.Hour
 
-// checkTokenLife refuses a promotion that could not be taken back any more.
+// checkTokenLife refuses a promotion that could not be rolled back any more.
 func (s *Settings) checkTokenLife(given origins) string {
 	worst := s.Promote.Worst(s.Timeout)
 	if s.Command != Promote || !strings.HasPrefix(s.Remote.Token, "ghs_") || s.Remote.Token == s.GitHubToken || s.Timeout == 0 || worst <= appTokenLife {
 		return ""
 	}
-	return fmt.Sprintf("token (%s): a GitHub App's token lives for %s, and this promotion and its way back may take %s, so at its end it could not be taken back; "+
+	return fmt.Sprintf("token (%s): a GitHub App's token lives for %s, and this promotion and its rollback may take %s, so at its end it could not be rolled back; "+
 		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given.source("token"), appTokenLife, worst)
 }
 

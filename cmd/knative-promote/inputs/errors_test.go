@@ -82,7 +82,7 @@ func TestContradictions(t *testing.T) {
 		env  []string
 		want string
 	}{
-		{"to without rollback", []string{"INPUT_TO=abcdef1"}, `to: "abcdef1" (INPUT_TO): only the command rollback goes back to something; remove it, or set command to rollback`},
+		{"to without rollback", []string{"INPUT_TO=abcdef1"}, `to: "abcdef1" (INPUT_TO): only the command rollback has a destination; remove it, or set command to rollback`},
 		{"bad to", []string{"INPUT_COMMAND=rollback", "INPUT_TO=HEAD~1"}, `to: "HEAD~1" (INPUT_TO): expected the name of a revision, or 7 to 40 hexadecimal digits of a commit; for example: product-import-8a71e0c4`},
 		{"bad format", []string{"INPUT_COMMAND=check", "INPUT_FORMAT=yaml"}, `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
 		{"bad output", []string{"INPUT_COMMAND=check", "INPUT_OUTPUT=folder/"}, `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
@@ -104,7 +104,7 @@ func TestContradictions(t *testing.T) {
 		{"App without id", []string{"INPUT_TOKEN=", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id: missing: app-private-key is set (INPUT_APP-PRIVATE-KEY); set app-id too, or token instead of both`},
 		{"App and token", []string{"INPUT_TOKEN=x", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `token (INPUT_TOKEN): app-id is set too (INPUT_APP-ID), and its tokens are made in the run; remove one of them`},
 		{"App over ssh", []string{"INPUT_TOKEN=", "INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id (INPUT_APP-ID): a GitHub App's token is for https, and the repository is git@example.com:infra.git; write repository as owner/name or an https URL`},
-		{"token over before the end", []string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `token (INPUT_TOKEN): a GitHub App's token lives for 1h0m0s, and this promotion and its way back may take 1h36m0s, so at its end it could not be taken back; give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps`},
+		{"token over before the end", []string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `token (INPUT_TOKEN): a GitHub App's token lives for 1h0m0s, and this promotion and its rollback may take 1h36m0s, so at its end it could not be rolled back; give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps`},
 		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},
 		{"CA and insecure", []string{"INPUT_ARGOCD-INSECURE=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): argocd-insecure accepts every certificate; remove one of them`},
 		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},

@@ -27,7 +27,7 @@ func (s *Settings) wishFor(in Input, text string) {
 	}
 }
 
-// RollbackCommand goes back to the promotion before, from the same place.
+// RollbackCommand rolls back to the promotion before, from the same place.
 func (s *Settings) RollbackCommand() string {
 	return s.CommandLine(Rollback, func(in Input) bool { return in.Place })
 }

@@ -29,7 +29,7 @@ type Input struct {
 	Elsewhere     string                     // why it is wrong for other commands, where it is not only left out
 	Required      []Command                  // the commands that cannot do without it
 	Planned       bool                       // diff cannot do without it either where it plans a promotion
-	Place         bool                       // tells where the Service is, so what takes a promotion back repeats it
+	Place         bool                       // tells where the Service is, so the command that rolls back repeats it
 	Value         flag.Value                 // checks the text and keeps it in the settings
 }
 
@@ -88,8 +88,8 @@ func (s *Settings) what() []Input {
 		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
-		{Name: "to", Example: "product-import-8a71e0c4", For: []Command{Rollback}, Elsewhere: "only the command rollback goes back to something", Value: bind(&p.To, parseTo),
-			Usage: "for rollback: the revision to go back to, or a commit by its full name (default: the promotion before)"},
+		{Name: "to", Example: "product-import-8a71e0c4", For: []Command{Rollback}, Elsewhere: "only the command rollback has a destination", Value: bind(&p.To, parseTo),
+			Usage: "for rollback: the revision to roll back to, or a commit by its full name (default: the promotion before)"},
 		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),
 			Usage: "why, for the commit message and the report"},
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // However an Application is set up, a good image is promoted and a broken one
-// is taken back.
+// is rolled back.
 func TestApplications(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*layout){

@@ -30,7 +30,7 @@ func TestCheckDifferences(t *testing.T) {
 		}},
 		"ignored-unclear": {
 			layout: func(l *layout) { l.ignoring("jqPathExpressions", `.spec | .["traf" + "fic"]`) },
-			mend:   func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/ignoreDifferences"}]`) },
+			fix:    func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/ignoreDifferences"}]`) },
 		},
 		"last-applied-annotations": {
 			layout: func(l *layout) {
@@ -50,7 +50,7 @@ func TestCheckApply(t *testing.T) {
 	all := map[string]trouble{
 		"replace": {
 			layout: func(l *layout) { l.option("Replace=true") },
-			mend:   func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/syncOptions/1"}]`) },
+			fix:    func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/syncOptions/1"}]`) },
 		},
 		"server-side-apply-diff": {
 			layout: onServer("containerPort: 8080, protocol: TCP"),
@@ -103,7 +103,7 @@ func TestCheckSource(t *testing.T) {
 				s.patchApplication(fmt.Sprintf(`[{"op": "add", "path": "/spec/sourceHydrator", "value": {
 					"drySource": {"repoURL": %q, "targetRevision": "main", "path": %q}, "syncSource": {"targetBranch": "hydrated", "path": "apps"}}}]`, s.URL, s.Overlay))
 			},
-			mend: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/sourceHydrator"}]`) },
+			fix: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/sourceHydrator"}]`) },
 		},
 		"generate-paths":    {layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") }},
 		"image-overridden":  {set: kustomize("images", "['ghcr.io/acme/app:v1.0.0']")},
@@ -114,7 +114,7 @@ func TestCheckSource(t *testing.T) {
 				s.patchApplication(`[{"op": "replace", "path": "/spec/sources/1/path", "value": "missing"}]`)
 				s.becomes("Unknown", "Healthy")
 			},
-			mend: func(s *site) {
+			fix: func(s *site) {
 				s.patchApplication(`[{"op": "replace", "path": "/spec/sources/1/path", "value": "extra"}]`)
 				s.becomes("Synced", "Healthy")
 			},
@@ -123,7 +123,7 @@ func TestCheckSource(t *testing.T) {
 			set: func(s *site) {
 				s.patchApplication(`[{"op": "add", "path": "/spec/source/directory", "value": {"recurse": true}}]`)
 			},
-			mend: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/source/directory"}]`) },
+			fix: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/source/directory"}]`) },
 		},
 	})
 }
@@ -147,23 +147,23 @@ func TestCheckSync(t *testing.T) {
 		"skip-reconcile": {set: func(s *site) {
 			s.patchApplication(`[{"op": "add", "path": "/metadata/annotations", "value": {"argocd.argoproj.io/skip-reconcile": "true"}}]`)
 		}},
-		"owners": {seen: (*site).changesHands, set: (*site).copyApplication, mend: (*site).deleteCopy},
+		"owners": {seen: (*site).changesHands, set: (*site).copyApplication, fix: (*site).deleteCopy},
 		"sync-window-closed": {
 			set: func(s *site) {
 				s.project(`sourceRepos: ["*"], syncWindows: [{kind: deny, schedule: "* * * * *", duration: 24h, applications: ["*"]}]`)
 			},
-			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
+			fix: func(s *site) { s.project(`sourceRepos: ["*"]`) },
 		},
 		"signature-required": {
-			set:  func(s *site) { s.project(`sourceRepos: ["*"], signatureKeys: [{keyID: D56C4FCA57A46444}]`) },
-			mend: func(s *site) { s.project(`sourceRepos: ["*"]`) },
+			set: func(s *site) { s.project(`sourceRepos: ["*"], signatureKeys: [{keyID: D56C4FCA57A46444}]`) },
+			fix: func(s *site) { s.project(`sourceRepos: ["*"]`) },
 		},
 		"sync-window-closes": {
 			set: (*site).closesSoon,
 			seen: func(s *site) {
 				s.promote("v2.0.0", "steps=50@2m,100", "preflight=off", "wait-timeout=20s").exits(10).says("sync window")
 			},
-			mend: func(s *site) {
+			fix: func(s *site) {
 				s.project(`sourceRepos: ["*"]`)
 				s.becomes("Synced", "Healthy")
 			},
@@ -179,7 +179,7 @@ func TestCheckSync(t *testing.T) {
 			seen:   (*site).deleteCopy, // with this token
 			with:   []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["ci"]},
 		},
-		"deleting":       {set: (*site).deleteApplication, mend: (*site).restoreApplication},
+		"deleting":       {set: (*site).deleteApplication, fix: (*site).restoreApplication},
 		"project-denies": {ends: 1, set: func(s *site) { s.project(`sourceRepos: ["https://git.example.com/other.git"]`) }},
 	})
 }

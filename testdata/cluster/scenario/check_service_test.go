@@ -24,7 +24,7 @@ func TestCheckManifest(t *testing.T) {
 		"labels-in-selector": {set: func(s *site) {
 			s.push("Label all", map[string]string{"./kustomization.yaml": "commonLabels: {team: shop}\n" + s.read("./kustomization.yaml")})
 			s.becomes("OutOfSync", "Healthy")
-		}, mend: func(s *site) {
+		}, fix: func(s *site) {
 			s.push("Do as check says", map[string]string{"./kustomization.yaml": replaced(s.T, s.read("./kustomization.yaml"),
 				"commonLabels:", "labels:\n- pairs:")})
 		}},
@@ -39,7 +39,7 @@ func TestCheckManifest(t *testing.T) {
 					s.Errorf("%s is live", image)
 				}
 			},
-			mend: func(s *site) {
+			fix: func(s *site) {
 				s.push("Do as check says", map[string]string{"./kustomization.yaml": replaced(s.T, s.read("./kustomization.yaml"), s.Image+"s", s.Image)})
 			},
 		},
@@ -85,7 +85,7 @@ func TestCheckTraffic(t *testing.T) {
 			layout: service(plain),
 			set:    func(s *site) { s.base("  traffic:\n  - {latestRevision: true, percent: 90}\n") },
 			seen:   func(s *site) { s.refused("Traffic targets sum to 90, want 100") },
-			mend:   func(s *site) { s.base("") },
+			fix:    func(s *site) { s.base("") },
 		},
 		"promotion-refused": {
 			layout: service(plain),
@@ -93,7 +93,7 @@ func TestCheckTraffic(t *testing.T) {
 				s.base(fmt.Sprintf("  traffic:\n  - {revisionName: %[1]s-00001, percent: 100}\n  - {revisionName: %[1]s-00001, tag: candidate}\n", s.Service))
 			},
 			ends: 1,
-			mend: func(s *site) { s.base("") },
+			fix:  func(s *site) { s.base("") },
 		},
 		"previous-tag-taken": {
 			layout: service(plain),
@@ -147,7 +147,7 @@ func TestCheckPrune(t *testing.T) {
 				r.cmd.Process.Kill()
 				r.wait()
 			},
-			mend: func(s *site) {
+			fix: func(s *site) {
 				s.push("Do as check says", map[string]string{"./kustomization.yaml": s.read("./kustomization.yaml") +
 					"generatorOptions: {annotations: {argocd.argoproj.io/sync-options: Prune=false, argocd.argoproj.io/compare-options: IgnoreExtraneous}}\n"})
 			},

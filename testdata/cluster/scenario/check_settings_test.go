@@ -22,12 +22,12 @@ func TestCheckSettings(t *testing.T) {
 		"health-check-ignored": {
 			set:  setting("argocd", "argocd-cm", healthKey, `return {status = "Healthy"}`),
 			seen: func(s *site) { s.runs("v2.0.0-exit1"); s.becomes("Synced", "Healthy") },
-			mend: func(s *site) { s.pasteSetting(s.finds("health-check-ignored").Fix) },
+			fix:  func(s *site) { s.pasteSetting(s.finds("health-check-ignored").Fix) },
 			gone: func(s *site) { s.becomes("Synced", "Degraded") },
 		},
 		"health-generation-blind": {
 			seen: func(*site) {}, // in TestFiftyBrokenImages: often, not always
-			mend: func(s *site) { s.pasteSetting(s.finds("health-generation-blind").Fix) },
+			fix:  func(s *site) { s.pasteSetting(s.finds("health-generation-blind").Fix) },
 			gone: (*site).seesBrokenImages,
 		},
 		"anonymous": {
@@ -40,7 +40,7 @@ func TestCheckSettings(t *testing.T) {
 			set: setting("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service",
 				"- field: spec.template.spec\n  type: core/v1/PodSpec\n"),
 			seen: func(s *site) { s.becomes("OutOfSync", "Healthy") },
-			mend: unset("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service"),
+			fix:  unset("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service"),
 			gone: func(s *site) { s.becomes("Synced", "Healthy") },
 		},
 		"host-too-long": {

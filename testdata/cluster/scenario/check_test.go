@@ -23,11 +23,11 @@ type trouble struct {
 	layout    func(*layout) // sets it up before the first sync
 	set       func(*site)   // or after it
 	inputs    []string      // of all runs
-	ends      int           // exit code of a promotion that is made all the same; zero: it is taken back, or cannot be
+	ends      int           // exit code of a promotion that is made all the same; zero: it is rolled back, or cannot be
 	seen      func(*site)   // instead of a promotion: fails unless the trouble is there
 	elsewhere bool          // see the promotion fail on a site like it: the fix is for before
-	mend      func(*site)   // instead of what the finding says to paste
-	with      []string      // inputs that mend it
+	fix       func(*site)   // instead of what the finding says to paste
+	with      []string      // inputs that fix it
 	gone      func(*site)   // instead of a promotion: fails unless all is well
 }
 
@@ -73,8 +73,8 @@ func (c trouble) show(t *testing.T, name string) {
 		c.fails(s)
 	}
 	switch {
-	case c.mend != nil:
-		c.mend(s)
+	case c.fix != nil:
+		c.fix(s)
 	case c.with == nil:
 		s.paste(found.Fix)
 	}
@@ -92,7 +92,7 @@ func (c trouble) show(t *testing.T, name string) {
 func (c trouble) fails(s *site) {
 	s.Helper()
 	r := s.promote("v2.0.0", append([]string{"steps=100", "preflight=off", "wait-timeout=40s"}, c.inputs...)...)
-	if c.ends == 0 && r.Code == 10 { // what is in its way is in the way back's, too
+	if c.ends == 0 && r.Code == 10 { // what stops it stops its rollback too
 		return
 	}
 	r.exits(cmp.Or(c.ends, 8))

@@ -82,7 +82,7 @@ func cancelHolds(t *testing.T, a *shipped) {
 	}
 }
 
-// cancelRollsBack: with on-cancel rollback, one commit takes all back.
+// cancelRollsBack: with on-cancel rollback, one commit rolls all back.
 func cancelRollsBack(t *testing.T, a *shipped) {
 	s := newSite(t)
 	s.promote("v2.0.0", "steps=100").exits(0)
@@ -102,7 +102,7 @@ func cancelRollsBack(t *testing.T, a *shipped) {
 }
 
 // cancelRollsBackInVain: also where the Git server gives no answer to the last
-// commit, the step ends in time, and says that nothing was taken back.
+// commit, the step ends in time, and says that nothing was rolled back.
 func cancelRollsBackInVain(t *testing.T, a *shipped) {
 	s, h := shippedSite(t)
 	step := a.begin(s, "steps", "50@20m,100", "on-cancel", "rollback")

@@ -36,8 +36,8 @@ func TestKilledAfterEveryCommit(t *testing.T) {
 	}
 }
 
-// A killed run of a broken image is taken back by the one that follows.
-func TestKilledBeforeTakingBack(t *testing.T) {
+// A killed run of a broken image is rolled back by the one that follows.
+func TestKilledBeforeRollback(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.promote("v2.0.0", "steps=100").exits(0)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestForgeAway ends a forge of its own for ten seconds while a promotion is at
-// its first step, and another one before it has to be taken back: what was
+// its first step, and another one before it has to be rolled back: what was
 // asked is asked again. Not while git writes for a push: what is ended then
 // leaves a lock behind, with which the repository takes no push any more.
 func TestForgeAway(t *testing.T) {

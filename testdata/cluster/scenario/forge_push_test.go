@@ -119,7 +119,7 @@ func (s *forgeSite) refusedPushes() []refusal {
 // foreseen is what the preflight says of a forge that takes no push.
 func foreseen(seen, fix string) string {
 	return "push-refused: The Git server does not take a push to branch main\nA promotion ends before its first commit has arrived.\n" +
-		"Seen: asking to push to FORGE/OWNER/infra.git: " + seen + "\nTo mend it: " + fix + "\n" +
+		"Seen: asking to push to FORGE/OWNER/infra.git: " + seen + "\nTo fix it: " + fix + "\n" +
 		"Errors found: the preflight found what would break the promotion, nothing was pushed: The Git server does not take a push to branch main [push-refused]"
 }
 
@@ -135,7 +135,7 @@ func TestForgeRefusesInTheMiddle(t *testing.T) {
 	r.wait()
 	s.fails(r, 12, "Push refused: 100 %: pushing to FORGE/OWNER/infra.git: refused by the server: pre-receive hook declined: "+
 		"Not allowed to push to protected branch main: let the token's owner push to the branch, or change the rule")
-	r.says("To continue:\n", "To take it back:\n")
+	r.says("To continue:\n", "To roll it back:\n")
 	s.must(s.infra.Unprotect(t.Context(), forge.Branch))
 	s.runs("promote", "image="+s.Image+":v2.0.0", "steps=10,100").exits(0)
 	s.settled("v2.0.0")

@@ -45,7 +45,7 @@ func away(t *testing.T, part string, duration time.Duration) {
 }
 
 // With a token that is revoked in the middle nothing can be seen any more, and
-// what cannot be seen is not good: Git takes the promotion back, and the run
+// what cannot be seen is not good: Git has the rollback, and the run
 // says that a person must look.
 func TestTokenRevoked(t *testing.T) {
 	t.Parallel()

@@ -61,7 +61,7 @@ func (s *site) shell(ctx context.Context, script, tag string) error {
 
 // appWait tells whether `argocd app wait` says that the commit which comes
 // after good is healthy: asked as pipelines do, when that commit is pushed,
-// and until it has an answer or the commit is taken back.
+// and until it has an answer or the commit is rolled back.
 func (s *site) appWait(ctx context.Context, good string) bool {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -11,7 +11,7 @@ import (
 
 // A cluster that is built anew in the middle of a promotion has the revision
 // that the template in Git describes, and not the one before it, which gets
-// the most of the traffic. That is not healthy, so Git has all taken back, and
+// the most of the traffic. That is not healthy, so Git has the rollback, and
 // the old template makes the old revision again under its name.
 func TestClusterRebuilt(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func TestRollbackAfterSuccess(t *testing.T) {
 		t.Errorf("commits %q, want one", made)
 	}
 
-	// A second rollback has nowhere further to go: going back is not undone by it.
+	// A second rollback has nowhere further to go: the first one is not reverted by it.
 	s.begin("rollback", "to="+second).wait().exits(0)
 	s.settled("v2.0.0")
 }

@@ -121,7 +121,7 @@ func (s *site) template() servingv1.RevisionTemplateSpec {
 }
 
 // TestFirstPromotion: a Service with generated names is taken over, and what it
-// ran can be gone back to, at once and later.
+// ran can be rolled back to, at once and later.
 func TestFirstPromotion(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -160,7 +160,7 @@ func TestFirstPromotionOfAnotherTemplate(t *testing.T) {
 }
 
 // TestSecondContainer: both containers are promoted at once, and one that is
-// bad takes both back.
+// bad rolls both back.
 func TestSecondContainer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, service(twoContainers))

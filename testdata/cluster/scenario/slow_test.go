@@ -70,7 +70,7 @@ func TestUnreadyDuringPromotion(t *testing.T) {
 			tag := "v2.0.0-" + c.rule
 			s.promote(tag, "steps="+c.steps).exits(c.code).says(c.says)
 			if c.code != 0 {
-				t.Logf("taken back after the commits %q", s.commits())
+				t.Logf("rolled back after the commits %q", s.commits())
 				s.restored(good, "v1.1.0")
 				return
 			}

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// TestUndoOfTheComment runs the command that a comment shows as a reader would:
+// TestRollbackOfTheComment runs the command that a comment shows as a reader would:
 // as it stands there, with nothing set but the variables that it names.
-func TestUndoOfTheComment(t *testing.T) {
+func TestRollbackOfTheComment(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t)
 	p := w.begun(t, nil, []string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "10", "--candidate-tag", "next"})
 	if !p.endsInTime() || p.exit() != "0" {
 		t.Fatalf("the promotion ended with %s:\n%s", p.exit(), p.out.String())
 	}
-	shown := regexp.MustCompile("(?s)To undo it, with (.*?) in the environment:\n\n```sh\n(.*?)\n```").FindStringSubmatch(w.hub.Comments(7)[0].Body())
+	shown := regexp.MustCompile("(?s)To roll it back, with (.*?) in the environment:\n\n```sh\n(.*?)\n```").FindStringSubmatch(w.hub.Comments(7)[0].Body())
 	if shown == nil {
 		t.Fatalf("the comment has no command:\n%s", w.hub.Comments(7)[0].Body())
 	}
