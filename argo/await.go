@@ -34,7 +34,7 @@ func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Ob
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in.Carries = once(in.Carries)
-	w := &waiter{argo: c, in: in, report: report, news: c.watch(ctx, in.App)}
+	w := &waiter{argo: c, in: in, report: report, events: c.watch(ctx, in.App)}
 	return w.run(ctx)
 }
 
@@ -49,7 +49,7 @@ type waiter struct {
 	argo   controlPlane
 	in     Intent
 	report func(Verdict)
-	news   *news
+	events *events
 
 	uid       types.UID // of the Application, once seen
 	last      Verdict
@@ -57,7 +57,7 @@ type waiter struct {
 	refreshed time.Time
 	stale     bool   // the last observation calls for a refresh
 	displaced string // the revision that seemed to supersede us, to be seen twice
-	rhythm    rhythm
+	polling   polling
 
 	unchanged      string // what the Application was when it last changed
 	unchangedSince time.Time
@@ -121,13 +121,13 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 	if refresh {
 		w.refreshed = time.Now()
 	}
-	known := w.rhythm.known()
+	known := w.polling.known()
 	ob, err := w.argo.observe(ctx, w.in, refresh, known)
 	if ob.App != nil {
 		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
 	}
 	if known != nil && !refresh && ob.App != nil && ob.App != known.App {
-		w.news.distrust()
+		w.events.distrust()
 	}
 	switch {
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
@@ -136,7 +136,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		return ob, &FailedError{Reason: clean(err.Error())}
 	case err != nil:
 		w.remember(Verdict{State: Wait, Reason: err.Error()})
-		w.rhythm.saw(ob, false)
+		w.polling.saw(ob, false)
 		return ob, nil
 	}
 	verdict := Judge(w.in, ob, w.memory(ob.App))
@@ -144,7 +144,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		verdict.State = Wait
 	}
 	w.remember(verdict)
-	w.rhythm.saw(ob, announced(w.in, ob, verdict))
+	w.polling.saw(ob, announced(w.in, ob, verdict))
 	return ob, nil
 }
 

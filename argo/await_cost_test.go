@@ -121,21 +121,21 @@ func TestAwaitNotices(t *testing.T) {
 	const begin = 5 * time.Minute
 	later := "999999"
 	for name, test := range map[string]struct {
-		told   func(n *news)
+		told   func(n *events)
 		live   time.Duration // after begin
 		within time.Duration // after that
 	}{
-		"an event":                {func(n *news) { n.tell(&later) }, 0, wakePause},
-		"no event":                {func(*news) {}, 0, quietPause},
-		"an event, and live soon": {func(n *news) { n.tell(&later) }, 4 * time.Second, lastPause},
-		"the stream ends":         {func(n *news) { n.tell(nil) }, 30 * time.Second, lastPause},
-		"an event after the stream was distrusted": {func(n *news) { n.distrust(); n.tell(&later) }, 0, wakePause},
+		"an event":                {func(n *events) { n.tell(&later) }, 0, wakePause},
+		"no event":                {func(*events) {}, 0, quietPause},
+		"an event, and live soon": {func(n *events) { n.tell(&later) }, 4 * time.Second, lastPause},
+		"the stream ends":         {func(n *events) { n.tell(nil) }, 30 * time.Second, lastPause},
+		"an event after the stream was distrusted": {func(n *events) { n.distrust(); n.tell(&later) }, 0, wakePause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				in, before := scene(t, "recorded-candidate-ingress")
 				_, live := scene(t, "recorded-candidate-live")
-				n := &news{wake: make(chan struct{}, 1)}
+				n := &events{wake: make(chan struct{}, 1)}
 				n.tell(&before.App.ResourceVersion)
 				time.AfterFunc(begin, func() { test.told(n) })
 				_, took, err := await(in, &play{scene: func(at time.Duration, _ *play) (Observed, error) {
@@ -160,7 +160,7 @@ func TestAwaitLooksAtTheService(t *testing.T) {
 	live.App = before.App
 	const begin = 5 * time.Minute
 	synctest.Test(t, func(t *testing.T) {
-		n := &news{wake: make(chan struct{}, 1)}
+		n := &events{wake: make(chan struct{}, 1)}
 		n.tell(&before.App.ResourceVersion)
 		_, took, err := await(in, &play{scene: func(at time.Duration, _ *play) (Observed, error) {
 			if at < begin {
@@ -179,7 +179,7 @@ func TestAwaitLooksAtTheService(t *testing.T) {
 func TestAwaitDoubtsASilentStream(t *testing.T) {
 	in, before := scene(t, "recorded-candidate-ingress")
 	synctest.Test(t, func(t *testing.T) {
-		n := &news{wake: make(chan struct{}, 1)}
+		n := &events{wake: make(chan struct{}, 1)}
 		n.tell(&before.App.ResourceVersion)
 		p := &play{scene: func(at time.Duration, _ *play) (Observed, error) {
 			now := before
@@ -208,13 +208,13 @@ func TestNewsSince(t *testing.T) {
 		{"x", "9", true},
 		{"9", "", true},
 	} {
-		n := new(news)
+		n := new(events)
 		n.tell(&test.told)
 		if got := n.since(test.read); got != test.want || !n.open() {
 			t.Errorf("an event of version %q after %q was read: got %v", test.told, test.read, got)
 		}
 		if n.tell(nil); n.open() || !n.since(test.read) {
-			t.Error("the end of the stream is no news")
+			t.Error("the end of the stream wakes nobody")
 		}
 	}
 }

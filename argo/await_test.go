@@ -47,14 +47,14 @@ func scene(t *testing.T, name string) (Intent, Observed) {
 }
 
 // await waits in p for at most the given time and returns how long it took.
-func await(in Intent, p *play, limit time.Duration, n *news) (last Verdict, took time.Duration, err error) {
+func await(in Intent, p *play, limit time.Duration, n *events) (last Verdict, took time.Duration, err error) {
 	p.begin = time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if n == nil {
-		n = new(news) // which never tells anything
+		n = new(events) // which never tells anything
 	}
-	w := &waiter{argo: p, in: in, news: n, report: func(v Verdict) { last = v }}
+	w := &waiter{argo: p, in: in, events: n, report: func(v Verdict) { last = v }}
 	_, err = w.run(ctx)
 	return last, time.Since(p.begin), err
 }
@@ -83,7 +83,7 @@ func TestAwaitIsWokenByEvents(t *testing.T) {
 	in, before := scene(t, "recorded-candidate-ingress")
 	_, live := scene(t, "recorded-candidate-live")
 	synctest.Test(t, func(t *testing.T) {
-		n := &news{wake: make(chan struct{}, 1)}
+		n := &events{wake: make(chan struct{}, 1)}
 		n.tell(&before.App.ResourceVersion)
 		const event = 10*time.Minute + 300*time.Millisecond
 		live.App.ResourceVersion = "999999"
@@ -234,7 +234,7 @@ func TestAwaitStopsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(stop) })
 		p := &play{begin: time.Now(), scene: func(time.Duration, *play) (Observed, error) { return waiting, nil }}
-		w := &waiter{argo: p, in: in, news: new(news)}
+		w := &waiter{argo: p, in: in, events: new(events)}
 		_, err := w.run(ctx)
 		if !errors.Is(err, stop) || time.Since(p.begin) != 1500*time.Millisecond {
 			t.Errorf("got %v after %v", err, time.Since(p.begin))

@@ -73,7 +73,7 @@ func TestAnnounced(t *testing.T) {
 func TestAwaitHelpsInAQuietWait(t *testing.T) {
 	in, stuck := scene(t, "out-of-sync")
 	synctest.Test(t, func(t *testing.T) {
-		n := &news{wake: make(chan struct{}, 1)}
+		n := &events{wake: make(chan struct{}, 1)}
 		n.tell(&stuck.App.ResourceVersion)
 		p := &play{
 			scene:  func(time.Duration, *play) (Observed, error) { return stuck, nil },

@@ -9,15 +9,15 @@ import (
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 )
 
-// news is what the stream of an Application's events tells.
-type news struct {
+// events are what the stream of an Application's events tells.
+type events struct {
 	wake chan struct{} // there was an event since it was last received from
 	// version of the Application in the last event; nil while the stream brings nothing.
 	version atomic.Pointer[string]
 }
 
 // tell is an event, with the version of the Application in it, or the stream's end.
-func (n *news) tell(version *string) {
+func (n *events) tell(version *string) {
 	n.version.Store(version)
 	select {
 	case n.wake <- struct{}{}:
@@ -26,16 +26,16 @@ func (n *news) tell(version *string) {
 }
 
 // open tells whether an event would arrive.
-func (n *news) open() bool { return n.version.Load() != nil }
+func (n *events) open() bool { return n.version.Load() != nil }
 
 // distrust is for a change that no event told of: a proxy of the stream may have lost it.
 // The next event ends it.
-func (n *news) distrust() { n.version.Store(nil) }
+func (n *events) distrust() { n.version.Store(nil) }
 
 // since tells whether the last event is about a later version than the one that was read,
-// or the stream has ended. A refresh of one's own is no news. Argo CD compares versions as
+// or the stream has ended. A refresh of one's own does not count. Argo CD compares versions as
 // numbers, too (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L1145).
-func (n *news) since(read string) bool {
+func (n *events) since(read string) bool {
 	version := n.version.Load()
 	if version == nil {
 		return true
@@ -49,8 +49,8 @@ func (n *news) since(read string) bool {
 // stream again when it ends, as proxies end it after a quiet minute. Nothing follows from
 // its errors: a Watch without permission is silent anyway
 // (https://github.com/argoproj/argo-cd/issues/9527), and the polling tells.
-func (c *Client) watch(ctx context.Context, app App) *news {
-	n := &news{wake: make(chan struct{}, 1)}
+func (c *Client) watch(ctx context.Context, app App) *events {
+	n := &events{wake: make(chan struct{}, 1)}
 	go func() {
 		for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 			if c.follow(ctx, app, n) {
@@ -66,7 +66,7 @@ func (c *Client) watch(ctx context.Context, app App) *news {
 
 // follow reads one stream to its end and reports whether it brought anything. Argo CD
 // begins with the Application as it is, also when nothing changes.
-func (c *Client) follow(ctx context.Context, app App, n *news) bool {
+func (c *Client) follow(ctx context.Context, app App, n *events) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	query := &applicationpkg.ApplicationQuery{Name: &app.Name}

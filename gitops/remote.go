@@ -28,7 +28,7 @@ type remote struct {
 	exchanged func(command string, took time.Duration, err error)
 	timeout   time.Duration
 	patience  time.Duration // with a server that was there before
-	answered  atomic.Bool   // it let us read
+	answered  atomic.Bool   // it has answered a read
 	pushed    atomic.Bool   // it has taken a push
 
 	mu       sync.Mutex

@@ -190,7 +190,7 @@ func TestSSHRefusal(t *testing.T) {
 
 func TestSSHErrors(t *testing.T) {
 	t.Parallel()
-	host, user, stranger := newKey(t), newKey(t), newKey(t)
+	host, user, other := newKey(t), newKey(t), newKey(t)
 	addr := serveSSH(t, host, user)
 	dir := serve(t, gittest.Repository{}, infra(), nil).dir
 	tests := map[string]struct {
@@ -202,9 +202,9 @@ func TestSSHErrors(t *testing.T) {
 	}{
 		"unknown host": {dir, host.knownHost("example.com:22"), user, gitops.ErrAuth,
 			"access denied: the server's host key is not in ssh-known-hosts: add the line that `ssh-keyscan` prints for it"},
-		"other host key": {dir, stranger.knownHost(addr), user, gitops.ErrAuth,
+		"other host key": {dir, other.knownHost(addr), user, gitops.ErrAuth,
 			"access denied: the server shows another host key than ssh-known-hosts has"},
-		"other user key": {dir, host.knownHost(addr), stranger, gitops.ErrAuth,
+		"other user key": {dir, host.knownHost(addr), other, gitops.ErrAuth,
 			"access denied: check that the token or key is valid and may read and write the repository"},
 		"no repository": {"/absent/infra.git", host.knownHost(addr), user, gitops.ErrNotFound,
 			"not found: check the address, and that the token or key may see it"},

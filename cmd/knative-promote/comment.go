@@ -73,12 +73,12 @@ func (c *commenter) end(ctx context.Context) {
 // one. What goes wrong is said once.
 func (c *commenter) write() {
 	defer close(c.done)
-	hub, pull, err := c.pullRequest()
+	pulls, pull, err := c.pullRequest()
 	place := placeOf(c.settings)
 	warned := false
 	for result := range c.results {
-		if hub != nil && pull > 0 {
-			err = writeComment(c.ctx, hub, pull, report.Marker(result, place), report.Comment(result, place), c.console)
+		if pulls != nil && pull > 0 {
+			err = writeComment(c.ctx, pulls, pull, report.Marker(result, place), report.Comment(result, place), c.console)
 		}
 		if err != nil && !warned {
 			warned = true
@@ -93,12 +93,12 @@ func (c *commenter) write() {
 
 // pullRequest finds where the comment belongs: 0 where there is no pull request.
 func (c *commenter) pullRequest() (forge, int, error) {
-	hub, err := forgeOf(c.settings, c.workflow, c.console)
+	pulls, err := forgeOf(c.settings, c.workflow, c.console)
 	if err != nil || c.settings.PullRequest > 0 || c.workflow.SHA == "" {
-		return hub, c.settings.PullRequest, err
+		return pulls, c.settings.PullRequest, err
 	}
-	pull, err := hub.PullRequestOf(c.ctx, c.workflow.SHA)
-	return hub, pull, err
+	pull, err := pulls.PullRequestOf(c.ctx, c.workflow.SHA)
+	return pulls, pull, err
 }
 
 func (c *commenter) warn(err error) {
@@ -107,6 +107,6 @@ func (c *commenter) warn(err error) {
 
 // writeComment writes a comment without secrets. It is found by its marker,
 // whatever words are secrets.
-func writeComment(ctx context.Context, hub forge, pull int, marker, text string, c *console.Console) error {
-	return hub.Upsert(ctx, pull, marker, marker+c.Redact(strings.TrimPrefix(text, marker)))
+func writeComment(ctx context.Context, pulls forge, pull int, marker, text string, c *console.Console) error {
+	return pulls.Upsert(ctx, pull, marker, marker+c.Redact(strings.TrimPrefix(text, marker)))
 }

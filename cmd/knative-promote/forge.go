@@ -41,9 +41,9 @@ func (t task) checkPullRequest(ctx context.Context) error {
 		return nil
 	}
 	ofFork := false
-	hub, err := forgeOf(s, w, t.console)
+	pulls, err := forgeOf(s, w, t.console)
 	if err == nil {
-		ofFork, err = hub.UnmergedOfFork(ctx, w.PullRequest)
+		ofFork, err = pulls.UnmergedOfFork(ctx, w.PullRequest)
 	}
 	switch {
 	case err != nil:

@@ -50,7 +50,7 @@ func (s *Server) Serve() (url string, stop func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// Serve returns when stop closes the server, with no other news.
+		// Its error only says that stop has closed the server.
 		_ = server.Serve(listener)
 	}()
 	stop = func() {
@@ -95,7 +95,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			"REMOTE_USER=gittest",
 		),
 		Stderr: io.Discard,
-		// A client that stops reading is no news.
+		// Clients may stop reading.
 		Logger: log.New(io.Discard, "", 0),
 	}).ServeHTTP(w, r)
 }

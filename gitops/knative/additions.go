@@ -9,11 +9,11 @@ import (
 	"github.com/acme/knative-promote/gitops/jsonpointer"
 )
 
-// additions lists what a template as written has to say itself: the fields
-// that have has and that defaulting changes, and below lists also the fields
-// that it adds. Outside of lists an added field survives the next apply. Bare
-// is have, and want is have with its defaults, both as Go's types write them,
-// so that a spelling such as 1000m for 1 makes no difference.
+// additions lists what a template, have as it is written, must name itself: the
+// fields that defaulting changes, and inside of lists those that it adds too.
+// Outside of lists an added field survives the next apply. Bare is have, and
+// want is have with its defaults, both as Go's types write them, so that a
+// spelling such as 1000m for 1 makes no difference.
 func additions(at string, have, bare, want any, inList bool) []operation {
 	if equal(bare, want) {
 		return nil

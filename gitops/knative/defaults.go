@@ -84,7 +84,7 @@ func takeNames(containers, live []corev1.Container) {
 }
 
 // sameImages tells whether two Services have the same containers. A live
-// Service with others is no witness for this template's defaults.
+// Service with others says nothing of this template's defaults.
 func sameImages(a, b *servingv1.Service) bool {
 	return slices.Equal(containerImages(a), containerImages(b))
 }

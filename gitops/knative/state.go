@@ -59,7 +59,7 @@ func (s *State) with(ctx context.Context, files map[string][]byte) (*State, erro
 
 func (s *State) render(ctx context.Context) (err error) {
 	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
-		return s.blame(ctx, err)
+		return s.explain(ctx, err)
 	}
 	if s.decoded, err = decode(s.Manifest); err != nil {
 		return err
@@ -73,9 +73,9 @@ func (s *State) render(ctx context.Context) (err error) {
 	return err
 }
 
-// blame finds out whether it is the tool's own defaults that do not render,
+// explain finds out whether it is the tool's own defaults that do not render,
 // because the template has changed below them, and says how to correct that.
-func (s *State) blame(ctx context.Context, cause error) error {
+func (s *State) explain(ctx context.Context, cause error) error {
 	entries, err := fs.ReadDir(s.fs(nil), s.Overlay)
 	if err != nil {
 		return cause

@@ -95,13 +95,13 @@ func (s *State) Fits(revision *servingv1.Revision, live *servingv1.Service) (boo
 	takeNames(predicted.Spec.Template.Spec.Containers, revision.Spec.Containers)
 	takeNames(predicted.Spec.Template.Spec.InitContainers, revision.Spec.InitContainers)
 	predicted.SetDefaults(apis.WithinCreate(context.Background()))
-	witnesses := []*servingv1.Service{predicted}
+	known := []*servingv1.Service{predicted}
 	if live != nil && live.Status.LatestCreatedRevisionName != revision.Name {
-		witnesses = append(witnesses, live)
+		known = append(known, live)
 	}
 	var defaults []object
-	for _, witness := range witnesses {
-		fields, err := data(witness)
+	for _, service := range known {
+		fields, err := data(service)
 		if err != nil {
 			return false, err
 		}

@@ -189,9 +189,9 @@ func TestFits(t *testing.T) {
 			if err := cluster.apply([]byte(strings.Replace(string(next.Manifest), "shop:v1", "shop:v9", 1)), "shop"); err != nil {
 				t.Fatal(err)
 			}
-			witness := cluster.known()
-			witness.Status.LatestCreatedRevisionName = "shop-00002"
-			got, err := next.Fits(revision, witness)
+			live := cluster.known()
+			live.Status.LatestCreatedRevisionName = "shop-00002"
+			got, err := next.Fits(revision, live)
 			if err != nil || got != want {
 				t.Errorf("with %s in place of %q and the settings %v: %v, %v", test.new, test.old, settings, got, err)
 			}

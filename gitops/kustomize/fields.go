@@ -81,7 +81,7 @@ func (f file) schemaFile(entry string) error {
 	if err != nil {
 		return err
 	}
-	if content, err := f.jail.ReadFile(path.Join(jailRoot, at)); err == nil && json.Valid(content) {
+	if content, err := f.confined.ReadFile(path.Join(confinedRoot, at)); err == nil && json.Valid(content) {
 		return nil
 	}
 	return f.yamlFile("openapi", entry)

@@ -17,17 +17,17 @@ import (
 // inspector reads what kustomize is going to read and returns an error for what must not reach it: kustomize fetches
 // http and git references by itself and has no option against that.
 type inspector struct {
-	jail    *jail
-	budget  budget
-	stack   []string // the folders on the way to the present one
-	plugins bool     // in a folder of generators, transformers or validators
-	outside []string // files beside the kustomization that names them
-	schema  bool     // an overlay brings its own OpenAPI schema
+	confined *confined
+	budget   budget
+	stack    []string // the folders on the way to the present one
+	plugins  bool     // in a folder of generators, transformers or validators
+	outside  []string // files beside the kustomization that names them
+	schema   bool     // an overlay brings its own OpenAPI schema
 }
 
 // folder inspects the kustomization of a folder of the tree and all that it names.
 func (i *inspector) folder(name string) error {
-	dir, info, err := i.jail.follow(name)
+	dir, info, err := i.confined.follow(name)
 	switch {
 	case err != nil:
 		return err
@@ -39,7 +39,7 @@ func (i *inspector) folder(name string) error {
 	i.stack = append(i.stack, dir)
 	defer func() { i.stack = i.stack[:len(i.stack)-1] }()
 
-	base, err := File(i.jail.tree, dir)
+	base, err := File(i.confined.tree, dir)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ type file struct {
 }
 
 func (f file) read() (types.Kustomization, error) {
-	content, err := f.jail.ReadFile(path.Join(jailRoot, f.name))
+	content, err := f.confined.ReadFile(path.Join(confinedRoot, f.name))
 	if err == nil {
 		err = f.bounded(content)
 	}
@@ -71,7 +71,7 @@ func (f file) read() (types.Kustomization, error) {
 
 // bounded returns an error if content is not YAML or too large.
 func (f file) bounded(content []byte) error {
-	if err := f.jail.ctx.Err(); err != nil {
+	if err := f.confined.ctx.Err(); err != nil {
 		return err
 	}
 	return f.budget.spend(content, func(*yaml.Node) error { return nil })
@@ -123,7 +123,7 @@ func (f file) locate(field, entry string) (string, fs.FileInfo, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %s: %q %w", f.name, field, entry, err)
 	}
-	at, info, err := f.jail.follow(at)
+	at, info, err := f.confined.follow(at)
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %s: %q: %w", f.name, field, entry, err)
 	}
@@ -166,7 +166,7 @@ func (f file) yamlFile(field, entry string) error {
 	if err != nil {
 		return err
 	}
-	content, err := f.jail.ReadFile(path.Join(jailRoot, at))
+	content, err := f.confined.ReadFile(path.Join(confinedRoot, at))
 	switch {
 	case err != nil:
 	case f.plugins:

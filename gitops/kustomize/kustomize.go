@@ -22,8 +22,8 @@ import (
 
 // Folder returns the folder of tree that dir is with its symbolic links followed.
 func Folder(tree fs.FS, dir string) (string, error) {
-	j := jail{ctx: context.Background(), tree: tree}
-	at, _, err := j.follow(dir)
+	c := confined{ctx: context.Background(), tree: tree}
+	at, _, err := c.follow(dir)
 	return at, err
 }
 

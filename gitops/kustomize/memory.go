@@ -36,11 +36,11 @@ func recall(tree fs.FS, dir string) ([]byte, bool) {
 }
 
 // remember keeps a render, and forgets those that were not recalled for longest.
-func remember(dir string, w *witness, out []byte) {
-	if w.unclear {
+func remember(dir string, tree *questioned, out []byte) {
+	if tree.unclear {
 		return
 	}
-	r := rendered{dir: dir, asked: w.asked, out: slices.Clone(out), size: len(out)}
+	r := rendered{dir: dir, asked: tree.asked, out: slices.Clone(out), size: len(out)}
 	for _, a := range r.asked {
 		r.size += len(a.name) + len(a.text)
 	}
@@ -56,9 +56,9 @@ func remember(dir string, w *witness, out []byte) {
 
 // holds reports whether tree answers as the one that was rendered.
 func (r rendered) holds(tree fs.FS) bool {
-	w := newWitness(tree)
+	t := newQuestioned(tree)
 	for n, a := range r.asked {
-		if w.ask(a.question); w.unclear || w.asked[n] != a {
+		if t.ask(a.question); t.unclear || t.asked[n] != a {
 			return false
 		}
 	}
@@ -90,46 +90,48 @@ type answer struct {
 	text  string      // of a link or a file
 }
 
-// witness is a tree that notes what it is asked.
-type witness struct {
+// questioned is a tree that notes what it is asked.
+type questioned struct {
 	tree    fs.FS
 	asked   []asked
 	known   map[question]bool
 	unclear bool // to something there was no answer
 }
 
-func newWitness(tree fs.FS) *witness { return &witness{tree: tree, known: map[question]bool{}} }
+func newQuestioned(tree fs.FS) *questioned {
+	return &questioned{tree: tree, known: map[question]bool{}}
+}
 
-func (w *witness) note(q question, a answer, err error) {
+func (t *questioned) note(q question, a answer, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		a = answer{}
 	case err != nil:
-		w.unclear = true
+		t.unclear = true
 	default:
 		a.there = true
 	}
-	if !w.known[q] {
-		w.known[q] = true
-		w.asked = append(w.asked, asked{q, a})
+	if !t.known[q] {
+		t.known[q] = true
+		t.asked = append(t.asked, asked{q, a})
 	}
 }
 
 // ask asks the tree a question, for the note of it.
-func (w *witness) ask(q question) {
+func (t *questioned) ask(q question) {
 	switch q.what {
 	case aboutEntry:
-		_, _ = w.Lstat(q.name)
+		_, _ = t.Lstat(q.name)
 	case aboutLink:
-		_, _ = w.ReadLink(q.name)
+		_, _ = t.ReadLink(q.name)
 	case aboutFile:
-		_, _ = w.ReadFile(q.name)
+		_, _ = t.ReadFile(q.name)
 	}
 }
 
 // Lstat describes an entry of the tree.
-func (w *witness) Lstat(name string) (fs.FileInfo, error) {
-	info, err := fs.Lstat(w.tree, name)
+func (t *questioned) Lstat(name string) (fs.FileInfo, error) {
+	info, err := fs.Lstat(t.tree, name)
 	var a answer
 	if err == nil {
 		a.mode = info.Mode()
@@ -137,25 +139,25 @@ func (w *witness) Lstat(name string) (fs.FileInfo, error) {
 			a.size = info.Size()
 		}
 	}
-	w.note(question{aboutEntry, name}, a, err)
+	t.note(question{aboutEntry, name}, a, err)
 	return info, err
 }
 
 // ReadLink returns the target of a link of the tree.
-func (w *witness) ReadLink(name string) (string, error) {
-	target, err := fs.ReadLink(w.tree, name)
-	w.note(question{aboutLink, name}, answer{text: target}, err)
+func (t *questioned) ReadLink(name string) (string, error) {
+	target, err := fs.ReadLink(t.tree, name)
+	t.note(question{aboutLink, name}, answer{text: target}, err)
 	return target, err
 }
 
 // ReadFile returns the content of a file of the tree.
-func (w *witness) ReadFile(name string) ([]byte, error) {
-	content, err := fs.ReadFile(w.tree, name)
-	w.note(question{aboutFile, name}, answer{text: string(content)}, err)
+func (t *questioned) ReadFile(name string) ([]byte, error) {
+	content, err := fs.ReadFile(t.tree, name)
+	t.note(question{aboutFile, name}, answer{text: string(content)}, err)
 	return content, err
 }
 
 // Open is not needed: a render reads whole files.
-func (w *witness) Open(name string) (fs.File, error) {
+func (t *questioned) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
 }

@@ -67,7 +67,7 @@ func render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	}
 }
 
-// build runs kustomize. A panic of its becomes an error.
+// build runs kustomize. A panic in it becomes an error.
 func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -80,9 +80,9 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 	if out, ok := recall(tree, dir); ok {
 		return out, nil
 	}
-	asked := newWitness(tree)
+	asked := newQuestioned(tree)
 	files := map[string][]byte{} // kustomize gets what was inspected
-	i := &inspector{jail: &jail{ctx: ctx, tree: asked, files: files}}
+	i := &inspector{confined: &confined{ctx: ctx, tree: asked, files: files}}
 	if err := i.folder(dir); err != nil {
 		return nil, err
 	}
@@ -90,10 +90,10 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 		openapi.ResetOpenAPI()
 		defer openapi.ResetOpenAPI()
 	}
-	j := &jail{ctx: ctx, tree: asked, files: files}
-	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(j, path.Join(jailRoot, dir))
+	c := &confined{ctx: ctx, tree: asked, files: files}
+	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(c, path.Join(confinedRoot, dir))
 	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), jailRoot+"/", "")) // the paths as they are in the tree
+		return nil, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
 	}
 	if out, err = resources.AsYaml(); err == nil {
 		remember(dir, asked, out)
@@ -104,7 +104,7 @@ func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) 
 // Outside returns the files of tree that the overlay in the folder dir reads from beside the kustomization that names
 // them, neither in its folder nor below. Without --load-restrictor LoadRestrictionsNone kustomize does not render it.
 func Outside(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
-	i := &inspector{jail: &jail{ctx: ctx, tree: tree, files: map[string][]byte{}}}
+	i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}}
 	if err := i.folder(path.Clean(dir)); err != nil {
 		return nil, &renderError{dir, err}
 	}
@@ -112,7 +112,7 @@ func Outside(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
 }
 
 // krustyOptions are those of `kustomize build --load-restrictor LoadRestrictionsNone`: no plugins, no Helm. What may be
-// read ends at the jail.
+// read ends at the files that it gets.
 func krustyOptions() *krusty.Options {
 	o := krusty.MakeDefaultOptions()
 	o.Reorder = krusty.ReorderOptionUnspecified

@@ -10,8 +10,8 @@ import (
 	"github.com/acme/knative-promote/argo"
 )
 
-// unreadRules are about what the check itself could not see, so that silence
-// never passes for good news.
+// unreadRules are about what the check itself could not see, so that what
+// was not seen never counts as good.
 func unreadRules() []Rule {
 	return []Rule{
 		{

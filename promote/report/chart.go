@@ -8,12 +8,12 @@ import (
 )
 
 // trafficChart draws the traffic of both revisions after each commit so far,
-// once there is something to see. A rollback gets none: its one step does not
-// tell which traffic it started from, and that may be any of a promotion's.
+// once it has moved. A rollback gets none: its one step does not say which
+// traffic it started from.
 //
-// Mermaid calls this chart xychart-beta, and newer versions of it know it as
-// xychart too, so the older name works with all that GitHub may run (11.3 and
-// newer). It has no legend; the line above it says what is what.
+// The chart's name xychart-beta works with every version of Mermaid that GitHub
+// may run, 11.3 and newer; xychart with the newest alone. The chart has no
+// legend; the line above it says what it shows.
 func trafficChart(r promote.Result) string {
 	labels, current := []string{`"before"`}, []string{"0"}
 	old := []string{"100"}

@@ -7,7 +7,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// heading says at a glance what happened, or is happening.
+// heading says in a line what happened, or is happening.
 func heading(r promote.Result) string {
 	icon, words := outcome(r)
 	where := code(r.Service, maxName)

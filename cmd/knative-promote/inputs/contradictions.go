@@ -155,7 +155,7 @@ func (s *Settings) checkApplication(given origins) string {
 	return ""
 }
 
-// checkFork keeps what a stranger proposes from being promoted with the
+// checkFork keeps what a fork proposes from being promoted with the
 // repository's secrets, as pull_request_target would.
 func (s *Settings) checkFork(w console.Workflow) string {
 	switch {

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// A wish is an input that somebody set, as they wrote it. A secret's text is
+// A keptInput is an input that somebody set, as they wrote it. A secret's text is
 // not kept.
-type wish struct {
+type keptInput struct {
 	Input
 	text string
 }
 
 // fromEnvironment says that the text is not for a command line.
-func (w wish) fromEnvironment() bool { return w.Secret || strings.Contains(w.text, "\n") }
+func (k keptInput) fromEnvironment() bool { return k.Secret || strings.Contains(k.text, "\n") }
 
-// wishFor keeps what somebody set, for commands to paste. The command itself
+// keep keeps what somebody set, for commands to paste. The command itself
 // is theirs to say.
-func (s *Settings) wishFor(in Input, text string) {
+func (s *Settings) keep(in Input, text string) {
 	switch {
 	case in.Name == "command":
 	case in.Secret:
-		s.wishes = append(s.wishes, wish{Input: in})
+		s.kept = append(s.kept, keptInput{Input: in})
 	default:
-		s.wishes = append(s.wishes, wish{Input: in, text: text})
+		s.kept = append(s.kept, keptInput{Input: in, text: text})
 	}
 }
 
@@ -36,9 +36,9 @@ func (s *Settings) RollbackCommand() string {
 // does not work.
 func (s *Settings) RollbackNeeds() []string {
 	var names []string
-	for _, w := range s.wishes {
-		if w.Place && w.fromEnvironment() {
-			names = append(names, w.ShellName())
+	for _, k := range s.kept {
+		if k.Place && k.fromEnvironment() {
+			names = append(names, k.ShellName())
 		}
 	}
 	return names
@@ -49,15 +49,15 @@ func (s *Settings) RollbackNeeds() []string {
 // lines is taken from there too.
 func (s *Settings) CommandLine(command Command, keep func(Input) bool) string {
 	words := []string{"knative-promote", string(command)}
-	for _, w := range s.wishes {
-		if !keep(w.Input) || w.Secret {
+	for _, k := range s.kept {
+		if !keep(k.Input) || k.Secret {
 			continue
 		}
-		value := quote(w.text)
-		if w.fromEnvironment() {
-			value = `"$` + w.ShellName() + `"`
+		value := quote(k.text)
+		if k.fromEnvironment() {
+			value = `"$` + k.ShellName() + `"`
 		}
-		words = append(words, "--"+w.Name, value)
+		words = append(words, "--"+k.Name, value)
 	}
 	return strings.Join(words, " ")
 }

@@ -35,7 +35,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow) (Setti
 		}
 		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
 			given[in.Name] = origin{source: source, bad: source == ""}
-			s.wishFor(in, text)
+			s.keep(in, text)
 		}
 		if text == "" {
 			continue

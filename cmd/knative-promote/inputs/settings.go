@@ -51,7 +51,7 @@ type Settings struct {
 	Check       CheckSettings  // how the command check reports
 	Checkout    bool           // the infra repository is the workflow's, checked out
 	Unused      []string       // inputs that the workflow gives and the command does not use
-	wishes      []wish         // the inputs that somebody set, for the commands to paste
+	kept        []keptInput    // the inputs that somebody set, for the commands to paste
 }
 
 // complete fills what no input said from the workflow run and from other

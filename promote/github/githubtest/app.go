@@ -69,13 +69,13 @@ func (a *App) routes(mux *http.ServeMux) {
 }
 
 func (a *App) mint(w http.ResponseWriter, r *http.Request) {
-	var wish struct {
+	var asked struct {
 		Repositories []string          `json:"repositories"`
 		Permissions  map[string]string `json:"permissions"`
 	}
 	_, name, _ := strings.Cut(a.Repository, "/")
-	err := json.NewDecoder(r.Body).Decode(&wish)
-	narrow := slices.Equal(wish.Repositories, []string{name}) && len(wish.Permissions) == 1 && wish.Permissions["contents"] == "write"
+	err := json.NewDecoder(r.Body).Decode(&asked)
+	narrow := slices.Equal(asked.Repositories, []string{name}) && len(asked.Permissions) == 1 && asked.Permissions["contents"] == "write"
 	if err != nil || !narrow || a.Readonly {
 		Refuse(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		return

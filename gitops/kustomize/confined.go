@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// jailRoot is where kustomize sees the tree. It lies below the root of its file system, so that a path that climbs out
+// confinedRoot is where kustomize sees the tree. It lies below the root of its file system, so that a path that climbs out
 // of the tree is not silently taken for one inside it.
-const jailRoot = "/repository"
+const confinedRoot = "/repository"
 
 // Limits on what one render reads.
 const (
@@ -25,8 +25,8 @@ const (
 	maxLinks     = 40       // symbolic links followed to one file
 )
 
-// jail is the file system that kustomize gets: the tree and nothing else, for reading only. Files are read once.
-type jail struct {
+// confined is the file system that kustomize gets: the tree and nothing else, for reading only. Files are read once.
+type confined struct {
 	ctx   context.Context // kustomize takes none; after its end nothing more is read
 	tree  fs.FS
 	files map[string][]byte
@@ -35,20 +35,20 @@ type jail struct {
 }
 
 // locate returns the path in the tree that a path of kustomize's means, with symbolic links followed.
-func (j *jail) locate(name string) (string, fs.FileInfo, error) {
+func (c *confined) locate(name string) (string, fs.FileInfo, error) {
 	name = path.Clean(name)
-	rest, ok := strings.CutPrefix(name+"/", jailRoot+"/")
+	rest, ok := strings.CutPrefix(name+"/", confinedRoot+"/")
 	if !ok {
 		return "", nil, fmt.Errorf("%s lies outside of the repository", name)
 	}
-	return j.follow(strings.Trim(rest, "/"))
+	return c.follow(strings.Trim(rest, "/"))
 }
 
 // follow walks along name, which is relative to the tree's root, component by component.
-func (j *jail) follow(name string) (string, fs.FileInfo, error) {
+func (c *confined) follow(name string) (string, fs.FileInfo, error) {
 	at, rest, links := ".", components(name), 0
 	for len(rest) > 0 {
-		next, target, err := j.step(at, rest[0])
+		next, target, err := c.step(at, rest[0])
 		if err != nil {
 			return "", nil, err
 		}
@@ -61,12 +61,12 @@ func (j *jail) follow(name string) (string, fs.FileInfo, error) {
 		}
 		rest = append(components(target), rest[1:]...)
 	}
-	info, err := j.lstat(at)
+	info, err := c.lstat(at)
 	return at, info, err
 }
 
 // step goes from the folder at to its entry name; target is set when that is a symbolic link, which starts at at.
-func (j *jail) step(at, name string) (next, target string, err error) {
+func (c *confined) step(at, name string) (next, target string, err error) {
 	if name == ".." {
 		if at == "." {
 			return "", "", errors.New("a symbolic link leads out of the repository")
@@ -74,11 +74,11 @@ func (j *jail) step(at, name string) (next, target string, err error) {
 		return path.Dir(at), "", nil
 	}
 	next = path.Join(at, name)
-	info, err := j.lstat(next)
+	info, err := c.lstat(next)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return next, "", err
 	}
-	target, err = fs.ReadLink(j.tree, next)
+	target, err = fs.ReadLink(c.tree, next)
 	switch {
 	case err != nil:
 		return "", "", err
@@ -88,11 +88,11 @@ func (j *jail) step(at, name string) (next, target string, err error) {
 	return next, target, nil
 }
 
-func (j *jail) lstat(name string) (fs.FileInfo, error) {
-	if err := j.ctx.Err(); err != nil {
+func (c *confined) lstat(name string) (fs.FileInfo, error) {
+	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
-	return fs.Lstat(j.tree, name)
+	return fs.Lstat(c.tree, name)
 }
 
 func components(name string) []string {
@@ -100,8 +100,8 @@ func components(name string) []string {
 }
 
 // ReadFile returns the content of a file of the tree within the limits.
-func (j *jail) ReadFile(name string) ([]byte, error) {
-	at, info, err := j.locate(name)
+func (c *confined) ReadFile(name string) ([]byte, error) {
+	at, info, err := c.locate(name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -110,55 +110,55 @@ func (j *jail) ReadFile(name string) ([]byte, error) {
 	case info.Size() > maxFileSize:
 		return nil, fmt.Errorf("%s has %d bytes; at most %d are rendered", at, info.Size(), maxFileSize)
 	}
-	content, ok := j.files[at]
+	content, ok := c.files[at]
 	if !ok {
-		if content, err = fs.ReadFile(j.tree, at); err != nil {
+		if content, err = fs.ReadFile(c.tree, at); err != nil {
 			return nil, err
 		}
-		j.files[at] = content
+		c.files[at] = content
 	}
-	j.reads++
-	j.bytes += len(content)
-	if j.reads > maxReads || j.bytes > maxTotalSize || len(content) > maxFileSize {
+	c.reads++
+	c.bytes += len(content)
+	if c.reads > maxReads || c.bytes > maxTotalSize || len(content) > maxFileSize {
 		return nil, fmt.Errorf("%s: at most %d files with %d bytes together are rendered", at, maxReads, maxTotalSize)
 	}
 	return content, nil
 }
 
 // CleanedAbs returns the folder and the file that name means.
-func (j *jail) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
-	at, info, err := j.locate(name)
+func (c *confined) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	at, info, err := c.locate(name)
 	if err != nil {
 		return "", "", err
 	}
 	if info.IsDir() {
-		return filesys.ConfirmedDir(path.Join(jailRoot, at)), "", nil
+		return filesys.ConfirmedDir(path.Join(confinedRoot, at)), "", nil
 	}
-	return filesys.ConfirmedDir(path.Join(jailRoot, path.Dir(at))), path.Base(at), nil
+	return filesys.ConfirmedDir(path.Join(confinedRoot, path.Dir(at))), path.Base(at), nil
 }
 
 // IsDir reports whether name is a folder of the tree.
-func (j *jail) IsDir(name string) bool {
-	_, info, err := j.locate(name)
+func (c *confined) IsDir(name string) bool {
+	_, info, err := c.locate(name)
 	return err == nil && info.IsDir()
 }
 
 // Exists reports whether name is in the tree.
-func (j *jail) Exists(name string) bool {
-	_, _, err := j.locate(name)
+func (c *confined) Exists(name string) bool {
+	_, _, err := c.locate(name)
 	return err == nil
 }
 
 // The rest of filesys.FileSystem, which rendering does not use.
 
-var errJail = errors.New("rendering only reads files")
+var errReadOnly = errors.New("rendering only reads files")
 
-func (j *jail) Create(string) (filesys.File, error)  { return nil, errJail }
-func (j *jail) Open(string) (filesys.File, error)    { return nil, errJail }
-func (j *jail) Mkdir(string) error                   { return errJail }
-func (j *jail) MkdirAll(string) error                { return errJail }
-func (j *jail) RemoveAll(string) error               { return errJail }
-func (j *jail) WriteFile(string, []byte) error       { return errJail }
-func (j *jail) ReadDir(string) ([]string, error)     { return nil, errJail }
-func (j *jail) Glob(string) ([]string, error)        { return nil, errJail }
-func (j *jail) Walk(string, filepath.WalkFunc) error { return errJail }
+func (c *confined) Create(string) (filesys.File, error)  { return nil, errReadOnly }
+func (c *confined) Open(string) (filesys.File, error)    { return nil, errReadOnly }
+func (c *confined) Mkdir(string) error                   { return errReadOnly }
+func (c *confined) MkdirAll(string) error                { return errReadOnly }
+func (c *confined) RemoveAll(string) error               { return errReadOnly }
+func (c *confined) WriteFile(string, []byte) error       { return errReadOnly }
+func (c *confined) ReadDir(string) ([]string, error)     { return nil, errReadOnly }
+func (c *confined) Glob(string) ([]string, error)        { return nil, errReadOnly }
+func (c *confined) Walk(string, filepath.WalkFunc) error { return errReadOnly }

@@ -14,9 +14,9 @@ const (
 	eventPause = time.Second            // after an event that changed nothing yet
 )
 
-// A rhythm is how often a wait looks: often after every change, and seldom while nothing
+// Polling is how often a wait looks: often after every change, and seldom while nothing
 // happens and an event would tell.
-type rhythm struct {
+type polling struct {
 	pause time.Duration // the last one
 	woken bool          // an event ended it
 	// seen is what was observed last, and since when it is known.
@@ -26,7 +26,7 @@ type rhythm struct {
 }
 
 // known is what need not be read anew while the Application stands still.
-func (r *rhythm) known() *Observed {
+func (r *polling) known() *Observed {
 	if r.pause < quietPause || r.woken || !r.quiet || time.Since(r.seenAt) >= quietLimit {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *rhythm) known() *Observed {
 }
 
 // saw takes in an observation, which may be what was known.
-func (r *rhythm) saw(ob Observed, quiet bool) {
+func (r *polling) saw(ob Observed, quiet bool) {
 	if ob.App != r.seen.App {
 		r.seenAt = time.Now()
 	}
@@ -43,7 +43,7 @@ func (r *rhythm) saw(ob Observed, quiet bool) {
 
 // next is how long to pause now. Argo CD may tell of a change shortly before the live
 // objects show it, so an event brings short pauses back for a few looks.
-func (r *rhythm) next(changed, open bool) time.Duration {
+func (r *polling) next(changed, open bool) time.Duration {
 	switch {
 	case changed || r.pause == 0:
 		r.pause = firstPause
@@ -61,9 +61,9 @@ func (r *rhythm) next(changed, open bool) time.Duration {
 
 // pause waits for the next look or an event, and reports whether ctx still lives.
 func (w *waiter) pause(ctx context.Context, changed bool) bool {
-	timer := time.NewTimer(w.until(w.rhythm.next(changed, w.news.open())))
+	timer := time.NewTimer(w.until(w.polling.next(changed, w.events.open())))
 	defer timer.Stop()
-	if w.rhythm.woken = false; !sleep(ctx, wakePause) {
+	if w.polling.woken = false; !sleep(ctx, wakePause) {
 		return false
 	}
 	for {
@@ -72,9 +72,9 @@ func (w *waiter) pause(ctx context.Context, changed bool) bool {
 			return false
 		case <-timer.C:
 			return true
-		case <-w.news.wake:
-			if w.rhythm.seen.App == nil || w.news.since(w.rhythm.seen.App.ResourceVersion) {
-				w.rhythm.woken = w.news.open() // else the stream has ended, and nothing happened
+		case <-w.events.wake:
+			if w.polling.seen.App == nil || w.events.since(w.polling.seen.App.ResourceVersion) {
+				w.polling.woken = w.events.open() // else the stream has ended, and nothing happened
 				return true
 			}
 		}
