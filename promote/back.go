@@ -9,7 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// goingBack is what one target's part of a commit takes back.
+// goingBack is one target's part of a commit that rolls back.
 type goingBack struct {
 	*part
 	plan      Plan
@@ -18,7 +18,7 @@ type goingBack struct {
 	split     knative.Split      // at the tip
 	live      *servingv1.Service // as last seen; nil: it was not
 	reason    string
-	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be taken back
+	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be rolled back
 	done      bool                                         // a commit before has done it, it is only confirmed
 
 	after    edited    // what the commit has made of the overlay
@@ -93,7 +93,7 @@ func (b *goingBack) expect() error {
 	return nil
 }
 
-// confirm waits until what was taken back is live.
+// confirm waits until what was rolled back is live.
 func (r *run) confirm(ctx context.Context, backs []*goingBack) error {
 	return together(ctx, backs, func(ctx context.Context, b *goingBack) error {
 		if err := b.ask(ctx, liveGate(r.Config, r.Cluster, b.journal.verdicts), b.position, b.log); err != nil {

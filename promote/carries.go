@@ -18,7 +18,7 @@ type expected struct {
 	Version
 	promotion, step string // of the record; empty: the overlay has no record of it
 	traffic         []servingv1.TrafficTarget
-	trafficOnly     bool // the template could not be taken back, so its revision may be bad
+	trafficOnly     bool // the template could not be rolled back, so its revision may be bad
 }
 
 // expected is what the overlay shows after a step.

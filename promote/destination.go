@@ -9,7 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// A destination is what going back leads to: an earlier version and who gets
+// A destination is what a rollback leads to: an earlier version and who gets
 // the traffic.
 type destination struct {
 	Version
@@ -19,7 +19,7 @@ type destination struct {
 	gone    bool                                // it is not there any more
 }
 
-// before is the destination of a promotion that is taken back: the old revision
+// before is the destination of a promotion that is rolled back: the old revision
 // by name, with the overlay of the base commit where that can be read.
 func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
 	namespace := namespaceOf(live)
@@ -42,7 +42,7 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 // baseOf is the overlay of the commit that a promotion began on. It gives the
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone
-// had gone back, or where somebody had taken back one file of two.
+// was rolled back, or where somebody had reverted one file of two.
 func (p *part) baseOf(ctx context.Context, commit string, to Version) *knative.State {
 	state, err := p.infra.at(ctx, commit)
 	if err == nil {
@@ -57,7 +57,7 @@ func (p *part) baseOf(ctx context.Context, commit string, to Version) *knative.S
 		}
 	}
 	if err != nil {
-		p.journal.say("going back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
+		p.journal.say("rolling back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
 		return nil
 	}
 	return state

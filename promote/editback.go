@@ -12,10 +12,10 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// edited is what an edit that takes something back leads to.
+// edited is what an edit that rolls back leads to.
 type edited struct {
 	state   *knative.State
-	refused error // why the template could not be taken back, so that only the traffic is
+	refused error // why the template could not be rolled back, so that only the traffic is
 }
 
 // warning is what a person should know of an edit; empty: nothing.
@@ -23,10 +23,10 @@ func (e edited) warning(to destination) string {
 	if e.refused == nil {
 		return ""
 	}
-	return fmt.Sprintf("the overlay's template could not be taken back, only the traffic goes to %s: %v", to.Revision, e.refused)
+	return fmt.Sprintf("the overlay's template could not be rolled back, only the traffic goes to %s: %v", to.Revision, e.refused)
 }
 
-// editBack edits a tip to the destination. Where the template cannot be taken
+// editBack edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot) (edited, error) {
 	now, err := knative.Read(ctx, tip.Tree, back.Overlay, back.Service)
@@ -36,7 +36,7 @@ func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot
 	record, err := parseRecord(now.Record())
 	before := record
 	if err != nil {
-		before = back.plan.record // nothing that somebody wrote into it may stop going back
+		before = back.plan.record // nothing that somebody wrote into it may stop a rollback
 	}
 	after, err := backFrom(ctx, c, back, now, before)
 	if err != nil {
@@ -53,7 +53,7 @@ func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot
 	return after, nil
 }
 
-// backFrom is an overlay taken back: as a whole, or else its traffic alone.
+// backFrom is an overlay rolled back: as a whole, or else its traffic alone.
 func backFrom(ctx context.Context, c Config, back goingBack, now *knative.State, before Record) (edited, error) {
 	state, refused := takenBack(ctx, c, back, now, before)
 	if refused == nil || ctx.Err() != nil {
@@ -127,14 +127,14 @@ func trafficBack(ctx context.Context, c Config, back goingBack, now *knative.Sta
 	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.dest.traffic})
 }
 
-// backRecord is what the commit says: a promotion that was taken back stays the
+// backRecord is what the commit says: a promotion that was rolled back stays the
 // one that it was, a rollback is one of its own.
 func backRecord(c Config, back goingBack, next *knative.State, traffic []servingv1.TrafficTarget, before Record) Record {
 	r := stepRecord(c, back.plan, back.step, before)
 	if back.step == stepRollback {
 		r.To, r.From = versionOf(carrying(traffic), next), back.plan.from
 		if r.To.Revision == back.dest.Revision {
-			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic goes back
+			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic is rolled back
 		}
 	}
 	return r

@@ -42,10 +42,10 @@ func (e *GateError) Error() string { return fmt.Sprintf("%s: gate %s: %v", e.Ste
 // Unwrap gives the cause.
 func (e *GateError) Unwrap() error { return e.Err }
 
-// RestoreError is a Service that could not be taken back to what was there
+// RestoreError is a Service that could not be rolled back to what was there
 // before, or that was not seen live after it.
 type RestoreError struct {
-	Cause error // why it had to be taken back; nil when somebody asked for it
+	Cause error // why it had to be rolled back; nil when somebody asked for it
 	Err   error // why that failed
 }
 
@@ -54,7 +54,7 @@ func (e *RestoreError) Error() string {
 	if e.Cause == nil {
 		return fmt.Sprintf("rolling back failed: %v", e.Err)
 	}
-	return fmt.Sprintf("%v; taking it back failed: %v", e.Cause, e.Err)
+	return fmt.Sprintf("%v; rolling back failed: %v", e.Cause, e.Err)
 }
 
 // Unwrap gives both causes.

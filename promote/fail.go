@@ -26,7 +26,7 @@ func (r *run) fail(ctx context.Context, percent int, cause error) ending {
 }
 
 // stopAt ends the plan with the step to a share of the traffic: what comes
-// after it is not this run's to take back.
+// after it is not this run's to roll back.
 func (p *part) stopAt(percent int, cause error) {
 	if i := p.plan.indexOf(percent); i >= 0 {
 		stepLog{p.journal, i}.failed(cause)
@@ -34,12 +34,12 @@ func (p *part) stopAt(percent int, cause error) {
 	p.plan.Steps = slices.DeleteFunc(slices.Clone(p.plan.Steps), func(s PlannedStep) bool { return s.Percent > percent })
 }
 
-// restorable tells whether there is something to go back to.
+// restorable tells whether there is something to roll back to.
 func (r *run) restorable() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.plan.Restorable() })
 }
 
-// cancel stops where the last commit left the traffic, or takes it back with
+// cancel stops where the last commit left the traffic, or rolls it back with
 // one commit that is not waited for: the runner gives ten seconds in all.
 func (r *run) cancel(ctx context.Context, cause error) ending {
 	if r.OnCancel != RollBack {
@@ -47,7 +47,7 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	backs, err := r.takeBack(ctx, cause)
+	backs, err := r.rollBack(ctx, cause)
 	if !r.committed() && (err == nil || isSuperseded(err)) {
 		return ending{cause: cause} // the run was cancelled before its first commit
 	}

@@ -65,7 +65,7 @@ func (j *journal) plannedBack(back goingBack, after edited, at Situation) {
 	}
 }
 
-// confirms notes what a commit has taken back that is only to be seen live.
+// confirms notes what a commit has rolled back that is only to be seen live.
 func (j *journal) confirms(at Situation, split knative.Split) {
 	r := &j.result
 	r.Promotion, r.Revision, r.PreviousRevision, r.Image = at.Record.Promotion, split.Stable, at.Record.From.Revision, firstOf(at.Now.Images())

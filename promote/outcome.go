@@ -12,7 +12,7 @@ type ending struct {
 	cause   error  // what stopped it
 	hold    bool   // the traffic stays as the last commit set it
 
-	back   bool  // it was to be taken back, or the run is a rollback whose commit is made
+	back   bool  // it was to be rolled back, or the run is a rollback whose commit is made
 	failed error // why that failed, or was not seen live; nil: it is live
 	atOnce bool  // there was no time to see it live, as the run was cancelled
 }
@@ -42,13 +42,13 @@ func (e ending) outcome(cancelled bool) (Status, error) {
 	return Failed, &RestoreError{Cause: e.cause, Err: e.failed}
 }
 
-// unseen is the error of what is taken back in Git alone, as far as the run
+// unseen is the error of what is rolled back in Git alone, as far as the run
 // knows.
 func (e ending) unseen() error {
 	if e.cause == nil {
 		return fmt.Errorf("the commit is made, but the run was cancelled before it was seen live: %w", e.failed)
 	}
-	return fmt.Errorf("%w; it is taken back, but not seen live", e.cause)
+	return fmt.Errorf("%w; it is restored in Git, but not seen live", e.cause)
 }
 
 // Ended decides how a command ended that only looks, and which error it ends

@@ -55,7 +55,7 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 // look sees what is live, after the overlay at the tip. Patience is how long
 // Argo CD may take; zero: as long as the run has.
 func (p *part) look(ctx context.Context, patience time.Duration) error {
-	if err := overtaken(p.Config, p.at); err != nil {
+	if err := supersededRun(p.Config, p.at); err != nil {
 		return err
 	}
 	if err := p.lookLive(ctx, patience); err != nil {
@@ -104,15 +104,15 @@ func (p *part) saw(seen argo.Observed) {
 func latestReady(live *servingv1.Service) (string, error) {
 	name := live.Status.LatestReadyRevisionName
 	if name == "" {
-		return "", fmt.Errorf("the Service %s is live but has no ready revision to go back to; mend it first, or delete it for a first deployment", live.Name)
+		return "", fmt.Errorf("the Service %s is live but has no ready revision to roll back to; correct it first, or delete it for a first deployment", live.Name)
 	}
 	return name, nil
 }
 
-// overtaken ends a workflow run that is started again after a newer one has
+// supersededRun ends a workflow run that is started again after a newer one has
 // promoted or rolled back, also where somebody without a workflow run has come
 // after that. What came before this run's own does not count.
-func overtaken(c Config, at Situation) error {
+func supersededRun(c Config, at Situation) error {
 	if !c.RunAgain || c.RunURL == "" {
 		return nil
 	}

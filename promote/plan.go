@@ -37,7 +37,7 @@ type Situation struct {
 type Plan struct {
 	Target
 	ID    string // shared by the promotion's commits
-	Base  string // commit whose overlay a failed gate restores; empty: nothing to go back to
+	Base  string // commit whose overlay a failed gate restores; empty: nothing to roll back to
 	From  string // the old revision; empty on a Service's first deployment
 	To    string // the new revision
 	Image string // the image that gives the promotion its name
@@ -63,7 +63,7 @@ type PlannedStep struct {
 // Step is what was asked for.
 func (c PlannedStep) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake} }
 
-// Restorable tells whether there is something to go back to.
+// Restorable tells whether there is something to roll back to.
 func (p Plan) Restorable() bool { return p.Base != "" }
 
 // Last tells whether the i-th step gives the new revision all traffic.
@@ -136,7 +136,7 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	plan.ID = id(plan, at.Record)
 	steps := c.Steps
 	switch {
-	case from == "": // first deployment: nothing has the traffic, nothing to go back to
+	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
 		plan.Base, steps = "", []Step{{Percent: 100}}
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
@@ -198,7 +198,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 }
 
 // finished plans nothing but a look at what is there. Only a promotion whose
-// last gates have not passed may still be taken back, however old it is.
+// last gates have not passed may still be rolled back, however old it is.
 func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)

@@ -40,7 +40,7 @@ func (p *part) preflight(ctx context.Context) error {
 	}
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
-		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way is gone on with, or taken back
+		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
 	}
 	findings := check.Run(facts, skip...)
 	p.journal.found(findings)

@@ -29,9 +29,9 @@ type Record struct {
 	Step      string    `yaml:"step"`                // candidate, 10, 100, restore, rollback
 	Percent   int       `yaml:"percent"`             // share of To
 	Passed    time.Time `yaml:"passed,omitempty"`    // when the last gate of the step had passed; zero: not yet
-	To        Version   `yaml:"to,flow"`             // what is promoted, or gone back to
+	To        Version   `yaml:"to,flow"`             // what is promoted, or rolled back to
 	From      Version   `yaml:"from,omitempty,flow"` // what had the traffic before; zero on a first deployment
-	Base      string    `yaml:"base,omitempty"`      // commit with the overlay from before; empty: nothing to go back to
+	Base      string    `yaml:"base,omitempty"`      // commit with the overlay from before; empty: nothing to roll back to
 	Started   time.Time `yaml:"started"`
 	Run       string    `yaml:"run,omitempty"`    // address of the workflow run
 	Actor     string    `yaml:"actor,omitempty"`  // who started it
@@ -109,8 +109,8 @@ func (r Record) passed() bool { return !r.Passed.IsZero() }
 // is tells whether the record is of this step of this promotion.
 func (r Record) is(promotion, step string) bool { return r.Promotion == promotion && r.Step == step }
 
-// takesBack tells whether the recorded step took something back.
-func (r Record) takesBack() bool { return takesBack(r.Step) }
+// rollsBack tells whether the recorded step rolled back.
+func (r Record) rollsBack() bool { return rollsBack(r.Step) }
 
 // entry is how the recorded promotion ended, as far as is known.
 func (r Record) entry() Entry {
@@ -119,7 +119,7 @@ func (r Record) entry() Entry {
 		Started: r.Started, Run: r.Run, Actor: r.Actor,
 	}
 	switch {
-	case r.takesBack():
+	case r.rollsBack():
 		e.Ended = RolledBack
 	case !r.passed():
 		e.Ended = ""

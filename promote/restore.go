@@ -8,12 +8,12 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// restore takes a failed promotion back in one commit and waits until that is
+// restore rolls a failed promotion back in one commit and waits until that is
 // live. The run's own context may be over, this has its own time.
 func (r *run) restore(ctx context.Context, cause error) error {
 	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout)
 	defer stop()
-	backs, err := r.takeBack(own, cause)
+	backs, err := r.rollBack(own, cause)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 	return func() { close(ended) }
 }
 
-// takeBack commits what was there before the promotion.
-func (r *run) takeBack(ctx context.Context, cause error) ([]*goingBack, error) {
+// rollBack commits what was there before the promotion.
+func (r *run) rollBack(ctx context.Context, cause error) ([]*goingBack, error) {
 	var backs []*goingBack
 	for _, p := range r.parts {
 		if !p.plan.Restorable() {

@@ -85,7 +85,7 @@ const (
 	Skipped Progress = "skipped" // not reached, because an earlier one failed
 )
 
-// The names of the steps that take something back, also in the record.
+// The names of the steps that roll back, also in the record.
 const (
 	stepRestore  = "restore"
 	stepRollback = "rollback"
@@ -117,11 +117,10 @@ func (r Result) Last() (StepResult, bool) {
 // Committed tells whether the step's commit is in Git.
 func (s StepResult) Committed() bool { return s.Commit != "" || s.Resumed || s.Progress == Passed }
 
-// TakesBack tells the commits that take something back from a promotion's
-// steps.
-func (s StepResult) TakesBack() bool { return takesBack(s.Name) }
+// RollsBack tells the commits that roll back from a promotion's steps.
+func (s StepResult) RollsBack() bool { return rollsBack(s.Name) }
 
-func takesBack(step string) bool { return step == stepRestore || step == stepRollback }
+func rollsBack(step string) bool { return step == stepRestore || step == stepRollback }
 
 // GateResult is what one gate said after one step.
 type GateResult struct {

@@ -16,10 +16,10 @@ import (
 // emergencyLook is how long a rollback waits for what it can do without.
 const emergencyLook = 5 * time.Second
 
-// Rollback takes the targets' Services back in one commit and without steps: to the
+// Rollback rolls the targets' Services back in one commit and without steps: to the
 // promotion before, to a named revision or to a commit. It works in the
 // middle of a promotion too, whose run then ends as superseded. One that was
-// stopped before it was seen live is confirmed, and nothing gone back from once
+// stopped before it was seen live is confirmed, and nothing rolled back once
 // more.
 func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	c.Images = nil
@@ -111,17 +111,17 @@ func (p *part) unlessUrgent(err error) error {
 	return nil
 }
 
-// goneBack tells whether Git shows a commit already that took something back
+// goneBack tells whether Git shows a commit already that rolled back
 // and that is still to be seen live, or this workflow run's own from an attempt
-// before. Without a name for where to, going back once more would be further
+// before. Without a name for where to, rolling back once more would be further
 // than anybody asked for.
 func goneBack(c Config, at Situation, split knative.Split) bool {
 	record := at.Record
 	own := c.RunAgain && record.Step == stepRollback && record.Run != "" && record.Run == c.RunURL
-	return c.To == "" && at.Unreadable == nil && record.takesBack() && (!record.passed() || own) && record.disagreement(at.Overlay, split) == ""
+	return c.To == "" && at.Unreadable == nil && record.rollsBack() && (!record.passed() || own) && record.disagreement(at.Overlay, split) == ""
 }
 
-// planBack finds what to go back to and tries the edit. The overlay that it
+// planBack finds what to roll back to and tries the edit. The overlay that it
 // leads to is not the earlier one: the target previous goes, for one.
 func (p *part) planBack(ctx context.Context) (*goingBack, error) {
 	at := p.at
@@ -152,12 +152,12 @@ func (p *part) planBack(ctx context.Context) (*goingBack, error) {
 	return back, nil
 }
 
-// alreadyBack is a commit that took something back and that is to be seen live
+// alreadyBack is a commit that rolled back and that is to be seen live
 // only.
 func (p *part) alreadyBack(split knative.Split) *goingBack {
 	record := p.at.Record
 	p.journal.confirms(p.at, split)
-	p.journal.say("%s has gone back to %s already, with a commit that is in Git", p.Service, split.Stable)
+	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
 	back := &goingBack{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now
 	if record.templateStays(p.at.Now) {
@@ -166,12 +166,12 @@ func (p *part) alreadyBack(split knative.Split) *goingBack {
 	return back
 }
 
-// errTemplateStays is why a run before took the traffic back alone, as far as
+// errTemplateStays is why a run before rolled the traffic back alone, as far as
 // the overlay tells.
-var errTemplateStays = errors.New("the overlay still has the template that was to be taken back")
+var errTemplateStays = errors.New("the overlay still has the template that was to be rolled back")
 
 // templateStays tells whether the overlay still has the template that was to be
-// taken back, because only the traffic could be.
+// rolled back, because only the traffic could be.
 func (r Record) templateStays(state *knative.State) bool {
 	away := r.From
 	if r.Step == stepRestore {

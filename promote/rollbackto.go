@@ -15,7 +15,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// rollbackTo finds what a rollback goes back to.
+// rollbackTo finds what a rollback leads to.
 func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	switch {
 	case strings.HasPrefix(p.To, p.Service+"-"):
@@ -23,10 +23,10 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 	case p.To != "":
 		return p.atCommit(ctx, at, split)
 	case at.Unreadable != nil:
-		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", unreadable(at.Now, at.Unreadable))
+		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", unreadable(at.Now, at.Unreadable))
 	case split.Candidate != "":
 		if err := ownCandidate(at, split); err != nil {
-			return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", err)
+			return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
 		return p.before(ctx, Plan{Base: at.Record.Base, from: at.Record.From, now: at.Now}, at.Live)
 	}
@@ -36,11 +36,11 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 // previous is what was there before the promotion that the traffic is at.
 func (p *part) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
-		return destination{}, fmt.Errorf("%w; or name where to go back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
+		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
 	}
 	last := lastTo(at.Record.entries(), split.Stable) // the record agrees, so it is of this overlay
 	if last.From.IsZero() {
-		return destination{}, badInput("nothing to go back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
+		return destination{}, badInput("nothing to roll back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
 			orLatest(split.Stable), p.Overlay)
 	}
 	return p.allTo(ctx, at, last.From, last.Base, split), nil
@@ -48,7 +48,7 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 
 // lastTo is the promotion that gave the traffic to a revision; zero where the
 // record has none. A revision may have been promoted several times, so what has
-// been gone back over does not count: a rollback takes promotions off the end,
+// been rolled back does not count: a rollback takes promotions off the end,
 // and so does one that begins from what was there before them.
 func lastTo(entries []Entry, revision string) Entry {
 	var standing []Entry

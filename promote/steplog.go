@@ -16,7 +16,7 @@ func (j *journal) begin(i int) stepLog {
 	return step
 }
 
-// beginBack adds a step that takes something back, and opens it.
+// beginBack adds a step that rolls back, and opens it.
 func (j *journal) beginBack(name, title string) stepLog {
 	j.result.Steps = append(j.result.Steps, StepResult{Name: name, Title: title, Progress: Running, Started: time.Now()})
 	j.report()
@@ -79,5 +79,5 @@ func (s stepLog) failed(cause error) {
 	s.journal.report()
 }
 
-// unseen closes a step that took something back, but was not seen live.
+// unseen closes a step that rolled back, but was not seen live.
 func (s stepLog) unseen() { s.entry().Progress = Broken }

@@ -31,7 +31,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 // commit has put it.
 func onward(s inputs.Settings, result promote.Result) string {
 	same := s.CommandLine(inputs.Promote, func(inputs.Input) bool { return true })
-	if last, found := result.Last(); !found || last.TakesBack() {
+	if last, found := result.Last(); !found || last.RollsBack() {
 		return "To try it again:\n  " + same
 	}
 	return "To continue:\n  " + same + "\nTo roll it back:\n  " + s.RollbackCommand()

@@ -21,7 +21,7 @@ var cancels = flag.Int("cancels", 5, "how often TestCancelledAnywhere cancels a 
 
 // TestCancelledAnywhere cancels a promotion as the runner does, at moments that
 // are spread over it: it ends while the runner is patient, and either all is
-// taken back in Git by then or nothing was begun, as it says itself.
+// rolled back in Git by then or nothing was begun, as it says itself.
 func TestCancelledAnywhere(t *testing.T) {
 	var mu sync.Mutex
 	ends := map[string]int{}
@@ -67,12 +67,12 @@ func (w *world) cancelledAs(t *testing.T, p *process) string {
 	if subjects := w.subjects(t); len(subjects) > 0 {
 		last = subjects[len(subjects)-1]
 	}
-	says := strings.Contains(out, "it is taken back")
+	says := strings.Contains(out, "it is restored in Git")
 	switch code := p.exit(); {
 	case code == "0" && (strings.Contains(last, ": 100 % to ") || strings.HasSuffix(last, ": 100 % passed")):
 		return "promoted before"
 	case code == strconv.Itoa(exitCancelled) && says && strings.Contains(last, ": back to "):
-		return "taken back"
+		return "rolled back"
 	case code == strconv.Itoa(exitCancelled) && !says && last == "":
 		return "with nothing committed"
 	default:

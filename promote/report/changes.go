@@ -48,7 +48,7 @@ func addressLine(r promote.Result) string {
 // own. It goes with the candidate's tag, which the last commit of a promotion
 // and one that rolls something back remove; other tags are other people's.
 func hasCandidate(r promote.Result) bool {
-	if last, found := r.Last(); found && (last.Percent == 100 || last.TakesBack()) {
+	if last, found := r.Last(); found && (last.Percent == 100 || last.RollsBack()) {
 		return false
 	}
 	return slices.ContainsFunc(r.Traffic, func(target servingv1.TrafficTarget) bool {

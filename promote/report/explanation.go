@@ -70,9 +70,9 @@ func unfinishedAdvice(r promote.Result, at Place) string {
 	switch {
 	case !found:
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
-	case last.TakesBack() && last.Progress == promote.Passed:
+	case last.RollsBack() && last.Progress == promote.Passed:
 		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back.\n\n"
-	case last.TakesBack():
+	case last.RollsBack():
 		return "**Next:** the commit that rolls everything back is in Git, but was not seen live. " +
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
 	}

@@ -61,7 +61,7 @@ func missed(r promote.Result) bool {
 	if !found || r.Command == "rollback" {
 		return !found
 	}
-	return last.TakesBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.TakesBack() })
+	return last.RollsBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.RollsBack() })
 }
 
 // heldInWords tells a failure that is left as it is from a plan that ends below 100 %.
@@ -86,7 +86,7 @@ func rolledBackInWords(r promote.Result) string {
 // atPercent is the share of the new revision that the last commit set.
 func atPercent(r promote.Result) string {
 	last, found := r.Last()
-	if !found || last.TakesBack() {
+	if !found || last.RollsBack() {
 		return ""
 	}
 	return fmt.Sprintf(" at %d %%", last.Percent)
