@@ -67,7 +67,7 @@ func (w *world) observe(ctx context.Context, from string) <-chan []view {
 	return seen
 }
 
-// next waits for the next commit and until that is live or overtaken.
+// next waits for the next commit and until that is live or superseded.
 func (w *world) next(ctx context.Context, last string) (view, error) {
 	for {
 		tip, err := w.tip(ctx)

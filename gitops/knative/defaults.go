@@ -25,7 +25,7 @@ type operation struct {
 }
 
 // missingDefaults lists what Knative would add to the template, or change in
-// it, and a later apply would take back. Live, when given, is the Service as
+// it, and a later apply would remove. Live, when given, is the Service as
 // Knative has defaulted it with the cluster's own settings. Without it, or
 // with another revision's template in it, Knative's built-in defaults are
 // assumed.
@@ -70,7 +70,7 @@ func podSpec(service *servingv1.Service) (map[string]any, error) {
 
 // takeNames gives containers without a name the ones they have in the cluster.
 // An administrator can change how Knative names them, and an old revision with
-// other names could not be taken back.
+// other names could not be rolled back.
 func takeNames(containers, live []corev1.Container) {
 	if len(containers) != len(live) {
 		return

@@ -34,8 +34,8 @@ func Check(before, after *State, expected Expected) error {
 
 // checkService finds changes of the Service outside of its template and its
 // labels. The tool's own patches are not in this, so what changes there is what
-// the image changes: a replacement may copy its tag, and an image that is taken
-// back rolls that back too.
+// the image changes: a replacement may copy its tag, and an image that is rolled
+// back restores that too.
 func checkService(before, after *State, _ Expected) error {
 	changed := slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)),
 		func(field string) bool { return below(field, []string{"/spec/template", "/metadata/labels"}) })

@@ -66,7 +66,7 @@ func findChanged(f Facts) []Finding {
 	return []Finding{{
 		Problem: fmt.Sprintf("the template of Service %s has changed under the revision name %s", f.Overlay.Service(), f.Overlay.Revision()),
 		Effect: "Knative refuses the change, so Argo CD's syncs fail until a promotion gives the template a new name. If that promotion fails, all " +
-			"traffic goes back to the old revision, and the changed template gets a revision of its own that no traffic goes to.",
+			"traffic goes to the old revision again, and the changed template gets a revision of its own that no traffic goes to.",
 		Evidence: strings.Join(lines, "\n"),
 		Fix: "Promote the change by itself, without a new image, before anything else:\n" +
 			fmt.Sprintf("knative-promote promote --service %s --path %s   # and the other inputs as usual, without image", f.Overlay.Service(), f.Overlay.Overlay),

@@ -36,7 +36,7 @@ func (r *routes) program(key string, rules []netv1alpha1.IngressRule) {
 	}
 }
 
-// drop takes back what a KIngress said.
+// drop removes what a KIngress said.
 func (r *routes) drop(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

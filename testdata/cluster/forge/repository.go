@@ -123,7 +123,7 @@ func (r *Repository) Unprotect(ctx context.Context, branch string) error {
 	return r.forge.call(ctx, Admin, http.MethodDelete, r.path("/branch_protections/%s", url.PathEscape(branch)), nil, nil)
 }
 
-// Archive makes the repository read-only, or takes that back.
+// Archive makes the repository read-only, or writable again.
 func (r *Repository) Archive(ctx context.Context, archived bool) error {
 	return r.forge.call(ctx, Admin, http.MethodPatch, r.path(""), map[string]bool{"archived": archived}, nil)
 }

@@ -101,7 +101,7 @@ func TestRollbackToDeletedRevision(t *testing.T) {
 }
 
 // What a person has changed in the base since stays; the image, the revision
-// and the traffic go back.
+// and the traffic are restored.
 func TestRollbackWithChangedBase(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -175,8 +175,8 @@ func TestSecondContainer(t *testing.T) {
 }
 
 // TestTemplateChange: a change of the template, which Knative refuses under the
-// old name, is promoted without an image. If that fails, the traffic goes back
-// to the old revision, though its name cannot have the template any more.
+// old name, is promoted without an image. If that fails, the traffic goes to
+// the old revision again, though its name cannot have the template any more.
 func TestTemplateChange(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
