@@ -34,7 +34,7 @@ type Change struct {
 // be beneath that one or not be there at all. Edit tells, by the content: if it
 // makes no difference to the new tip, that shows what the change wanted, and
 // Publish returns the tip's commit; if it makes one, that is published. A push
-// that the server refused has certainly not landed, and does not count.
+// that the server refused is certainly not on the branch, and does not count.
 //
 // An error of Edit ends it, as do ErrUnchanged, which Edit may return too,
 // ErrRefused, ErrAuth, ErrNotFound and ErrContention.
@@ -74,9 +74,9 @@ func (r *Repo) contention(raced int) error {
 	return fmt.Errorf("publishing to branch %s: %w: other commits came first %d times: run again when fewer are made", r.branch.Short(), ErrContention, raced)
 }
 
-// publishOnce edits the present tip and pushes the result, which may have landed
-// in spite of an error if maybe is true. It returns errRaced if that tip has
-// been replaced, and with ErrUnchanged the tip.
+// publishOnce edits the present tip and pushes the result, which may be on the
+// branch in spite of an error if maybe is true. It returns errRaced if that tip
+// has been replaced, and with ErrUnchanged the tip.
 func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made Commit, maybe bool, err error) {
 	tip, err := r.objects.tip(ctx, r.branch)
 	if err != nil {
@@ -90,10 +90,10 @@ func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made 
 	if err != nil {
 		return tip.Commit, false, err
 	}
-	if maybe, err = r.land(ctx, d); err != nil {
+	if maybe, err = r.pushUntilSeen(ctx, d); err != nil {
 		return Commit{}, maybe, err
 	}
-	made, err = r.objects.keepLanded(d)
+	made, err = r.objects.keepPublished(d)
 	return made, maybe, err
 }
 

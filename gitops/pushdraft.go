@@ -14,12 +14,12 @@ const readBackTimeout = 3 * time.Second
 // errRaced is a branch that is no longer where a push expects it.
 var errRaced = errors.New("the branch has moved")
 
-// land pushes a draft until the branch shows it, or has gone elsewhere: then it
-// returns errRaced. Whatever a push says, the branch decides: an answer may be
-// lost, go-git takes an empty answer for success, and a lost race has no error
-// of its own. The draft may be beneath the branch's tip if maybe is true: it was
-// sent, and the server did not say no.
-func (r *Repo) land(ctx context.Context, d draft) (maybe bool, err error) {
+// pushUntilSeen pushes a draft until the branch shows it, or has gone elsewhere:
+// then it returns errRaced. Whatever a push says, the branch decides: an answer
+// may be lost, go-git takes an empty answer for success, and a lost race has no
+// error of its own. The draft may be beneath the branch's tip if maybe is true:
+// it was sent, and the server did not say no.
+func (r *Repo) pushUntilSeen(ctx context.Context, d draft) (maybe bool, err error) {
 	for t := r.remote.tries(); ; {
 		sent, pushed := r.remote.push(ctx, r.branch, d)
 		maybe = maybe || sent && !isRefusal(pushed)
@@ -30,7 +30,7 @@ func (r *Repo) land(ctx context.Context, d draft) (maybe bool, err error) {
 			}
 		}
 		switch {
-		case seen == landed:
+		case seen == shown:
 			r.remote.pushed.Store(true)
 			return maybe, nil
 		case seen == passed && maybe && ctx.Err() != nil:
@@ -45,7 +45,7 @@ func (r *Repo) land(ctx context.Context, d draft) (maybe bool, err error) {
 	}
 }
 
-// unknown is a draft of which the caller must know that it may have landed.
+// unknown is a draft of which the caller must know that the branch may have it.
 func (d draft) unknown(err error) error {
 	return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, err)
 }
@@ -83,8 +83,8 @@ type sight int
 
 const (
 	absent sight = iota // the branch is where it was
-	landed              // the draft is the branch's tip
-	passed              // the branch went elsewhere: the draft can land no more
+	shown               // the draft is the branch's tip
+	passed              // the branch went elsewhere: the draft can no longer be published
 )
 
 // readBack looks where the branch is. It does so also when the context has
@@ -102,13 +102,13 @@ func (r *Repo) readBack(ctx context.Context, d draft) (sight, error) {
 	case tip == d.old:
 		return absent, nil
 	case tip == d.commit:
-		return landed, nil
+		return shown, nil
 	}
 	return passed, nil
 }
 
-// keepLanded keeps the objects of a draft that is in the branch.
-func (o *objects) keepLanded(d draft) (Commit, error) {
+// keepPublished keeps the objects of a draft that is in the branch.
+func (o *objects) keepPublished(d draft) (Commit, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, written := range d.objects {

@@ -109,7 +109,7 @@ func TestPublishLostReplyAndChange(t *testing.T) {
 }
 
 // TestPublishUnchangedAfterRefusal: a rival makes the same change first, and the
-// server says no to ours. That one has never landed.
+// server says no to ours. That one was never on the branch.
 func TestPublishUnchangedAfterRefusal(t *testing.T) {
 	t.Parallel()
 	var s server
@@ -192,7 +192,7 @@ func TestPublishUnknownOutcome(t *testing.T) {
 }
 
 // TestPublishCancelled ends the context while the server holds the answer to a
-// push that it has applied: the caller must learn that it landed.
+// push that it has applied: the caller must learn that the branch has it.
 func TestPublishCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
