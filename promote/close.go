@@ -68,10 +68,10 @@ func (r *run) unclosed() []closing {
 	return closings
 }
 
-// closingsOf are the steps of what was gone back to.
-func closingsOf(backs []*goingBack) []closing {
+// closingsOf are the steps of reversals.
+func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
-	for _, b := range backs {
+	for _, b := range reversals {
 		closings = append(closings, closing{b.part, b.position.promotion, b.step})
 	}
 	return closings

@@ -47,12 +47,12 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	backs, err := r.rollBack(ctx, cause)
+	reversals, err := r.rollBack(ctx, cause)
 	if !r.committed() && (err == nil || isSuperseded(err)) {
 		return ending{cause: cause} // the run was cancelled before its first commit
 	}
 	if err == nil {
-		r.announce(ctx, backs)
+		r.announce(ctx, reversals)
 	}
 	return ending{cause: cause, back: true, failed: err, atOnce: true}
 }
@@ -67,10 +67,10 @@ func (r *run) committed() bool {
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo
 // CD polls, which is minutes later.
-func (r *run) announce(ctx context.Context, backs []*goingBack) {
+func (r *run) announce(ctx context.Context, reversals []*reversal) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer stop()
-	err := together(ctx, backs, func(ctx context.Context, b *goingBack) error {
+	err := together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		_, err := r.Cluster.Await(ctx, b.position.Intent, b.journal.verdicts())
 		return err
 	})

@@ -52,8 +52,8 @@ func (j *journal) planned(plan Plan, at Situation) error {
 	return nil
 }
 
-// plannedBack notes what a rollback leads to.
-func (j *journal) plannedBack(back goingBack, after edited, at Situation) {
+// plannedRollback notes what a rollback leads to.
+func (j *journal) plannedRollback(back reversal, after edited, at Situation) {
 	r := &j.result
 	r.Promotion, r.Revision, r.PreviousRevision = back.plan.ID, back.dest.Revision, back.plan.To
 	r.Image, r.PreviousImage = firstOf(back.dest.Images), firstOf(at.Now.Images())

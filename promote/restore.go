@@ -13,17 +13,17 @@ import (
 func (r *run) restore(ctx context.Context, cause error) error {
 	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout)
 	defer stop()
-	backs, err := r.rollBack(own, cause)
+	reversals, err := r.rollBack(own, cause)
 	if err != nil {
 		return err
 	}
 	// The commit is made. A run that is cancelled has no time to see it live,
 	// but Argo CD must look at it.
 	defer r.whenCancelled(ctx, own, func() { time.AfterFunc(announceTime, stop) })()
-	if err := r.confirm(own, backs); err != nil {
+	if err := r.confirm(own, reversals); err != nil {
 		return err
 	}
-	r.close(own, closingsOf(backs))
+	r.close(own, closingsOf(reversals))
 	return nil
 }
 
@@ -51,8 +51,8 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 }
 
 // rollBack commits what was there before the promotion.
-func (r *run) rollBack(ctx context.Context, cause error) ([]*goingBack, error) {
-	var backs []*goingBack
+func (r *run) rollBack(ctx context.Context, cause error) ([]*reversal, error) {
+	var reversals []*reversal
 	for _, p := range r.parts {
 		if !p.plan.Restorable() {
 			continue
@@ -61,12 +61,12 @@ func (r *run) rollBack(ctx context.Context, cause error) ([]*goingBack, error) {
 		if err != nil {
 			return nil, err
 		}
-		backs = append(backs, &goingBack{
+		reversals = append(reversals, &reversal{
 			part: p, plan: p.plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(),
 			mayChange: func(now *knative.State, record Record) bool { return p.plan.showsStep(now, record) },
 		})
 	}
-	return backs, r.goTo(ctx, backs)
+	return reversals, r.reverse(ctx, reversals)
 }
 
 // showsStep tells whether an overlay shows a step of the plan, by the record,

@@ -27,43 +27,43 @@ func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	if err == nil {
 		err = r.each(func(p *part) error { return p.unlessUrgent(p.look(ctx, emergencyLook)) })
 	}
-	var backs []*goingBack
+	var reversals []*reversal
 	if err == nil {
 		err = r.each(func(p *part) error {
-			back, err := p.planBack(ctx)
-			backs = append(backs, back)
+			back, err := p.planRollback(ctx)
+			reversals = append(reversals, back)
 			return err
 		})
 	}
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
 	}
-	return r.end(ctx, r.goBack(ctx, backs))
+	return r.end(ctx, r.rollBackTo(ctx, reversals))
 }
 
-// goBack commits the rollback and waits until it is live.
-func (r *run) goBack(ctx context.Context, backs []*goingBack) ending {
-	if err := r.goTo(ctx, backs); err != nil {
+// rollBackTo commits the rollback and waits until it is live.
+func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
+	if err := r.reverse(ctx, reversals); err != nil {
 		return ending{cause: err}
 	}
-	if err := r.confirm(ctx, backs); err != nil {
+	if err := r.confirm(ctx, reversals); err != nil {
 		return ending{back: true, failed: err}
 	}
-	committed := map[*goingBack]bool{}
-	for _, b := range backs {
+	committed := map[*reversal]bool{}
+	for _, b := range reversals {
 		committed[b] = b.journal.result.Changed
 	}
-	left := slices.DeleteFunc(slices.Clone(backs), func(b *goingBack) bool { return b.done && b.at.Record.passed() })
+	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.passed() })
 	r.close(ctx, closingsOf(left))
-	for _, b := range backs {
+	for _, b := range reversals {
 		b.reached = b.reachedBy(committed[b])
 	}
 	return ending{}
 }
 
-// reachedBy is how a part ends that has gone back. One that only takes a
+// reachedBy is how a part ends that was rolled back. One that only takes a
 // candidate without traffic away says so.
-func (b *goingBack) reachedBy(committed bool) Status {
+func (b *reversal) reachedBy(committed bool) Status {
 	switch {
 	case b.done && b.at.Record.passed(), !b.done && !b.journal.result.Changed:
 		return Unchanged
@@ -111,26 +111,26 @@ func (p *part) unlessUrgent(err error) error {
 	return nil
 }
 
-// goneBack tells whether Git shows a commit already that rolled back
+// rolledBack tells whether Git shows a commit already that rolled back
 // and that is still to be seen live, or this workflow run's own from an attempt
 // before. Without a name for where to, rolling back once more would be further
 // than anybody asked for.
-func goneBack(c Config, at Situation, split knative.Split) bool {
+func rolledBack(c Config, at Situation, split knative.Split) bool {
 	record := at.Record
 	own := c.RunAgain && record.Step == stepRollback && record.Run != "" && record.Run == c.RunURL
 	return c.To == "" && at.Unreadable == nil && record.rollsBack() && (!record.passed() || own) && record.disagreement(at.Overlay, split) == ""
 }
 
-// planBack finds what to roll back to and tries the edit. The overlay that it
+// planRollback finds what to roll back to and tries the edit. The overlay that it
 // leads to is not the earlier one: the target previous goes, for one.
-func (p *part) planBack(ctx context.Context) (*goingBack, error) {
+func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	at := p.at
 	split, err := at.split(p.Config)
 	if err != nil {
 		return nil, err
 	}
-	if goneBack(p.Config, at, split) {
-		return p.alreadyBack(split), nil
+	if rolledBack(p.Config, at, split) {
+		return p.confirmOnly(split), nil
 	}
 	dest, err := p.rollbackTo(ctx, at, split)
 	if err != nil {
@@ -139,26 +139,26 @@ func (p *part) planBack(ctx context.Context) (*goingBack, error) {
 	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: p.journal.result.Started}
 	plan.from = versionOf(plan.To, at.Now)
 	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, Record{Step: stepRollback})
-	back := &goingBack{
+	back := &reversal{
 		part: p, plan: plan, step: stepRollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
 		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
 	}
 	p.journal.debugPlan(plan, at)
-	after, err := editBack(ctx, p.Config, *back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
+	after, err := editReversal(ctx, p.Config, *back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
 	if err != nil {
 		return nil, err
 	}
-	p.journal.plannedBack(*back, after, at)
+	p.journal.plannedRollback(*back, after, at)
 	return back, nil
 }
 
-// alreadyBack is a commit that rolled back and that is to be seen live
+// confirmOnly is a commit that rolled back and that is to be seen live
 // only.
-func (p *part) alreadyBack(split knative.Split) *goingBack {
+func (p *part) confirmOnly(split knative.Split) *reversal {
 	record := p.at.Record
 	p.journal.confirms(p.at, split)
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
-	back := &goingBack{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
+	back := &reversal{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now
 	if record.templateStays(p.at.Now) {
 		back.after.refused = errTemplateStays

@@ -16,8 +16,8 @@ func (j *journal) begin(i int) stepLog {
 	return step
 }
 
-// beginBack adds a step that rolls back, and opens it.
-func (j *journal) beginBack(name, title string) stepLog {
+// beginReversal adds a step that rolls back, and opens it.
+func (j *journal) beginReversal(name, title string) stepLog {
 	j.result.Steps = append(j.result.Steps, StepResult{Name: name, Title: title, Progress: Running, Started: time.Now()})
 	j.report()
 	return stepLog{j, len(j.result.Steps) - 1}

@@ -9,8 +9,8 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// goingBack is one target's part of a commit that rolls back.
-type goingBack struct {
+// A reversal is one target's part of a commit that rolls back.
+type reversal struct {
 	*part
 	plan      Plan
 	step      string // restore or rollback
@@ -26,16 +26,16 @@ type goingBack struct {
 	position *Position // where it is asked whether it is live
 }
 
-// goTo commits the destinations and says what must become true.
-func (r *run) goTo(ctx context.Context, backs []*goingBack) error {
+// reverse commits the destinations and says what must become true.
+func (r *run) reverse(ctx context.Context, reversals []*reversal) error {
 	var edits []edit
-	for _, b := range backs {
+	for _, b := range reversals {
 		if e := b.begin(ctx); !b.done {
 			edits = append(edits, e)
 		}
 	}
 	commit, made, err := r.commit(ctx, edits)
-	for _, b := range backs {
+	for _, b := range reversals {
 		if err != nil {
 			b.log.unseen()
 			continue
@@ -46,7 +46,7 @@ func (r *run) goTo(ctx context.Context, backs []*goingBack) error {
 		}
 		b.log.committed(shown, b.done || !made)
 	}
-	for _, b := range backs {
+	for _, b := range reversals {
 		if err == nil {
 			err = b.expect()
 		}
@@ -55,18 +55,18 @@ func (r *run) goTo(ctx context.Context, backs []*goingBack) error {
 }
 
 // begin opens the step in the journal and says what it changes.
-func (b *goingBack) begin(ctx context.Context) edit {
+func (b *reversal) begin(ctx context.Context) edit {
 	b.plan.Image = firstOf(b.dest.Images)
 	title := "back to " + short(b.Service, b.dest.Revision)
 	if !b.done {
 		title = subject(b.Target, title+" ("+version(b.plan.Image)+")")
 	}
-	b.log = b.journal.beginBack(b.step, title)
+	b.log = b.journal.beginReversal(b.step, title)
 	return edit{
 		subject:  title,
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
 		files: func(tip gitops.Snapshot) (files map[string][]byte, err error) {
-			if b.after, err = editBack(ctx, b.Config, *b, tip); err != nil {
+			if b.after, err = editReversal(ctx, b.Config, *b, tip); err != nil {
 				return nil, err
 			}
 			b.journal.warn(b.after.warning(b.dest))
@@ -76,7 +76,7 @@ func (b *goingBack) begin(ctx context.Context) edit {
 }
 
 // expect says what must be live now.
-func (b *goingBack) expect() error {
+func (b *reversal) expect() error {
 	state := b.after.state
 	traffic, err := state.Traffic()
 	if err != nil {
@@ -94,8 +94,8 @@ func (b *goingBack) expect() error {
 }
 
 // confirm waits until what was rolled back is live.
-func (r *run) confirm(ctx context.Context, backs []*goingBack) error {
-	return together(ctx, backs, func(ctx context.Context, b *goingBack) error {
+func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
+	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		if err := b.ask(ctx, liveGate(r.Config, r.Cluster, b.journal.verdicts), b.position, b.log); err != nil {
 			b.log.unseen()
 			return err

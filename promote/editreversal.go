@@ -26,9 +26,9 @@ func (e edited) warning(to destination) string {
 	return fmt.Sprintf("the overlay's template could not be rolled back, only the traffic goes to %s: %v", to.Revision, e.refused)
 }
 
-// editBack edits a tip to the destination. Where the template cannot be rolled
+// editReversal edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
-func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot) (edited, error) {
+func editReversal(ctx context.Context, c Config, back reversal, tip gitops.Snapshot) (edited, error) {
 	now, err := knative.Read(ctx, tip.Tree, back.Overlay, back.Service)
 	if err != nil {
 		return edited{}, err
@@ -38,7 +38,7 @@ func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot
 	if err != nil {
 		before = back.plan.record // nothing that somebody wrote into it may stop a rollback
 	}
-	after, err := backFrom(ctx, c, back, now, before)
+	after, err := reversedFrom(ctx, c, back, now, before)
 	if err != nil {
 		return edited{}, err
 	}
@@ -53,24 +53,24 @@ func editBack(ctx context.Context, c Config, back goingBack, tip gitops.Snapshot
 	return after, nil
 }
 
-// backFrom is an overlay rolled back: as a whole, or else its traffic alone.
-func backFrom(ctx context.Context, c Config, back goingBack, now *knative.State, before Record) (edited, error) {
-	state, refused := takenBack(ctx, c, back, now, before)
+// reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
+func reversedFrom(ctx context.Context, c Config, back reversal, now *knative.State, before Record) (edited, error) {
+	state, refused := templateReversed(ctx, c, back, now, before)
 	if refused == nil || ctx.Err() != nil {
 		return edited{state: state}, refused
 	}
-	state, err := trafficBack(ctx, c, back, now, before)
+	state, err := trafficReversed(ctx, c, back, now, before)
 	if err != nil {
 		return edited{}, fmt.Errorf("%w; nor can the traffic alone: %w", refused, err)
 	}
 	return edited{state, refused}, nil
 }
 
-// takenBack is an overlay with the template and the traffic of the destination.
+// templateReversed is an overlay with the template and the traffic of the destination.
 // The template gets the old revision's name only if it is the old template;
 // somebody may have changed the base since, and Knative would refuse that under
 // the old name.
-func takenBack(ctx context.Context, c Config, back goingBack, now *knative.State, record Record) (*knative.State, error) {
+func templateReversed(ctx context.Context, c Config, back reversal, now *knative.State, record Record) (*knative.State, error) {
 	dest := back.dest
 	next, err := dest.imagesOn(ctx, now)
 	if err != nil {
@@ -89,7 +89,7 @@ func takenBack(ctx context.Context, c Config, back goingBack, now *knative.State
 			traffic = retarget(traffic, dest.Revision, revision)
 		}
 	}
-	text, err := backRecord(c, back, next, traffic, record).encode()
+	text, err := reversalRecord(c, back, next, traffic, record).encode()
 	if err != nil {
 		return nil, err
 	}
@@ -107,16 +107,16 @@ func takenBack(ctx context.Context, c Config, back goingBack, now *knative.State
 	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic})
 }
 
-// trafficBack is an overlay with the traffic of the destination and the
+// trafficReversed is an overlay with the traffic of the destination and the
 // template as it is.
-func trafficBack(ctx context.Context, c Config, back goingBack, now *knative.State, record Record) (*knative.State, error) {
+func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.State, record Record) (*knative.State, error) {
 	if back.dest.gone {
 		return nil, fmt.Errorf("revision %s no longer exists", back.dest.Revision)
 	}
 	if now.Revision() == "" {
 		return nil, errors.New("the template has no name that could stay")
 	}
-	text, err := backRecord(c, back, now, back.dest.traffic, record).encode()
+	text, err := reversalRecord(c, back, now, back.dest.traffic, record).encode()
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +127,9 @@ func trafficBack(ctx context.Context, c Config, back goingBack, now *knative.Sta
 	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.dest.traffic})
 }
 
-// backRecord is what the commit says: a promotion that was rolled back stays the
+// reversalRecord is what the commit says: a promotion that was rolled back stays the
 // one that it was, a rollback is one of its own.
-func backRecord(c Config, back goingBack, next *knative.State, traffic []servingv1.TrafficTarget, before Record) Record {
+func reversalRecord(c Config, back reversal, next *knative.State, traffic []servingv1.TrafficTarget, before Record) Record {
 	r := stepRecord(c, back.plan, back.step, before)
 	if back.step == stepRollback {
 		r.To, r.From = versionOf(carrying(traffic), next), back.plan.from
