@@ -28,9 +28,29 @@ func forgeOf(s inputs.Settings, w console.Workflow, c *console.Console) (forge, 
 	}
 	client, err := github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository, Transport: c.Trace("GitHub")(http.DefaultTransport)})
 	if err != nil {
-		return nil, err // and no *github.Client, which would be a forge that is not nil
+		return nil, err
 	}
-	return client, nil
+	return gitHub{client.Upsert, client.PullRequestOf, client.UnmergedOfFork}, nil
+}
+
+// gitHub is GitHub's client by its functions. As the value of an interface the
+// client itself would keep every method of go-github in the binary, 1.6 MB of it.
+type gitHub struct {
+	upsert         func(ctx context.Context, pull int, marker, body string) error
+	pullRequestOf  func(ctx context.Context, commit string) (int, error)
+	unmergedOfFork func(ctx context.Context, pull int) (bool, error)
+}
+
+func (g gitHub) Upsert(ctx context.Context, pull int, marker, body string) error {
+	return g.upsert(ctx, pull, marker, body)
+}
+
+func (g gitHub) PullRequestOf(ctx context.Context, commit string) (int, error) {
+	return g.pullRequestOf(ctx, commit)
+}
+
+func (g gitHub) UnmergedOfFork(ctx context.Context, pull int) (bool, error) {
+	return g.unmergedOfFork(ctx, pull)
 }
 
 // checkPullRequest asks GitHub whose pull request it is where the event does
