@@ -26,7 +26,7 @@ type objects struct {
 	local  storer.EncodedObjectStorer // a checkout's, which is never fetched to; nil: none
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
-	// and its trees call take it: at, where, tip, tree, blob, size and keepLanded. It is
+	// and its trees call take it: at, where, tip, tree, blob, size and keepPublished. It is
 	// held in all others, but for those that Checkout calls before it hands objects on.
 	mu    sync.Mutex
 	kept  map[plumbing.Hash]stored
