@@ -30,13 +30,17 @@ func (r *run) fail(ctx context.Context, percent int, cause error) ending {
 func (p *part) stopAt(percent int, cause error) {
 	if i := p.plan.indexOf(percent); i >= 0 {
 		stepLog{p.journal, i}.failed(cause)
+	} else {
+		p.journal.skipped()
 	}
-	p.plan.Steps = slices.DeleteFunc(slices.Clone(p.plan.Steps), func(s PlannedStep) bool { return s.Percent > percent })
+	// A step that Git showed before the run is there, however far ahead it is.
+	p.plan.Steps = slices.DeleteFunc(slices.Clone(p.plan.Steps), func(s PlannedStep) bool { return s.Percent > percent && !s.Done })
+	p.stays = !p.plan.Restorable() || len(p.plan.Steps) == 0
 }
 
-// restorable tells whether there is something to roll back to.
+// restorable tells whether there is something to roll back, and to what.
 func (r *run) restorable() bool {
-	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.plan.Restorable() })
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return !p.stays })
 }
 
 // cancel stops where the last commit left the traffic, or rolls it back with

@@ -86,7 +86,15 @@ func (r *run) advance(ctx context.Context, percent int) error {
 	if err := r.publish(ctx, moves); err != nil {
 		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
 	}
-	return together(ctx, moves, func(ctx context.Context, m *move) error { return m.askGates(ctx) })
+	ctx, stop := context.WithCancel(ctx) // once one has failed, what the others say decides nothing
+	defer stop()
+	return together(ctx, moves, func(ctx context.Context, m *move) error {
+		err := m.askGates(ctx)
+		if err != nil {
+			stop()
+		}
+		return err
+	})
 }
 
 // askGates asks the gates of a step, one after the other.

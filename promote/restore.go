@@ -54,7 +54,7 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 func (r *run) rollBack(ctx context.Context, cause error) ([]*reversal, error) {
 	var reversals []*reversal
 	for _, p := range r.parts {
-		if !p.plan.Restorable() {
+		if p.stays {
 			continue
 		}
 		dest, err := p.before(ctx, p.plan, p.at.Live)
@@ -66,7 +66,17 @@ func (r *run) rollBack(ctx context.Context, cause error) ([]*reversal, error) {
 			mayChange: func(now *knative.State, record Record) bool { return p.plan.showsStep(now, record) },
 		})
 	}
-	return reversals, r.reverse(ctx, reversals)
+	for _, b := range reversals {
+		b.apart = len(reversals) > 1
+	}
+	if err := r.reverse(ctx, reversals); err != nil {
+		return nil, err
+	}
+	kept := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.lost != nil })
+	if len(kept) == 0 {
+		return nil, reversals[0].lost
+	}
+	return kept, nil
 }
 
 // showsStep tells whether an overlay shows a step of the plan, by the record,

@@ -20,6 +20,7 @@ type reversal struct {
 	reason    string
 	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be rolled back
 	done      bool                                         // a commit before has done it, it is only confirmed
+	apart     bool                                         // where somebody else has changed it, the others are rolled back without it
 
 	after    edited    // what the commit has made of the overlay
 	log      stepLog   // from when it is committed
@@ -36,7 +37,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal) error {
 	}
 	commit, made, err := r.commit(ctx, edits)
 	for _, b := range reversals {
-		if err != nil {
+		if err != nil || b.lost != nil {
 			b.log.unseen()
 			continue
 		}
@@ -47,7 +48,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal) error {
 		b.log.committed(shown, b.done || !made)
 	}
 	for _, b := range reversals {
-		if err == nil {
+		if err == nil && b.lost == nil {
 			err = b.expect()
 		}
 	}
@@ -66,7 +67,13 @@ func (b *reversal) begin(ctx context.Context) edit {
 		subject:  title,
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
 		files: func(tip gitops.Snapshot) (files map[string][]byte, err error) {
-			if b.after, err = editReversal(ctx, b.Config, *b, tip); err != nil {
+			b.lost = nil
+			b.after, err = editReversal(ctx, b.Config, *b, tip)
+			if b.apart && isSuperseded(err) {
+				b.lost = err
+				return nil, nil
+			}
+			if err != nil {
 				return nil, err
 			}
 			b.journal.warn(b.after.warning(b.dest))

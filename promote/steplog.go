@@ -79,5 +79,15 @@ func (s stepLog) failed(cause error) {
 	s.journal.report()
 }
 
+// skipped closes all planned steps that are not reached.
+func (j *journal) skipped() {
+	for i, step := range j.result.Steps {
+		if step.Progress == Pending {
+			j.result.Steps[i].Progress = Skipped
+		}
+	}
+	j.report()
+}
+
 // unseen closes a step that rolled back, but was not seen live.
 func (s stepLog) unseen() { s.entry().Progress = Broken }

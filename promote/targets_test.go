@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -22,6 +23,11 @@ type sick struct {
 	percent int64
 }
 
+// Live is each Service with its own first revision.
+func (s *sick) Live(_ context.Context, target argo.Target) (argo.Observed, error) {
+	return observedWith(target.Service + "-00001"), nil
+}
+
 func (s *sick) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
 	for _, target := range in.Traffic {
 		if in.Service == s.service && target.Tag == "candidate" && *target.Percent == s.percent {
@@ -31,9 +37,14 @@ func (s *sick) Await(ctx context.Context, in argo.Intent, report func(argo.Verdi
 	return s.obedient.Await(ctx, in, report)
 }
 
-// promoteTwo promotes two overlays of one repository in one run, and gives the
-// results and the commits, oldest first, as subject and changed files.
-func promoteTwo(t *testing.T, failing int64) (results []Result, commits []string) {
+// A pair is an infra repository with the overlays web and cart.
+type pair struct {
+	t    *testing.T
+	bare string
+	repo *gitops.Repo
+}
+
+func newPair(t *testing.T) pair {
 	t.Helper()
 	s := &gittest.Server{Root: t.TempDir()}
 	files := infraFiles()
@@ -50,24 +61,57 @@ func promoteTwo(t *testing.T, failing int64) (results []Result, commits []string
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	repo := repoAt(t, url+"/infra.git")
-	results, err = Run(t.Context(),
-		Config{
-			Targets: []Target{{Overlay: "web"}, {Overlay: "cart"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-			Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
-		},
-		Systems{Branch: repo, Commits: repo, Cluster: &sick{&obedient{repo: repo, last: "web-00001"}, "cart", failing}, Reporter: silent{}})
-	if (err == nil) != (failing < 0) {
-		t.Errorf("it ended with %v", err)
+	return pair{t, bare, repoAt(t, url+"/infra.git")}
+}
+
+// promote promotes overlays in one run, in steps to shares of the traffic.
+func (p pair) promote(on Cluster, steps []Step, overlays ...string) ([]Result, error) {
+	c := Config{
+		Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
+		Steps: steps, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
 	}
-	log, err := gittest.Git(bare, nil, "log", "--reverse", "--skip=0", "--format=%x00%s", "--name-only", "main")
+	for _, overlay := range overlays {
+		c.Targets = append(c.Targets, Target{Overlay: overlay})
+	}
+	return Run(p.t.Context(), c, Systems{Branch: p.repo, Commits: p.repo, Cluster: on, Reporter: silent{}})
+}
+
+func (p pair) failing(percent int64) *sick {
+	return &sick{&obedient{repo: p.repo, last: "web-00001"}, "cart", percent}
+}
+
+// commits are those after the first, oldest first, as subject and changed files.
+func (p pair) commits() (commits []string) {
+	p.t.Helper()
+	log, err := gittest.Git(p.bare, nil, "log", "--reverse", "--skip=0", "--format=%x00%s", "--name-only", "main")
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	for _, commit := range strings.Split(log, "\x00")[2:] { // the first is the repository's own
 		commits = append(commits, strings.Join(strings.Fields(commit), " "))
 	}
-	return results, commits
+	return commits
+}
+
+// has tells whether an overlay's kustomization has a text at the tip.
+func (p pair) has(overlay, text string) bool {
+	p.t.Helper()
+	now, err := gittest.Git(p.bare, nil, "show", "main:"+overlay+"/kustomization.yaml")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return strings.Contains(now, text)
+}
+
+// promoteTwo promotes both in one run, and gives the results and the commits.
+func promoteTwo(t *testing.T, failing int64) (results []Result, commits []string) {
+	t.Helper()
+	p := newPair(t)
+	results, err := p.promote(p.failing(failing), []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	if (err == nil) != (failing < 0) {
+		t.Errorf("it ended with %v", err)
+	}
+	return results, p.commits()
 }
 
 // TestTargets promotes two targets side by side: one commit a step for both.
@@ -104,6 +148,90 @@ func TestTargetsRollBackTogether(t *testing.T) {
 	}
 }
 
+// TestTargetsOneResumed has one of two at 50 % already when the other one's
+// candidate fails: both are restored.
+func TestTargetsOneResumed(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil || results[0].Status != Held {
+		t.Fatalf("%v, %v", results, err)
+	}
+	results, err := p.promote(p.failing(0), []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	for _, r := range results {
+		if r.Status != RolledBack || !p.has(r.Overlay, "newTag: v1") {
+			t.Errorf("%s ended %s, %v, with the steps %+v", r.Overlay, r.Status, err, r.Steps)
+		}
+	}
+	for _, step := range results[0].Steps {
+		if step.Progress == Pending || step.Progress == Running {
+			t.Errorf("step %s of a run that has ended is %s", step.Name, step.Progress)
+		}
+	}
+}
+
+// TestTargetsOneFinished has one of two at 100 % already when the other one's
+// candidate fails: only that is restored, and only that is said.
+func TestTargetsOneFinished(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	if results, err := p.promote(p.failing(-1), []Step{{Percent: 100}}, "web"); err != nil || results[0].Status != Promoted {
+		t.Fatalf("%v, %v", results, err)
+	}
+	results, err := p.promote(p.failing(0), []Step{{Percent: 100}}, "web", "cart")
+	if got := results[0].Status; got != Failed || !p.has("web", "newTag: v2") {
+		t.Errorf("web ended %s, %v, expected that it is not said to be rolled back", got, err)
+	}
+	if got := results[1].Status; got != RolledBack || !p.has("cart", "newTag: v1") {
+		t.Errorf("cart ended %s, %v, warning %q", got, err, results[1].Warning)
+	}
+}
+
+// TestTargetsOneSuperseded has a person change one of two before the other
+// fails: what fails is restored all the same.
+func TestTargetsOneSuperseded(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	on := &changing{p.failing(50), func() error {
+		text, err := gittest.Git(p.bare, nil, "show", "main:web/kustomization.yaml")
+		if err != nil {
+			return err
+		}
+		return gittest.Commit(p.bare, "main", "Take v3", fstest.MapFS{"web/kustomization.yaml": {Data: []byte(strings.Replace(text, "v2", "v3", 1) + "\n")}})
+	}}
+	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	if results[0].Status != Superseded || !p.has("web", "newTag: v3") {
+		t.Errorf("web ended %s, %v", results[0].Status, err)
+	}
+	if results[1].Status != RolledBack || !p.has("cart", "newTag: v1") {
+		t.Errorf("cart ended %s, %v", results[1].Status, err)
+	}
+}
+
+// changing has a person push before a gate fails.
+type changing struct {
+	*sick
+	push func() error
+}
+
+func (c *changing) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
+	seen, err := c.sick.Await(ctx, in, report)
+	if err != nil && err.Error() == "sick" {
+		err = errors.Join(err, c.push())
+	}
+	return seen, err
+}
+
+// TestTargetsOfOneOverlay has two Services of one overlay, whose kustomization
+// only one edit can change.
+func TestTargetsOfOneOverlay(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	const want = "path: web is the overlay of two targets: expected one of its own for each"
+	if results, err := p.promote(p.failing(-1), []Step{{Percent: 100}}, "web", "web"); err == nil || err.Error() != want || len(results) != 2 {
+		t.Errorf("%d results, error %v, want %s", len(results), err, want)
+	}
+}
+
 // TestMergeRefusesOneFileForTwo has two targets whose edits change one file.
 func TestMergeRefusesOneFileForTwo(t *testing.T) {
 	t.Parallel()
@@ -114,4 +242,24 @@ func TestMergeRefusesOneFileForTwo(t *testing.T) {
 	if _, err := merge([]edit{same, same}).Edit(gitops.Snapshot{}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+}
+
+// TestTogetherWaitsForAll has one of two fail at once: the rollback of the
+// other must still be announced and seen.
+func TestTogetherWaitsForAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bad, seen := errors.New("bad"), false
+		err := together(t.Context(), []bool{true, false}, func(ctx context.Context, fails bool) error {
+			if fails {
+				return bad
+			}
+			time.Sleep(time.Second)
+			seen = ctx.Err() == nil
+			return ctx.Err()
+		})
+		if !errors.Is(err, bad) || !seen {
+			t.Errorf("error %v, the other one was seen: %t", err, seen)
+		}
+	})
 }
