@@ -117,7 +117,7 @@ func (r Result) Last() (StepResult, bool) {
 // Committed tells whether the step's commit is in Git.
 func (s StepResult) Committed() bool { return s.Commit != "" || s.Resumed || s.Progress == Passed }
 
-// RollsBack tells the commits that roll back from a promotion's steps.
+// RollsBack tells whether the step rolls back, and is none of a promotion's own.
 func (s StepResult) RollsBack() bool { return rollsBack(s.Name) }
 
 func rollsBack(step string) bool { return step == stepRestore || step == stepRollback }
