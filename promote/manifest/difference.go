@@ -13,6 +13,11 @@ type Object struct {
 	Name   string // one line, such as `serving.knative.dev/Service shop/checkout`, unique in the Difference
 	Change Change
 	Hunks  []Hunk
+
+	// Fields are those that change in an object that is Changed. There is none
+	// where only the order of its keys does.
+	Fields     []Field
+	MoreFields int // fields that change too, beyond the number that are kept
 }
 
 // Change is what happens to an object.
@@ -58,24 +63,26 @@ const (
 func Compare(before, after []byte) Difference {
 	secrets := newVault(before, after)
 	old, current := documents(before, secrets), documents(after, secrets)
-	remaining := make(map[string]string, len(old))
+	remaining := make(map[string]document, len(old))
 	for _, d := range old {
-		remaining[d.name] = d.text
+		remaining[d.name] = d
 	}
 	var difference Difference
 	for _, d := range current {
-		text, existed := remaining[d.name]
+		was, existed := remaining[d.name]
 		delete(remaining, d.name)
 		switch {
 		case !existed: // no secret of it has changed: it had none before
 			difference = append(difference, secrets.object(d.name, Added, hunks("", d.text), d.text))
-		case text != d.text:
-			difference = append(difference, secrets.object(d.name, Changed, hunks(text, d.text), text))
+		case was.text != d.text:
+			changed := secrets.object(d.name, Changed, hunks(was.text, d.text), was.text)
+			changed.Fields, changed.MoreFields = secrets.fields(was.node, d.node)
+			difference = append(difference, changed)
 		}
 	}
 	for _, d := range old {
-		if text, gone := remaining[d.name]; gone {
-			difference = append(difference, secrets.object(d.name, Removed, hunks(text, ""), text))
+		if _, gone := remaining[d.name]; gone {
+			difference = append(difference, secrets.object(d.name, Removed, hunks(d.text, ""), d.text))
 		}
 	}
 	return difference
@@ -110,7 +117,8 @@ func (o Object) Size() (added, removed int) {
 func (d Difference) Narrow(around int) Difference {
 	narrowed := make(Difference, len(d))
 	for i, o := range d {
-		narrowed[i] = Object{Name: o.Name, Change: o.Change}
+		narrowed[i] = o
+		narrowed[i].Hunks = nil
 		for _, h := range o.Hunks {
 			narrowed[i].Hunks = append(narrowed[i].Hunks, h.narrow(around)...)
 		}

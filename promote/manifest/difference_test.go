@@ -21,21 +21,20 @@ func TestDiff(t *testing.T) {
 	t.Parallel()
 	golden.Run(t, "diff", "diff", func(t *testing.T, parts map[string][]byte) string {
 		before, after := parts["before.yaml"], parts["after.yaml"]
-		diff := Compare(before, after).String()
-		if planted.MatchString(diff) {
-			t.Errorf("a secret in:\n%s", diff)
+		diff, back := Compare(before, after), Compare(after, before)
+		for _, d := range []Difference{diff, back} {
+			if text := everything(d); planted.MatchString(text) {
+				t.Errorf("a secret in:\n%s", text)
+			}
+			checkFields(t, d)
 		}
-		back := Compare(after, before).String()
-		if planted.MatchString(back) {
-			t.Errorf("a secret in the reverse:\n%s", back)
-		}
-		if (diff == "") != (back == "") {
+		if len(diff) == 0 != (len(back) == 0) {
 			t.Errorf("a change in one direction only")
 		}
 		if same := Compare(before, before); len(same) > 0 {
 			t.Errorf("a text differs from itself:\n%s", same)
 		}
-		return diff
+		return diff.String()
 	})
 }
 
@@ -71,6 +70,7 @@ func TestAliasOfItselfEnds(t *testing.T) {
 func FuzzDiff(f *testing.F) {
 	f.Add("kind: ConfigMap\nmetadata: {name: a}\n", "hunter2hunter2", "x")
 	f.Add("a: &x [1]\nb: *x\n", "multi\nline\nsecret", "- y")
+	f.Add("kind: A\na: {b: [1, {name: ä}], c: ~}\n", "s", "kind: A\na: {b: [2, {name: ö}], c: null, d.e: \"x\\ny\"}\n")
 	f.Add("---\n---\n", "'quo\"ted' \\ secret", "kind: List\nitems: []")
 	f.Fuzz(func(t *testing.T, manifest, secret, other string) {
 		const canary = "CANARY4711"
@@ -80,12 +80,15 @@ func FuzzDiff(f *testing.F) {
 		quoted := fmt.Sprintf("%q", canary+strings.ToValidUTF8(secret, "?")+canary)
 		full := fmt.Sprintf("kind: Secret\nmetadata: {name: a}\ndata: {p: %[1]s, other: %[2]q}\n---\nkind: B\nmetadata: {name: b}\nspec:\n"+
 			"- {name: DB_PASSWORD, value: %[1]s}\n- api_token: %[1]s\n- args: [--secret, %[1]s]\n- args: [\"--token=CANARY4711\"]\n", quoted, other)
+		rotated := strings.ReplaceAll(full, canary, canary+"0")
 		for _, d := range []Difference{
 			Compare([]byte(manifest), []byte(full)), Compare([]byte(full), []byte(manifest)), Compare([]byte(full), []byte(manifest+"\n---\n"+full)),
+			Compare([]byte(full), []byte(rotated)), Compare([]byte(manifest), []byte(other)),
 		} {
-			if diff := d.String(); strings.Contains(diff, canary) {
-				t.Errorf("secret %s in\n%s", quoted, diff)
+			if text := everything(d); strings.Contains(text, canary) {
+				t.Errorf("secret %s in\n%s", quoted, text)
 			}
+			checkFields(t, d)
 			checkNarrowed(t, d)
 		}
 	})

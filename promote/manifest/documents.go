@@ -17,19 +17,20 @@ const maxName = 240
 // replaced by tokens.
 type document struct {
 	name string // such as `serving.knative.dev/Service shop/checkout`, unique in its manifest
-	text string // as YAML
+	node *yaml.Node
+	text string // the node as YAML
 }
 
 // documents splits a manifest into its objects, the items of Lists among them.
 func documents(manifest []byte, secrets *vault) []document {
 	var found []document
 	seen := map[string]int{}
-	add := func(name, text string) {
+	add := func(name string, node *yaml.Node) {
 		seen[name]++
 		if n := seen[name]; n > 1 {
 			name = fmt.Sprintf("%s (%d)", name, n)
 		}
-		found = append(found, document{name, text})
+		found = append(found, document{name, node, encode(node, secrets)})
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(manifest))
 	for {
@@ -40,12 +41,12 @@ func documents(manifest []byte, secrets *vault) []document {
 		}
 		if err != nil {
 			// What cannot be read cannot be searched for secrets either.
-			add("manifest that is not YAML", secrets.hide(string(manifest))+"\n")
+			add("manifest that is not YAML", &yaml.Node{Kind: yaml.ScalarNode, Value: secrets.hide(string(manifest))})
 			return found
 		}
 		for _, node := range items(&root) {
 			secrets.redact(node)
-			add(identity(node), encode(node, secrets))
+			add(identity(node), node)
 		}
 	}
 }

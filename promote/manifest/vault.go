@@ -46,21 +46,36 @@ func (v *vault) hide(secret string) string {
 // object is what changes of an object as readers see it, without tokens. In an
 // added line a token that the text known does not have is a secret that changed.
 func (v *vault) object(name string, change Change, hunks []Hunk, known string) Object {
-	had := map[string]bool{}
-	for _, token := range v.token.FindAllString(known, -1) {
-		had[token] = true
-	}
+	had := v.tokensIn(known)
 	for _, h := range hunks {
 		for i, line := range h.Lines {
-			h.Lines[i].Text = v.token.ReplaceAllStringFunc(line.Text, func(token string) string {
-				if line.Sign == Plus && !had[token] {
-					return "<hidden, changed>"
-				}
-				return hiddenText
-			})
+			if line.Sign == Plus {
+				h.Lines[i].Text = v.shown(line.Text, had)
+			} else {
+				h.Lines[i].Text = v.shown(line.Text, nil)
+			}
 		}
 	}
-	return Object{Name: v.token.ReplaceAllString(name, hiddenText), Change: change, Hunks: hunks}
+	return Object{Name: v.shown(name, nil), Change: change, Hunks: hunks}
+}
+
+func (v *vault) tokensIn(text string) map[string]bool {
+	found := map[string]bool{}
+	for _, token := range v.token.FindAllString(text, -1) {
+		found[token] = true
+	}
+	return found
+}
+
+// shown is a text as readers see it, without tokens. One that is not among
+// those it had is a secret that changed; had is nil where none did.
+func (v *vault) shown(text string, had map[string]bool) string {
+	return v.token.ReplaceAllStringFunc(text, func(token string) string {
+		if had != nil && !had[token] {
+			return "<hidden, changed>"
+		}
+		return hiddenText
+	})
 }
 
 // hiddenText stands where a secret was.
@@ -71,5 +86,5 @@ const hiddenText = "<hidden>"
 // `token: expired` is what the reader of an error has to know.
 func HideSecrets(text string) string {
 	v := newVault([]byte(text))
-	return v.token.ReplaceAllString(v.redactForms(text), hiddenText)
+	return v.shown(v.redactForms(text), nil)
 }
