@@ -60,8 +60,13 @@ type Result struct {
 	Ended            time.Time                 `json:"ended,omitzero"`
 }
 
-// MarshalJSON names the target by its parts.
+// MarshalJSON names the target by its parts, and of the difference what the
+// fields become.
 func (r Result) MarshalJSON() ([]byte, error) {
+	changes, more, err := changesOf(r.Difference)
+	if err != nil {
+		return nil, err
+	}
 	type rest Result
 	return json.Marshal(struct {
 		Command     string `json:"command"`
@@ -70,7 +75,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Overlay     string `json:"overlay"`
 		Application string `json:"application"`
 		rest
-	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r)})
+		Changes     []json.RawMessage `json:"changes,omitempty"`
+		MoreChanges int               `json:"more-changes,omitempty"` // objects, for which there is no room
+	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r), changes, more})
 }
 
 // Progress is how far a step or a gate has come.
