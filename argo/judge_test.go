@@ -2,73 +2,29 @@ package argo
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	jsonpatch "github.com/evanphx/json-patch/v5"
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/gitops/golden"
 )
 
-var update = flag.Bool("update", false, "write what Judge says into testdata/judge")
+const situations = "testdata/judge/*.txtar"
 
 // A situation is one archive of testdata/judge: an intent, what was observed, and the
-// wanted verdict. "from" names another archive to start from, "NAME.patch" is a JSON
-// merge patch of its file NAME, and "NAME.gone" takes the file away. The archives whose
-// names begin with "recorded" are from a real Argo CD 2.14 and Knative 1.15.
-type situation struct {
-	files map[string][]byte
-}
+// wanted verdict. It may start from another one. The archives whose names begin with
+// "recorded" are from a real Argo CD 2.14 and Knative 1.15.
+type situation map[string][]byte
 
 func loadSituation(t testing.TB, path string) situation {
 	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := situation{files: map[string][]byte{}}
-	for _, f := range archive.Files {
-		if f.Name == "from" {
-			s = loadSituation(t, filepath.Join(filepath.Dir(path), strings.TrimSpace(string(f.Data))+".txtar"))
-			delete(s.files, "want")
-		}
-	}
-	for _, f := range archive.Files {
-		name, patched := strings.CutSuffix(f.Name, ".patch")
-		gone, taken := strings.CutSuffix(f.Name, ".gone")
-		switch {
-		case patched:
-			s.files[name] = mergePatch(t, s.files[name], f.Data)
-		case taken:
-			delete(s.files, gone)
-		case name != "from":
-			s.files[name] = f.Data
-		}
-	}
-	return s
-}
-
-func mergePatch(t testing.TB, original, patch []byte) []byte {
-	t.Helper()
-	if len(original) == 0 {
-		original = []byte("{}")
-	}
-	a, errA := yaml.YAMLToJSON(original)
-	b, errB := yaml.YAMLToJSON(patch)
-	merged, err := jsonpatch.MergePatch(a, b)
-	if errA != nil || errB != nil || err != nil {
-		t.Fatal(errA, errB, err)
-	}
-	return merged
+	return golden.Parts(t, path, "")
 }
 
 func (s situation) decode(t testing.TB) (Intent, Observed, Memory) {
@@ -87,15 +43,15 @@ func (s situation) decode(t testing.TB) (Intent, Observed, Memory) {
 	ob.Relation, ob.Operation = observed.Relation, observed.Operation
 	before := Memory{UID: "8381b027-d232-43d0-a606-8f807c7cb356", Trouble: observed.Trouble, Note: observed.Note}
 	before.TroubleFor, _ = time.ParseDuration(observed.For)
-	if s.files["application"] != nil {
+	if s["application"] != nil {
 		ob.App = new(v1alpha1.Application)
 		s.read(t, "application", ob.App)
 	}
-	if s.files["service"] != nil {
+	if s["service"] != nil {
 		ob.Service = new(servingv1.Service)
 		s.read(t, "service", ob.Service)
 	}
-	if s.files["revision"] != nil {
+	if s["revision"] != nil {
 		ob.Revision = new(servingv1.Revision)
 		s.read(t, "revision", ob.Revision)
 	}
@@ -104,61 +60,32 @@ func (s situation) decode(t testing.TB) (Intent, Observed, Memory) {
 
 func (s situation) read(t testing.TB, name string, into any) {
 	t.Helper()
-	if err := yaml.Unmarshal(s.files[name], into); err != nil {
+	if err := yaml.Unmarshal(s[name], into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 }
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/judge/*.txtar")
-	if err != nil || len(paths) < 40 {
-		t.Fatalf("found %d situations, %v: expected at least 40", len(paths), err)
+	if found := len(golden.Cases(t, situations)); found < 40 {
+		t.Fatalf("found %d situations: expected at least 40", found)
 	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			s := loadSituation(t, path)
-			v := Judge(s.decode(t))
-			got := v.State.String() + "\n" + v.Reason + "\n"
-			if v.Trouble != "" {
-				got = v.State.String() + ", trouble " + v.Trouble + "\n" + v.Reason + "\n"
-			}
-			if *update {
-				writeWant(t, path, got)
-			} else if diff := cmp.Diff(string(s.files["want"]), got); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func writeWant(t *testing.T, path, want string) {
-	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []txtar.File
-	for _, f := range archive.Files {
-		if f.Name != "want" {
-			files = append(files, f)
+	golden.Run(t, situations, "want", func(t *testing.T, parts map[string][]byte) string {
+		v := Judge(situation(parts).decode(t))
+		if v.Trouble != "" {
+			return v.State.String() + ", trouble " + v.Trouble + "\n" + v.Reason + "\n"
 		}
-	}
-	archive.Files = append(files, txtar.File{Name: "want", Data: []byte(want)})
-	if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
+		return v.State.String() + "\n" + v.Reason + "\n"
+	})
 }
 
 // FuzzJudge feeds Judge with anything that decodes.
 func FuzzJudge(f *testing.F) {
-	paths, _ := filepath.Glob("testdata/judge/*.txtar")
-	for _, path := range paths {
-		s := loadSituation(f, path)
+	for _, c := range golden.Cases(f, situations) {
+		s := loadSituation(f, c.Path)
 		var seed [5][]byte
 		for i, name := range []string{"intent", "application", "service", "revision", "observed"} {
-			seed[i], _ = yaml.YAMLToJSON(s.files[name])
+			seed[i], _ = yaml.YAMLToJSON(s[name])
 		}
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}

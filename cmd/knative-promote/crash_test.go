@@ -1,9 +1,7 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,9 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/gitops/golden"
 )
-
-var updateCrashes = flag.Bool("update-crashes", false, "rewrite testdata/crashpoints.txt")
 
 // A crashCase is a run that is ended at each of its points.
 type crashCase struct {
@@ -48,9 +45,9 @@ func crashCases() []crashCase {
 func TestCrashes(t *testing.T) {
 	names, tried, crashes := map[string][]string{}, 0, 0
 	for _, c := range crashCases() {
-		golden := c.golden(t)
-		names[c.name] = golden.points
-		for _, point := range golden.points {
+		whole := c.whole(t)
+		names[c.name] = whole.points
+		for _, point := range whole.points {
 			for _, how := range []string{"KILL", "INT", "PANIC"} {
 				if how == "PANIC" && remote(point) {
 					continue // the same as between two lines
@@ -61,7 +58,7 @@ func TestCrashes(t *testing.T) {
 				crashes++
 				t.Run(c.name+"/"+point+"/"+how, func(t *testing.T) {
 					t.Parallel()
-					c.crash(t, golden, point, how)
+					c.crash(t, whole, point, how)
 				})
 			}
 		}
@@ -85,23 +82,11 @@ func checkPoints(t *testing.T, names map[string][]string) {
 			fmt.Fprintf(&text, "%s: %s\n", c.name, point)
 		}
 	}
-	file := filepath.Join("testdata", "crashpoints.txt")
-	if *updateCrashes {
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("points of a run; go test ./cmd/knative-promote -run Crashes -update-crashes (-want +got):\n%s", diff)
-	}
+	golden.File(t, filepath.Join("testdata", "crashpoints.txt"), text.String())
 }
 
-// A goldenRun is what a run that nobody ends leaves.
-type goldenRun struct {
+// A wholeRun is what a run that nobody ends leaves.
+type wholeRun struct {
 	points   []string
 	tree     map[string]string // content by path
 	subjects []string
@@ -109,10 +94,10 @@ type goldenRun struct {
 	comments []string // the heading of each
 }
 
-func (c crashCase) golden(t *testing.T) goldenRun {
+func (c crashCase) whole(t *testing.T) wholeRun {
 	t.Helper()
 	w := c.world(t)
-	var g goldenRun
+	var g wholeRun
 	remotes := w.watchRemotes()
 	code, out := w.program(t, nil, c.args)
 	if code != c.code {
@@ -131,7 +116,7 @@ func (c crashCase) golden(t *testing.T) goldenRun {
 }
 
 // crash ends a run at the point and lets another one end it well.
-func (c crashCase) crash(t *testing.T, golden goldenRun, point, how string) {
+func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 	w := c.world(t)
 	reached := w.crashAt(point, how)
 	code, out := w.program(t, []string{"CRASH_AT=" + point, "CRASH_HOW=" + how}, c.args)
@@ -146,24 +131,24 @@ func (c crashCase) crash(t *testing.T, golden goldenRun, point, how string) {
 	if code != c.code {
 		t.Errorf("after %s the next run ended with %s, want %s:\n%s\n%s", how, code, c.code, out, again)
 	}
-	if diff := cmp.Diff(golden.tree, w.content(t)); diff != "" {
+	if diff := cmp.Diff(whole.tree, w.content(t)); diff != "" {
 		t.Errorf("the tree (-uninterrupted +crashed):\n%s", diff)
 	}
 	commits := w.subjects(t)
-	open := golden.subjects[:len(golden.subjects)-1] // without the commit that says that the gates have passed
-	for _, first := range [][]string{golden.subjects, open} {
-		if c.code != "0" && slices.Equal(commits, slices.Concat(first, golden.subjects)) {
-			commits = golden.subjects // all was rolled back: the next run tried once more, from the beginning
+	open := whole.subjects[:len(whole.subjects)-1] // without the commit that says that the gates have passed
+	for _, first := range [][]string{whole.subjects, open} {
+		if c.code != "0" && slices.Equal(commits, slices.Concat(first, whole.subjects)) {
+			commits = whole.subjects // all was rolled back: the next run tried once more, from the beginning
 		}
 	}
-	if diff := cmp.Diff(golden.subjects, commits); diff != "" {
+	if diff := cmp.Diff(whole.subjects, commits); diff != "" {
 		t.Errorf("commits (-uninterrupted +crashed):\n%s\n%s\n%s", diff, out, again)
 	}
-	if err := w.await("", func() bool { return slices.Equal(w.split(), golden.traffic) }); err != nil {
-		t.Errorf("the data path does %v, want %v", w.split(), golden.traffic)
+	if err := w.await("", func() bool { return slices.Equal(w.split(), whole.traffic) }); err != nil {
+		t.Errorf("the data path does %v, want %v", w.split(), whole.traffic)
 	}
-	if comments := w.titles(); !slices.Equal(comments, golden.comments) && !(len(comments) == 1 && strings.HasSuffix(comments[0], ": nothing to change")) {
-		t.Errorf("comments are %q, want %q", comments, golden.comments)
+	if comments := w.titles(); !slices.Equal(comments, whole.comments) && !(len(comments) == 1 && strings.HasSuffix(comments[0], ": nothing to change")) {
+		t.Errorf("comments are %q, want %q", comments, whole.comments)
 	}
 	if _, err := w.checkPromises(); err != nil {
 		t.Error(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,15 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	diff "github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote/check"
 )
-
-var update = flag.Bool("update", false, "rewrite what is written from the tables of inputs, outputs, exit codes and rules")
 
 // TestReference keeps action.yml, docs/reference.md and --help equal to the
 // tables, and README.md equal to what a comment really looks like.
@@ -32,38 +29,26 @@ func TestReference(t *testing.T) {
 		{root + "/docs/reference.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", referenceExits()},
 		{root + "/docs/reference.md", "<!-- rules -->\n|<!-- /rules -->\n", referenceRules()},
 		{root + "/README.md", "<!-- comment -->\n|<!-- /comment -->\n", readmeComment(t)},
-		{"testdata/usage.txt", "|", usageText()},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
 		checkPart(t, part.file, begin, end, part.want)
 	}
+	golden.File(t, "testdata/usage.txt", usageText())
 }
 
 // checkPart compares what stands between two marks of a file.
 func checkPart(t *testing.T, file, begin, end, want string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil && !*update {
+	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, _ := strings.Cut(string(text), begin)
-	got, after := rest, ""
-	if end != "" {
-		var found bool
-		if got, after, found = strings.Cut(rest, end); !found {
-			t.Fatalf("%s: no %q behind %q", file, end, begin)
-		}
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s: no %q behind %q", file, end, begin)
 	}
-	if got == want {
-		return
-	}
-	if !*update {
-		t.Errorf("%s is not as the table says, run: go test ./cmd/knative-promote -update\n%s", file, diff.Diff(want, got))
-		return
-	}
-	if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	golden.File(t, file, before+begin+want+end+after)
 }
 
 func actionInputs(all []inputs.Input) string {

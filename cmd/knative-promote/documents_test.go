@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -122,10 +123,13 @@ func TestFlagsAreDocumented(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`= flag\.[A-Z]\w+\("([a-z-]+)"`)
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(name, "_test.go") {
+		if err != nil || !strings.HasSuffix(name, ".go") {
 			return err
 		}
 		text, err := os.ReadFile(filepath.Join(root, name))
+		if !strings.HasSuffix(name, "_test.go") && !bytes.Contains(text, []byte("\t\"testing\"\n")) {
+			return err // not a part of tests
+		}
 		for _, match := range declaration.FindAllSubmatch(text, -1) {
 			declared["-"+string(match[1])] = true
 		}

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/acme/knative-promote/gitops/golden"
 )
 
-var (
-	all          = flag.Bool("all", false, "have TestFaults try every fault at every moment, and TestCrashes every end at every point")
-	updateFaults = flag.Bool("update-faults", false, "rewrite testdata/faults.txt; with -all")
-)
+var all = flag.Bool("all", false, "have TestFaults try every fault at every moment, and TestCrashes every end at every point")
 
 // trouble is what befalls the requests to one server.
 type trouble struct {
@@ -93,8 +92,8 @@ func TestFaults(t *testing.T) {
 	var mu sync.Mutex
 	ends, memory, before := map[string]string{}, 0, sweeps.Load()
 	t.Cleanup(func() {
-		if *updateFaults && !t.Failed() {
-			writeFaults(t, ends)
+		if golden.Update() && !t.Failed() {
+			writeFaults(t, want, ends)
 		}
 		t.Logf("reliability: %d faults of Git, Argo CD and GitHub at the moments of a promotion, once or from then on: 0 promises broken, %d runs swept for secrets, 0 found; most memory %d MiB",
 			len(ends), sweeps.Load()-before, memory>>20)
@@ -110,8 +109,8 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			end := x.befall(t)
-			if !*updateFaults && end != want[name] {
-				t.Errorf("it ends %s, and by testdata/faults.txt %s; go test ./cmd/knative-promote -run Faults -all -update-faults", end, want[name])
+			if !golden.Update() && end != want[name] {
+				t.Errorf("it ends %s, and by testdata/faults.txt %s; go test ./cmd/knative-promote -run Faults -all -update writes it", end, want[name])
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -156,15 +155,23 @@ func readFaults(t *testing.T) map[string]string {
 	return ends
 }
 
-func writeFaults(t *testing.T, ends map[string]string) {
+// writeFaults writes how promotions end. Without -all, what was written of the
+// faults that were not tried stays.
+func writeFaults(t *testing.T, written, ends map[string]string) {
 	t.Helper()
+	if !*all {
+		ends = maps.Clone(ends)
+		for name, end := range written {
+			if _, tried := ends[name]; !tried {
+				ends[name] = end
+			}
+		}
+	}
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(ends)) {
 		text.WriteString(name + ": " + ends[name] + "\n")
 	}
-	if err := os.WriteFile(faultsFile, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	golden.File(t, faultsFile, text.String())
 }
 
 func (x *trouble) String() string {

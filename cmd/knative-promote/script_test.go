@@ -14,9 +14,9 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
-)
 
-var updateScripts = flag.Bool("update-scripts", false, "rewrite what the scripts expect")
+	"github.com/acme/knative-promote/gitops/golden"
+)
 
 func TestMain(m *testing.M) {
 	// The scripts mostly wait for the servers that they run against.
@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
-		UpdateScripts:       *updateScripts,
+		UpdateScripts:       golden.Update(),
 		Cmds:                commands(),
 		Setup: func(env *testscript.Env) error {
 			w, err := newWorld(env)

@@ -2,45 +2,36 @@ package knative_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/aymanbagabas/go-udiff"
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
-
-var update = flag.Bool("update", false, "rewrite what the cases of testdata want")
 
 // A case of the corpus is an archive: why it is there, the file edit, the files
 // of a repository, and what is wanted: the file diff with a diff after each
 // step, the file error with the error that ends it, or both.
 type scenario struct {
-	archive *txtar.Archive
-	script  []string
-	tree    fstest.MapFS
-	want    map[string]string
+	path   string
+	script []string
+	tree   fstest.MapFS
+	want   map[string]string
 }
 
 func scenarios(t testing.TB) map[string]scenario {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no corpus: %v", err)
-	}
 	found := map[string]scenario{}
-	for _, file := range files {
-		found[strings.TrimSuffix(filepath.Base(file), ".txtar")] = parse(t, file)
+	for _, c := range golden.Cases(t, "testdata/*.txtar") {
+		found[c.Name] = parse(t, c.Path)
 	}
 	return found
 }
@@ -54,7 +45,7 @@ func parse(t testing.TB, file string) scenario {
 	if len(bytes.TrimSpace(archive.Comment)) == 0 {
 		t.Fatalf("%s does not say why it is there", file)
 	}
-	s := scenario{archive: archive, tree: fstest.MapFS{}, want: map[string]string{}}
+	s := scenario{path: file, tree: fstest.MapFS{}, want: map[string]string{}}
 	for _, f := range archive.Files {
 		switch f.Name {
 		case "edit":
@@ -76,14 +67,7 @@ func TestCorpus(t *testing.T) {
 			t.Parallel()
 			r := s.start(t, newCluster(t, nil))
 			r.unseen = true
-			got := r.run(t, s.script)
-			if *update {
-				s.rewrite(t, name, got)
-				return
-			}
-			if diff := cmp.Diff(s.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Compare(t, s.path, r.run(t, s.script), "diff", "error")
 		})
 	}
 }
@@ -143,17 +127,6 @@ func (s scenario) start(t testing.TB, c *cluster) *run {
 	}
 	r.begin = maps.Clone(r.tree)
 	return r
-}
-
-func (s scenario) rewrite(t *testing.T, name string, got map[string]string) {
-	t.Helper()
-	s.archive.Files = slices.DeleteFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "diff" || f.Name == "error" })
-	for _, want := range slices.Sorted(maps.Keys(got)) {
-		s.archive.Files = append(s.archive.Files, txtar.File{Name: want, Data: []byte(got[want])})
-	}
-	if err := os.WriteFile(filepath.Join("testdata", name+".txtar"), txtar.Format(s.archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // changes is the difference between two trees for people.

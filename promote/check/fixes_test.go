@@ -17,19 +17,19 @@ import (
 func TestFixes(t *testing.T) {
 	t.Parallel()
 	tried := map[string]bool{}
-	for _, file := range scenes(t) {
-		id := path.Base(path.Dir(file))
+	for _, c := range scenes(t) {
+		id := path.Dir(c.Name)
 		for _, rule := range Rules() {
 			if rule.ID != id {
 				continue
 			}
-			facts := loadScene(t, file).facts(t)
+			facts := loadScene(t, c.Path).facts(t)
 			findings := ask(rule, facts)
 			if !offers(findings) {
 				continue
 			}
 			tried[id] = true
-			t.Run(id+"/"+path.Base(file), func(t *testing.T) {
+			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
 				fix(t, &facts, findings)
 				if left := ask(rule, facts); len(left) > 0 {

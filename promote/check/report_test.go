@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -14,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/xeipuuv/gojsonschema"
+
+	"github.com/acme/knative-promote/gitops/golden"
 )
 
 // example has a finding of every shape that findings can have.
@@ -49,10 +49,10 @@ func example() Report {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	golden(t, "example.txt", example().Text())
+	golden.File(t, "testdata/report/example.txt", example().Text())
 	clean := example()
 	clean.Findings = nil
-	golden(t, "clean.txt", clean.Text())
+	golden.File(t, "testdata/report/clean.txt", clean.Text())
 }
 
 func TestJSON(t *testing.T) {
@@ -61,7 +61,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "example.json", string(text))
+	golden.File(t, "testdata/report/example.json", string(text))
 	if text, err := (Report{}).JSON(); err != nil || !strings.Contains(string(text), `"findings": []`) {
 		t.Errorf("without findings: %s, %v: expected an empty list", text, err)
 	}
@@ -89,7 +89,7 @@ func TestSARIF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "example.sarif", string(rest)+"\n")
+	golden.File(t, "testdata/report/example.sarif", string(rest)+"\n")
 	empty, err := Report{}.SARIF("")
 	if err != nil {
 		t.Fatal(err)
@@ -119,8 +119,8 @@ func TestSARIFNamesRules(t *testing.T) {
 func TestSARIFOfScenes(t *testing.T) {
 	t.Parallel()
 	r := example()
-	for _, path := range scenes(t) {
-		r.Findings = append(r.Findings, ask(ruleOf(t, path), loadScene(t, path).facts(t))...)
+	for _, c := range scenes(t) {
+		r.Findings = append(r.Findings, ask(ruleOf(t, c), loadScene(t, c.Path).facts(t))...)
 	}
 	text, err := r.SARIF("1.2.3")
 	if err != nil {
@@ -190,23 +190,5 @@ func TestFingerprint(t *testing.T) {
 	other.Overlay = "apps/web/overlays/staging"
 	if r.fingerprint(f) == r.fingerprint(moved) || r.fingerprint(f) == other.fingerprint(f) {
 		t.Error("another place has the same fingerprint")
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "report", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }

@@ -2,33 +2,24 @@ package check
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
-
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/golden"
 )
 
 // TestRules asks the rule that a folder of testdata/rules is named after about
 // every scene in it.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	for _, path := range scenes(t) {
-		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), "testdata/rules/"), ".txtar")
-		t.Run(name, func(t *testing.T) {
+	for _, c := range scenes(t) {
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			s := loadScene(t, path)
-			got := inFull(ask(ruleOf(t, path), s.facts(t)))
-			if *update {
-				writeWant(t, path, got)
-			} else if diff := cmp.Diff(s.want, got); diff != "" {
-				t.Errorf("findings (-want +got), run with -update to take them over:\n%s", diff)
-			}
+			got := inFull(ask(ruleOf(t, c), loadScene(t, c.Path).facts(t)))
+			golden.Compare(t, c.Path, map[string]string{"want": got}, "want")
 		})
 	}
 }
@@ -38,9 +29,9 @@ func TestRules(t *testing.T) {
 func TestEveryRuleIsTried(t *testing.T) {
 	t.Parallel()
 	finds, silent := map[string]bool{}, map[string]bool{}
-	for _, path := range scenes(t) {
-		id := filepath.Base(filepath.Dir(path))
-		if s := loadScene(t, path); s.want == "" {
+	for _, c := range scenes(t) {
+		id := path.Dir(c.Name)
+		if s := loadScene(t, c.Path); len(s["want"]) == 0 {
 			silent[id] = true
 		} else {
 			finds[id] = true
@@ -77,8 +68,8 @@ func TestNothingRead(t *testing.T) {
 // on one because another is there.
 func TestPartlyRead(t *testing.T) {
 	t.Parallel()
-	for _, path := range scenes(t) {
-		full := loadScene(t, path).facts(t)
+	for _, c := range scenes(t) {
+		full := loadScene(t, c.Path).facts(t)
 		for name, drop := range map[string]func(*Facts){
 			"application": func(f *Facts) { f.Setup.App = nil },
 			"project":     func(f *Facts) { f.Setup.Project = nil },
@@ -95,9 +86,9 @@ func TestPartlyRead(t *testing.T) {
 		} {
 			facts := full
 			drop(&facts)
-			for _, finding := range ask(ruleOf(t, path), facts) {
+			for _, finding := range ask(ruleOf(t, c), facts) {
 				if finding.Problem == "" || finding.Effect == "" {
-					t.Errorf("%s without %s: an empty finding of %s", path, name, finding.Rule)
+					t.Errorf("%s without %s: an empty finding of %s", c.Path, name, finding.Rule)
 				}
 			}
 		}
@@ -124,23 +115,20 @@ func TestRulesAreWhole(t *testing.T) {
 }
 
 // ruleOf is the rule that a scene's folder is named after.
-func ruleOf(t testing.TB, path string) Rule {
+func ruleOf(t testing.TB, scene golden.Case) Rule {
 	t.Helper()
-	id := filepath.Base(filepath.Dir(path))
+	id := path.Dir(scene.Name)
 	i := slices.IndexFunc(Rules(), func(r Rule) bool { return r.ID == id })
 	if i < 0 {
-		t.Fatalf("%s: there is no rule %q: the folder must have the name of one", path, id)
+		t.Fatalf("%s: there is no rule %q: the folder must have the name of one", scene.Path, id)
 	}
 	return Rules()[i]
 }
 
-func scenes(t testing.TB) []string {
+// scenes are the archives of testdata/rules.
+func scenes(t testing.TB) []golden.Case {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/rules/*/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return paths
+	return golden.Cases(t, "testdata/rules/*/*.txtar")
 }
 
 // inFull is every field of the findings.
@@ -164,17 +152,4 @@ func inFull(findings []Finding) string {
 		}
 	}
 	return b.String()
-}
-
-func writeWant(t *testing.T, path, want string) {
-	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want" })
-	archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(want)})
-	if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -2,10 +2,8 @@ package check
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,80 +11,23 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	jsonpatch "github.com/evanphx/json-patch/v5"
-	"golang.org/x/tools/txtar"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-var update = flag.Bool("update", false, "write what the rules find into testdata/rules")
-
 // A scene is one archive of testdata: Facts as files, and what a rule says of
-// them. "from" names another archive of testdata to start from, good.txtar if
-// there is none. "NAME.patch" is a JSON merge patch of the file NAME, and
-// "NAME.gone" takes it away. The files below infra/ are the infra repository.
-type scene struct {
-	files map[string][]byte
-	want  string
-}
+// them. It starts from good.txtar, or from another one that it names. The files
+// below infra/ are the infra repository.
+type scene map[string][]byte
 
 func loadScene(t testing.TB, path string) scene {
 	t.Helper()
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, from := scene{files: map[string][]byte{}}, "good"
-	for _, f := range archive.Files {
-		if f.Name == "from" {
-			from = strings.TrimSpace(string(f.Data))
-		}
-	}
-	if start := filepath.Join("testdata", from+".txtar"); start != path {
-		s.files = loadScene(t, start).files
-	}
-	for _, f := range archive.Files {
-		s.put(t, f)
-	}
-	return s
-}
-
-func (s *scene) put(t testing.TB, f txtar.File) {
-	t.Helper()
-	name, patched := strings.CutSuffix(f.Name, ".patch")
-	gone, taken := strings.CutSuffix(f.Name, ".gone")
-	switch {
-	case f.Name == "want":
-		s.want = string(f.Data)
-	case f.Name == "from":
-	case patched:
-		s.files[name] = mergePatch(t, s.files[name], f.Data)
-	case taken && s.files[gone] == nil:
-		t.Fatalf("%s: there is no %s", f.Name, gone)
-	case taken:
-		delete(s.files, gone)
-	default:
-		s.files[f.Name] = f.Data
-	}
-}
-
-func mergePatch(t testing.TB, original, patch []byte) []byte {
-	t.Helper()
-	if len(original) == 0 {
-		original = []byte("{}")
-	}
-	a, errA := yaml.YAMLToJSON(original)
-	b, errB := yaml.YAMLToJSON(patch)
-	merged, errM := jsonpatch.MergePatch(a, b)
-	text, errY := yaml.JSONToYAML(merged)
-	if err := errors.Join(errA, errB, errM, errY); err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return golden.Parts(t, path, "testdata/good.txtar")
 }
 
 // facts decodes the scene.
@@ -110,7 +51,7 @@ func (s scene) facts(t testing.TB) Facts {
 	facts.Request.Wait, facts.Request.Worst = wait, worst
 	s.overlay(t, &facts, request.Images)
 	s.setup(t, &facts.Setup)
-	if s.files["service"] != nil {
+	if s["service"] != nil {
 		facts.Service = new(servingv1.Service)
 		s.read(t, "service", facts.Service)
 	}
@@ -121,13 +62,13 @@ func (s scene) facts(t testing.TB) Facts {
 	for name, why := range unread {
 		facts.Unread[name] = failure(why)
 	}
-	if why, refused := s.files["refused"]; refused {
+	if why, refused := s["refused"]; refused {
 		facts.Refused = errors.New(strings.TrimSpace(string(why)))
 	}
-	if why, failed := s.files["no-application"]; failed {
+	if why, failed := s["no-application"]; failed {
 		facts.NoApp = failure(strings.TrimSpace(string(why)))
 	}
-	if reason, asked := s.files["push"]; asked {
+	if reason, asked := s["push"]; asked {
 		facts.PushAsked = true
 		if text := strings.TrimSpace(string(reason)); text != "" {
 			facts.Push = errors.New(text)
@@ -148,7 +89,7 @@ func failure(text string) error {
 
 func (s scene) tree() fs.FS {
 	tree := fstest.MapFS{}
-	for name, data := range s.files {
+	for name, data := range s {
 		if name, ok := strings.CutPrefix(name, "infra/"); ok {
 			tree[name] = &fstest.MapFile{Data: data}
 		}
@@ -199,15 +140,15 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 	for part, why := range rest.Unread {
 		setup.Unread[part] = failure(why)
 	}
-	if s.files["application"] != nil {
+	if s["application"] != nil {
 		setup.App = new(v1alpha1.Application)
 		s.read(t, "application", setup.App)
 	}
-	if s.files["project"] != nil {
+	if s["project"] != nil {
 		setup.Project = new(v1alpha1.AppProject)
 		s.read(t, "project", setup.Project)
 	}
-	if s.files["windows"] != nil {
+	if s["windows"] != nil {
 		setup.Windows = new(application.ApplicationSyncWindowsResponse)
 		s.read(t, "windows", setup.Windows)
 	}
@@ -216,7 +157,7 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 
 func (s scene) read(t testing.TB, name string, into any) {
 	t.Helper()
-	if err := yaml.Unmarshal(s.files[name], into); err != nil {
+	if err := yaml.Unmarshal(s[name], into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 }

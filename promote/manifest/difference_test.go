@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/promote/internal/golden"
+	"github.com/acme/knative-promote/gitops/golden"
 )
 
 // planted are the secrets of the cases, and what JWTs of them look like.
@@ -19,7 +19,7 @@ var planted = regexp.MustCompile(`SECRET[A-Za-z]|eyJ`)
 
 func TestDiff(t *testing.T) {
 	t.Parallel()
-	golden.Run(t, "diff", "diff", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "testdata/diff/*.txtar", "diff", func(t *testing.T, parts map[string][]byte) string {
 		before, after := parts["before.yaml"], parts["after.yaml"]
 		diff, back := Compare(before, after), Compare(after, before)
 		for _, d := range []Difference{diff, back} {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/promote/internal/golden"
+	"github.com/acme/knative-promote/gitops/golden"
 )
 
 func TestFields(t *testing.T) {
 	t.Parallel()
-	golden.Run(t, "fields", "fields", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "testdata/fields/*.txtar", "fields", func(t *testing.T, parts map[string][]byte) string {
 		difference := Compare(parts["before.yaml"], parts["after.yaml"])
 		if text := everything(difference); planted.MatchString(text) {
 			t.Errorf("a secret in:\n%s", text)

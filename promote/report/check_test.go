@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote/check"
-	"github.com/acme/knative-promote/promote/internal/golden"
 )
 
 func TestCheckSummary(t *testing.T) {
 	t.Parallel()
-	golden.Run(t, "check", "summary.md", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "testdata/check/*.txtar", "summary.md", func(t *testing.T, parts map[string][]byte) string {
 		var r check.Report
 		if err := json.Unmarshal(parts["report.json"], &r); err != nil {
 			t.Fatal(err)

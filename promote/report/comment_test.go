@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/internal/golden"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
 func TestComment(t *testing.T) {
 	t.Parallel()
-	golden.Run(t, "comment", "comment.md", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "testdata/comment/*.txtar", "comment.md", func(t *testing.T, parts map[string][]byte) string {
 		r, at := result(t, parts)
 		comment := Comment(r, at)
 		if !strings.HasPrefix(comment, Marker(r, at)+"\n") {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/promote/internal/golden"
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
 func TestDiffComment(t *testing.T) {
 	t.Parallel()
-	golden.Run(t, "overlays", "comment.md", func(t *testing.T, parts map[string][]byte) string {
+	golden.Run(t, "testdata/overlays/*.txtar", "comment.md", func(t *testing.T, parts map[string][]byte) string {
 		var overlays []Overlay
 		if err := json.Unmarshal(parts["overlays.json"], &overlays); err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ package scenario
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -26,13 +25,13 @@ import (
 
 	"github.com/acme/knative-promote/argo/argotest"
 	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote"
 )
 
-var updateStates = flag.Bool("update-states", false, "add the states that the real Argo CD passes through to "+statesFile)
-
 // statesFile are the states of an Application and its Service that a real Argo
-// CD was seen to pass through. A run sees most of them, not all.
+// CD was seen to pass through. A run sees most of them, not all; -update adds
+// those that it sees.
 const statesFile = "testdata/states.txt"
 
 // TestModel plays one script of promotions and faults against the real
@@ -244,18 +243,15 @@ func statesOf(app *v1alpha1.Application, service *servingv1.Service) []string {
 func knownStates(t *testing.T, now map[string]bool) map[string]bool {
 	t.Helper()
 	content, err := os.ReadFile(statesFile)
-	if err != nil && !*updateStates {
+	if err != nil && !golden.Update() {
 		t.Fatal(err)
 	}
 	known := maps.Clone(now)
 	for line := range strings.Lines(string(content)) {
 		known[strings.TrimSpace(line)] = true
 	}
-	if *updateStates {
-		text := strings.Join(slices.Sorted(maps.Keys(known)), "\n") + "\n"
-		if err := os.WriteFile(statesFile, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if golden.Update() {
+		golden.File(t, statesFile, strings.Join(slices.Sorted(maps.Keys(known)), "\n")+"\n")
 	}
 	return known
 }
