@@ -25,14 +25,15 @@ type model struct {
 	pick   *rand.Rand
 	peace  bool // nothing happens any more
 	story  []string
-	broken error // a promise that was
 
 	people bool // squash, rebase, revert and force pushes between our commits
 
-	commits []gitops.Commit // all that there ever were, in the order of their making
-	trees   []fstest.MapFS
-	head    int             // the branch's tip
-	lost    map[string]bool // commits that nobody has any more
+	commits  []gitops.Commit // all that there ever were, in the order of their making
+	trees    []fstest.MapFS
+	trailers map[string]map[string]string // of the program's own, by commit
+	readyAt  map[string][]string          // revisions that had been ready when it made them
+	head     int                          // the branch's tip
+	lost     map[string]bool              // commits that nobody has any more
 
 	ready map[string]bool // revisions that have been ready
 	last  string          // the latest of them
@@ -42,7 +43,7 @@ type model struct {
 
 func newModel(seed uint64) *model {
 	pick := rand.New(rand.NewPCG(seed, 0))
-	m := &model{pick: pick, config: newConfig(pick), ready: map[string]bool{}, lost: map[string]bool{}, people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)]}
+	m := &model{pick: pick, config: newConfig(pick), ready: map[string]bool{}, lost: map[string]bool{}, trailers: map[string]map[string]string{}, readyAt: map[string][]string{}, people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)]}
 	m.append(gitops.Commit{Subject: "Begin"}, infraFiles())
 	m.last = "web-00001"
 	m.ready[m.last] = true

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +12,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/promotetest"
 )
 
 // append makes a commit of a tree.
@@ -127,7 +126,11 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 			}
 		}
 		commit := m.append(gitops.Commit{Subject: change.Subject}, tree)
-		m.check(ctx, tip)
+		m.readyAt[commit.Hash] = slices.Collect(maps.Keys(m.ready))
+		m.trailers[commit.Hash] = map[string]string{}
+		for _, trailer := range change.Trailers {
+			m.trailers[commit.Hash][trailer.Key] = trailer.Value
+		}
 		return commit, m.happens(ctx, "the reply to a push")
 	}
 }
@@ -149,37 +152,16 @@ func applied(tree fstest.MapFS, files map[string][]byte) (fstest.MapFS, bool) {
 	return after, changed
 }
 
-// check notes which promise the newest commit breaks.
-func (m *model) check(ctx context.Context, before int) {
-	now := m.tip()
-	broken := func(format string, args ...any) {
-		m.broken = errors.Join(m.broken, fmt.Errorf("commit %.7s: "+format, append([]any{m.commits[now].Hash}, args...)...))
+// promises tells which of them any commit breaks that there ever was.
+func (m *model) promises(ctx context.Context) error {
+	history := promotetest.History{Service: "web", Overlay: "web", Ready: m.readyAt}
+	for i, c := range m.commits {
+		history.Commits = append(history.Commits, promotetest.Commit{
+			Hash: c.Hash, Subject: c.Subject, Parents: c.Parents, Trailers: m.trailers[c.Hash], Files: m.trees[i],
+		})
 	}
-	for name := range m.trees[before] {
-		if _, there := m.trees[now][name]; !there && !strings.HasPrefix(name, "web/knative-promote-") {
-			broken("it deletes %s", name)
-		}
-	}
-	state, err := knative.Read(ctx, m.trees[now], "web", "web")
-	if err != nil {
-		broken("%v", err)
-		return
-	}
-	traffic, err := state.Traffic()
-	if err != nil {
-		broken("%v", err)
-	}
-	sum := 0
-	for _, target := range traffic {
-		percent := knative.Percent(target)
-		sum += percent
-		if percent > 0 && !m.ready[target.RevisionName] {
-			broken("%d %% go to %q, which has never been ready", percent, target.RevisionName)
-		}
-	}
-	if len(traffic) > 0 && sum != 100 {
-		broken("the traffic sums to %d", sum)
-	}
+	_, err := history.Check(ctx)
+	return err
 }
 
 func (m *model) At(ctx context.Context, commit string) (gitops.Snapshot, error) {

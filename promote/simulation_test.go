@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -89,6 +90,7 @@ func simulateOne(t *testing.T, seed uint64) (status Status) {
 		m := newModel(seed)
 		var err error
 		status, err = m.play(t.Context())
+		err = errors.Join(err, m.promises(t.Context()))
 		if err != nil || *oneSeed > 0 {
 			t.Logf("seed %d:\n%s", seed, strings.Join(m.story, "\n"))
 		}
@@ -105,9 +107,6 @@ func (m *model) play(ctx context.Context) (status Status, err error) {
 	for run := range runsMost {
 		m.peace = run >= runsMost-2
 		result, crashed, runErr := m.run(ctx, run > 0)
-		if m.broken != nil {
-			return result.Status, m.broken
-		}
 		if crashed {
 			m.tell("run %d crashed", run)
 			time.Sleep(m.upTo(20 * time.Minute))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/promote/promotetest"
 )
 
 // A crashCase is a run that is ended at each of its points.
@@ -201,7 +202,7 @@ func (w *world) program(t *testing.T, env, args []string) (code, out string) {
 // that was ended.
 func (w *world) content(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := w.tree("main")
+	files, err := promotetest.Files(w.bare, "main")
 	if err != nil {
 		t.Fatal(err)
 	}

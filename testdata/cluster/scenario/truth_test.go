@@ -17,6 +17,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/promote/promotetest"
 	"github.com/acme/knative-promote/testdata/cluster/plane"
 )
 
@@ -140,36 +141,17 @@ func (s *site) settled(tag string) {
 	})
 }
 
-// checkPromises holds every scenario to what the project promises: no
-// merges of its own and no force, traffic that sums to 100 in every commit, and a
-// repository without damage.
+// checkPromises holds every scenario to what the project promises of the infra
+// repository: a history that nobody forced or damaged, and the program's own
+// commits in it.
 func (s *site) checkPromises() {
 	s.git("fsck", "--no-dangling")
 	s.git("merge-base", "--is-ancestor", s.Seed, "main")
-	if merges := s.git("log", "--merges", "--grep=^Promotion: ", "--format=%h", s.Seed+"..main"); merges != "" {
-		s.Errorf("merge commits: %s", merges)
-	}
-	for commit := range strings.FieldsSeq(s.git("rev-list", s.Seed+"..main")) {
-		s.checkTraffic(commit)
-	}
-}
-
-func (s *site) checkTraffic(commit string) {
-	files := s.git("ls-tree", "-r", "--name-only", commit, "--", s.Overlay)
-	file := s.Overlay + "/knative-promote-" + s.Service + ".yaml"
-	if !strings.Contains(files, file) {
-		return
-	}
-	var service servingv1.Service
-	s.must(yaml.Unmarshal([]byte(s.git("show", commit+":"+file)), &service))
-	var sum int64
-	for _, target := range service.Spec.Traffic {
-		if target.Percent != nil {
-			sum += *target.Percent
-		}
-	}
-	if len(service.Spec.Traffic) > 0 && sum != 100 {
-		s.Errorf("traffic in commit %s sums to %d", commit, sum)
+	commits, err := promotetest.Commits(s.Dir, "main")
+	s.must(err)
+	history := promotetest.History{Service: s.Service, Overlay: s.Overlay, Commits: commits, Shared: true}
+	if _, err := history.Check(context.WithoutCancel(s.Context())); err != nil {
+		s.Errorf("promises broken:\n%v", err)
 	}
 }
 
