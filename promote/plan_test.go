@@ -1,18 +1,22 @@
 package promote
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -82,9 +86,98 @@ func passed(r Record) Record {
 	return r
 }
 
-// inWords is a plan as text, with the hashes of the two templates replaced.
-func inWords(t *testing.T, plan Plan) string {
+// A planCase is an archive of testdata/plans. A revision of the example overlay
+// is named there by the tag of its image, instead of the hash of its template.
+type planCase struct {
+	Overlay struct { // at the tip
+		Image, Traffic, Unreadable string
+		Record                     *struct {
+			Step, From, To, Overlay string
+			Passed                  bool
+		}
+	}
+	Live struct {
+		LatestReady string
+		NoPrevious  bool
+	}
+	Config struct{ Image, Steps string }
+
+	names map[string]string // of revisions by their tags
+}
+
+func readPlanCase(t *testing.T, parts map[string][]byte) planCase {
 	t.Helper()
+	c := planCase{names: map[string]string{}}
+	for name, into := range map[string]any{"overlay": &c.Overlay, "live": &c.Live, "config": &c.Config} {
+		if err := yaml.UnmarshalStrict(parts[name], into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	for _, tag := range []string{"v1.0.0", "v2.0.0", "v3.0.0"} {
+		c.names[tag] = revisionOf(t, setTag(t, base(t), tag))
+	}
+	return c
+}
+
+// name is a revision's name as the overlay has it.
+func (c planCase) name(revision string) string { return cmp.Or(c.names[revision], revision) }
+
+// situation is what the plan is made from.
+func (c planCase) situation(t *testing.T) Situation {
+	t.Helper()
+	at := Situation{Target: ours(), Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, NoPrevious: c.Live.NoPrevious}
+	at.Now = setTag(t, base(t), c.Overlay.Image)
+	if c.Overlay.Traffic != "" {
+		at.Now = route(t, at.Now, c.traffic(t)...)
+	}
+	at.Next = setTag(t, at.Now, c.Config.Image)
+	if c.Overlay.Unreadable != "" {
+		at.Unreadable = errors.New(c.Overlay.Unreadable)
+	}
+	if r := c.Overlay.Record; r != nil {
+		at.Record = recordOf(r.Step, c.name(r.From), c.name(r.To))
+		at.Record.Overlay = cmp.Or(r.Overlay, overlay)
+		if r.Passed {
+			at.Record = passed(at.Record)
+		}
+	}
+	return at
+}
+
+// traffic reads what knative.Describe writes.
+func (c planCase) traffic(t *testing.T) []servingv1.TrafficTarget {
+	t.Helper()
+	var targets []servingv1.TrafficTarget
+	for part := range strings.SplitSeq(c.Overlay.Traffic, ", ") {
+		share, rest, _ := strings.Cut(part, " % ")
+		revision, tag, _ := strings.Cut(strings.TrimSuffix(rest, ")"), " (")
+		percent, err := strconv.Atoi(share)
+		if err != nil {
+			t.Fatalf("traffic %q: %v", part, err)
+		}
+		targets = append(targets, target(c.name(revision), int64(percent), tag))
+	}
+	return targets
+}
+
+// steps are those of the input of that name.
+func (c planCase) steps(t *testing.T) []Step {
+	t.Helper()
+	var steps []Step
+	for part := range strings.SplitSeq(c.Config.Steps, ",") {
+		share, bake, _ := strings.Cut(part, "@")
+		percent, errPercent := strconv.Atoi(share)
+		length, errBake := time.ParseDuration(cmp.Or(bake, "0s"))
+		if err := errors.Join(errPercent, errBake); err != nil {
+			t.Fatalf("step %q: %v", part, err)
+		}
+		steps = append(steps, Step{Percent: percent, Bake: length})
+	}
+	return steps
+}
+
+// inWords is a plan as text.
+func inWords(plan Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "from %q to %q base %q\n", plan.From, plan.To, plan.Base)
 	for _, step := range plan.Steps {
@@ -97,169 +190,31 @@ func inWords(t *testing.T, plan Plan) string {
 		}
 		fmt.Fprintf(&b, ": %s\n", knative.Describe(step.Traffic))
 	}
-	old, next := revisionOf(t, base(t)), revisionOf(t, setTag(t, base(t), "v2.0.0"))
-	return strings.NewReplacer(old, "OLD", next, "NEW").Replace(b.String())
+	return b.String()
 }
 
+// TestNewPlan makes the plans of testdata/plans: the part plan is the plan, or
+// error says why there is none.
 func TestNewPlan(t *testing.T) {
 	t.Parallel()
-	const live = "product-import-00001"
-	now := base(t)
-	next := setTag(t, now, "v2.0.0")
-	oldName, newName := revisionOf(t, now), revisionOf(t, next)
-	owned := route(t, now, target(oldName, 100, ""), target("product-import-older", 0, "previous"))
-	ownedNext := setTag(t, owned, "v2.0.0")
-	at10 := route(t, next, target(oldName, 90, ""), target(newName, 10, "candidate"))
-	at100 := route(t, next, target(newName, 100, ""), target(oldName, 0, "previous"))
-	started, done := recordOf("10", oldName, newName), recordOf("100", oldName, newName)
-	ten, fifty, all := Step{Percent: 10, Bake: 5 * time.Minute}, Step{Percent: 50}, Step{Percent: 100}
-	for name, test := range map[string]struct {
-		config Config
-		at     Situation
-		want   string
-	}{
-		"first promotion pins the live revision": {
-			config(ten, fifty, all), Situation{Now: now, Next: next, LatestReady: live},
-			`from "product-import-00001" to "NEW" base "tip"
-candidate: 100 % product-import-00001, 0 % NEW (candidate)
-10 % baked 5m0s: 90 % product-import-00001, 10 % NEW (candidate)
-50 %: 50 % product-import-00001, 50 % NEW (candidate)
-100 %: 100 % NEW, 0 % product-import-00001 (previous)
-`},
-		"first deployment": {
-			config(ten, all), Situation{Now: now, Next: next},
-			`from "" to "NEW" base ""
-100 %: 100 % NEW
-`},
-		"previous is kept until the end": {
-			config(all), Situation{Now: owned, Next: ownedNext, LatestReady: live},
-			`from "OLD" to "NEW" base "tip"
-candidate: 100 % OLD, 0 % NEW (candidate), 0 % product-import-older (previous)
-100 %: 100 % NEW, 0 % OLD (previous)
-`},
-		"previous that is gone is not named": {
-			config(all), Situation{Now: owned, Next: ownedNext, LatestReady: live, NoPrevious: true},
-			`from "OLD" to "NEW" base "tip"
-candidate: 100 % OLD, 0 % NEW (candidate)
-100 %: 100 % NEW, 0 % OLD (previous)
-`},
-		"steps that end below 100": {
-			config(ten), Situation{Now: owned, Next: ownedNext, NoPrevious: true},
-			`from "OLD" to "NEW" base "tip"
-candidate: 100 % OLD, 0 % NEW (candidate)
-10 % baked 5m0s: 90 % OLD, 10 % NEW (candidate)
-`},
-		"a candidate alone waits for an approval": {
-			config(Step{Bake: time.Minute}), Situation{Now: owned, Next: ownedNext, NoPrevious: true},
-			`from "OLD" to "NEW" base "tip"
-candidate baked 1m0s: 100 % OLD, 0 % NEW (candidate)
-`},
-		"resume asks the gates of the present step first": {
-			config(ten, fifty, all), Situation{Now: at10, Next: at10, Record: started},
-			`from "OLD" to "NEW" base "b0"
-10 % baked 5m0s (done): 90 % OLD, 10 % NEW (candidate)
-50 %: 50 % OLD, 50 % NEW (candidate)
-100 %: 100 % NEW, 0 % OLD (previous)
-`},
-		"resume with other steps": {
-			config(Step{Percent: 5}, all), Situation{Now: at10, Next: at10, Record: started},
-			`from "OLD" to "NEW" base "b0"
-10 % (done): 90 % OLD, 10 % NEW (candidate)
-100 %: 100 % NEW, 0 % OLD (previous)
-`},
-		"a promotion under way is taken over from its base": {
-			config(all), Situation{Now: at10, Next: setTag(t, at10, "v3.0.0"), Record: started},
-			`from "OLD" to "` + revisionOf(t, setTag(t, now, "v3.0.0")) + `" base "b0"
-candidate: 100 % OLD, 0 % ` + revisionOf(t, setTag(t, now, "v3.0.0")) + ` (candidate)
-100 %: 100 % ` + revisionOf(t, setTag(t, now, "v3.0.0")) + `, 0 % OLD (previous)
-`},
-		"back to the stable revision needs one commit": {
-			config(ten, all), Situation{Now: at10, Next: setTag(t, at10, "v1.0.0"), Record: started},
-			`from "OLD" to "OLD" base "b0"
-100 %: 100 % OLD
-`},
-		"a step that has passed does not bake again": {
-			config(ten, all), Situation{Now: at10, Next: at10, Record: passed(started)},
-			`from "OLD" to "NEW" base "b0"
-10 % (done): 90 % OLD, 10 % NEW (candidate)
-100 %: 100 % NEW, 0 % OLD (previous)
-`},
-		"what has passed is looked at only": {
-			config(ten, all), Situation{Now: at100, Next: at100, Record: passed(done)},
-			`from "OLD" to "NEW" base ""
-100 % (done): 100 % NEW, 0 % OLD (previous)
-`},
-		"what has not passed may be rolled back": {
-			config(Step{Percent: 100, Bake: time.Minute}), Situation{Now: at100, Next: at100, Record: done},
-			`from "OLD" to "NEW" base "b0"
-100 % baked 1m0s (done): 100 % NEW, 0 % OLD (previous)
-`},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, archive := range golden.Cases(t, "testdata/plans/*.txtar") {
+		t.Run(archive.Name, func(t *testing.T) {
 			t.Parallel()
-			test.at.Target, test.at.Tip = ours(), gitops.Commit{Hash: "tip"}
-			plan, err := NewPlan(test.config, test.at)
+			c := readPlanCase(t, golden.Parts(t, archive.Path, ""))
+			got := map[string]string{}
+			plan, err := NewPlan(config(c.steps(t)...), c.situation(t))
 			if err != nil {
-				t.Fatal(err)
+				got["error"] = err.Error() + "\n"
+			} else {
+				got["plan"] = inWords(plan)
 			}
-			if diff := cmp.Diff(test.want, inWords(t, plan)); diff != "" {
-				t.Errorf("plan (-want +got):\n%s", diff)
+			for part, text := range got {
+				for tag, name := range c.names {
+					text = strings.ReplaceAll(text, name, tag)
+				}
+				got[part] = text
 			}
-		})
-	}
-}
-
-func TestNewPlanRefuses(t *testing.T) {
-	t.Parallel()
-	now := base(t)
-	newName := revisionOf(t, setTag(t, now, "v2.0.0"))
-	const file = "apps/product-import/overlays/production/knative-promote-product-import.yaml"
-	ab := []servingv1.TrafficTarget{target("product-import-a", 90, ""), target("product-import-b", 10, "candidate")}
-	for name, test := range map[string]struct {
-		traffic []servingv1.TrafficTarget
-		at      Situation
-		steps   []Step
-		want    string
-	}{
-		"shared traffic": {
-			[]servingv1.TrafficTarget{target("product-import-a", 60, ""), target("product-import-b", 40, "")}, Situation{}, nil,
-			"overlay apps/product-import/overlays/production: the traffic is shared by product-import-a and product-import-b, but a promotion moves all of it from one revision: give one of them 100 % first (the others may stay at 0 % under a tag)",
-		},
-		"a candidate that is not ours": {
-			ab, Situation{}, nil,
-			"revision product-import-b has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in apps/product-import/overlays/production first, or choose another candidate-tag",
-		},
-		"a candidate of another record": {
-			ab, Situation{Record: recordOf("10", "product-import-a", newName)}, nil,
-			"the record in " + file + " says that product-import-a has 90 % of the traffic, and " + newName + " as candidate 10 %, but there product-import-a has 90 % of the traffic, and product-import-b as candidate 10 %: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below its first one)",
-		},
-		"a record that was copied here": {
-			ab, Situation{Record: Record{Promotion: "00000000abcd", Overlay: "apps/product-import/overlays/staging"}}, nil,
-			"the record in " + file + " is of the overlay apps/product-import/overlays/staging, from where the file was copied or moved: take the record out of it (the comment lines below its first one)",
-		},
-		"a record that cannot be read": {
-			ab, Situation{Unreadable: errors.New("its end is missing")}, nil,
-			"the record in " + file + " cannot be read: its end is missing: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",
-		},
-		"steps below what the candidate has": {
-			[]servingv1.TrafficTarget{target("product-import-a", 50, ""), target(newName, 50, "candidate")},
-			Situation{Record: recordOf("50", "product-import-a", newName)}, []Step{{Percent: 10}},
-			"steps: the last is 10, but " + newName + " has 50 % already: expected a last step of 50 or more, or a rollback",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test.at.Now = route(t, setTag(t, now, "v2.0.0"), test.traffic...)
-			test.at.Next = test.at.Now
-			if test.steps == nil {
-				test.at.Now, test.steps = route(t, now, test.traffic...), []Step{{Percent: 100}}
-				test.at.Next = setTag(t, test.at.Now, "v2.0.0")
-			}
-			test.at.Target = ours()
-			_, err := NewPlan(config(test.steps...), test.at)
-			if err == nil || err.Error() != test.want {
-				t.Errorf("got error %v, want %s", err, test.want)
-			}
+			golden.Compare(t, archive.Path, got, "plan", "error")
 		})
 	}
 }
@@ -276,8 +231,8 @@ func TestCopiedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(now.Images(), plan.from.Images); diff != "" {
-		t.Errorf("the old revision's images (-want +got):\n%s", diff)
+	if !slices.Equal(now.Images(), plan.from.Images) {
+		t.Errorf("the old revision's images are %v, want %v", plan.from.Images, now.Images())
 	}
 	if past := stepRecord(c, plan, "candidate", copied).Past; len(past) > 0 {
 		t.Errorf("the past of another overlay is taken over: %v", past)
