@@ -75,6 +75,7 @@ func FuzzComment(f *testing.F) {
 		f.Add(text, text, 3)
 	}
 	f.Add(strings.Repeat("- x\n", 40000), strings.Repeat("x", 100000), 300)
+	f.Add("no steps", "x", -1)
 	f.Fuzz(func(t *testing.T, text, diff string, steps int) {
 		difference := foreign(text, diff)
 		r := promote.Result{
@@ -88,7 +89,7 @@ func FuzzComment(f *testing.F) {
 		}
 		checkPage(t, Comment(r, Place{}), CommentLimit)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
-		checkPage(t, DiffComment(overlays, []string{overlays[0].Path}), CommentLimit)
+		checkPage(t, DiffComment(overlays, []string{text}), CommentLimit)
 	})
 }
 
