@@ -100,8 +100,8 @@ func checkNarrowed(t *testing.T, d Difference) {
 	for i, narrowed := range d.Narrow(0) {
 		added, removed := d[i].Size()
 		more, fewer := narrowed.Size()
-		if added != more || removed != fewer || narrowed.Name != d[i].Name {
-			t.Errorf("%s: narrowed to +%d -%d of +%d -%d", d[i].Name, more, fewer, added, removed)
+		if added != more || removed != fewer || narrowed.Name != d[i].Name || len(narrowed.Fields) != len(d[i].Fields) {
+			t.Errorf("%s: narrowed to +%d -%d and %d fields of +%d -%d and %d", d[i].Name, more, fewer, len(narrowed.Fields), added, removed, len(d[i].Fields))
 		}
 		for _, h := range narrowed.Hunks {
 			if slices.ContainsFunc(h.Lines, func(line Line) bool { return line.Sign == Both }) {

@@ -100,7 +100,8 @@ func foreign(name, text string) manifest.Difference {
 	for i, line := range strings.Split(text, "\n") {
 		hunk.Lines = append(hunk.Lines, manifest.Line{Sign: signs[i%len(signs)], Text: line})
 	}
-	return manifest.Difference{{Name: name, Change: manifest.Changed, Hunks: []manifest.Hunk{hunk}}}
+	fields := []manifest.Field{{Path: name, Before: text, After: name}, {Path: text}}
+	return manifest.Difference{{Name: name, Change: manifest.Changed, Hunks: []manifest.Hunk{hunk}, Fields: fields, MoreFields: 1}}
 }
 
 func TestReasonsQuoteNoSecrets(t *testing.T) {

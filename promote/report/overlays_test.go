@@ -49,6 +49,7 @@ func TestLadder(t *testing.T) {
 		{3, 10, "lines</summary>"},
 		{412, 20, "less context</summary>"},
 		{475, 20, "changed lines only</summary>"},
+		{100, 2000, "changed fields only</summary>"},
 		{600, 150, "too long to show line by line</summary>"},
 		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
 	} {
@@ -71,6 +72,27 @@ func TestLongDiffsYieldFirst(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%.2000s", want, page)
 		}
+	}
+}
+
+// TestLongTextHidesNoOtherField has a file in a ConfigMap that changes beyond
+// the room of a comment, beside the image, a hidden value and a new object.
+func TestLongTextHidesNoOtherField(t *testing.T) {
+	t.Parallel()
+	render := func(value string) []byte {
+		return fmt.Appendf(nil, "kind: ConfigMap\nmetadata: {name: files}\ndata: {page.html: \"%s %s|\"}\n---\n"+
+			"kind: Service\nmetadata: {name: shop}\nspec: {containers: [{name: app, image: \"shop:%[2]s\", env: [{name: API_TOKEN, value: %[2]s}]}]}\n---\n"+
+			"kind: ConfigMap\nmetadata: {name: %[2]s}\n", strings.Repeat("`x` ", 20000), value)
+	}
+	page := DiffComment([]Overlay{{Path: "apps/shop", Difference: manifest.Compare(render("v1"), render("v2"))}}, nil)
+	checkPage(t, page, CommentLimit)
+	const want = "4 objects changed, +6 −6 lines, changed fields only</summary>\n\n" +
+		"- changed `ConfigMap files` (+1 −1)\n  - `data[page.html]`: ``…` `x` `x` `x` `x` `x`  v1|'`` → ``…` `x` `x` `x` `x` `x`  v2|'``\n" +
+		"- changed `Service shop` (+2 −2)\n  - `spec.containers[app].image`: `shop:v1` → `shop:v2`\n" +
+		"  - `spec.containers[app].env[API_TOKEN].value`: `<hidden>` → `<hidden, changed>`\n" +
+		"- added `ConfigMap v2` (+3 −0)\n- removed `ConfigMap v1` (+0 −3)\n\n</details>\n"
+	if !strings.Contains(page, want) {
+		t.Errorf("no\n%s\nin\n%.3000s", want, page)
 	}
 }
 

@@ -8,15 +8,18 @@ import (
 )
 
 // detail says how much of a difference is shown. Each level shows less than the
-// one before.
+// one before. Fields come after lines, which are what a reviewer knows from the
+// files, and before names: their values are cut, so that a long text among them
+// does not hide the others.
 type detail int
 
 const (
-	allLines     detail = iota
-	lessContext         // one unchanged line around each change
-	changedLines        // changed lines only
-	namesOnly           // which objects change
-	countsOnly          // how many lines of how many objects
+	allLines      detail = iota
+	lessContext          // one unchanged line around each change
+	changedLines         // changed lines only
+	changedFields        // each object with its fields that change
+	namesOnly            // which objects change
+	countsOnly           // how many lines of how many objects
 	nothing
 )
 
@@ -38,7 +41,9 @@ func (s section) Markdown() string {
 	case countsOnly:
 		return summary + " (too long to show here; the run's `diff` output has it)\n\n"
 	case namesOnly:
-		return folded(summary+", too long to show line by line", nameList(s.difference), s.open)
+		return folded(summary+", too long to show line by line", objectList(s.difference, false), s.open)
+	case changedFields:
+		return folded(summary+", changed fields only", objectList(s.difference, true), s.open)
 	case changedLines:
 		return folded(summary+", changed lines only", fenced("diff", s.difference.Narrow(0).String()), s.open)
 	case lessContext:
@@ -52,11 +57,25 @@ func sizeInWords(d manifest.Difference, verb string) string {
 	return fmt.Sprintf("%s %s, +%d −%d lines", plural(len(d), "object"), verb, added, removed)
 }
 
-func nameList(d manifest.Difference) string {
+func objectList(d manifest.Difference, fields bool) string {
 	var b strings.Builder
 	for _, o := range d {
 		added, removed := o.Size()
 		fmt.Fprintf(&b, "- %s %s (+%d −%d)\n", o.Change, code(o.Name, maxName), added, removed)
+		if fields {
+			b.WriteString(fieldList(o))
+		}
+	}
+	return b.String()
+}
+
+func fieldList(o manifest.Object) string {
+	var b strings.Builder
+	for _, f := range o.Fields {
+		fmt.Fprintf(&b, "  - %s: %s → %s\n", code(f.Path, maxName), code(f.Before, maxName), code(f.After, maxName))
+	}
+	if o.MoreFields > 0 {
+		fmt.Fprintf(&b, "  - %s\n", plural(o.MoreFields, "more field"))
 	}
 	return b.String()
 }
