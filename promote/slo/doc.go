@@ -1,0 +1,58 @@
+// Package slo judges from counts of requests whether a candidate keeps an
+// objective such as "99 % of the requests succeed". It is pure: it asks nobody
+// for the counts and knows no time.
+//
+// # The test
+//
+// A candidate is looked at many times, and is to be taken out as soon as the
+// counts say so. A test that is made for one look, such as a ratio per minute,
+// sends good candidates back when it is repeated. So the evidence is an
+// e-process: a bet against "the limit is kept" that starts with 1 and that,
+// while the limit is kept, does not grow on average, whatever is bet. By Ville's
+// inequality it then ever reaches e with a chance of 1/e at most, at all looks
+// together, however many there are and whenever one stops.
+//
+// The bet against a limit l on the share of bad requests is that the share is
+// some p > l. With k bad ones of n it stands at (p/l)^k ((1-p)/(1-l))^(n-k). As
+// p is not known, the stake is spread over 200 values, evenly in log p
+// (Robbins' method of mixtures).
+//
+// The bet against the old revision is that the candidate's odds of a bad
+// request are t > 1 times the old one's. If both were alike, each of their bad
+// requests would be the candidate's with the chance r, its share of the
+// requests, so with k of its own and m of the old one's the bet stands at
+// t^k / (1+(t-1)r)^(k+m). This is multiplied over stretches with shares of
+// their own: an outage that hits both at 50 % is then not held against a
+// candidate that had less before. Bad requests are drawn from the requests
+// without being put back, which by Hoeffding (1963, theorem 4) can only make
+// such a bet smaller on average.
+//
+// The stake is also spread over the stretches as beginnings of the trouble, the
+// j-th with 1/(j(j+1)): what was good at 10 % does not outweigh for long what
+// fails at 100 %. The parts of the stake that are not yet bet stay 1.
+//
+// # What it promises
+//
+// The counts go on over all steps of a promotion, so one bar holds for the whole
+// of it. A restart in each step would have to share the chance of a false alarm
+// among the steps, and forget what it has seen. A candidate that keeps the limits
+// and is not worse than the old revision is called broken in less than 1 of
+// 1,000 promotions: the bar is 1,000 times the number of bets, at most three
+// (failures against the limit, failures against the old revision, slow requests
+// against the limit).
+//
+// It takes requests for independent of each other. An outage of the way between
+// the one who asks and the candidate is not told from one of the candidate,
+// unless the old revision is asked on the same way.
+//
+// # Sources
+//
+// Ville, Étude critique de la notion de collectif (1939). Robbins, Statistical
+// methods related to the law of the iterated logarithm (1970). Waudby-Smith and
+// Ramdas, Estimating means of bounded random variables by betting (2024). Ramdas,
+// Grünwald, Vovk and Shafer, Game-theoretic statistics and safe anytime-valid
+// inference (2023). Spreading the stake over beginnings is as in Shin, Ramdas and
+// Rinaldo, E-detectors (2024), with weights that sum to 1. Lindon, Sanden and
+// Shirikian, Rapid regression detection in software deployments through
+// sequential testing (2022), do the like at Netflix.
+package slo

@@ -1,0 +1,151 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+)
+
+// Counts are the requests of one revision in one stretch.
+type Counts struct {
+	Requests int
+	Failed   int // of the requests
+	Slow     int // of the requests: those that were not answered within Latency
+}
+
+// A Stretch is a part of a promotion in which the traffic was shared in one way:
+// a step, or a part of one. Where a step bakes for long, one stretch for each
+// minute finds sooner what begins late.
+type Stretch struct {
+	Step      string // its name; stretches of one step follow each other
+	Candidate Counts // since the stretch began
+	// Old is nil where the old revision is not counted.
+	Old *Counts
+}
+
+// State is what the counts say of an objective.
+type State string
+
+// The states of a verdict.
+const (
+	Undecided State = "undecided" // go on looking; inconclusive where the time is over
+	Kept      State = "kept"      // the time is over, the requests were enough, and within the limits
+	Broken    State = "broken"    // beyond what chance does
+)
+
+// Rule is what a candidate has broken.
+type Rule string
+
+// The rules.
+const (
+	Success Rule = "success"
+	Latency Rule = "latency"
+	// WorseThanStable is that the candidate fails more often than the old
+	// revision, be it within the limit.
+	WorseThanStable Rule = "worse-than-stable"
+)
+
+// A Verdict is what Judge says.
+type Verdict struct {
+	State  State
+	Rule   Rule // where it is Broken
+	Reason string
+	// EValue is the evidence against the candidate, at most 1e300: a good one
+	// ever gets there in 1 of EValue promotions at most.
+	EValue float64
+}
+
+// falseAlarm is the chance that a promotion of a good candidate is ever called
+// broken, all looks and all bets together.
+const falseAlarm = 0.001
+
+// bar is the e-value that says broken.
+func (o Objective) bar() float64 {
+	bets := 0
+	if o.Success > 0 {
+		bets += 2 // the limit, and the old revision
+	}
+	if o.Latency > 0 {
+		bets++
+	}
+	return float64(bets) / falseAlarm
+}
+
+// Judge says what all stretches of a promotion so far mean. Over is whether the
+// time of the step is over; without it nothing is kept.
+//
+// Where the old revision is counted, a candidate that breaks a limit is called
+// broken only if it is worse than the old one as well. A stretch in which the old
+// one has less than a tenth of the candidate's requests, such as at 100 %, is
+// judged by the limit alone. Failures are compared within the limit too, slow
+// requests only beyond it: the first requests of a new revision are slower.
+//
+// Kept also wants the bad requests of the step to be within the limit. More of
+// them that chance may explain are undecided.
+func (o Objective) Judge(stretches []Stretch, over bool) Verdict {
+	if wrong := impossible(stretches); wrong != "" {
+		return Verdict{State: Undecided, Reason: wrong, EValue: 1}
+	}
+	var answers []answer
+	for _, q := range o.questions() {
+		answers = append(answers, q.ask(stretches))
+	}
+	for _, a := range answers {
+		if verdict := a.broken(o.bar()); verdict.State == Broken {
+			return verdict
+		}
+	}
+	return o.end(answers, stretches, over)
+}
+
+// end is the verdict where nothing is broken.
+func (o Objective) end(answers []answer, stretches []Stretch, over bool) Verdict {
+	verdict := Verdict{State: Undecided, EValue: 1}
+	for _, a := range answers {
+		verdict.EValue = max(verdict.EValue, a.overLimit.value())
+	}
+	step := lastStep(stretches)
+	requests := 0
+	for _, s := range step {
+		requests += s.Candidate.Requests
+	}
+	reason, kept := o.inWords(answers, step)
+	switch {
+	case requests < o.Requests:
+		verdict.Reason = fmt.Sprintf("%s in this step, expected at least %s: too few to say", requestsOf(requests), grouped(o.Requests))
+	case kept && over:
+		verdict.State, verdict.Reason = Kept, reason
+	default:
+		verdict.Reason = reason
+	}
+	return verdict
+}
+
+// lastStep are the stretches of the step that the last one belongs to.
+func lastStep(stretches []Stretch) []Stretch {
+	for i := len(stretches) - 1; i > 0; i-- {
+		if stretches[i-1].Step != stretches[i].Step {
+			return stretches[i:]
+		}
+	}
+	return stretches
+}
+
+// impossible says which counts cannot be.
+func impossible(stretches []Stretch) string {
+	for _, s := range stretches {
+		if !s.Candidate.possible() {
+			return fmt.Sprintf("the counts of the candidate in step %s cannot be: %+v", s.Step, s.Candidate)
+		}
+		if s.Old != nil && !s.Old.possible() {
+			return fmt.Sprintf("the counts of the old revision in step %s cannot be: %+v", s.Step, *s.Old)
+		}
+	}
+	return ""
+}
+
+func (c Counts) possible() bool {
+	return min(c.Requests, c.Failed, c.Slow) >= 0 && max(c.Failed, c.Slow) <= c.Requests
+}
+
+// value is the e-value as a number that can be written in JSON.
+func (e evidence) value() float64 { return min(math.Exp(e.log), 1e300) }
