@@ -1,6 +1,9 @@
 package slo
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // points is over how many values a bet spreads its stake.
 const points = 200
@@ -41,6 +44,9 @@ func againstLimit(limit float64, tallies []tally) evidence {
 // againstOld is the evidence that the candidate's odds of a bad request are
 // higher than the old revision's.
 func againstOld(tallies []tally) evidence {
+	if !slices.ContainsFunc(tallies, func(t tally) bool { return t.oldRequests > 0 }) {
+		return evidence{} // nothing to bet on
+	}
 	excess, ratio := make([]float64, points), make([]float64, points)
 	for i := range points {
 		ratio[i] = math.Log(most) * (float64(i) + 0.5) / points

@@ -1,7 +1,5 @@
 package slo
 
-import "math"
-
 // A question is one of those that the counts are asked.
 type question struct {
 	rule  Rule
@@ -80,7 +78,7 @@ func (q question) sum(stretches []Stretch) (candidate, old portion) {
 }
 
 // within tells whether so many bad ones of so many requests are within the limit.
-// A part of a request counts as one, so that a single bad one breaks nothing.
+// A single one always is: it is no share.
 func (q question) within(p portion) bool {
-	return float64(p.bad) <= math.Ceil(q.limit*float64(p.requests)-1e-9)
+	return float64(p.bad) <= max(1, q.limit*float64(p.requests)+1e-9)
 }
