@@ -80,7 +80,8 @@ func (o Objective) bar() float64 {
 // requests only beyond it: the first requests of a new revision are slower.
 //
 // Kept also wants the bad requests of the step to be within the limit. More of
-// them that chance may explain are undecided.
+// them that chance may explain are undecided, and a caller who looks on for a
+// while gets to know: the evidence stays valid.
 func (o Objective) Judge(stretches []Stretch, over bool) Verdict {
 	if wrong := impossible(stretches); wrong != "" {
 		return Verdict{State: Undecided, Reason: wrong, EValue: 1}

@@ -55,7 +55,7 @@ type row struct {
 }
 
 func rows() []row {
-	const alarm = falseAlarm
+	const alarm = 0.001
 	return []row{
 		{"10 min, 1/s, 0.2 % fail", tenMinutes(1, .002), 0, alarm, 1, 1},
 		{"10 min, 0.1/s, 1 % fail", tenMinutes(.1, .01), 0, alarm, 1, 1},
