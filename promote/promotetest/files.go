@@ -16,7 +16,7 @@ func (h History) ownFile() string {
 	return path.Join(h.Overlay, "knative-promote-"+h.Service+".yaml")
 }
 
-// keptImages tells whether a step took back an image: the first one sets the
+// keptImages tells whether a step rolled back an image: the first one sets the
 // images, and who sets another one afterwards wins.
 func (j judge) keptImages(before, c Commit) error {
 	step := c.Trailers["Promotion-Step"]
