@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -13,8 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/cmd/internal/servers"
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 // requests counts the requests to a server, by the last part of their path.
@@ -56,35 +56,37 @@ const benchOverlay = "apps/product-import/overlays/production"
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b, root := new(bench), t.TempDir()
-	bare, err := gittest.Repository{}.Init(root, "infra.git", os.DirFS(filepath.Join("..", "..", "testdata", "infra")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, stop, err := (&gittest.Server{Root: root, Around: b.git.around}).Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	server, err := argotest.Start(argotest.Config{Token: argoToken, Speed: 20, Middleware: b.argo.around, Apps: []argotest.App{{
-		Name: "the-app", RepoURL: url + "/infra.git", GitDir: bare, Path: benchOverlay, DestinationNamespace: namespace, AutoSync: true,
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
-	err = new(world).await("the example to be live", func() bool {
-		live := server.Service(namespace, "product-import")
-		return live != nil && live.IsReady()
+	b := new(bench)
+	started, err := servers.Start(servers.Config{
+		Folder: t.TempDir(), Infra: os.DirFS(infraFolder),
+		App:    argotest.App{Name: "the-app", Path: benchOverlay, DestinationNamespace: namespace, AutoSync: true},
+		Argo:   argotest.Config{Token: argoToken, Speed: 20},
+		GitHub: &githubtest.Server{},
+		Around: b.around,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(started.Close)
+	if err := started.AwaitLive(t.Context(), "product-import"); err != nil {
+		t.Fatal(err)
+	}
 	b.env = []string{
-		"INPUT_REPOSITORY=" + url + "/infra.git", "INPUT_PATH=" + benchOverlay, "INPUT_APPLICATION=the-app", "INPUT_ARGOCD_SERVER=" + server.Addr(),
-		"INPUT_ARGOCD_TOKEN=" + argoToken, "INPUT_ARGOCD_CA=" + string(server.CA()), "INPUT_DRY_RUN=true",
+		"INPUT_REPOSITORY=" + started.Repository, "INPUT_PATH=" + benchOverlay, "INPUT_APPLICATION=the-app", "INPUT_ARGOCD_SERVER=" + started.Argo.Addr(),
+		"INPUT_ARGOCD_TOKEN=" + argoToken, "INPUT_ARGOCD_CA=" + string(started.Argo.CA()), "INPUT_DRY_RUN=true",
 	}
 	return b
+}
+
+// around is a server whose requests are counted.
+func (b *bench) around(name string, next http.Handler) http.Handler {
+	switch name {
+	case "git":
+		return b.git.around(next)
+	case "argocd":
+		return b.argo.around(next)
+	}
+	return next
 }
 
 // asked runs the program and returns what it asked of Argo CD and of git.

@@ -4,40 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/gittest"
 )
-
-func (w *world) startGit() (url string, err error) {
-	root := filepath.Join(w.dir, ".git-server")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		return "", err
-	}
-	content := filepath.Join(w.dir, ".seed")
-	for _, from := range []string{filepath.Join("..", "..", "testdata", "infra"), filepath.Join(w.dir, "infra")} {
-		if err := copyOver(content, from); err != nil {
-			return "", err
-		}
-	}
-	repository := gittest.Repository{Hooks: noForce()}
-	if w.bare, err = repository.Init(root, "acme/infra.git", os.DirFS(content)); err != nil {
-		return "", err
-	}
-	if w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main"); err != nil {
-		return "", err
-	}
-	around := func(next http.Handler) http.Handler { return w.disturbed("git", w.aroundGit(next)) }
-	server := &gittest.Server{Root: root, Token: gitToken, Around: around}
-	url, stop, err := server.Serve()
-	if err != nil {
-		return "", err
-	}
-	w.stops = append(w.stops, stop)
-	return url + "/acme/infra.git", nil
-}
 
 // noForce are the hooks of a server that refuses and notes a push of what is
 // not a descendant of what it replaces.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/cmd/internal/servers"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
@@ -21,9 +24,9 @@ const namespace = "production"
 type world struct {
 	setting
 	dir, bare string
+	servers   *servers.Servers
 	argo      *argotest.Server
 	hub       *githubtest.Server
-	stops     []func()
 	runs      []*process // all that were started, the newest last
 	last      *process   // the one that was waited for last
 
@@ -70,13 +73,6 @@ func worldOf(t *testing.T) *world {
 }
 
 func (w *world) begin(env *testscript.Env) error {
-	url, err := w.startGit()
-	if err != nil {
-		return err
-	}
-	if err := w.startArgo(url); err != nil {
-		return err
-	}
 	w.hub = &githubtest.Server{Repository: "acme/product-import", Token: hubToken, Login: "github-actions[bot]", Fault: w.hubFault}
 	w.hub.AddPull(githubtest.Pull{Number: 7, State: "closed", Merge: mergeCommit})
 	w.hub.AddPull(githubtest.Pull{Number: 12, State: "open", Fork: true})
@@ -84,21 +80,61 @@ func (w *world) begin(env *testscript.Env) error {
 	w.hub.App = &githubtest.App{
 		ID: "4711", Repository: "acme/infra", Life: time.Hour, Token: func() string { return gitToken },
 	}
-	hub := httptest.NewServer(w.disturbed("github", w.aroundHub(w.hub)))
-	w.stops = append(w.stops, hub.Close)
-	w.environment(env, url, hub.URL)
+	if err := w.startServers(); err != nil {
+		return err
+	}
+	w.environment(env, w.servers.Repository, w.servers.GitHub)
 	if !w.autoSync {
 		return nil
 	}
-	err = w.await("the example to be live", func() bool {
-		live := w.argo.Service(namespace, w.service)
-		return live != nil && live.IsReady() && len(w.argo.Traffic(namespace, w.service)) > 0
+	ctx, stop := context.WithTimeout(context.Background(), longest)
+	defer stop()
+	return w.servers.AwaitLive(ctx, w.service)
+}
+
+func (w *world) startServers() error {
+	content := filepath.Join(w.dir, ".seed")
+	for _, from := range []string{infraFolder, filepath.Join(w.dir, "infra")} {
+		if err := copyOver(content, from); err != nil {
+			return err
+		}
+	}
+	started, err := servers.Start(servers.Config{
+		Folder: filepath.Join(w.dir, ".git-server"), Infra: os.DirFS(content), Hooks: noForce(), GitToken: gitToken,
+		App:    argotest.App{Name: "the-app", Path: w.path, DestinationNamespace: namespace, AutoSync: w.autoSync, SelfHeal: w.autoSync},
+		Argo:   w.argoConfig(),
+		GitHub: w.hub,
+		Around: w.around,
 	})
 	if err != nil {
-		status := w.argo.Application("the-app").Status
-		return fmt.Errorf("%w; Argo CD says %s, %v, of its last sync %+v", err, status.Sync.Status, status.Conditions, status.OperationState)
+		return err
 	}
-	return nil
+	w.servers, w.bare, w.argo = started, started.Bare, started.Argo
+	w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main")
+	return err
+}
+
+// infraFolder is the example infra repository.
+const infraFolder = root + "/testdata/infra"
+
+// argoConfig is twenty times as fast as a real cluster: a broken image is given
+// up after a second.
+func (w *world) argoConfig() argotest.Config {
+	return argotest.Config{
+		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second, Poll: w.poll(),
+		Denied: w.denied, Overrides: w.overrides,
+	}
+}
+
+// around is a server with what befalls its requests.
+func (w *world) around(name string, next http.Handler) http.Handler {
+	switch name {
+	case "git":
+		next = w.aroundGit(next)
+	case "github":
+		next = w.aroundHub(next)
+	}
+	return w.disturbed(name, next)
 }
 
 // mergeCommit is the commit of the service's repository that started the run:
@@ -160,24 +196,6 @@ func (w *world) poll() time.Duration {
 	return 24 * time.Hour
 }
 
-func (w *world) startArgo(url string) error {
-	server, err := argotest.Start(argotest.Config{
-		// Twenty times as fast as a real cluster: a broken image is given up after a second.
-		Token: argoToken, Speed: 20, PullBackOff: 10 * time.Second, ProgressDeadline: 20 * time.Second, Poll: w.poll(),
-		Middleware: func(next http.Handler) http.Handler { return w.disturbed("argocd", next) }, Denied: w.denied, Overrides: w.overrides,
-		Apps: []argotest.App{{
-			Name: "the-app", RepoURL: url, GitDir: w.bare, Path: w.path,
-			DestinationNamespace: namespace, AutoSync: w.autoSync, SelfHeal: w.autoSync,
-		}},
-	})
-	if err != nil {
-		return err
-	}
-	w.argo = server
-	w.stops = append(w.stops, server.Close)
-	return nil
-}
-
 func (w *world) hubFault(out http.ResponseWriter, _ *http.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,7 +223,7 @@ func (w *world) close() {
 	for _, p := range w.runs {
 		p.kill()
 	}
-	for i := len(w.stops) - 1; i >= 0; i-- {
-		w.stops[i]()
+	if w.servers != nil {
+		w.servers.Close()
 	}
 }

@@ -67,7 +67,7 @@ func (w *world) summary() string { return filepath.Join(w.dir, "summary") }
 func (w *world) environment(s story) []string {
 	env := []string{
 		"GITHUB_ACTIONS=true", "GITHUB_ACTOR=octocat", "GITHUB_REPOSITORY=acme/product-import",
-		"GITHUB_SERVER_URL=https://github.com", "GITHUB_API_URL=" + w.hub.url, "GITHUB_RUN_ID=1001",
+		"GITHUB_SERVER_URL=https://github.com", "GITHUB_API_URL=" + w.GitHub, "GITHUB_RUN_ID=1001",
 		"GITHUB_OUTPUT=" + w.outputs(), "GITHUB_STEP_SUMMARY=" + w.summary(),
 		"INPUT_GITHUB-TOKEN=" + hubToken,
 	}
@@ -75,7 +75,7 @@ func (w *world) environment(s story) []string {
 		env = append(env, "GITHUB_SHA="+commitOf(s.pull))
 	}
 	secrets := strings.NewReplacer(
-		"${{ secrets.INFRA_TOKEN }}", gitToken, "${{ secrets.ARGOCD_TOKEN }}", argoToken, "${{ vars.ARGOCD_CA }}", string(w.argo.CA()))
+		"${{ secrets.INFRA_TOKEN }}", gitToken, "${{ secrets.ARGOCD_TOKEN }}", argoToken, "${{ vars.ARGOCD_CA }}", string(w.Argo.CA()))
 	for _, in := range s.with {
 		env = append(env, "INPUT_"+strings.ToUpper(in.name)+"="+secrets.Replace(in.value))
 	}

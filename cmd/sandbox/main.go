@@ -65,5 +65,5 @@ Started on loopback:
 
 The infra repository is testdata/infra. Argo CD syncs %s,
 and %s runs %s.
-`, w.repository, w.argo.Addr(), w.argo.Ingress(), w.hub.url, overlay, service, "ghcr.io/acme/product-import:v1.0.0")
+`, w.Repository, w.Argo.Addr(), w.Argo.Ingress(), w.GitHub, overlay, service, "ghcr.io/acme/product-import:v1.0.0")
 }

@@ -85,7 +85,7 @@ func (w *world) next(ctx context.Context, last string) (view, error) {
 
 func (w *world) follow(ctx context.Context, at state) (view, error) {
 	for {
-		live := knative.SameTraffic(w.argo.Traffic(namespace, service), at.traffic)
+		live := knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic)
 		tip, err := w.repo.Tip(ctx)
 		if err != nil {
 			return view{}, err
@@ -105,7 +105,7 @@ func (w *world) last(ctx context.Context, views []view, from string) (*view, err
 	if err != nil || tip.commit == from || len(views) > 0 && views[len(views)-1].commit == tip.commit {
 		return nil, err
 	}
-	v, err := w.look(ctx, tip, knative.SameTraffic(w.argo.Traffic(namespace, service), tip.traffic))
+	v, err := w.look(ctx, tip, knative.SameTraffic(w.Argo.Traffic(namespace, service), tip.traffic))
 	return &v, err
 }
 
@@ -135,7 +135,7 @@ func (w *world) look(ctx context.Context, at state, live bool) (view, error) {
 
 // version is the tag of a revision's image.
 func (w *world) version(revision string) string {
-	if live := w.argo.Revision(namespace, revision); live != nil {
+	if live := w.Argo.Revision(namespace, revision); live != nil {
 		return tagOf(live.Spec.Containers[0].Image)
 	}
 	return revision
@@ -145,7 +145,7 @@ func tagOf(image string) string { return image[strings.LastIndex(image, ":")+1:]
 
 // ask makes one request to the Service and says which version answered.
 func (w *world) ask(ctx context.Context) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.argo.Ingress()+"/healthz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.Argo.Ingress()+"/healthz", nil)
 	if err != nil {
 		return "", err
 	}

@@ -36,7 +36,7 @@ func stories(w *world) []story {
 			"candidate has answered, and it has stayed good for two seconds. Each step is one commit, and a last\n" +
 			"one, which changes a comment, says that all has passed.",
 		with: w.inputs("image", "ghcr.io/acme/product-import:v2.0.0", "steps", "10@2s,50@2s,100",
-			"probe", "/healthz", "probe-connect", w.argo.Ingress()),
+			"probe", "/healthz", "probe-connect", w.Argo.Ingress()),
 		pull: 41, exit: 0, status: "promoted",
 		commits: []string{"v1.0.0 100 %", "v1.0.0 90 %, v2.0.0 10 %", "v1.0.0 50 %, v2.0.0 50 %", "v2.0.0 100 %", "v2.0.0 100 %"},
 	}, {
@@ -45,7 +45,7 @@ func stories(w *world) []story {
 			"troubles may pass. Its revision does not become ready, so it never gets traffic, and one commit\n" +
 			"rolls everything back to what was there before.",
 		with: w.inputs("image", "ghcr.io/acme/product-import:v2.1.0-broken", "steps", "10,50,100",
-			"probe", "/healthz", "probe-connect", w.argo.Ingress()),
+			"probe", "/healthz", "probe-connect", w.Argo.Ingress()),
 		pull: 42, exit: 8, status: "rolled-back", asNow: true,
 		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %", "v2.0.0 100 %"},
 	}, {
@@ -66,11 +66,11 @@ func (w *world) inputs(pairs ...string) []input {
 	}
 	return append(with,
 		input{"service", service},
-		input{"repository", w.repository},
+		input{"repository", w.Repository},
 		input{"path", overlay},
 		input{"token", "${{ secrets.INFRA_TOKEN }}"},
 		input{"application", application},
-		input{"argocd-server", w.argo.Addr()},
+		input{"argocd-server", w.Argo.Addr()},
 		input{"argocd-token", "${{ secrets.ARGOCD_TOKEN }}"},
 		input{"argocd-ca", "${{ vars.ARGOCD_CA }}"},
 	)
@@ -145,7 +145,7 @@ func (w *world) checkEnd(ctx context.Context, s story, before state) error {
 	if err != nil {
 		return err
 	}
-	if live := w.argo.Traffic(namespace, service); !knative.SameTraffic(live, after.traffic) {
+	if live := w.Argo.Traffic(namespace, service); !knative.SameTraffic(live, after.traffic) {
 		return fmt.Errorf("the data path shows %s in the end, but Git %s", knative.Describe(live), knative.Describe(after.traffic))
 	}
 	if diff := cmp.Diff(before.manifest, after.manifest); s.asNow && diff != "" {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +11,8 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/cmd/internal/servers"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
@@ -38,20 +36,11 @@ const speed = 4
 
 // world is everything that the command talks to.
 type world struct {
-	dir        string // scratch folder
-	binary     string // the command
-	repository string // URL of the infra repository
-	bare       string // the same on disk
-	repo       *gitops.Repo
-	argo       *argotest.Server
-	hub        *hub
-	stops      []func()
-}
-
-// hub is the GitHub API of the service's repository.
-type hub struct {
-	*githubtest.Server
-	url string
+	*servers.Servers
+	hub    *githubtest.Server
+	repo   *gitops.Repo
+	dir    string // scratch folder
+	binary string // the command
 }
 
 // start builds the command and starts the servers.
@@ -60,7 +49,7 @@ func start(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{dir: dir, stops: []func(){func() { _ = os.RemoveAll(dir) }}}
+	w := &world{dir: dir, hub: &githubtest.Server{Repository: "acme/product-import", Token: hubToken, Login: "github-actions[bot]"}}
 	if err := w.begin(ctx); err != nil {
 		w.close()
 		return nil, err
@@ -73,24 +62,29 @@ func (w *world) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, begin := range []func() error{
-		func() error { return w.build(ctx, module) },
-		func() error { return w.startGit(module) },
-		w.startArgo,
-		w.startHub,
-		func() error { return w.settle(ctx) },
-	} {
-		if err := begin(); err != nil {
-			return err
-		}
+	if err := w.build(ctx, module); err != nil {
+		return err
 	}
-	return nil
+	w.Servers, err = servers.Start(servers.Config{
+		Folder: filepath.Join(w.dir, "git"), Infra: os.DirFS(filepath.Join(module, "testdata", "infra")), GitToken: gitToken,
+		App:    argotest.App{Name: application, Path: overlay, DestinationNamespace: namespace, AutoSync: true, SelfHeal: true},
+		Argo:   argotest.Config{Token: argoToken, Speed: speed},
+		GitHub: w.hub,
+	})
+	if err != nil {
+		return err
+	}
+	if w.repo, err = gitops.Open(gitops.Remote{URL: w.Repository, Branch: "main", Token: gitToken}); err != nil {
+		return err
+	}
+	return w.AwaitLive(ctx, service)
 }
 
 func (w *world) close() {
-	for i := len(w.stops) - 1; i >= 0; i-- {
-		w.stops[i]()
+	if w.Servers != nil {
+		w.Close()
 	}
+	_ = os.RemoveAll(w.dir)
 }
 
 // moduleFolder is where this module's source is, from any folder inside it.
@@ -111,65 +105,6 @@ func (w *world) build(ctx context.Context, module string) error {
 		return fmt.Errorf("building the command: %w\n%s", err, out)
 	}
 	return nil
-}
-
-func (w *world) startGit(module string) error {
-	root := filepath.Join(w.dir, "git")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		return err
-	}
-	bare, err := gittest.Repository{}.Init(root, "acme/infra.git", os.DirFS(filepath.Join(module, "testdata", "infra")))
-	if err != nil {
-		return fmt.Errorf("making the infra repository: %w", err)
-	}
-	url, stop, err := (&gittest.Server{Root: root, Token: gitToken}).Serve()
-	if err != nil {
-		return err
-	}
-	w.stops = append(w.stops, stop)
-	w.bare, w.repository = bare, url+"/acme/infra.git"
-	w.repo, err = gitops.Open(gitops.Remote{URL: w.repository, Branch: "main", Token: gitToken})
-	return err
-}
-
-func (w *world) startArgo() error {
-	server, err := argotest.Start(argotest.Config{Token: argoToken, Speed: speed, Apps: []argotest.App{{
-		Name: application, RepoURL: w.repository, GitDir: w.bare, Path: overlay,
-		DestinationNamespace: namespace, AutoSync: true, SelfHeal: true,
-	}}})
-	if err != nil {
-		return fmt.Errorf("starting Argo CD: %w", err)
-	}
-	w.argo = server
-	w.stops = append(w.stops, server.Close)
-	return nil
-}
-
-func (w *world) startHub() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	w.hub = &hub{
-		Server: &githubtest.Server{Repository: "acme/product-import", Token: hubToken, Login: "github-actions[bot]"},
-		url:    "http://" + listener.Addr().String(),
-	}
-	server := &http.Server{Handler: w.hub, ReadHeaderTimeout: time.Minute}
-	w.stops = append(w.stops, func() { _ = server.Close() })
-	go func() { _ = server.Serve(listener) }() // returns when it is closed
-	return nil
-}
-
-// settle waits until Argo CD has synced the example for the first time.
-func (w *world) settle(ctx context.Context) error {
-	for {
-		if live := w.argo.Service(namespace, service); live != nil && live.IsReady() && len(w.argo.Traffic(namespace, service)) > 0 {
-			return nil
-		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("waiting for the example to be live: %w", err)
-		}
-	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
