@@ -18,7 +18,7 @@ import (
 // wrong with anything else is a finding. Without a Cluster only the overlay is
 // looked at.
 func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) {
-	r, err := open(ctx, commandCheck, c, on)
+	r, err := open(ctx, CommandCheck, c, on)
 	if err != nil {
 		return nil, err
 	}

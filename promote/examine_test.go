@@ -116,7 +116,7 @@ func TestFacts(t *testing.T) {
 			if test.change != nil {
 				test.change(a)
 			}
-			r, err := open(t.Context(), commandCheck, examinedConfig(), a.systems())
+			r, err := open(t.Context(), CommandCheck, examinedConfig(), a.systems())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestPreflight(t *testing.T) {
 		a.push = fmt.Errorf("pushing: %w", gitops.ErrAuth)
 		c := examinedConfig()
 		c.Preflight = preflight
-		r, err := open(t.Context(), commandPromote, c, a.systems())
+		r, err := open(t.Context(), CommandPromote, c, a.systems())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,15 +22,15 @@ type journal struct {
 }
 
 // newJournal opens the Result.
-func newJournal(command string, c Config, target Target, started time.Time, reporter Reporter) *journal {
-	if c.DryRun && command == commandPromote {
-		command = commandDiff
+func newJournal(command Command, c Config, target Target, started time.Time, reporter Reporter) *journal {
+	if c.DryRun && command == CommandPromote {
+		command = CommandDiff
 	}
 	j := &journal{reporter: reporter, result: Result{
 		Command: command, DryRun: c.DryRun, Target: target,
 		RunURL: c.RunURL, Actor: c.Actor, Started: started,
 	}}
-	if command == commandRollback {
+	if command == CommandRollback {
 		j.result.Reason = c.Reason
 	}
 	return j

@@ -29,7 +29,7 @@ type part struct {
 	lost    error     // why it was not rolled back with the others: somebody else has changed it
 }
 
-func newPart(command string, c Config, target Target, on Systems, started time.Time) *part {
+func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {
 	p := &part{Config: c, Systems: on, journal: newJournal(command, c, target, started, on.Reporter)}
 	p.setTarget(target)
 	return p

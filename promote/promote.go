@@ -14,7 +14,7 @@ import (
 // it ends after the plan. The error says why a run did not end promoted; the
 // Results, one a target, are complete in any case.
 func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
-	r, err := open(ctx, commandPromote, c, on)
+	r, err := open(ctx, CommandPromote, c, on)
 	if err == nil {
 		err = r.each(func(p *part) error { return p.look(ctx, 0) })
 	}

@@ -10,13 +10,20 @@ import (
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
-// The commands, as a Result names them.
+// A Command is what a run is told to do.
+type Command string
+
+// The commands. A promotion that is only planned is a diff in its Result.
 const (
-	commandPromote  = "promote"
-	commandRollback = "rollback"
-	commandDiff     = "diff"
-	commandCheck    = "check"
+	CommandPromote  Command = "promote"
+	CommandRollback Command = "rollback"
+	CommandCheck    Command = "check"
+	CommandDiff     Command = "diff"
+	CommandHistory  Command = "history"
 )
+
+// Pushes tells whether the command may change the infra repository.
+func (c Command) Pushes() bool { return c == CommandPromote || c == CommandRollback }
 
 // Status is how a run ended.
 type Status string
@@ -36,7 +43,7 @@ const (
 // the outputs, the pull request comment and the job summary are made from.
 type Result struct {
 	Target           `json:"-"`
-	Command          string                    `json:"command"`             // promote, rollback, check, or diff for what was only planned
+	Command          Command                   `json:"command"`             // diff for what was only planned
 	Promotion        string                    `json:"promotion,omitempty"` // id that its commits share
 	Status           Status                    `json:"status,omitempty"`    // empty while the run goes on
 	Reason           string                    `json:"reason,omitempty"`    // why it ended so, in words
@@ -69,11 +76,11 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	}
 	type rest Result
 	return json.Marshal(struct {
-		Command     string `json:"command"`
-		Service     string `json:"service"`
-		Environment string `json:"environment"`
-		Overlay     string `json:"overlay"`
-		Application string `json:"application"`
+		Command     Command `json:"command"`
+		Service     string  `json:"service"`
+		Environment string  `json:"environment"`
+		Overlay     string  `json:"overlay"`
+		Application string  `json:"application"`
 		rest
 		Changes     []json.RawMessage `json:"changes,omitempty"`
 		MoreChanges int               `json:"more-changes,omitempty"` // objects, for which there is no room

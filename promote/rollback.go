@@ -23,7 +23,7 @@ const emergencyLook = 5 * time.Second
 // more.
 func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	c.Images = nil
-	r, err := open(ctx, commandRollback, c, on)
+	r, err := open(ctx, CommandRollback, c, on)
 	if err == nil {
 		err = r.each(func(p *part) error { return p.unlessUrgent(p.look(ctx, emergencyLook)) })
 	}

@@ -23,7 +23,7 @@ type run struct {
 
 // open reads the targets' overlays at the branch's tip and begins a run of a
 // command on them. With an error there is a run as well, that can be ended.
-func open(ctx context.Context, command string, c Config, on Systems) (*run, error) {
+func open(ctx context.Context, command Command, c Config, on Systems) (*run, error) {
 	r, started := &run{Config: c, Systems: on.complete()}, time.Now()
 	err := checkTargets(c.Targets)
 	var tip gitops.Snapshot

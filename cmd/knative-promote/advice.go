@@ -17,7 +17,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 		return "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 	case errors.As(err, &restore):
 		return "A person must look: the traffic may still go to the new revision. To roll it back by hand:\n  " + s.RollbackCommand()
-	case result.Command == string(inputs.Rollback), result.Command == string(inputs.Diff):
+	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
 	case result.Status == promote.Held, result.Status == promote.Cancelled, result.Status == promote.Failed && result.Changed:
 		return onward(s, result)

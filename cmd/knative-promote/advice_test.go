@@ -25,7 +25,7 @@ func TestCommandsToPaste(t *testing.T) {
 To roll it back:
   knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
 	candidate, restore := promote.StepResult{Name: "candidate", Commit: "3f9c2d1e"}, promote.StepResult{Name: "restore", Commit: "8a71e0c4"}
-	cancelled := promote.Result{Command: string(inputs.Promote), Status: promote.Cancelled, Steps: []promote.StepResult{candidate}}
+	cancelled := promote.Result{Command: inputs.Promote, Status: promote.Cancelled, Steps: []promote.StepResult{candidate}}
 	if got := after(s, cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -27,7 +27,7 @@ func (t task) check(ctx context.Context) (promote.Result, error) {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	result := promote.Result{
-		Command: string(s.Command), Target: s.Target, Findings: append([]check.Finding{}, found.Findings...),
+		Command: s.Command, Target: s.Target, Findings: append([]check.Finding{}, found.Findings...),
 	}
 	result.Service = found.Service
 	result.Status, err = promote.Unchanged, verdict(s.Check, found.Findings)

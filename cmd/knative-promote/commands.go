@@ -73,7 +73,7 @@ func looks(look func(task, context.Context) error) func(task, context.Context) (
 // looked is how a command ends that has changed nothing.
 func (t task) looked(ctx context.Context, err error) (promote.Result, error) {
 	status, err := promote.Ended(ctx, err)
-	return promote.Result{Command: string(t.settings.Command), Status: status}, err
+	return promote.Result{Command: t.settings.Command, Status: status}, err
 }
 
 // diff shows what a promotion would change, and without an image what the

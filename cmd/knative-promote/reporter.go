@@ -76,7 +76,7 @@ func (r *reporter) summarize(result promote.Result) error {
 // end writes the last state of the comment and the summary.
 func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
 	r.console.EndGroup()
-	if (result.DryRun || result.Command == string(inputs.Diff)) && len(result.Difference) > 0 {
+	if (result.DryRun || result.Command == inputs.Diff) && len(result.Difference) > 0 {
 		r.console.Printf("%s", result.Difference)
 	}
 	r.console.Printf("%s", inWords(result))

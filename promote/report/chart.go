@@ -29,7 +29,7 @@ func trafficChart(r promote.Result) string {
 		current = append(current, fmt.Sprint(share))
 		old = append(old, fmt.Sprint(100-share))
 	}
-	if !moved || len(labels) < 3 || r.Command == "rollback" {
+	if !moved || len(labels) < 3 || r.Command == promote.CommandRollback {
 		return ""
 	}
 	return "Traffic after each commit: bars for the new revision, the line for the old one.\n\n" +

@@ -50,7 +50,7 @@ func advice(r promote.Result, at Place) string {
 	}
 	switch r.Status {
 	case promote.RolledBack:
-		if r.Command == "rollback" {
+		if r.Command == promote.CommandRollback {
 			return ""
 		}
 		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back. " +

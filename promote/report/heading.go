@@ -20,7 +20,7 @@ func heading(r promote.Result) string {
 // outcome is how the run ended, or where it is.
 func outcome(r promote.Result) (icon, words string) {
 	noun := "promotion"
-	if r.Command == "rollback" {
+	if r.Command == promote.CommandRollback {
 		noun = "rollback"
 	}
 	if planned(r) {
@@ -48,7 +48,7 @@ func outcome(r promote.Result) (icon, words string) {
 // planned reports whether the run only says what it would do, and does say it.
 func planned(r promote.Result) bool {
 	_, found := r.Last()
-	return (r.DryRun || r.Command == "diff") && r.Status != promote.Failed || r.Status == promote.Held && !found
+	return (r.DryRun || r.Command == promote.CommandDiff) && r.Status != promote.Failed || r.Status == promote.Held && !found
 }
 
 // missed reports whether the run has ended and Git does not show all that it
@@ -58,7 +58,7 @@ func missed(r promote.Result) bool {
 		return false
 	}
 	last, found := r.Last()
-	if !found || r.Command == "rollback" {
+	if !found || r.Command == promote.CommandRollback {
 		return !found
 	}
 	return last.RollsBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.RollsBack() })
@@ -77,7 +77,7 @@ func gateBroken(r promote.Result) bool {
 }
 
 func rolledBackInWords(r promote.Result) string {
-	if r.Command == "rollback" {
+	if r.Command == promote.CommandRollback {
 		return "rolled back"
 	}
 	return "promotion failed, rolled back"

@@ -15,7 +15,7 @@ func stepTable(r promote.Result, commitURL string) string {
 	}
 	var b strings.Builder
 	share := "New revision"
-	if r.Command == "rollback" {
+	if r.Command == promote.CommandRollback {
 		share = "Target"
 	}
 	b.WriteString(tableRow("Step", share, "Gates", "Took", "Commit"))

@@ -1,24 +1,25 @@
 package inputs
 
-import "strings"
+import (
+	"strings"
 
-// A Command is what a run is to do.
-type Command string
+	"github.com/acme/knative-promote/promote"
+)
+
+// A Command is what a run is told to do.
+type Command = promote.Command
 
 // The commands.
 const (
-	Promote  Command = "promote"
-	Rollback Command = "rollback"
-	Check    Command = "check"
-	Diff     Command = "diff"
-	History  Command = "history"
+	Promote  = promote.CommandPromote
+	Rollback = promote.CommandRollback
+	Check    = promote.CommandCheck
+	Diff     = promote.CommandDiff
+	History  = promote.CommandHistory
 )
 
 // Commands are all of them, the default first.
 func Commands() []Command { return []Command{Promote, Rollback, Check, Diff, History} }
-
-// Pushes says whether the command may change the infra repository.
-func (c Command) Pushes() bool { return c == Promote || c == Rollback }
 
 // Names are the names of commands, for people.
 func Names(commands []Command) string {
