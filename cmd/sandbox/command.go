@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 // ending is how a run of the command ended.
@@ -55,7 +57,11 @@ func (w *world) ending(exit int) (ending, error) {
 	if len(summary) == 0 {
 		return ending{}, errors.New("the command wrote no job summary")
 	}
-	outputs, err := readOutputs(w.outputs())
+	text, err := os.ReadFile(w.outputs())
+	if err != nil {
+		return ending{}, err
+	}
+	outputs, err := consoletest.Values(string(text))
 	return ending{exit, outputs}, errors.Join(err, hidesSecrets(string(summary)), hidesSecrets(outputs["report"]))
 }
 
@@ -125,23 +131,4 @@ func hidesSecrets(line string) error {
 		}
 	}
 	return nil
-}
-
-// readOutputs reads the step's outputs: name<<MARK, the value, MARK.
-func readOutputs(file string) (map[string]string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	outputs := map[string]string{}
-	for rest := string(text); rest != ""; {
-		first, more, _ := strings.Cut(rest, "\n")
-		name, mark, found := strings.Cut(first, "<<")
-		value, after, ended := strings.Cut(more, "\n"+mark+"\n")
-		if !found || !ended {
-			return nil, fmt.Errorf("the step's outputs are not in the runner's form: %q", first)
-		}
-		outputs[name], rest = value, after
-	}
-	return outputs, nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
 // runnerID is the user that GitHub's hosted runners run as, and that the
@@ -161,7 +163,7 @@ func (s *Step) Outputs() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseOutputs(text)
+	return consoletest.Values(text)
 }
 
 // Left are the files in the shared folders, and foreign those of them that do

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/testdata/cluster/container"
 )
 
@@ -145,7 +146,7 @@ func (r *run) output(name string) string {
 	r.s.Helper()
 	content, err := os.ReadFile(r.outputs)
 	r.s.must(err)
-	outputs, err := container.ParseOutputs(string(content))
+	outputs, err := consoletest.Values(string(content))
 	r.s.must(err)
 	if value, ok := outputs[name]; ok {
 		return value

@@ -126,6 +126,17 @@ func Outputs(text string) ([]Output, error) {
 	}
 }
 
+// Values are those outputs by their names. The last of a name counts, as it
+// does for the runner.
+func Values(text string) (map[string]string, error) {
+	outputs, err := Outputs(text)
+	values := map[string]string{}
+	for _, o := range outputs {
+		values[o.Name] = o.Value
+	}
+	return values, err
+}
+
 func heredocValue(mark string, next func() (string, bool, bool)) (string, error) {
 	var lines []string
 	for {
