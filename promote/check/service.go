@@ -146,7 +146,7 @@ func findNotNormal(f Facts) []Finding {
 		finding.Problem += " and " + count(len(fields)-1, "more field")
 	}
 	switch {
-	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried()):
+	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince()):
 		finding.Severity = Error
 	case !known:
 		finding.Effect = "A newer Knative may have the field. Where it does not, the " + neverInSync

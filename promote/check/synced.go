@@ -26,7 +26,7 @@ func findOutOfSync(f Facts) []Finding {
 	if operation.Phase.Failed() || isRefused(operation) {
 		return f.failedSync(operation)
 	}
-	if f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || len(findNotNormal(f)) > 0 || len(findSelector(f)) > 0 || len(f.unchangeable()) > 0 {
+	if !f.comparedSince() || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || len(findNotNormal(f)) > 0 || len(findSelector(f)) > 0 || len(f.unchangeable()) > 0 {
 		return nil
 	}
 	finding := Finding{
@@ -39,6 +39,14 @@ func findOutOfSync(f Facts) []Finding {
 		finding.Severity = Error
 	}
 	return []Finding{finding}
+}
+
+// comparedSince tells whether Argo CD has compared the Application after its
+// last operation has ended. The times are in whole seconds.
+func (f Facts) comparedSince() bool {
+	status := f.Setup.App.Status
+	return status.ReconciledAt != nil &&
+		(status.OperationState == nil || status.OperationState.FinishedAt == nil || status.ReconciledAt.After(status.OperationState.FinishedAt.Time))
 }
 
 // tried tells whether the last operation has synced this very commit, or has
