@@ -12,6 +12,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
@@ -28,12 +29,29 @@ func (w *world) tip(ctx context.Context) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
-	overlay, err := knative.Read(ctx, at.Tree, overlay, service)
+	return read(ctx, at)
+}
+
+// after reads the overlay at the commit that came after another one, or at that
+// one itself while it is the tip. Several may have come since somebody looked.
+func (w *world) after(ctx context.Context, last string) (state, error) {
+	at, err := w.repo.Tip(ctx)
+	for err == nil && at.Commit.Hash != last && len(at.Commit.Parents) > 0 && at.Commit.Parents[0] != last {
+		at, err = w.repo.At(ctx, at.Commit.Parents[0])
+	}
 	if err != nil {
 		return state{}, err
 	}
-	traffic, err := overlay.Traffic()
-	return state{at.Commit.Hash, at.Commit.Subject, string(overlay.Manifest), traffic}, err
+	return read(ctx, at)
+}
+
+func read(ctx context.Context, at gitops.Snapshot) (state, error) {
+	rendered, err := knative.Read(ctx, at.Tree, overlay, service)
+	if err != nil {
+		return state{}, err
+	}
+	traffic, err := rendered.Traffic()
+	return state{at.Commit.Hash, at.Commit.Subject, string(rendered.Manifest), traffic}, err
 }
 
 // A view is a commit and what the data path did when it was live, or when the
@@ -70,12 +88,12 @@ func (w *world) observe(ctx context.Context, from string) <-chan []view {
 // next waits for the next commit and until that is live or superseded.
 func (w *world) next(ctx context.Context, last string) (view, error) {
 	for {
-		tip, err := w.tip(ctx)
+		at, err := w.after(ctx, last)
 		if err != nil {
 			return view{}, err
 		}
-		if tip.commit != last {
-			return w.follow(ctx, tip)
+		if at.commit != last {
+			return w.follow(ctx, at)
 		}
 		if err := sleep(ctx, 50*time.Millisecond); err != nil {
 			return view{}, err
@@ -99,14 +117,21 @@ func (w *world) follow(ctx context.Context, at state) (view, error) {
 	}
 }
 
-// last is the view of the tip where the run ended before it was observed.
-func (w *world) last(ctx context.Context, views []view, from string) (*view, error) {
-	tip, err := w.tip(ctx)
-	if err != nil || tip.commit == from || len(views) > 0 && views[len(views)-1].commit == tip.commit {
-		return nil, err
+// rest are the views of the commits after the last one that was observed before
+// the run ended.
+func (w *world) rest(ctx context.Context, last string) ([]view, error) {
+	var views []view
+	for {
+		at, err := w.after(ctx, last)
+		if err != nil || at.commit == last {
+			return views, err
+		}
+		v, err := w.look(ctx, at, knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic))
+		if err != nil {
+			return views, err
+		}
+		views, last = append(views, v), at.commit
 	}
-	v, err := w.look(ctx, tip, knative.SameTraffic(w.Argo.Traffic(namespace, service), tip.traffic))
-	return &v, err
 }
 
 // look asks the data path, as the Service's clients do.

@@ -113,11 +113,11 @@ func (w *world) play(ctx context.Context, out io.Writer, s story, from string) (
 	}
 	stop()
 	views := <-seen
-	last, err := w.last(ctx, views, from)
-	if last != nil {
-		views = append(views, *last)
+	if len(views) > 0 {
+		from = views[len(views)-1].commit
 	}
-	return ended, views, err
+	rest, err := w.rest(ctx, from)
+	return ended, append(views, rest...), err
 }
 
 // check compares what the run said, and what the data path did, with what the
