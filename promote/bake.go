@@ -14,23 +14,26 @@ const (
 	bakeGrace    = 30 * time.Second
 )
 
-// bakeGate watches a step for its bake time: all gates that have passed must go
-// on to hold. What cannot be seen does not.
-func bakeGate(step Step, passed []Gate) Gate {
+// bakeGate watches a step for its bake time: what was live must stay so. What
+// cannot be seen does not.
+func bakeGate(step Step, holds func(context.Context, *Position) error) Gate {
+	if step.Bake == 0 {
+		return Gate{}
+	}
 	return Gate{
 		Name:     "bake",
 		Patience: step.Bake + bakeGrace,
 		Check: func(ctx context.Context, at *Position) (string, error) {
-			if err := bake(ctx, at, step.Bake, passed); err != nil {
+			err := bake(ctx, step.Bake, func(ctx context.Context) error { return holds(ctx, at) })
+			if err != nil {
 				return "", err
 			}
 			return fmt.Sprintf("stayed good for %s", step.Bake), nil
 		},
-		Holds: func(context.Context, *Position) error { return nil }, // it is what looks
 	}
 }
 
-func bake(ctx context.Context, at *Position, long time.Duration, passed []Gate) error {
+func bake(ctx context.Context, long time.Duration, holds func(context.Context) error) error {
 	until := time.Now().Add(long)
 	lastGood := time.Now()
 	for {
@@ -41,7 +44,7 @@ func bake(ctx context.Context, at *Position, long time.Duration, passed []Gate) 
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
-		err := allHold(ctx, at, passed)
+		err := holds(ctx)
 		var passing transient
 		switch {
 		case err == nil:
@@ -53,13 +56,4 @@ func bake(ctx context.Context, at *Position, long time.Duration, passed []Gate) 
 			return nil
 		}
 	}
-}
-
-func allHold(ctx context.Context, at *Position, passed []Gate) error {
-	for _, gate := range passed {
-		if err := gate.Holds(ctx, at); err != nil {
-			return err
-		}
-	}
-	return nil
 }

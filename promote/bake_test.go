@@ -94,8 +94,8 @@ func TestBake(t *testing.T) {
 // bakeWith asks the gate bake of a step, with an Argo CD that says these verdicts.
 func bakeWith(ctx context.Context, long time.Duration, verdicts []argo.Verdict) error {
 	log := &journal{reporter: silent{}}
-	asked := gates(Config{}, Step{Bake: long}, &script{verdicts: verdicts}, log.verdicts)
-	_, err := asked[len(asked)-1].Check(ctx, &Position{Step: PlannedStep{Name: "10 %", Bake: long}})
+	bake := bakeGate(Step{Bake: long}, staysLive(&script{verdicts: verdicts}, log.verdicts))
+	_, err := bake.Check(ctx, &Position{Step: PlannedStep{Name: "10 %", Bake: long}})
 	return err
 }
 

@@ -1,19 +1,21 @@
 package promote
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 // Policy says what a run leaves behind when it cannot go on.
 type Policy string
 
-// The policies of on-failure and on-cancel.
+// The policies of on-failure, on-inconclusive and on-cancel.
 const (
 	RollBack Policy = "rollback" // one commit restores image, revision and traffic
 	Hold     Policy = "hold"     // the traffic stays as the last commit set it
+	GoOn     Policy = "pass"     // an inconclusive gate counts as passed
 )
 
 // Config is what one run is asked to do. Nothing writes to it while the run
@@ -28,12 +30,18 @@ type Config struct {
 	CandidateTag string // tag of the new revision below 100 %
 	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
 	Probe        Probe
+	Load         requests.Load
+	Way          requests.Way // of the probe's and the load's requests
 
 	Preflight Preflight
 	Skip      []string // rules of the check that are not asked
 
-	OnFailure Policy
-	OnCancel  Policy
+	SLO         slo.Objective // zero: what the requests of the run itself are judged by is the default
+	WaitForData time.Duration // how much longer than the bake time a step waits for requests enough to judge
+
+	OnFailure      Policy
+	OnInconclusive Policy
+	OnCancel       Policy
 
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Reason string // why, for the commit and the report
@@ -61,11 +69,7 @@ type Step struct {
 // Probe is a request that the candidate must answer well several times in a
 // row. The zero value probes nothing.
 type Probe struct {
-	Path    string // path and query, such as /healthz
-	Expect  int    // wanted HTTP status; 0 accepts any 2xx
-	Count   int    // consecutive good answers needed
-	Connect string // host:port to connect to instead of the URL's, as curl --connect-to
-
-	// Around, unless nil, is put around what sends the requests, to see them.
-	Around func(http.RoundTripper) http.RoundTripper
+	Path   string // path and query, such as /healthz
+	Expect int    // wanted HTTP status; 0 accepts any 2xx
+	Count  int    // consecutive good answers needed
 }

@@ -19,10 +19,18 @@ func (r *run) fail(ctx context.Context, percent int, cause error) ending {
 		return r.cancel(ctx, cause)
 	case !isGate(cause):
 		return ending{cause: cause}
-	case r.OnFailure == Hold:
+	case r.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
 	}
 	return ending{cause: cause, back: true, failed: r.restore(ctx, cause)}
+}
+
+// onGate is what a run leaves behind that a gate has stopped.
+func (c Config) onGate(cause error) Policy {
+	if isInconclusive(cause) {
+		return c.OnInconclusive
+	}
+	return c.OnFailure
 }
 
 // stopAt ends the plan with the step to a share of the traffic: what comes

@@ -15,10 +15,8 @@ type Gate struct {
 	// Patience is the longest that Check takes.
 	Patience time.Duration
 	// Check passes with a nil error only; the reason says in words what was seen.
+	// An inconclusive error is one that on-inconclusive decides about.
 	Check func(ctx context.Context, at *Position) (reason string, err error)
-	// Holds looks once whether what has passed still does, while the step bakes.
-	// A transient error may pass.
-	Holds func(ctx context.Context, at *Position) error
 }
 
 // Position is where a gate is asked: after which commit, and what the gates
@@ -32,37 +30,34 @@ type Position struct {
 	promotion string // id in the record
 }
 
-// gates are the gates after a step, in the order in which they are asked.
-func gates(c Config, step Step, cluster Cluster, verdicts func() func(argo.Verdict)) []Gate {
-	asked := slices.DeleteFunc([]Gate{
-		liveGate(c, cluster, verdicts),
-		probeGate(c),
-	}, func(g Gate) bool { return g.Name == "" })
-	if step.Bake > 0 {
-		asked = append(asked, bakeGate(step, asked))
+// gates are the gates after a step, in the order in which they are asked. Those
+// of one row are asked side by side: each takes the bake time.
+func (p *part) gates(step Step) [][]Gate {
+	rows := [][]Gate{
+		{liveGate(p.Config, p.Cluster, p.journal.verdicts)},
+		{probeGate(p.Config)},
+		{
+			bakeGate(step, staysLive(p.Cluster, p.journal.verdicts)),
+			sloGate(p.Config, step, &p.measured, p.journal.say),
+		},
 	}
-	return asked
+	for i, row := range rows {
+		rows[i] = slices.DeleteFunc(row, func(g Gate) bool { return g.Name == "" })
+	}
+	return rows
 }
 
 // patience is the longest that all gates of a step take.
 func (c Config) patience(step Step) time.Duration {
 	var all time.Duration
-	for _, gate := range gates(c, step, noCluster{}, nil) {
-		all += gate.Patience
+	for _, row := range (&part{Config: c}).gates(step) {
+		var longest time.Duration
+		for _, gate := range row {
+			longest = max(longest, gate.Patience)
+		}
+		all += longest
 	}
 	return all
-}
-
-// ask puts the question to one gate and notes the answer.
-func (p *part) ask(ctx context.Context, gate Gate, at *Position, step stepLog) error {
-	answered := step.ask(gate.Name)
-	reason, err := gate.Check(ctx, at)
-	p.journal.saw(at.Observed, p.CandidateTag)
-	answered(reason, err)
-	if err != nil {
-		return &GateError{Step: at.Step.Name, Gate: gate.Name, Err: err}
-	}
-	return nil
 }
 
 // transient is a state that may pass.
@@ -70,6 +65,16 @@ type transient struct{ error }
 
 // Unwrap gives the state itself.
 func (t transient) Unwrap() error { return t.error }
+
+// inconclusive is what a gate says that cannot tell whether the candidate is
+// good: nothing speaks against it beyond chance, and not enough for it.
+type inconclusive struct{ error }
+
+// Error says so, before the reason.
+func (i inconclusive) Error() string { return "inconclusive: " + i.error.Error() }
+
+// Unwrap gives the reason.
+func (i inconclusive) Unwrap() error { return i.error }
 
 // sleep waits, but not longer than the context.
 func sleep(ctx context.Context, d time.Duration) error {

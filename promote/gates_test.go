@@ -2,54 +2,104 @@ package promote
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/acme/knative-promote/promote/requests"
 )
 
 // allGates is a config that asks for every gate there is.
 func allGates() (Config, Step) {
-	return Config{WaitTimeout: time.Minute, Probe: Probe{Path: "/healthz"}}, Step{Percent: 10, Bake: time.Hour}
+	return Config{
+		WaitTimeout: time.Minute, Probe: Probe{Path: "/healthz"}, Load: requests.Load{Path: "/", Rate: 1}, WaitForData: time.Minute,
+	}, Step{Percent: 10, Bake: time.Hour}
 }
 
-// TestEveryGateIsWhole fails for a gate that the worst case or the gate bake
-// could not take into account.
+// TestEveryGateIsWhole fails for a gate that the worst case could not take into
+// account.
 func TestEveryGateIsWhole(t *testing.T) {
 	t.Parallel()
 	c, step := allGates()
 	var names []string
 	var sum time.Duration
-	for _, gate := range gates(c, step, noCluster{}, nil) {
-		if gate.Patience <= 0 || gate.Check == nil || gate.Holds == nil {
-			t.Errorf("gate %q: patience %s, check %t, holds %t", gate.Name, gate.Patience, gate.Check != nil, gate.Holds != nil)
+	for _, row := range (&part{Config: c}).gates(step) {
+		var longest time.Duration
+		for _, gate := range row {
+			if gate.Patience <= 0 || gate.Check == nil {
+				t.Errorf("gate %q: patience %s, check %t", gate.Name, gate.Patience, gate.Check != nil)
+			}
+			names, longest = append(names, gate.Name), max(longest, gate.Patience)
 		}
-		names, sum = append(names, gate.Name), sum+gate.Patience
+		sum += longest
 	}
-	if len(names) < 3 || names[len(names)-1] != "bake" {
-		t.Errorf("gates %q, want bake as the last one, which asks the others again", names)
+	if got, want := strings.Join(names, " "), "live probe bake slo"; got != want {
+		t.Errorf("gates %s, want %s", got, want)
 	}
-	if got := c.patience(step); got != sum {
-		t.Errorf("patience %s, want that of all gates, %s", got, sum)
+	if got, want := c.patience(step), time.Minute+probePatience+time.Hour+time.Minute; got != sum || got != want {
+		t.Errorf("patience %s, want that of the longest gate of each row, %s", got, want)
 	}
 }
 
-// TestBakeAsksEveryGate has gates that hold, and one that does not any more.
-func TestBakeAsksEveryGate(t *testing.T) {
+// says is a gate that answers after a while, or ends with its context.
+func says(name string, after time.Duration, err error) Gate {
+	return Gate{Name: name, Check: func(ctx context.Context, _ *Position) (string, error) {
+		if over := sleep(ctx, after); over != nil {
+			return "", over
+		}
+		return "as told", err
+	}}
+}
+
+func TestGatesSideBySide(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		asked := map[string]int{}
-		holds := func(name string) Gate {
-			return Gate{Name: name, Holds: func(context.Context, *Position) error { asked[name]++; return nil }}
+	unclear := inconclusive{errors.New("too few")}
+	for name, test := range map[string]struct {
+		gates  []Gate
+		policy Policy
+		took   time.Duration
+		want   string // the error, and what becomes of the gates
+	}{
+		"all pass":                     {[]Gate{says("a", 2*time.Second, nil), says("b", 5*time.Second, nil)}, Hold, 5 * time.Second, "<nil>; a passed, b passed"},
+		"one fails, the other ends":    {[]Gate{says("a", 2*time.Second, errors.New("bad")), says("b", time.Hour, nil)}, Hold, 2 * time.Second, "10 %: gate a: bad; a failed, b skipped"},
+		"the second fails first":       {[]Gate{says("a", time.Hour, nil), says("b", time.Second, errors.New("bad"))}, Hold, time.Second, "10 %: gate b: bad; a skipped, b failed"},
+		"one is inconclusive":          {[]Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, nil)}, Hold, 5 * time.Second, "10 %: gate a: inconclusive: too few; a inconclusive, b passed"},
+		"inconclusive, then a failure": {[]Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, errors.New("bad"))}, Hold, 5 * time.Second, "10 %: gate b: bad; a inconclusive, b failed"},
+		"inconclusive may pass":        {[]Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, nil)}, GoOn, 5 * time.Second, "<nil>; a inconclusive, b passed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				p := &part{Config: Config{OnInconclusive: test.policy}, journal: &journal{reporter: silent{}}}
+				p.journal.result.Steps = []StepResult{{Name: "10 %"}}
+				err := p.askAll(t.Context(), test.gates, &Position{}, stepLog{p.journal, 0})
+				var became []string
+				for _, g := range p.journal.result.Steps[0].Gates {
+					became = append(became, g.Name+" "+string(g.Progress))
+				}
+				if got := fmt.Sprintf("%v; %s", err, strings.Join(became, ", ")); got != test.want || time.Since(began) != test.took {
+					t.Errorf("after %s: %s\nwant after %s: %s", time.Since(began), got, test.took, test.want)
+				}
+				if warned := p.journal.result.Warning != ""; warned != (test.policy == GoOn) {
+					t.Errorf("warning %q", p.journal.result.Warning)
+				}
+			})
+		})
+	}
+}
+
+func TestGateThatPanics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if cause := recover(); cause != "broken" {
+			t.Errorf("recovered %v, want the gate's own cause where the run is", cause)
 		}
-		bake := bakeGate(Step{Bake: time.Minute}, []Gate{holds("live"), holds("probe"), holds("third")})
-		if _, err := bake.Check(t.Context(), &Position{}); err != nil {
-			t.Fatal(err)
-		}
-		looks := int(time.Minute / bakeInterval)
-		for _, name := range []string{"live", "probe", "third"} {
-			if asked[name] != looks {
-				t.Errorf("gate %s was asked %d times, want %d", name, asked[name], looks)
-			}
-		}
-	})
+	}()
+	p := &part{journal: &journal{reporter: silent{}}}
+	p.journal.result.Steps = []StepResult{{}}
+	gate := Gate{Name: "a", Check: func(context.Context, *Position) (string, error) { panic("broken") }}
+	_ = p.askAll(t.Context(), []Gate{gate}, &Position{}, stepLog{p.journal, 0})
 }

@@ -17,7 +17,6 @@ func liveGate(c Config, cluster Cluster, verdicts func() func(argo.Verdict)) Gat
 		Check: func(ctx context.Context, at *Position) (string, error) {
 			return becomesLive(ctx, cluster, at, c.WaitTimeout, verdicts())
 		},
-		Holds: staysLive(cluster, verdicts),
 	}
 }
 

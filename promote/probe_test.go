@@ -15,6 +15,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/requests"
 )
 
 // service is a live Service whose candidate has a URL of its own.
@@ -39,8 +40,8 @@ func service(t *testing.T) *servingv1.Service {
 func prober(t *testing.T, probe Probe, statuses ...int) (Gate, *[]string) {
 	t.Helper()
 	var asked []string
-	probe.Connect = answering(t, &asked, statuses...)
-	return probeGate(Config{Probe: probe, CandidateTag: "candidate"}), &asked
+	way := requests.Way{Connect: answering(t, &asked, statuses...)}
+	return probeGate(Config{Probe: probe, Way: way, CandidateTag: "candidate"}), &asked
 }
 
 // answering is host:port of a server that answers with the statuses, the last
@@ -110,34 +111,12 @@ func TestProbeExpectsItsStatus(t *testing.T) {
 	}
 }
 
-func TestProbeSaysWhatItWasAnswered(t *testing.T) {
+func TestCandidateURL(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		probe  Probe
-		status int
-		want   string
-	}{
-		"any 2xx":    {Probe{Path: "/"}, 500, "answered 500 Internal Server Error instead of a 2xx status"},
-		"one status": {Probe{Path: "/", Expect: 204}, 200, "answered 200 OK instead of 204"},
-		"redirect":   {Probe{Path: "/"}, 302, "answered 302 Found instead of a 2xx status"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test.probe.Connect = answering(t, new([]string), test.status)
-			err := test.probe.ask(t.Context(), test.probe.client(), "http://product-import.example.test/")
-			if err == nil || err.Error() != test.want {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
-		})
-	}
-}
-
-func TestProbeURL(t *testing.T) {
-	t.Parallel()
-	if _, err := probeURL(nil, "candidate", 10); err == nil || err.Error() != "the live Service was not seen" {
+	if _, err := candidateURL(nil, "candidate", 10); err == nil || err.Error() != "the live Service was not seen" {
 		t.Errorf("no Service: %v", err)
 	}
-	if _, err := probeURL(service(t), "canary", 10); err == nil || err.Error() != `the Service product-import shows no URL for the tag "canary"` {
+	if _, err := candidateURL(service(t), "canary", 10); err == nil || err.Error() != `the Service product-import shows no URL for the tag "canary"` {
 		t.Errorf("no tag: %v", err)
 	}
 }

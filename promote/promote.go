@@ -97,12 +97,12 @@ func (r *run) advance(ctx context.Context, percent int) error {
 	})
 }
 
-// askGates asks the gates of a step, one after the other.
+// askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
 	step := m.step()
 	position := &Position{Step: step, Commit: m.commit, Intent: m.infra.intent(m.commit, m.plan.expected(step))}
-	for _, gate := range gates(m.Config, step.Step(), m.Cluster, m.journal.verdicts) {
-		err := m.ask(ctx, gate, position, m.log)
+	for _, row := range m.gates(step.Step()) {
+		err := m.askAll(ctx, row, position, m.log)
 		m.saw(position.Observed)
 		if err != nil {
 			return err

@@ -92,11 +92,12 @@ type Progress string
 
 // The progress of a step or gate.
 const (
-	Pending Progress = "pending"
-	Running Progress = "running"
-	Passed  Progress = "passed"
-	Broken  Progress = "failed"
-	Skipped Progress = "skipped" // not reached, because an earlier one failed
+	Pending      Progress = "pending"
+	Running      Progress = "running"
+	Passed       Progress = "passed"
+	Broken       Progress = "failed"
+	Inconclusive Progress = "inconclusive" // could not be told either way
+	Skipped      Progress = "skipped"      // not reached or not ended, because another one failed
 )
 
 // The names of the steps that roll back, also in the record.
@@ -138,7 +139,7 @@ func rollsBack(step string) bool { return step == stepRestore || step == stepRol
 
 // GateResult is what one gate said after one step.
 type GateResult struct {
-	Name     string    `json:"name"` // live, probe, bake
+	Name     string    `json:"name"` // live, probe, bake, slo
 	Progress Progress  `json:"progress"`
 	Reason   string    `json:"reason,omitempty"`
 	Started  time.Time `json:"started,omitzero"`

@@ -41,16 +41,13 @@ func (s stepLog) committed(hash string, resumed bool) {
 }
 
 // ask notes that a gate is asked, and returns what notes its answer.
-func (s stepLog) ask(gate string) (answered func(reason string, err error)) {
+func (s stepLog) ask(gate string) (answered func(how Progress, reason string)) {
 	i := len(s.entry().Gates)
 	s.entry().Gates = append(s.entry().Gates, GateResult{Name: gate, Progress: Running, Started: time.Now()})
 	s.journal.report()
-	return func(reason string, err error) {
+	return func(how Progress, reason string) {
 		g := &s.entry().Gates[i]
-		g.Ended, g.Progress, g.Reason = time.Now(), Passed, reason
-		if err != nil {
-			g.Progress, g.Reason = Broken, err.Error()
-		}
+		g.Ended, g.Progress, g.Reason = time.Now(), how, reason
 		s.journal.say("%s: %s: %s", g.Name, g.Progress, g.Reason)
 		s.journal.report()
 	}

@@ -49,7 +49,7 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 	if err != nil {
 		return promote.Result{Status: promote.Failed}, err
 	}
-	s.Promote.Probe.Around = r.Trace("Probe")
+	s.Promote.Way.Around = r.Trace("Probe")
 	s.Argo.UserAgent = "knative-promote/" + versionOf()
 	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
 	for _, text := range s.Warnings() {

@@ -2,8 +2,8 @@
 // and git. On loopback it starts a git server with an example infra
 // repository, an Argo CD API server over a model of Knative and a GitHub API,
 // and runs the real command against them as the Actions runner would: a good
-// promotion in steps, a broken image that is rolled back, and a rollback by
-// hand.
+// promotion in steps, a broken image that is rolled back, one that is healthy
+// and fails some of its requests, and a rollback by hand.
 //
 // It checks what it shows and ends with 1 where something is not as promised.
 //
@@ -51,7 +51,7 @@ func run(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("story %d (%s): %w", i+1, s.title, err)
 		}
 	}
-	fmt.Fprintf(out, "\nAll three stories went as promised, in %s.\n", time.Since(began).Round(time.Second))
+	fmt.Fprintf(out, "\nAll four stories went as promised, in %s.\n", time.Since(began).Round(time.Second))
 	return nil
 }
 

@@ -49,6 +49,15 @@ func stories(w *world) []story {
 		pull: 42, exit: 8, status: "rolled-back", asNow: true,
 		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %", "v2.0.0 100 %"},
 	}, {
+		title: "an image that is healthy and fails one request in twenty",
+		text: "Pull request 43 brings an image that starts, is ready and answers its probe, but fails one\n" +
+			"request in twenty. The load, 20 requests a second to the candidate and as many to the old revision,\n" +
+			"finds that while the candidate is still at 0 %: no user meets it, and no metrics system is needed.",
+		with: w.inputs("image", "ghcr.io/acme/product-import:v2.2.0-fail5", "steps", "10@10s,50@10s,100",
+			"probe", "/healthz", "probe-connect", w.Argo.Ingress(), "load", "/healthz 20/s", "slo", "success>=99% requests>=200"),
+		pull: 43, exit: 8, status: "rolled-back", asNow: true,
+		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %", "v2.0.0 100 %"},
+	}, {
 		title: "a rollback by hand",
 		text: "v2.0.0 is ready and answers, but customers complain. Somebody starts the rollback workflow:\n" +
 			"one commit, no steps, back to the promotion before.",

@@ -17,7 +17,8 @@ const CommentLimit = 65536
 const (
 	maxTags     = 4
 	maxSteps    = 30
-	maxGates    = 4
+	maxGates    = 8
+	maxMeasured = 4
 	maxRollback = 4000 // bytes of a command
 )
 
@@ -52,7 +53,7 @@ func Summary(r promote.Result, at Place, room int) string {
 }
 
 func page(r promote.Result, at Place, room int) string {
-	top := heading(r) + explanation(r, at) + preflightList(r) + changeTable(r) + stepTable(r, at.CommitURL) + trafficChart(r)
+	top := heading(r) + explanation(r, at) + preflightList(r) + changeTable(r) + stepTable(r, at.CommitURL) + measured(r) + trafficChart(r)
 	bottom := footer(r)
 	verb := "changed"
 	if missed(r) {

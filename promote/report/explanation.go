@@ -30,10 +30,11 @@ func brokenGateLines(r promote.Result) []string {
 	var lines []string
 	for _, step := range r.Steps {
 		for _, gate := range step.Gates {
-			if gate.Progress != promote.Broken || len(lines) == maxGates {
+			became := map[promote.Progress]string{promote.Broken: "failed", promote.Inconclusive: "was inconclusive"}[gate.Progress]
+			if became == "" || len(lines) == maxGates {
 				continue
 			}
-			line := "- Gate " + code(gate.Name, maxLabel) + " failed after step " + code(step.Name, maxLabel)
+			line := "- Gate " + code(gate.Name, maxLabel) + " " + became + " after step " + code(step.Name, maxLabel)
 			if gate.Reason != "" && !strings.Contains(r.Reason, gate.Reason) {
 				line += ": " + reason(gate.Reason, maxReason)
 			}

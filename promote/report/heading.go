@@ -66,6 +66,9 @@ func missed(r promote.Result) bool {
 
 // heldInWords tells a failure that is left as it is from a plan that ends below 100 %.
 func heldInWords(r promote.Result) string {
+	if gateUnclear(r) {
+		return "not decided, held" + atPercent(r)
+	}
 	if gateBroken(r) {
 		return "promotion failed, held" + atPercent(r)
 	}
@@ -74,6 +77,13 @@ func heldInWords(r promote.Result) string {
 
 func gateBroken(r promote.Result) bool {
 	return slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return s.Progress == promote.Broken })
+}
+
+// gateUnclear tells whether the run ended with a gate that was inconclusive.
+func gateUnclear(r promote.Result) bool {
+	last, found := r.Last()
+	return found && last.Progress == promote.Broken && slices.ContainsFunc(last.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Inconclusive }) &&
+		!slices.ContainsFunc(last.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Broken })
 }
 
 func rolledBackInWords(r promote.Result) string {

@@ -37,6 +37,23 @@ func stepTable(r promote.Result, commitURL string) string {
 	return b.String()
 }
 
+// measured lists what the gates that count something have seen in the latest
+// steps, where they passed. Of those that did not the explanation tells.
+func measured(r promote.Result) string {
+	var lines []string
+	for _, step := range r.Steps {
+		for _, gate := range step.Gates {
+			if gate.Name == "slo" && gate.Progress == promote.Passed {
+				lines = append(lines, "- "+code(step.Name, maxLabel)+", gate "+code(gate.Name, maxLabel)+": "+reason(gate.Reason, maxReason)+"\n")
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines[max(0, len(lines)-maxMeasured):], "") + "\n"
+}
+
 func progressIcon(p promote.Progress) string {
 	switch p {
 	case promote.Running:
@@ -45,6 +62,8 @@ func progressIcon(p promote.Progress) string {
 		return "✅"
 	case promote.Broken:
 		return "❌"
+	case promote.Inconclusive:
+		return "❔"
 	case promote.Skipped:
 		return "⏭️"
 	}

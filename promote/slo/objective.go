@@ -35,6 +35,10 @@ const (
 
 const defaultRequests = 50
 
+// Default is the objective where none is given: 99 % of the run's own requests
+// succeed.
+func Default() Objective { return Objective{Success: 99, Requests: defaultRequests, From: Load} }
+
 // String writes the objective as [Parse] reads it, with the defaults.
 func (o Objective) String() string {
 	var parts []string

@@ -8,13 +8,14 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 // contradictions lists what is wrong between inputs that are each good alone.
 // It looks only at inputs whose own value is good.
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkProbe(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
+		s.checkProbe(given), s.checkSLO(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w),
 	}
@@ -22,10 +23,27 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 }
 
 func (s *Settings) checkProbe(given origins) string {
-	for _, name := range []string{"probe-connect", "probe-count"} {
-		if given.source(name) != "" && !given.has("probe") && s.Command == Promote {
-			return fmt.Sprintf("%s (%s): there is no probe; set probe, for example: /healthz", name, given.source(name))
-		}
+	if s.Command != Promote || given.has("probe") {
+		return ""
+	}
+	if given.source("probe-count") != "" {
+		return fmt.Sprintf("probe-count (%s): there is no probe; set probe, for example: /healthz", given.source("probe-count"))
+	}
+	if given.source("probe-connect") != "" && !given.has("load") {
+		return fmt.Sprintf("probe-connect (%s): there is no probe and no load; set one of them, for example probe: /healthz", given.source("probe-connect"))
+	}
+	return ""
+}
+
+// checkSLO wants an objective's requests to come from somewhere.
+func (s *Settings) checkSLO(given origins) string {
+	switch from := s.Promote.SLO.From; {
+	case !given.has("slo"), from == "":
+		return ""
+	case from != slo.Load:
+		return fmt.Sprintf("slo (%s): from=%s is not known here; expected from=load", given.source("slo"), from)
+	case !given.has("load") && !given.has("probe"):
+		return fmt.Sprintf("slo (%s): nothing asks the candidate; set load too, for example: /healthz 5/s", given.source("slo"))
 	}
 	return ""
 }

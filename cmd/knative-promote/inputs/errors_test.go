@@ -56,6 +56,14 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_KEEP-PREVIOUS=1", `keep-previous: "1" (INPUT_KEEP-PREVIOUS): expected true or false; for example: false`},
 		{"INPUT_PROBE=//host/x", `probe: "//host/x" (INPUT_PROBE): expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good; for example: /healthz expect=200`},
 		{"INPUT_PROBE=/x status=200", `probe: "/x status=200" (INPUT_PROBE): expected expect= with a status from 100 to 599 after the path, but there is "status=200"; for example: /healthz expect=200`},
+		{"INPUT_LOAD=/healthz", `load: "/healthz" (INPUT_LOAD): expected a path that starts with one slash, and a rate; for example: /healthz 5/s`},
+		{"INPUT_LOAD=healthz 5/s", `load: "healthz 5/s" (INPUT_LOAD): expected a path that starts with one slash, and a rate; for example: /healthz 5/s`},
+		{"INPUT_LOAD=/ 5", `load: "/ 5" (INPUT_LOAD): expected a rate of whole requests, at most 100 a second, as NUMBER/s or NUMBER/m, but there is "5"; for example: /healthz 5/s`},
+		{"INPUT_LOAD=/ 101/s", `load: "/ 101/s" (INPUT_LOAD): expected a rate of whole requests, at most 100 a second, as NUMBER/s or NUMBER/m, but there is "101/s"; for example: /healthz 5/s`},
+		{"INPUT_LOAD=/ -1/m", `load: "/ -1/m" (INPUT_LOAD): expected a rate of whole requests, at most 100 a second, as NUMBER/s or NUMBER/m, but there is "-1/m"; for example: /healthz 5/s`},
+		{"INPUT_SLO=success>=99", `slo: "success>=99" (INPUT_SLO): "success>=99": expected a percentage with its sign, and with 6 decimals at most, such as success>=99%; for example: success>=99% latency<=500ms@99%`},
+		{"INPUT_ON-INCONCLUSIVE=ignore", `on-inconclusive: "ignore" (INPUT_ON-INCONCLUSIVE): expected hold, rollback or pass; for example: rollback`},
+		{"INPUT_WAIT-FOR-DATA=0", `wait-for-data: "0" (INPUT_WAIT-FOR-DATA): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 10m`},
 		{"INPUT_PROBE-COUNT=0", `probe-count: "0" (INPUT_PROBE-COUNT): expected a whole number from 1 to 1000; for example: 5`},
 		{"INPUT_PROBE-CONNECT=localhost", `probe-connect: "localhost" (INPUT_PROBE-CONNECT): expected host:port; for example: 127.0.0.1:8080`},
 		{"INPUT_ON-FAILURE=abort", `on-failure: "abort" (INPUT_ON-FAILURE): expected rollback or hold; for example: hold`},
@@ -87,7 +95,10 @@ func TestContradictions(t *testing.T) {
 		{"bad format", []string{"INPUT_COMMAND=check", "INPUT_FORMAT=yaml"}, `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
 		{"bad output", []string{"INPUT_COMMAND=check", "INPUT_OUTPUT=folder/"}, `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
 		{"bad fail-on", []string{"INPUT_COMMAND=check", "INPUT_FAIL-ON=info"}, `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
-		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe; set probe, for example: /healthz`},
+		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe and no load; set one of them, for example probe: /healthz`},
+		{"count without probe", []string{"INPUT_PROBE-COUNT=2", "INPUT_LOAD=/ 5/s"}, `probe-count (INPUT_PROBE-COUNT): there is no probe; set probe, for example: /healthz`},
+		{"objective without requests", []string{"INPUT_SLO=success>=99%"}, `slo (INPUT_SLO): nothing asks the candidate; set load too, for example: /healthz 5/s`},
+		{"objective of another source", []string{"INPUT_SLO=success>=99% from=kourier"}, `slo (INPUT_SLO): from=kourier is not known here; expected from=load`},
 		{"host too long", []string{long}, `candidate-tag: "candidate": the candidate's host candidate-` + strings.Repeat("a", 55) + ` has 65 characters and 63 are possible; expected a tag of 7 characters at most`},
 		{"tag taken", []string{"INPUT_CANDIDATE-TAG=previous"}, `candidate-tag: "previous": the old revision has this tag; expected another one, for example: candidate`},
 		{"bake too long", []string{"INPUT_STEPS=10@20m,50@20m,100"}, `timeout: "30m0s": the steps alone must stay good for 40m0s; expected more than that, for example: 1h20m0s`},
@@ -129,7 +140,7 @@ func TestInputsOfAnotherCommand(t *testing.T) {
 		"history": "probe-count, probe-connect, format, output, fail-on", "rollback": "probe-count, probe-connect, format, output, fail-on",
 	} {
 		s, err := read(t, consoletest.Enough(env...), command)
-		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Probe.Connect != "" || s.Warnings() != nil {
+		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Way.Connect != "" || s.Warnings() != nil {
 			t.Errorf("%s: %+v %+v, warnings %q, error %v", command, s.Check, s.Promote.Probe, s.Warnings(), err)
 		}
 		inWorkflow := consoletest.Enough(append(env, "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=1")...)

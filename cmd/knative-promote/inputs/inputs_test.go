@@ -13,6 +13,8 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 func read(t *testing.T, getenv func(string) string, args ...string) (Settings, error) {
@@ -42,7 +44,8 @@ func TestDefaults(t *testing.T) {
 		},
 		Promote: promote.Config{
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
-			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.RollBack, OnCancel: promote.Hold, WaitTimeout: 5 * time.Minute,
+			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
+			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute,
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
@@ -68,6 +71,7 @@ func TestEveryInput(t *testing.T) {
 		"INPUT_ARGOCD_INSECURE=TRUE", "INPUT_ARGOCD-HEADERS=X-One: 1\nX-Two:2", "INPUT_ARGOCD-ROOT-PATH=argo-cd/",
 		"INPUT_STEPS=10@5m, 50@90\n100", "INPUT_CANDIDATE-TAG=next", "INPUT_KEEP-PREVIOUS=False",
 		"INPUT_PROBE=/healthz?full=1 expect=204", "INPUT_PROBE-COUNT=7", "INPUT_PROBE-CONNECT=[::1]:8080",
+		"INPUT_LOAD=/api?x=1 90/m", "INPUT_SLO=latency<=1s@95% requests>=9", "INPUT_WAIT-FOR-DATA=7m", "INPUT_ON-INCONCLUSIVE=pass",
 		"INPUT_ON-FAILURE=hold", "INPUT_ON-CANCEL=rollback", "INPUT_DRY-RUN=true", "INPUT_TIMEOUT=3600", "INPUT_WAIT-TIMEOUT=90s",
 		"INPUT_PREFLIGHT=warn", "INPUT_SKIP-CHECKS=not-looked-at,\napplication-unreadable", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=out/findings.sarif", "INPUT_FAIL-ON=never",
 		"GITHUB_TOKEN=hub-secret", "INPUT_PULL-REQUEST=42",
@@ -96,7 +100,10 @@ func TestEveryInput(t *testing.T) {
 			Images: images, Reason: "too many errors",
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
 			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
-			Probe:     promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7, Connect: "[::1]:8080"},
+			Probe: promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
+			Load:  requests.Load{Path: "/api?x=1", Rate: 1.5},
+			Way:   requests.Way{Connect: "[::1]:8080"},
+			SLO:   slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute, OnInconclusive: promote.GoOn,
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack, DryRun: true, WaitTimeout: 90 * time.Second,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",

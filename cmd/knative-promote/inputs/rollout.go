@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/requests"
 )
 
 // parseSteps accepts `10@5m,50@5m,100`, also with one step per line.
@@ -55,11 +56,11 @@ func parseProbe(current *promote.Probe) func(string) (promote.Probe, error) {
 	return func(text string) (promote.Probe, error) {
 		probe := *current
 		fields := strings.Fields(text)
-		u, err := url.ParseRequestURI(fields[0])
-		if err != nil || u.Host != "" || !strings.HasPrefix(fields[0], "/") || strings.HasPrefix(fields[0], "//") || strings.Contains(fields[0], "#") {
+		if !isPath(fields[0]) {
 			return promote.Probe{}, errors.New("expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good")
 		}
 		probe.Path, probe.Expect = fields[0], 0
+		var err error
 		for _, field := range fields[1:] {
 			if probe.Expect, err = parseExpect(field); err != nil {
 				return promote.Probe{}, err
@@ -67,6 +68,38 @@ func parseProbe(current *promote.Probe) func(string) (promote.Probe, error) {
 		}
 		return probe, nil
 	}
+}
+
+func isPath(text string) bool {
+	u, err := url.ParseRequestURI(text)
+	return err == nil && u.Host == "" && strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") && !strings.Contains(text, "#")
+}
+
+// mostLoad is the highest rate, in requests a second, that a load may have: it
+// is there to see faults, not to find the limits of a Service.
+const mostLoad = 100
+
+// parseLoad accepts a path and a rate, such as `/healthz 5/s`.
+func parseLoad(text string) (requests.Load, error) {
+	fields := strings.Fields(text)
+	if len(fields) != 2 || !isPath(fields[0]) {
+		return requests.Load{}, errors.New("expected a path that starts with one slash, and a rate")
+	}
+	rate, err := parseRate(fields[1])
+	return requests.Load{Path: fields[0], Rate: rate}, err
+}
+
+func parseRate(text string) (float64, error) {
+	number, per, _ := strings.Cut(text, "/")
+	count, err := strconv.Atoi(number)
+	rate := float64(count)
+	if per == "m" {
+		rate /= 60
+	}
+	if err != nil || per != "s" && per != "m" || rate <= 0 || rate > mostLoad {
+		return 0, fmt.Errorf("expected a rate of whole requests, at most %d a second, as NUMBER/s or NUMBER/m, but there is %q", mostLoad, text)
+	}
+	return rate, nil
 }
 
 func parseExpect(text string) (int, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 // An Input is one setting. Its row is its only declaration: the action's
@@ -160,8 +161,17 @@ func (s *Settings) how() []Input {
 			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
 		{Name: "probe-count", Default: "3", Example: "5", For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
 			Usage: "how many consecutive good answers the probe needs"},
-		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe.Connect, parseHostPort),
-			Usage: "host:port to connect to instead of resolving the URL's host, as curl's --connect-to does"},
+		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Way.Connect, parseHostPort),
+			Usage: "host:port that the probe and the load connect to instead of resolving the URL's host, as curl's --connect-to does"},
+		{Name: "load", Example: "/healthz 5/s", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Load, parseLoad),
+			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; at 0 % the old revision is asked as well, to compare"},
+		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
+			Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
+				"`from=load` (default: the requests of `load`, or of `probe`); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
+		{Name: "wait-for-data", Default: "5m", Example: "10m", For: []Command{Promote, Check, Diff}, Value: bind(&p.WaitForData, parseDuration),
+			Usage: "how much longer than its own time a step waits for requests enough to judge"},
+		{Name: "on-inconclusive", Default: string(promote.Hold), Example: string(promote.RollBack), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnInconclusive, oneOf(promote.Hold, promote.RollBack, promote.GoOn)),
+			Usage: "when a gate cannot tell in its time whether the candidate is good: `hold`, `rollback`, or `pass`, which goes on with a warning"},
 		{Name: "on-failure", Default: string(promote.RollBack), Example: string(promote.Hold), Value: bind(&p.OnFailure, oneOf(promote.RollBack, promote.Hold)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
 		{Name: "on-cancel", Default: string(promote.Hold), Example: string(promote.RollBack), Value: bind(&p.OnCancel, oneOf(promote.RollBack, promote.Hold)),

@@ -14,6 +14,7 @@
 //	…slowNN…   becomes ready after NN seconds
 //	…crashNN…  becomes ready and fails NN seconds later
 //	…http500…  answers every request with 500
+//	…failNN…   answers NN of a hundred requests with 500
 //	…lagNN…    answers after NN milliseconds
 package cluster
 

@@ -47,10 +47,10 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no endpoints for "+name, http.StatusServiceUnavailable)
 		return
 	}
-	answer(w, r, rev)
+	c.answer(w, r, rev)
 }
 
-func answer(w http.ResponseWriter, r *http.Request, rev *servingv1.Revision) {
+func (c *Cluster) answer(w http.ResponseWriter, r *http.Request, rev *servingv1.Revision) {
 	behaviour := behaviourOf(rev)
 	select {
 	case <-r.Context().Done():
@@ -58,7 +58,7 @@ func answer(w http.ResponseWriter, r *http.Request, rev *servingv1.Revision) {
 	case <-time.After(behaviour.lag):
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if behaviour.http500 {
+	if behaviour.http500 || behaviour.fail > 0 && c.number("answers of "+rev.Name) < behaviour.fail {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 	// A client that went away is not the model's concern.
@@ -84,6 +84,13 @@ func (c *Cluster) route(host string) (namespace, revision string) {
 		}
 	}
 	return "", ""
+}
+
+// number is a sample for somebody who has not locked the Cluster.
+func (c *Cluster) number(of string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sample(of)
 }
 
 // sample returns a number below 100; of a hundred calls for a host each returns another one.

@@ -19,6 +19,7 @@ type behaviour struct {
 	slow    time.Duration // until ready
 	crash   time.Duration // from ready to failed; 0: never
 	lag     time.Duration // of each answer
+	fail    int           // of a hundred answers are a 500
 }
 
 func behaviourOf(rev *servingv1.Revision) behaviour {
@@ -33,6 +34,7 @@ func behaviourOf(rev *servingv1.Revision) behaviour {
 		slow:    number(all, "slow", time.Second),
 		lag:     number(all, "lag", time.Millisecond),
 		crash:   number(all, "crash", time.Second),
+		fail:    int(number(all, "fail", 1)),
 	}
 	if strings.Contains(all, "crash") && b.crash == 0 {
 		b.crash = 5 * time.Second

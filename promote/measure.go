@@ -1,0 +1,96 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+const (
+	// sloInterval is how often the counts are judged.
+	sloInterval = time.Second
+	// stretch is after how long a new one begins, so that what begins late in a
+	// long bake is found as soon as what begins early.
+	stretch = time.Minute
+)
+
+// measured is what was counted in all steps of a promotion, one stretch after
+// the other.
+type measured struct{ stretches []slo.Stretch }
+
+// begin opens a stretch: what is counted from now on belongs to it.
+func (m *measured) begin(step string) { m.stretches = append(m.stretches, slo.Stretch{Step: step}) }
+
+// counted notes what the last stretch has by now.
+func (m *measured) counted(c counts) {
+	last := &m.stretches[len(m.stretches)-1]
+	last.Candidate, last.Old = c.candidate, c.old
+}
+
+// counts are the requests of one step so far.
+type counts struct {
+	candidate slo.Counts
+	old       *slo.Counts // nil: it is not counted
+	note      string      // what a person should know of them
+}
+
+// since is what has come after earlier counts of the same step.
+func (c counts) since(earlier counts) counts {
+	c.candidate = less(c.candidate, earlier.candidate)
+	if c.old != nil && earlier.old != nil {
+		old := less(*c.old, *earlier.old)
+		c.old = &old
+	}
+	return c
+}
+
+func less(a, b slo.Counts) slo.Counts {
+	return slo.Counts{Requests: a.Requests - b.Requests, Failed: a.Failed - b.Failed, Slow: a.Slow - b.Slow}
+}
+
+// A measurement judges what is counted in one step.
+type measurement struct {
+	objective slo.Objective
+	count     func(context.Context) (counts, error) // since the step began
+	bake      time.Duration
+	wait      time.Duration // how much longer it may take for requests enough
+	seen      *measured     // in the steps before
+	say       func(format string, args ...any)
+}
+
+// judge looks again and again, until the verdict is clear or the time is over.
+func (m measurement) judge(ctx context.Context, step string) (string, error) {
+	began := time.Now()
+	said, opened, base := began, began, counts{}
+	m.seen.begin(step)
+	for {
+		if err := sleep(ctx, sloInterval); err != nil {
+			return "", err
+		}
+		now, err := m.count(ctx)
+		if err == nil {
+			m.seen.counted(now.since(base))
+		}
+		verdict := m.objective.Judge(m.seen.stretches, time.Since(began) >= m.bake)
+		switch late := time.Since(began) >= m.bake+m.wait; {
+		case verdict.State == slo.Broken:
+			return "", fmt.Errorf("%s%s", verdict.Reason, now.note)
+		case verdict.State == slo.Kept && err == nil:
+			return verdict.Reason, nil
+		case late && err != nil:
+			return "", fmt.Errorf("could not be measured: %w", err)
+		case late:
+			return "", inconclusive{fmt.Errorf("after %s: %s%s", m.bake+m.wait, verdict.Reason, now.note)}
+		}
+		if time.Since(said) >= heartbeat {
+			said = time.Now()
+			m.say("slo: %s%s", verdict.Reason, now.note)
+		}
+		if err == nil && time.Since(opened) >= stretch {
+			opened, base = time.Now(), now
+			m.seen.begin(step)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+// ownRequests are those that the run itself sends to the candidate in a step,
+// and to the old revision as long as that has a URL of its own.
+type ownRequests struct {
+	load           requests.Load
+	candidate, old answered
+}
+
+// answered counts what came from one URL.
+type answered struct {
+	url       string // empty: it is not asked
+	objective slo.Objective
+	expect    int
+
+	mu     sync.Mutex
+	counts slo.Counts
+	fault  error // of the last bad answer
+	unsent int
+	why    error // the last one was not sent
+}
+
+// ownRequests says whom the run asks in a step. At 0 % all requests to the
+// Service's own URL still reach the old revision.
+func (c Config) ownRequests(at *Position, load requests.Load, objective slo.Objective) (*ownRequests, error) {
+	url, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
+	if err != nil {
+		return nil, err
+	}
+	own := &ownRequests{load: load}
+	own.candidate = answered{url: url, objective: objective, expect: c.Probe.Expect}
+	if service := at.Observed.Service; at.Step.Percent == 0 && service.Status.URL != nil {
+		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: c.Probe.Expect}
+	}
+	return own, nil
+}
+
+// send sends the load until ctx ends.
+func (o *ownRequests) send(ctx context.Context, way requests.Way) {
+	client := way.Open()
+	defer client.Close()
+	var sending sync.WaitGroup
+	for _, to := range []*answered{&o.candidate, &o.old} {
+		if to.url != "" {
+			sending.Go(func() { o.load.Run(ctx, func(ctx context.Context) { to.ask(ctx, client, o.load.Path) }) })
+		}
+	}
+	sending.Wait()
+}
+
+// ask sends one request and counts the answer.
+func (a *answered) ask(ctx context.Context, client *requests.Client, path string) {
+	answer := client.Get(ctx, strings.TrimSuffix(a.url, "/")+path, io.Discard)
+	if answer.Unsent != nil && ctx.Err() != nil {
+		return // the step is over
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if answer.Unsent != nil {
+		a.unsent, a.why = a.unsent+1, answer.Unsent
+		return
+	}
+	a.counts.Requests++
+	if fault := answer.Fault(a.expect); fault != nil {
+		a.counts.Failed, a.fault = a.counts.Failed+1, fault
+	}
+	if a.objective.Latency > 0 && answer.Took > a.objective.Latency {
+		a.counts.Slow++
+	}
+}
+
+// counts are the answers so far. It fails where no request could be sent at all.
+func (o *ownRequests) counts(context.Context) (counts, error) {
+	var c counts
+	var err error
+	if c.candidate, c.note, err = o.candidate.sum(); err != nil {
+		return c, err
+	}
+	if o.old.url != "" {
+		old, _, _ := o.old.sum()
+		c.old = &old
+	}
+	return c, nil
+}
+
+func (a *answered) sum() (counts slo.Counts, note string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.counts.Requests == 0 && a.unsent == 0:
+		return a.counts, "", errors.New("no request to " + a.url + " has been answered yet")
+	case a.counts.Requests == 0:
+		return a.counts, "", fmt.Errorf("none of %d requests could be sent: %w", a.unsent, a.why)
+	case a.fault != nil:
+		note = "; the last bad one: " + a.fault.Error()
+	}
+	if a.unsent > 0 {
+		note += fmt.Sprintf("; %d more could not be sent: %v", a.unsent, a.why)
+	}
+	return a.counts, note, nil
+}

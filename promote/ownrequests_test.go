@@ -1,0 +1,103 @@
+package promote
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+// sendTo sends so many requests to the candidate, and to the old revision where
+// that has a URL of its own, and counts the answers.
+func sendTo(t *testing.T, way requests.Way, percent, times int, objective slo.Objective) (counts, error) {
+	t.Helper()
+	c := Config{CandidateTag: "candidate", Way: way}
+	at := &Position{Step: PlannedStep{Percent: percent}, Observed: argo.Observed{Service: service(t)}}
+	own, err := c.ownRequests(at, requests.Load{Path: "/healthz", Rate: 1}, objective)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := way.Open()
+	defer client.Close()
+	for range times {
+		for _, to := range []*answered{&own.candidate, &own.old} {
+			if to.url != "" {
+				to.ask(t.Context(), client, "/healthz")
+			}
+		}
+	}
+	return own.counts(t.Context())
+}
+
+// byHost is a data path whose candidate answers every second request with 500,
+// and late.
+func byHost(t *testing.T) requests.Way {
+	t.Helper()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Host, "candidate-") {
+			if asked++; asked%2 == 0 {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return requests.Way{Connect: server.Listener.Addr().String()}
+}
+
+func TestOwnRequests(t *testing.T) {
+	t.Parallel()
+	objective := slo.Objective{Success: 99, Latency: time.Nanosecond, Fast: 99, Requests: 1}
+	for name, test := range map[string]struct {
+		percent   int
+		candidate slo.Counts
+		old       *slo.Counts
+	}{
+		"the old revision beside it":         {0, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
+		"the Service's URL is shared":        {50, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, nil},
+		"the Service's URL is the new one's": {100, slo.Counts{Requests: 6, Slow: 6}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := sendTo(t, byHost(t), test.percent, 6, objective)
+			if err != nil || got.candidate != test.candidate || (got.old == nil) != (test.old == nil) || got.old != nil && *got.old != *test.old {
+				t.Errorf("%+v, old %+v, error %v; want %+v, old %+v", got, got.old, err, test.candidate, test.old)
+			}
+			if bad := test.candidate.Failed > 0; bad != strings.Contains(got.note, "the last bad one: answered 500 Internal Server Error") {
+				t.Errorf("note %q", got.note)
+			}
+		})
+	}
+}
+
+func TestOwnRequestsWithoutAWay(t *testing.T) {
+	t.Parallel()
+	got, err := sendTo(t, requests.Way{Connect: "127.0.0.1:1"}, 0, 2, slo.Default())
+	if want := "none of 2 requests could be sent: "; err == nil || !strings.HasPrefix(err.Error(), want) || got.candidate.Requests != 0 {
+		t.Errorf("%+v, error %v, want %s", got, err, want)
+	}
+	if _, err = sendTo(t, byHost(t), 10, 0, slo.Default()); err == nil || err.Error() != "no request to http://candidate-product-import.example.test has been answered yet" {
+		t.Errorf("none yet: %v", err)
+	}
+}
+
+// TestSLOGateAsksWhileTheStepBakes runs the whole gate on a real connection.
+func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
+	t.Parallel()
+	c := Config{CandidateTag: "candidate", Way: byHost(t), Load: requests.Load{Path: "/", Rate: 50}, WaitForData: time.Minute}
+	gate := sloGate(c, Step{Bake: time.Minute}, new(measured), func(string, ...any) {})
+	_, err := gate.Check(t.Context(), &Position{Step: PlannedStep{Name: "10 %", Percent: 10}, Observed: argo.Observed{Service: service(t)}})
+	if err == nil || isInconclusive(err) || !strings.Contains(err.Error(), "requests failed (") {
+		t.Errorf("error %v, want that half of the requests fail", err)
+	}
+	ended, end := context.WithCancelCause(t.Context())
+	end(ErrTimeout)
+	if _, err := gate.Check(ended, &Position{Observed: argo.Observed{Service: service(t)}}); err != ErrTimeout {
+		t.Errorf("error %v, want %v", err, ErrTimeout)
+	}
+}

@@ -1,0 +1,128 @@
+package requests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// Limit is the longest that a request takes.
+	Limit = 10 * time.Second
+	// most is what is read of an answer's body: it may have no end.
+	most = 1 << 20
+)
+
+// Way is how requests get to the Service. The zero Way is the URL's own host.
+type Way struct {
+	Connect string // host:port to connect to instead of the URL's, as curl --connect-to
+	// Around, unless nil, is put around what sends the requests, to see them.
+	Around func(http.RoundTripper) http.RoundTripper
+}
+
+// A Client sends requests on a Way. Whoever has it closes it.
+type Client struct {
+	http  *http.Client
+	close func()
+}
+
+// Open makes a client. Redirects are answers, not followed: they may lead to
+// another Service.
+func (w Way) Open() *Client {
+	dialer := &net.Dialer{Timeout: Limit}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, MaxIdleConnsPerHost: 100}
+	if w.Connect != "" {
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, w.Connect)
+		}
+	}
+	var sender http.RoundTripper = transport
+	if w.Around != nil {
+		sender = w.Around(sender)
+	}
+	return &Client{
+		http: &http.Client{
+			Transport:     sender,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		close: transport.CloseIdleConnections,
+	}
+}
+
+// Close ends the connections that are not in use.
+func (c *Client) Close() { c.close() }
+
+// An Answer is what became of one request.
+type Answer struct {
+	Status int           // 0: there was none
+	Took   time.Duration // until the last byte
+	// Unsent says why the request was not sent: there was no connection, which
+	// says nothing of the revision behind it.
+	Unsent error
+	Err    error // why there was no whole answer to what was sent
+}
+
+// Get asks a URL once and writes the answer's body, or its first mebibyte, to
+// body. A request that ends with ctx was not sent.
+func (c *Client) Get(ctx context.Context, url string, body io.Writer) Answer {
+	limited, stop := context.WithTimeout(ctx, Limit)
+	defer stop()
+	var connected atomic.Bool // the dialer has goroutines of its own
+	traced := httptrace.WithClientTrace(limited, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	request, err := http.NewRequestWithContext(traced, http.MethodGet, url, nil)
+	if err != nil {
+		return Answer{Unsent: err}
+	}
+	request.Header.Set("User-Agent", "knative-promote")
+	began := time.Now()
+	status, err := c.send(request, body)
+	answer := Answer{Status: status, Took: time.Since(began), Err: err}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Answer{Unsent: context.Cause(ctx)}
+	case err != nil && !connected.Load():
+		return Answer{Unsent: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		answer.Err = fmt.Errorf("no answer within %s", Limit)
+	}
+	return answer
+}
+
+func (c *Client) send(request *http.Request, body io.Writer) (int, error) {
+	response, err := c.http.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if _, err := io.CopyN(body, response.Body, most); err != nil && !errors.Is(err, io.EOF) {
+		return response.StatusCode, fmt.Errorf("reading the answer: %w", err)
+	}
+	return response.StatusCode, nil
+}
+
+// Fault says what is wrong with an answer; nil: it is good. Expect is the one
+// status that is; 0: any 2xx.
+func (a Answer) Fault(expect int) error {
+	switch {
+	case a.Unsent != nil:
+		return a.Unsent
+	case a.Err != nil:
+		return a.Err
+	case a.Status == expect || expect == 0 && a.Status/100 == 2:
+		return nil
+	}
+	wanted := fmt.Sprint(expect)
+	if expect == 0 {
+		wanted = "a 2xx status"
+	}
+	status := strings.TrimSpace(fmt.Sprint(a.Status, " ", http.StatusText(a.Status)))
+	return fmt.Errorf("answered %s instead of %s", status, wanted)
+}
