@@ -26,6 +26,7 @@ type backends interface {
 type dataPath struct {
 	routes   *routes
 	backends backends
+	served   served
 }
 
 // answer is the body of every answer that a revision gives.
@@ -42,14 +43,16 @@ func (d *dataPath) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	revision := split.AppendHeaders[activator.RevisionHeaderName]
-	b, ok := d.backends.backend(split.ServiceNamespace + "/" + revision)
+	name := split.ServiceNamespace + "/" + revision
+	b, ok := d.backends.backend(name)
 	if !ok || !b.ready {
 		reply(w, http.StatusServiceUnavailable, answer{revision, b.image})
 		return
 	}
+	before, within := d.served.next(name, time.Now())
 	select {
-	case <-time.After(b.behaviour.lag):
-		reply(w, b.behaviour.answer(rand.IntN(100)), answer{revision, b.image})
+	case <-time.After(b.behaviour.wait(before)):
+		reply(w, b.behaviour.answer(rand.IntN(1000), within), answer{revision, b.image})
 	case <-r.Context().Done():
 	}
 }

@@ -27,7 +27,10 @@
 //
 //	httpNNN        every request with status NNN
 //	failN          N percent of the requests with status 500
+//	rareN          N of a thousand requests with status 500
+//	overloadN      what comes after N requests within a second with status 500
 //	lagN           after N milliseconds
+//	leakN          each N milliseconds later than the one before
 //
 // The data path answers with {"revision": …, "image": …} of the revision that took the request; with status 503 if that
 // revision has pods and none of them is ready, or has no pods and is not ready itself.

@@ -37,8 +37,11 @@ func rules() []rule {
 		{"flapN", word("flap", count), func(b *behaviour, n int) { b.flap = seconds(n) }},
 		{"crashN", word("crash", count), func(b *behaviour, n int) { b.crash, b.exitCode = seconds(n), 1 }},
 		{"httpNNN", word("http", status), func(b *behaviour, n int) { b.status = n }},
-		{"failN", word("fail", count), func(b *behaviour, n int) { b.failPercent = n }},
+		{"failN", word("fail", count), func(b *behaviour, n int) { b.failing = 10 * n }},
+		{"rareN", word("rare", count), func(b *behaviour, n int) { b.failing = n }},
+		{"overloadN", word("overload", count), func(b *behaviour, n int) { b.overload = n }},
 		{"lagN", word("lag", count), func(b *behaviour, n int) { b.lag = time.Duration(n) * time.Millisecond }},
+		{"leakN", word("leak", count), func(b *behaviour, n int) { b.leak = time.Duration(n) * time.Millisecond }},
 	}
 }
 
@@ -50,9 +53,11 @@ type behaviour struct {
 	slow, flap, crash time.Duration
 	exitCode          int32
 
-	status      int
-	failPercent int
-	lag         time.Duration
+	status   int
+	failing  int // of a thousand requests
+	overload int // requests in a second; all of those beyond fail; 0: none do
+	lag      time.Duration
+	leak     time.Duration // each answer takes so much longer than the one before
 }
 
 // book reads the rules of images.
@@ -72,13 +77,16 @@ func (r book) behaviourOf(image string) behaviour {
 	return b
 }
 
-// answer is the status of one request, given a random number below 100.
-func (b behaviour) answer(random int) int {
-	if random < b.failPercent {
+// answer is the status of one request, given a random number below 1000, and how many came within its second.
+func (b behaviour) answer(random, within int) int {
+	if random < b.failing || b.overload > 0 && within > b.overload {
 		return http.StatusInternalServerError
 	}
 	return b.status
 }
+
+// wait is how long a request waits for its answer that comes after so many others.
+func (b behaviour) wait(before int) time.Duration { return b.lag + time.Duration(before)*b.leak }
 
 // state is what a container is in.
 type state int

@@ -34,8 +34,11 @@ func TestBehaviourOfImage(t *testing.T) {
 		"ghcr.io/acme/shop:v1-flap5":          with(func(b *behaviour) { b.flap = 5 * s }),
 		"ghcr.io/acme/shop:v1-crash15":        with(func(b *behaviour) { b.crash, b.exitCode = 15*s, 1 }),
 		"ghcr.io/acme/shop:v1-http404":        with(func(b *behaviour) { b.status = 404 }),
-		"ghcr.io/acme/shop:v1-fail30":         with(func(b *behaviour) { b.failPercent = 30 }),
+		"ghcr.io/acme/shop:v1-fail30":         with(func(b *behaviour) { b.failing = 300 }),
 		"ghcr.io/acme/shop:v1-lag300":         with(func(b *behaviour) { b.lag = 300 * time.Millisecond }),
+		"ghcr.io/acme/shop:v1-rare2":          with(func(b *behaviour) { b.failing = 2 }),
+		"ghcr.io/acme/shop:v1-overload8":      with(func(b *behaviour) { b.overload = 8 }),
+		"ghcr.io/acme/shop:v1-leak5":          with(func(b *behaviour) { b.leak = 5 * time.Millisecond }),
 		"ghcr.io/acme/shop:v2-slow5-http500":  with(func(b *behaviour) { b.slow, b.status = 5*s, 500 }),
 		"ghcr.io/acme/shop:v2-slow10-crash20": with(func(b *behaviour) { b.slow, b.crash, b.exitCode = 10*s, 20*s, 1 }),
 	} {
@@ -79,15 +82,21 @@ func TestAt(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	b := behaviour{status: http.StatusOK, failPercent: 30}
+	b := behaviour{status: http.StatusOK, failing: 300}
 	failed := 0
-	for random := range 100 {
-		if b.answer(random) == http.StatusInternalServerError {
+	for random := range 1000 {
+		if b.answer(random, 1) == http.StatusInternalServerError {
 			failed++
 		}
 	}
-	if failed != 30 {
-		t.Errorf("fail30 fails %d of the 100 random numbers, want 30", failed)
+	if failed != 300 {
+		t.Errorf("fail30 fails %d of the 1000 random numbers, want 300", failed)
+	}
+	if b = (behaviour{status: http.StatusOK, overload: 8}); b.answer(0, 8) != http.StatusOK || b.answer(0, 9) != http.StatusInternalServerError {
+		t.Error("overload8 fails other than what comes after the eighth request of a second")
+	}
+	if b = (behaviour{lag: time.Second, leak: time.Millisecond}); b.wait(0) != time.Second || b.wait(500) != 1500*time.Millisecond {
+		t.Error("leak1 does not answer each request a millisecond later")
 	}
 }
 
