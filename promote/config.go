@@ -30,6 +30,7 @@ type Config struct {
 	CandidateTag string // tag of the new revision below 100 %
 	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
 	Probe        Probe
+	WarmUp       string // path that is requested so that the candidate has a pod; empty: none
 	Load         requests.Load
 	Way          requests.Way // of the probe's and the load's requests
 

@@ -35,6 +35,7 @@ type Position struct {
 func (p *part) gates(step Step) [][]Gate {
 	rows := [][]Gate{
 		{liveGate(p.Config, p.Cluster, p.journal.verdicts)},
+		{warmUpGate(p, step)},
 		{probeGate(p.Config)},
 		{
 			bakeGate(step, staysLive(p.Cluster, p.journal.verdicts)),

@@ -15,7 +15,7 @@ import (
 // allGates is a config that asks for every gate there is.
 func allGates() (Config, Step) {
 	return Config{
-		WaitTimeout: time.Minute, Probe: Probe{Path: "/healthz"}, Load: requests.Load{Path: "/", Rate: 1}, WaitForData: time.Minute,
+		WaitTimeout: time.Minute, WarmUp: "/", Steps: []Step{{Percent: 100}}, Probe: Probe{Path: "/healthz"}, Load: requests.Load{Path: "/", Rate: 1}, WaitForData: time.Minute,
 	}, Step{Percent: 10, Bake: time.Hour}
 }
 
@@ -36,10 +36,10 @@ func TestEveryGateIsWhole(t *testing.T) {
 		}
 		sum += longest
 	}
-	if got, want := strings.Join(names, " "), "live probe bake slo"; got != want {
+	if got, want := strings.Join(names, " "), "live warm-up probe bake slo"; got != want {
 		t.Errorf("gates %s, want %s", got, want)
 	}
-	if got, want := c.patience(step), time.Minute+probePatience+time.Hour+time.Minute; got != sum || got != want {
+	if got, want := c.patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+time.Hour+time.Minute; got != sum || got != want {
 		t.Errorf("patience %s, want that of the longest gate of each row, %s", got, want)
 	}
 }

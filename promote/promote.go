@@ -27,11 +27,16 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
 	}
+	cool := func() {}
 	for _, percent := range r.shares() {
-		if err := r.advance(ctx, percent); err != nil {
+		err := r.advance(ctx, percent)
+		cool()
+		if err != nil {
 			return r.end(ctx, r.fail(ctx, percent, err))
 		}
+		cool = r.keepWarm(ctx)
 	}
+	cool()
 	r.close(ctx, r.unclosed())
 	for _, p := range r.parts {
 		p.reached = p.reachedBy(p.plan)

@@ -61,6 +61,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_LOAD=/ 5", `load: "/ 5" (INPUT_LOAD): expected a rate of whole requests, at most 100 a second, as NUMBER/s or NUMBER/m, but there is "5"; for example: /healthz 5/s`},
 		{"INPUT_LOAD=/ 101/s", `load: "/ 101/s" (INPUT_LOAD): expected a rate of whole requests, at most 100 a second, as NUMBER/s or NUMBER/m, but there is "101/s"; for example: /healthz 5/s`},
 		{"INPUT_LOAD=/ -1/m", `load: "/ -1/m" (INPUT_LOAD): expected a rate of whole requests, at most 100 a second, as NUMBER/s or NUMBER/m, but there is "-1/m"; for example: /healthz 5/s`},
+		{"INPUT_WARM-UP=healthz", `warm-up: "healthz" (INPUT_WARM-UP): expected a path that starts with one slash; for example: /healthz`},
 		{"INPUT_SLO=success>=99", `slo: "success>=99" (INPUT_SLO): "success>=99": expected a percentage with its sign, and with 6 decimals at most, such as success>=99%; for example: success>=99% latency<=500ms@99%`},
 		{"INPUT_ON-INCONCLUSIVE=ignore", `on-inconclusive: "ignore" (INPUT_ON-INCONCLUSIVE): expected hold, rollback or pass; for example: rollback`},
 		{"INPUT_WAIT-FOR-DATA=0", `wait-for-data: "0" (INPUT_WAIT-FOR-DATA): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 10m`},

@@ -75,6 +75,13 @@ func isPath(text string) bool {
 	return err == nil && u.Host == "" && strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") && !strings.Contains(text, "#")
 }
 
+func parseWarmUp(text string) (string, error) {
+	if !isPath(text) {
+		return "", errors.New("expected a path that starts with one slash")
+	}
+	return text, nil
+}
+
 // mostLoad is the highest rate, in requests a second, that a load may have: it
 // is there to see faults, not to find the limits of a Service.
 const mostLoad = 100

@@ -163,6 +163,8 @@ func (s *Settings) how() []Input {
 			Usage: "how many consecutive good answers the probe needs"},
 		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Way.Connect, parseHostPort),
 			Usage: "host:port that the probe and the load connect to instead of resolving the URL's host, as curl's --connect-to does"},
+		{Name: "warm-up", Example: "/healthz", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.WarmUp, parseWarmUp),
+			Usage: "path to request on the candidate's URL so that it has a ready pod when it gets traffic; more pods are told, not promised"},
 		{Name: "load", Example: "/healthz 5/s", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Load, parseLoad),
 			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; at 0 % the old revision is asked as well, to compare"},
 		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
