@@ -46,25 +46,26 @@ func (p Probe) answers(ctx context.Context, client *requests.Client, url string)
 	patience, stop := context.WithTimeout(ctx, probePatience)
 	defer stop()
 	want := max(p.Count, 1)
+	shown, _, _ := strings.Cut(url, "?") // a query may hold a secret
 	var last error
 	for good := 0; ; {
 		err := client.Get(patience, url, io.Discard).Fault(p.Expect)
 		switch {
 		case err == nil:
 			if good++; good == want {
-				return fmt.Sprintf("%d good answers from %s", want, url), nil
+				return fmt.Sprintf("%d good answers from %s", want, shown), nil
 			}
 		case patience.Err() == nil || last == nil: // the end of patience is no answer
 			good, last = 0, err
 		}
 		if over := sleep(patience, probePause); over != nil {
 			if ctx.Err() != nil { // the run ends, which says nothing of the candidate
-				return "", fmt.Errorf("asking %s: %w", url, context.Cause(ctx))
+				return "", fmt.Errorf("asking %s: %w", shown, context.Cause(ctx))
 			}
 			if last == nil {
 				last = over
 			}
-			return "", fmt.Errorf("%s: no %d good answers in a row in %s: %w", url, want, probePatience, last)
+			return "", fmt.Errorf("%s: no %d good answers in a row in %s: %w", shown, want, probePatience, last)
 		}
 	}
 }

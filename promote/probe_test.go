@@ -73,7 +73,7 @@ func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "3 good answers from http://candidate-product-import.example.test/healthz?deep=1"; reason != want {
+	if want := "3 good answers from http://candidate-product-import.example.test/healthz"; reason != want {
 		t.Errorf("reason %q, want %q", reason, want)
 	}
 	if got, want := fmt.Sprint(*asked), strings.Repeat("candidate-product-import.example.test/healthz?deep=1 ", 3); got != "["+strings.TrimSpace(want)+"]" {

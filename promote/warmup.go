@@ -75,6 +75,12 @@ type warmUp struct {
 	url    string
 }
 
+// shown is the URL without its query, which may hold a secret.
+func (w warmUp) shown() string {
+	url, _, _ := strings.Cut(w.url, "?")
+	return url
+}
+
 // first asks until there is an answer of a pod, whatever it says: how good it is
 // other gates judge.
 func (w warmUp) first(ctx context.Context) error {
@@ -87,9 +93,9 @@ func (w warmUp) first(ctx context.Context) error {
 		}
 		if over := sleep(patience, probePause); over != nil {
 			if ctx.Err() != nil {
-				return fmt.Errorf("asking %s: %w", w.url, context.Cause(ctx))
+				return fmt.Errorf("asking %s: %w", w.shown(), context.Cause(ctx))
 			}
-			return fmt.Errorf("%s: no answer of a pod in %s: %w", w.url, warmUpPatience, cmp.Or(answer.Fault(0), over))
+			return fmt.Errorf("%s: no answer of a pod in %s: %w", w.shown(), warmUpPatience, cmp.Or(answer.Fault(0), over))
 		}
 	}
 }

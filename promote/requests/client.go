@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -70,16 +71,16 @@ type Answer struct {
 	Err    error // why there was no whole answer to what was sent
 }
 
-// Get asks a URL once and writes the answer's body, or its first mebibyte, to
-// body. A request that ends with ctx was not sent.
-func (c *Client) Get(ctx context.Context, url string, body io.Writer) Answer {
+// Get asks an address once and writes the answer's body, or its first mebibyte,
+// to body. A request that ends with ctx was not sent.
+func (c *Client) Get(ctx context.Context, address string, body io.Writer) Answer {
 	limited, stop := context.WithTimeout(ctx, Limit)
 	defer stop()
 	var connected atomic.Bool // the dialer has goroutines of its own
 	traced := httptrace.WithClientTrace(limited, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
-	request, err := http.NewRequestWithContext(traced, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(traced, http.MethodGet, address, nil)
 	if err != nil {
-		return Answer{Unsent: err}
+		return Answer{Unsent: errors.New("the address cannot be requested")}
 	}
 	request.Header.Set("User-Agent", "knative-promote")
 	began := time.Now()
@@ -98,6 +99,9 @@ func (c *Client) Get(ctx context.Context, url string, body io.Writer) Answer {
 
 func (c *Client) send(request *http.Request, body io.Writer) (int, error) {
 	response, err := c.http.Do(request)
+	if about, ok := errors.AsType[*url.Error](err); ok {
+		return 0, about.Err // without the address, whose query may hold a secret
+	}
 	if err != nil {
 		return 0, err
 	}

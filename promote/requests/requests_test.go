@@ -19,7 +19,7 @@ import (
 	"github.com/acme/knative-promote/promote/requests"
 )
 
-const url = "http://candidate-shop.example.test/healthz"
+const url = "http://candidate-shop.example.test/healthz?key=secret"
 
 // to is a client that reaches the handler, whatever the URL's host.
 func to(t *testing.T, handler http.HandlerFunc) *requests.Client {
@@ -136,11 +136,11 @@ func TestUnsent(t *testing.T) {
 		"unknown name":  {t.Context(), at(t, "no-such-host.invalid:80"), url, "no-such-host.invalid"},
 		"not trusted":   {t.Context(), at(t, secret.Listener.Addr().String()), "https://shop.example.test/", "certificate"},
 		"the run ends":  {ended, waiting, url, "the step is over"},
-		"not a request": {t.Context(), waiting, "http://a b/", "invalid character"},
+		"not a request": {t.Context(), waiting, "http://a b/?key=secret", "the address cannot be requested"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := test.client.Get(test.ctx, test.url, io.Discard)
-			if answer.Unsent == nil || !strings.Contains(answer.Unsent.Error(), test.want) || answer.Fault(0) != answer.Unsent {
+			if answer.Unsent == nil || !strings.Contains(answer.Unsent.Error(), test.want) || answer.Fault(0) != answer.Unsent || strings.Contains(answer.Unsent.Error(), "secret") {
 				t.Errorf("%+v, want unsent because of %s", answer, test.want)
 			}
 		})
