@@ -23,17 +23,18 @@ const (
 // It helps where Argo CD would stand still: it syncs where auto-sync is off, and where
 // auto-sync has done nothing for ten seconds and no sync window is closed; it terminates
 // an automated sync of an older commit that only retries what an admission webhook or its
-// schema refused. It never touches what a person started. Where the token may not do this, the
-// reason says so and the wait goes on.
+// schema refused, and any sync of a commit that the intent rolls back. Else it never
+// touches what a person started. Where the token may not do this, the reason says so and
+// the wait goes on.
 //
 // Report, unless nil, is called after every observation, also when nothing changed.
 //
 // The error is nil when live, a [*FailedError], ErrSuperseded, ErrAuth (a token may
-// expire while waiting), or ctx's error with the last reason.
+// expire while waiting; a denial must last for [Grace]), or ctx's error with the last reason.
 func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Observed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in.Carries = once(in.Carries)
+	in.Carries, in.RollsBack = once(in.Carries), once(in.RollsBack)
 	w := &waiter{argo: c, in: in, report: report, events: c.watch(ctx, in.App)}
 	return w.run(ctx)
 }
@@ -130,6 +131,9 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		w.events.distrust()
 	}
 	switch {
+	case errors.Is(err, errDenied) && w.maySoonBeAllowed() && ctx.Err() == nil:
+		w.remember(Verdict{State: Wait, Reason: err.Error(), Trouble: "denied"})
+		return ob, nil
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
 		return ob, err
 	case errors.Is(err, ErrNotFound):
@@ -146,6 +150,12 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 	w.remember(verdict)
 	w.polling.saw(ob, announced(w.in, ob, verdict))
 	return ob, nil
+}
+
+// maySoonBeAllowed tells whether a denial may be one of Argo CD's troubles: it has shown
+// the Application before, and has not denied it for long.
+func (w *waiter) maySoonBeAllowed() bool {
+	return w.uid != "" && (w.last.Trouble != "denied" || time.Since(w.lastSince) < Grace)
 }
 
 // memory is what the wait knows from before it saw the Application as it is now.

@@ -19,6 +19,8 @@ func TestAwaitHelps(t *testing.T) {
 	byHand := blocked
 	byHand.App = blocked.App.DeepCopy()
 	byHand.App.Status.OperationState.Operation.InitiatedBy = v1alpha1.OperationInitiator{Username: "ann"}
+	rolledBack := byHand
+	rolledBack.RolledBack = true
 	invalid := blocked
 	invalid.App = blocked.App.DeepCopy()
 	invalid.App.Status.OperationState.Message = `one or more objects failed to apply, reason: error when patching "/dev/shm/1": Service.serving.knative.dev "web-b" is invalid: spec.template.spec.containers: Invalid value: "null"`
@@ -42,6 +44,7 @@ func TestAwaitHelps(t *testing.T) {
 		"an older commit is no Service": {inBehind, invalid, nil, []command{terminate}, ""},
 		"an older commit may yet heal":  {inBehind, away, nil, nil, ""},
 		"an older one, started by hand": {inBehind, byHand, nil, nil, ""},
+		"what is rolled back":           {inBehind, rolledBack, nil, []command{terminate}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -19,11 +19,12 @@ const (
 	nothing   command = ""
 	syncNow   command = "sync"      // where auto-sync is off
 	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
-	terminate command = "terminate" // an automated sync of an older commit that never will succeed
+	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back
 )
 
 // nextCommand decides whether Argo CD needs help, after the application has stood still for
-// the given time. It never touches an operation that a person started.
+// the given time. It never touches an operation that a person started, unless that syncs
+// what is rolled back.
 func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	app := ob.App
 	if app == nil || !ob.Relation.ours() {
@@ -31,7 +32,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	}
 	state := app.Status.OperationState
 	if state != nil && !state.Phase.Completed() {
-		if blocks(in, ob) {
+		if ob.RolledBack || blocks(in, ob) {
 			return terminate
 		}
 		return nothing

@@ -14,6 +14,9 @@ import (
 var (
 	// ErrAuth means that Argo CD does not accept the token, or not for this.
 	ErrAuth = errors.New("not allowed by Argo CD")
+	// errDenied is what it also says when it could not read the Application for a moment
+	// (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L193-L194).
+	errDenied = fmt.Errorf("%w: no such application, or the token may not do this", ErrAuth)
 	// ErrNotFound means that Argo CD knows no such Application, Service or Revision.
 	ErrNotFound = errors.New("not found")
 	// ErrSuperseded means that a newer commit, which no longer carries the intent's
@@ -49,7 +52,7 @@ func explain(err error) error {
 	case codes.Unauthenticated:
 		return fmt.Errorf("%w: the token is wrong, expired or revoked: %s", ErrAuth, message)
 	case codes.PermissionDenied:
-		return fmt.Errorf("%w: no such application, or the token may not do this: %s", ErrAuth, message)
+		return fmt.Errorf("%w: %s", errDenied, message)
 	case codes.NotFound:
 		return fmt.Errorf("%w: %s", ErrNotFound, message)
 	case codes.InvalidArgument:

@@ -31,6 +31,9 @@ type Intent struct {
 	// until it sees the commit it returns ErrBehind. Nil: any other revision is awaited
 	// to become Commit.
 	Carries func(ctx context.Context, revision string) (bool, error)
+	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
+	// terminates a sync of it, which may wait for a hook that never ends. Nil: none is.
+	RollsBack func(ctx context.Context, revision string) (bool, error)
 }
 
 // A CommitState is where a commit is on its way to be live.
@@ -64,6 +67,8 @@ type Observed struct {
 	Revision *servingv1.Revision // the one the intent names, or the template's
 	// Relation of the compared revision to the intent's commit.
 	Relation Relation
+	// RolledBack is whether the running operation syncs what the intent rolls back.
+	RolledBack bool
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"knative.dev/pkg/apis"
@@ -32,6 +33,9 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 	}
 	observed := Observed{App: app}
 	if observed.Relation, err = relate(ctx, in, compared(in, observed)); err != nil {
+		return observed, err
+	}
+	if observed.RolledBack, err = syncsRolledBack(ctx, in, observed); err != nil {
 		return observed, err
 	}
 	if !observed.Relation.ours() || observed.Relation == Same && judgeApplication(in, observed) != nil {
@@ -86,10 +90,20 @@ func relateOperation(ctx context.Context, in Intent, ob Observed) Relation {
 	return relation
 }
 
-// once asks carries only once about a revision: it may look into Git, and an answer does
-// not change. Errors are asked again.
-func once(carries func(context.Context, string) (bool, error)) func(context.Context, string) (bool, error) {
-	if carries == nil {
+// syncsRolledBack asks the intent whether it rolls back what is being synced.
+func syncsRolledBack(ctx context.Context, in Intent, ob Observed) (bool, error) {
+	state, revision := ob.App.Status.OperationState, syncRevision(in, ob.App)
+	if in.RollsBack == nil || !ob.Relation.ours() || state == nil || state.Phase != common.OperationRunning ||
+		revision == "" || revision == compared(in, ob) || revision == in.Commit {
+		return false, nil
+	}
+	return in.RollsBack(ctx, revision)
+}
+
+// once asks only once about a revision: the question may look into Git, and an answer
+// does not change. Errors are asked again.
+func once(question func(context.Context, string) (bool, error)) func(context.Context, string) (bool, error) {
+	if question == nil {
 		return nil
 	}
 	answers := map[string]bool{}
@@ -97,7 +111,7 @@ func once(carries func(context.Context, string) (bool, error)) func(context.Cont
 		if answer, known := answers[revision]; known {
 			return answer, nil
 		}
-		answer, err := carries(ctx, revision)
+		answer, err := question(ctx, revision)
 		if err == nil {
 			answers[revision] = answer
 		}

@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -81,6 +82,25 @@ func (i infra) carries(want expected) func(context.Context, string) (bool, error
 			return false, argo.ErrBehind
 		}
 		return false, nil
+	}
+}
+
+// rollsBack tells whether a commit is one of a promotion, by its record.
+func (i infra) rollsBack(promotion string) func(context.Context, string) (bool, error) {
+	return func(ctx context.Context, other string) (bool, error) {
+		snapshot, err := i.commits.At(ctx, other)
+		if err != nil {
+			return false, err
+		}
+		text, err := knative.ReadRecord(snapshot.Tree, i.Overlay, i.Service)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		record, err := parseRecord(text)
+		return err == nil && promotion != "" && record.Promotion == promotion, nil
 	}
 }
 

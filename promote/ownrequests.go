@@ -13,7 +13,7 @@ import (
 )
 
 // ownRequests are those that the run itself sends to the candidate in a step,
-// and to the old revision as long as that has a URL of its own.
+// and to the Service's own URL as long as that stands for the old revision.
 type ownRequests struct {
 	load           requests.Load
 	candidate, old answered
@@ -32,8 +32,13 @@ type answered struct {
 	why    error // the last one was not sent
 }
 
-// ownRequests says whom the run asks in a step. At 0 % all requests to the
-// Service's own URL still reach the old revision.
+// mostlyOld is up to which share of the candidate the Service's own URL stands
+// for the old revision. With a share of its own the candidate is compared with a
+// mixture: one that is not worse than the old revision is not worse than that
+// either, and one that is worse is so by the less the greater its share is.
+const mostlyOld = 50
+
+// ownRequests says whom the run asks in a step.
 func (c Config) ownRequests(at *Position, load requests.Load, objective slo.Objective) (*ownRequests, error) {
 	url, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
 	if err != nil {
@@ -41,7 +46,7 @@ func (c Config) ownRequests(at *Position, load requests.Load, objective slo.Obje
 	}
 	own := &ownRequests{load: load}
 	own.candidate = answered{url: url, objective: objective, expect: c.Probe.Expect}
-	if service := at.Observed.Service; at.Step.Percent == 0 && service.Status.URL != nil {
+	if service := at.Observed.Service; at.Step.Percent <= mostlyOld && service.Status.URL != nil {
 		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: c.Probe.Expect}
 	}
 	return own, nil

@@ -59,9 +59,10 @@ func TestOwnRequests(t *testing.T) {
 		candidate slo.Counts
 		old       *slo.Counts
 	}{
-		"the old revision beside it":         {0, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
-		"the Service's URL is shared":        {50, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, nil},
-		"the Service's URL is the new one's": {100, slo.Counts{Requests: 6, Slow: 6}, nil},
+		"the old revision beside it":                {0, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
+		"the Service's URL is mostly the old one's": {50, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
+		"the Service's URL is mostly the new one's": {51, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, nil},
+		"the Service's URL is the new one's":        {100, slo.Counts{Requests: 6, Slow: 6}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := sendTo(t, byHost(t), test.percent, 6, objective)

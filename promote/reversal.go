@@ -97,7 +97,16 @@ func (b *reversal) expect() error {
 	}
 	commit := b.log.entry().Commit
 	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: record.Promotion}
+	b.position.Intent.RollsBack = b.infra.rollsBack(b.rolledBack())
 	return nil
+}
+
+// rolledBack is the promotion whose commits the reversal replaces.
+func (b *reversal) rolledBack() string {
+	if b.step == stepRollback {
+		return b.plan.record.Promotion
+	}
+	return b.plan.ID
 }
 
 // confirm waits until what was rolled back is live.

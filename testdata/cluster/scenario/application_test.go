@@ -3,15 +3,10 @@
 package scenario
 
 import (
-	"context"
 	"fmt"
 	"testing"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // However an Application is set up, a good image is promoted and a broken one
@@ -112,42 +107,9 @@ spec:
 // A sync that takes its time, here for a hook, is waited for.
 func TestOperationRunning(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(l *layout) {
-		l.set("./hook.yaml", `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: before
-  annotations: {argocd.argoproj.io/hook: PreSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
-spec: {template: {spec: {restartPolicy: Never, containers: [{name: migrate, image: ghcr.io/acme/migrate:v1}]}}}
-`)
-		kustomization := l.Overlay + "/kustomization.yaml"
-		l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - hook.yaml"))
-		go finishJobs(t.Context(), l.Service)
-	})
+	s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service) })
 	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
-}
-
-// finishJobs stands in for the controller of Jobs: each one is done after two
-// seconds.
-func finishJobs(ctx context.Context, namespace string) {
-	jobs := kube.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}).Namespace(namespace)
-	for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
-		list, err := jobs.List(ctx, metav1.ListOptions{})
-		if err != nil {
-			continue
-		}
-		for _, job := range list.Items {
-			if time.Since(job.GetCreationTimestamp().Time) < 2*time.Second {
-				continue
-			}
-			now := time.Now().UTC().Format(time.RFC3339)
-			done := fmt.Sprintf(`{"status": {"succeeded": 1, "startTime": %[1]q, "completionTime": %[1]q, "conditions": [
-				{"type": "SuccessCriteriaMet", "status": "True", "lastTransitionTime": %[1]q},
-				{"type": "Complete", "status": "True", "lastTransitionTime": %[1]q}]}}`, now)
-			jobs.Patch(ctx, job.GetName(), types.MergePatchType, []byte(done), metav1.PatchOptions{}, "status")
-		}
-	}
 }
 
 // Argo CD retries a commit that Knative's webhook refuses. The promotion that

@@ -1,0 +1,98 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestHooks has a Job as a hook of each kind, which succeeds, fails or never
+// ends with the new image, and what the run says and does. With the old image it
+// succeeds.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		hook, job string // when it runs, and what becomes of it
+		image     string // of the Service
+		code      int
+		says      string
+		ends      string // image that is live in the end
+	}{
+		{"PreSync", "good", "v2.0.0-good", 0, "", "v2.0.0-good"},
+		{"PreSync", "failing", "v2.0.0-failing", 8, "one or more synchronization tasks completed unsuccessfully", "v1.0.0"},
+		{"PreSync", "endless", "v2.0.0-endless", 8, "not live after 40s", "v1.0.0"},
+		{"PostSync", "good", "v2.0.0-good", 0, "", "v2.0.0-good"},
+		{"PostSync", "failing", "v2.0.0-failing", 8, "one or more synchronization tasks completed unsuccessfully", "v1.0.0"},
+		{"PostSync", "endless", "v2.0.0-endless", 8, "not live after 40s", "v1.0.0"},
+		{"SyncFail", "good", "v2.0.0-broken", 8, "", "v1.0.0"},
+		{"SyncFail", "failing", "v2.0.0-broken", 8, "", "v1.0.0"},
+		{"SyncFail", "endless", "v2.0.0-broken", 8, "", "v1.0.0"},
+	} {
+		t.Run(strings.ToLower(test.hook)+"-"+test.job, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, hook(t, test.hook), func(l *layout) { go endJobs(t.Context(), l.Service) })
+			r := s.promote(test.image, "steps=50,100", "wait-timeout=40s").exits(test.code)
+			r.says(test.says)
+			s.settled(test.ends)
+		})
+	}
+}
+
+// hook adds a Job that runs the Service's image at a moment of a sync.
+func hook(t *testing.T, when string) func(*layout) {
+	return func(l *layout) {
+		l.set("./hook.yaml", fmt.Sprintf(`apiVersion: batch/v1
+kind: Job
+metadata:
+  name: smoke-test
+  annotations: {argocd.argoproj.io/hook: %s, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
+spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: test, image: ghcr.io/acme/app}]}}}
+`, when))
+		kustomization := l.Overlay + "/kustomization.yaml"
+		l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - hook.yaml"))
+	}
+}
+
+// endJobs stands in for the controller of Jobs: after two seconds each one has
+// become what its image says.
+func endJobs(ctx context.Context, namespace string) {
+	jobs := kube.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}).Namespace(namespace)
+	for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		list, err := jobs.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue
+		}
+		for _, job := range list.Items {
+			if end := endOf(job); end != "" && time.Since(job.GetCreationTimestamp().Time) >= 2*time.Second {
+				jobs.Patch(ctx, job.GetName(), types.MergePatchType, []byte(end), metav1.PatchOptions{}, "status")
+			}
+		}
+	}
+}
+
+// endOf is the status of a Job that has ended; empty: it does not end.
+func endOf(job unstructured.Unstructured) string {
+	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
+	image := fmt.Sprint(containers)
+	now := time.Now().UTC().Format(time.RFC3339)
+	switch {
+	case strings.Contains(image, "endless"):
+		return ""
+	case strings.Contains(image, "failing"):
+		return fmt.Sprintf(`{"status": {"failed": 1, "startTime": %[1]q, "conditions": [
+			{"type": "FailureTarget", "status": "True", "reason": "BackoffLimitExceeded", "lastTransitionTime": %[1]q},
+			{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit", "lastTransitionTime": %[1]q}]}}`, now)
+	}
+	return fmt.Sprintf(`{"status": {"succeeded": 1, "startTime": %[1]q, "completionTime": %[1]q, "conditions": [
+		{"type": "SuccessCriteriaMet", "status": "True", "lastTransitionTime": %[1]q},
+		{"type": "Complete", "status": "True", "lastTransitionTime": %[1]q}]}}`, now)
+}
