@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
@@ -103,4 +105,24 @@ func (c *calls) Visit(node *ast.Node) {
 			*c = append(*c, `""`)
 		}
 	}
+}
+
+// Time is what an expression such as now() - duration("5m") gives, with which a
+// query over a time begins and ends.
+func Time(expression string) (time.Time, error) {
+	env := map[string]any{"isNaN": math.IsNaN, "isInf": func(f float64) bool { return math.IsInf(f, 0) }}
+	program, err := compile(context.Background(), expression, expr.Env(env))
+	if err != nil {
+		return time.Time{}, err
+	}
+	machine := vm.VM{MemoryBudget: maxElements}
+	output, err := machine.Run(program, env)
+	if err != nil {
+		return time.Time{}, plain(err)
+	}
+	at, ok := output.(time.Time)
+	if !ok {
+		return time.Time{}, fmt.Errorf("expected a time, but it gives a %T", output)
+	}
+	return at, nil
 }

@@ -1,0 +1,177 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/promote/analysis/template"
+)
+
+// A Suite is what the input asks for: the templates and their steps.
+type Suite struct {
+	entries   []Entry
+	templates map[string][]template.Template // by file
+	all       []template.Template
+	inputs    Inputs
+}
+
+// Inputs are the values that the user gives.
+type Inputs struct {
+	Args       map[string]string // analysis-args
+	Secrets    map[string]string // analysis-secrets, by name/key
+	Prometheus string            // the address for queries that name none
+}
+
+// A Step is one after which an analysis may be asked.
+type Step struct {
+	Percent int // 0 for the candidate's
+	Bake    time.Duration
+}
+
+func (s Step) name() string {
+	if s.Percent == candidateStep {
+		return "candidate"
+	}
+	return strconv.Itoa(s.Percent)
+}
+
+// An Analysis is what is asked after one step.
+type Analysis struct {
+	merged template.Merged
+	values func() template.Values
+}
+
+// Load reads the files of the entries and says everything that is wrong with them
+// and with the inputs, before there is a candidate. read gives the content of a
+// file of the infra repository.
+func Load(entries []Entry, steps []Step, inputs Inputs, read func(file string) ([]byte, error)) (Suite, []error) {
+	s := Suite{entries: entries, templates: map[string][]template.Template{}, inputs: inputs}
+	var wrong []error
+	for _, entry := range entries {
+		if _, done := s.templates[entry.File]; !done {
+			templates, errs := parse(entry.File, read)
+			s.templates[entry.File] = templates
+			s.all = append(s.all, templates...)
+			wrong = append(wrong, errs...)
+		}
+		wrong = append(wrong, entry.unused(steps)...)
+	}
+	wrong = append(wrong, template.Twice(s.all)...)
+	wrong = append(wrong, template.Values{Own: inputs.Args}.Undeclared(s.all)...)
+	short := map[string][]string{} // steps that are too short for an endless metric, by its place
+	for _, step := range steps {
+		merged, errs := s.merge(step.Percent)
+		wrong = append(wrong, errs...)
+		if merged == nil {
+			continue
+		}
+		metrics, _, errs := merged.Resolve(s.values(sample.values(time.Time{})))
+		wrong = append(wrong, errs...)
+		for _, m := range metrics {
+			if m.Endless() && m.InitialDelay >= step.Bake {
+				short[m.At] = append(short[m.At], step.name())
+			}
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(short)) {
+		wrong = append(wrong, fmt.Errorf("%s: has an interval and no count, so it is measured for as long as a step bakes; these do not bake, or not longer than its initialDelay: %s: expected a count, a bake such as 10@5m in the input steps, or other steps with at= in the input analysis", at, strings.Join(short[at], ", ")))
+	}
+	return s, distinct(wrong)
+}
+
+func parse(file string, read func(string) ([]byte, error)) ([]template.Template, []error) {
+	content, err := read(file)
+	if err != nil {
+		return nil, []error{fmt.Errorf("input analysis: %s: %w", file, err)}
+	}
+	return template.Parse(file, content)
+}
+
+// unused says which of the entry's steps are none of the promotion's.
+func (e Entry) unused(steps []Step) []error {
+	var wrong []error
+	for _, percent := range e.At {
+		if !slices.ContainsFunc(steps, func(s Step) bool { return s.Percent == percent }) {
+			wrong = append(wrong, fmt.Errorf("input analysis: %s: at=%d is none of the promotion's steps", e.File, percent))
+		}
+	}
+	return wrong
+}
+
+// merge puts the templates for a step together; nil if there are none.
+func (s Suite) merge(percent int) (*template.Merged, []error) {
+	var templates []template.Template
+	for _, entry := range s.entries {
+		if entry.asked(percent) {
+			templates = append(templates, s.templates[entry.File]...)
+		}
+	}
+	if len(templates) == 0 {
+		return nil, nil
+	}
+	merged, wrong := template.Merge(templates, s.all)
+	return &merged, wrong
+}
+
+func (s Suite) values(known map[string]string) template.Values {
+	return template.Values{Known: known, Own: s.inputs.Args, Secrets: s.inputs.Secrets, Prometheus: s.inputs.Prometheus}
+}
+
+// At is what is asked after the step with that percentage; false if nothing is.
+func (s Suite) At(percent int, facts Facts) (Analysis, bool) {
+	merged, _ := s.merge(percent)
+	if merged == nil {
+		return Analysis{}, false
+	}
+	return Analysis{merged: *merged, values: func() template.Values { return s.values(facts.values(time.Now())) }}, true
+}
+
+// Patience is the longest that a run takes.
+func (s Suite) Patience(step Step, wait time.Duration) time.Duration {
+	merged, _ := s.merge(step.Percent)
+	if merged == nil {
+		return 0
+	}
+	metrics, _, _ := merged.Resolve(s.values(sample.values(time.Time{})))
+	var longest time.Duration
+	for _, m := range metrics {
+		round := max(m.Interval, retryAfter) + m.Timeout()
+		all := m.InitialDelay + time.Duration(m.Count+1)*round
+		if m.Endless() {
+			all = max(step.Bake, m.InitialDelay) + 2*round
+		}
+		longest = max(longest, all+wait+graceForErrors(m))
+	}
+	return longest
+}
+
+// Metrics are those that are measured, with their arguments as they are now.
+func (a Analysis) Metrics() ([]template.Metric, error) {
+	metrics, _, wrong := a.merged.Resolve(a.values())
+	return metrics, errors.Join(wrong...)
+}
+
+// metric is one of them, with what may not be shown of it.
+func (a Analysis) metric(index int) (template.Metric, template.Secrets, error) {
+	metrics, secrets, wrong := a.merged.Resolve(a.values())
+	if len(wrong) > 0 {
+		return template.Metric{}, secrets, errors.Join(wrong...)
+	}
+	return metrics[index], secrets, nil
+}
+
+// distinct leaves out what was said already, of a step before.
+func distinct(all []error) []error {
+	var once []error
+	for _, err := range all {
+		if !slices.ContainsFunc(once, func(e error) bool { return e.Error() == err.Error() }) {
+			once = append(once, err)
+		}
+	}
+	return once
+}
