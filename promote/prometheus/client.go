@@ -48,10 +48,15 @@ func New(config Config) (*Client, error) {
 	return client, nil
 }
 
-// Query is the value of a query at one moment. The value of a range vector, such
-// as up[5m], has a sample for each of its points.
+// Query is the value of a query at one moment, the present by Prometheus' own clock
+// where at is zero. The value of a range vector, such as up[5m], has a sample for
+// each of its points.
 func (c *Client) Query(ctx context.Context, query string, at time.Time) (Answer, error) {
-	return c.ask(ctx, "query", url.Values{"query": {query}, "time": {seconds(at)}})
+	form := url.Values{"query": {query}}
+	if !at.IsZero() {
+		form.Set("time", seconds(at))
+	}
+	return c.ask(ctx, "query", form)
 }
 
 // A Range is the moments of a query: one each Step, from Start to End.

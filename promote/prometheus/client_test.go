@@ -214,12 +214,16 @@ func TestRequest(t *testing.T) {
 	if _, err := client.Query(t.Context(), `up{job="a"}`, time.UnixMilli(1500)); err != nil {
 		t.Error(err)
 	}
+	if _, err := client.Query(t.Context(), "time()", time.Time{}); err != nil {
+		t.Error(err)
+	}
 	if _, err := client.QueryRange(t.Context(), "up", Range{time.Unix(1, 0), time.Unix(61, 0), 500 * time.Millisecond}); err != nil {
 		t.Error(err)
 	}
 	once := host + " /prom/api/v1/query query=up%7Bjob%3D%22a%22%7D&tenant=shop&time=1.500 1 me secret"
+	now := host + " /prom/api/v1/query query=time%28%29&tenant=shop 1 me secret"
 	over := host + " /prom/api/v1/query_range end=61.000&query=up&start=1.000&step=0.5&tenant=shop 1 me secret"
-	if diff := cmp.Diff([]string{"POST " + once, "GET " + once, "POST " + over, "GET " + over}, got); diff != "" {
+	if diff := cmp.Diff([]string{"POST " + once, "GET " + once, "POST " + now, "GET " + now, "POST " + over, "GET " + over}, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }

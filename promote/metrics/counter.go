@@ -1,0 +1,242 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote/prometheus"
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+// before is how long before the first look a series may have been scraped for the
+// last time and still be counted from where it was.
+const before = time.Hour
+
+// An Asker answers queries, at the moment that its own clock shows where at is
+// zero. It is a [prometheus.Client].
+type Asker interface {
+	Query(ctx context.Context, query string, at time.Time) (prometheus.Answer, error)
+}
+
+// A Counter counts requests from its first look on. It is for one caller.
+type Counter struct {
+	asker     Asker
+	objective slo.Objective
+	revisions Revisions
+	metrics   []metric // those that may have the series; one, when it is known
+
+	began time.Time // by Prometheus' clock
+	first time.Time // by ours
+	based bool
+	base  Seen
+}
+
+// Seen is what was counted.
+type Seen struct {
+	Candidate slo.Counts
+	Old       *slo.Counts // nil: there is none
+	// Within is the boundary that slow requests were counted at, at most the
+	// objective's latency, 0 where they are not counted or not known.
+	Within time.Duration
+}
+
+// New checks the objective. It asks nothing yet.
+func New(asker Asker, objective slo.Objective, revisions Revisions) (*Counter, error) {
+	if err := Check(objective); err != nil {
+		return nil, err
+	}
+	return &Counter{asker: asker, objective: objective, revisions: revisions, metrics: metricsOf(objective.From)}, nil
+}
+
+// ErrNoSeries means that Prometheus has no series of either revision. It may have
+// some later. Requests that it then has of a revision are counted from the first.
+var ErrNoSeries = errors.New("no such series in Prometheus")
+
+// Counts are the requests since the first look. A candidate without a series
+// beside an old revision that has some has had no request yet.
+func (c *Counter) Counts(ctx context.Context) (Seen, error) {
+	at, age, err := c.moment(ctx)
+	if err != nil {
+		return Seen{}, err
+	}
+	now, err := c.totals(ctx, at, age)
+	if err != nil && !errors.Is(err, ErrNoSeries) {
+		return Seen{}, err
+	}
+	if !c.based {
+		c.based, c.base = true, now
+	}
+	return now.since(c.base), err
+}
+
+// moment is the present by Prometheus' clock, and how far back to read: always to
+// the same moment, so that no series drops out between two looks.
+func (c *Counter) moment(ctx context.Context) (at time.Time, age time.Duration, err error) {
+	if c.began.IsZero() {
+		answer, err := c.asker.Query(ctx, "time()", time.Time{})
+		if err != nil {
+			return at, 0, err
+		}
+		if len(answer.Samples) != 1 || !(answer.Samples[0].Value > 0 && answer.Samples[0].Value < 1e11) {
+			return at, 0, errors.New("asking Prometheus for its time: expected one number of seconds")
+		}
+		c.first, c.began = time.Now(), time.UnixMilli(int64(answer.Samples[0].Value*1000))
+	}
+	passed := time.Since(c.first).Truncate(time.Millisecond)
+	return c.began.Add(passed), passed + before, nil
+}
+
+// totals are the requests of all time, by the first of the metrics that has any.
+func (c *Counter) totals(ctx context.Context, at time.Time, age time.Duration) (Seen, error) {
+	var names []string
+	for _, m := range c.metrics {
+		seen, found, err := c.read(ctx, m, at, age)
+		if err != nil {
+			return Seen{}, fmt.Errorf("counting by %s: %w", m.name, err)
+		}
+		if found {
+			c.metrics = []metric{m}
+			return seen, nil
+		}
+		if len(names) == 0 || names[len(names)-1] != m.name {
+			names = append(names, m.name)
+		}
+	}
+	var none Seen
+	if c.revisions.Old != "" {
+		none.Old = new(slo.Counts)
+	}
+	return none, fmt.Errorf("counting %s by %s: %w", strings.Join(c.revisions.names(), " and "), strings.Join(names, " or "), ErrNoSeries)
+}
+
+// read asks for one metric of both revisions, and tells whether there is any series.
+func (c *Counter) read(ctx context.Context, m metric, at time.Time, age time.Duration) (seen Seen, found bool, err error) {
+	r := reading{Counter: c, metric: m, at: at, age: age}
+	all, err := r.counts(ctx)
+	if err != nil || len(all) == 0 {
+		return Seen{}, false, err
+	}
+	if c.objective.Latency > 0 {
+		if seen.Within, err = r.slow(ctx, all); err != nil {
+			return Seen{}, false, err
+		}
+	}
+	seen.Candidate = all[c.revisions.Candidate]
+	if c.revisions.Old != "" {
+		old := all[c.revisions.Old]
+		seen.Old = &old
+	}
+	return seen, true, nil
+}
+
+// since is what has come after an earlier look.
+func (s Seen) since(earlier Seen) Seen {
+	s.Candidate = less(s.Candidate, earlier.Candidate)
+	if s.Old != nil && earlier.Old != nil {
+		old := less(*s.Old, *earlier.Old)
+		s.Old = &old
+	}
+	return s
+}
+
+func less(a, b slo.Counts) slo.Counts {
+	return slo.Counts{Requests: a.Requests - b.Requests, Failed: a.Failed - b.Failed, Slow: a.Slow - b.Slow}
+}
+
+// A reading is one look at one metric.
+type reading struct {
+	*Counter
+	metric metric
+	at     time.Time
+	age    time.Duration
+}
+
+// counts are the requests by revision, of those that have a series.
+func (r reading) counts(ctx context.Context) (map[string]slo.Counts, error) {
+	all := map[string]slo.Counts{}
+	var samples []prometheus.Sample
+	var err error
+	for i, name := range r.revisions.names() {
+		switch {
+		case r.metric.own:
+			samples, err = r.ask(ctx, r.revisions.ownQuery(r.metric.counts, name, r.age))
+		case i == 0:
+			samples, err = r.ask(ctx, r.revisions.query(r.metric.counts, r.age))
+		}
+		if err != nil {
+			return nil, err
+		}
+		counts, found, err := r.metric.tally(samples, r.label(name))
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			all[name] = counts
+		}
+	}
+	return all, nil
+}
+
+// label is the value of a revision's label.
+func (r reading) label(name string) string { return r.revisions.query(r.metric.prefix, r.age) + name }
+
+// slow counts the slow requests into all, and tells which boundary they exceed.
+func (r reading) slow(ctx context.Context, all map[string]slo.Counts) (within time.Duration, err error) {
+	if err := r.wholeSeconds(ctx); err != nil {
+		return 0, err
+	}
+	samples, err := r.ask(ctx, r.revisions.query(r.metric.buckets, r.age))
+	if err != nil {
+		return 0, err
+	}
+	for name, counts := range all {
+		h, err := r.metric.histogram(samples, r.label(name))
+		switch {
+		case err != nil:
+			return 0, err
+		case len(h) == 0 && counts.Requests > 0:
+			return 0, fmt.Errorf("%s has %d requests and no buckets of their latency", name, counts.Requests)
+		case len(h) == 0:
+			continue
+		}
+		boundary, err := h.boundary(r.objective.Latency, r.metric.unit)
+		if err != nil {
+			return 0, err
+		}
+		if counts.Slow, err = h.slow(boundary); err != nil {
+			return 0, err
+		}
+		counts.Slow = min(counts.Slow, counts.Requests) // one more may be in the buckets already
+		all[name], within = counts, span(boundary, r.metric.unit)
+	}
+	return within, nil
+}
+
+// wholeSeconds refuses the versions of Knative that count 0.9 s as 0.
+// https://github.com/knative/serving/commit/4004491
+func (r reading) wholeSeconds(ctx context.Context) error {
+	if r.metric.sums == "" {
+		return nil
+	}
+	samples, err := r.ask(ctx, r.revisions.query(r.metric.sums, r.age))
+	if err == nil && wholeSeconds(samples) {
+		return errors.New("this version of Knative counts latency in whole seconds: expected 1.19.9, 1.20.2 or 1.21 and newer, or from=kourier or istio")
+	}
+	return err
+}
+
+// ask is for answers that are whole.
+func (r reading) ask(ctx context.Context, query string) ([]prometheus.Sample, error) {
+	answer, err := r.asker.Query(ctx, query, r.at)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Warnings) > 0 {
+		return nil, fmt.Errorf("the answer may not be whole: %s", oneline.Of(strings.Join(answer.Warnings, "; "), 300))
+	}
+	return answer.Samples, nil
+}
