@@ -29,6 +29,7 @@ require (
 	golang.org/x/net v0.59.0
 	golang.org/x/oauth2 v0.24.0
 	golang.org/x/sync v0.23.0
+	golang.org/x/time v0.8.0
 	golang.org/x/tools v0.51.0
 	google.golang.org/grpc v1.68.1
 	google.golang.org/protobuf v1.36.11
@@ -169,7 +170,6 @@ require (
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
 	golang.org/x/term v0.46.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
-	golang.org/x/time v0.8.0 // indirect
 	golang.org/x/vuln v1.8.0 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	google.golang.org/genproto v0.0.0-20240213162025-012b6fc9bca9 // indirect

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -38,6 +39,7 @@ type Config struct {
 	Skip      []string // rules of the check that are not asked
 
 	SLO         slo.Objective // zero: what the requests of the run itself are judged by is the default
+	Analysis    analysis.Inputs
 	WaitForData time.Duration // how much longer than the bake time a step waits for requests enough to judge
 
 	OnFailure      Policy

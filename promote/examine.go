@@ -37,7 +37,9 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	seen, unseen := p.service.look(ctx, 0)
 	p.saw(seen)
+	wrong := p.readAnalysis(p.at.Tree)
 	facts = p.facts(ctx)
+	facts.Analysis = wrong
 	if p.at.App == nil && (errors.Is(unseen, argo.ErrNotFound) || errors.Is(unseen, argo.ErrAuth)) {
 		facts.NoApp = unseen
 	} else if unseen != nil {
@@ -94,19 +96,24 @@ func (p *part) facts(ctx context.Context) check.Facts {
 // last gate fails.
 func (p *part) worst(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
-		return p.Worst(time.Until(end))
+		return p.longest(time.Until(end))
 	}
-	return p.Worst(math.MaxInt64)
+	return p.longest(math.MaxInt64)
 }
 
 // Worst is the longest that a run may take that is ended at the limit, and what
-// comes after it when the last gate fails.
+// comes after it when the last gate fails. How long an analysis may take is known
+// from its files only.
 func (c Config) Worst(limit time.Duration) time.Duration {
-	total := c.patience(Step{}) // the candidate
-	for _, step := range c.Steps {
-		total += c.patience(step)
+	return (&part{Config: c}).longest(limit)
+}
+
+func (p *part) longest(limit time.Duration) time.Duration {
+	total := p.patience(Step{}) // the candidate
+	for _, step := range p.Steps {
+		total += p.patience(step)
 	}
-	return min(total, limit) + c.WaitTimeout
+	return min(total, limit) + p.WaitTimeout
 }
 
 // gather asks Argo CD, by setup, and the Git server, all at the same time.

@@ -40,6 +40,7 @@ func (p *part) gates(step Step) [][]Gate {
 		{
 			bakeGate(step, staysLive(p.Cluster, p.journal.verdicts)),
 			sloGate(p.Config, step, &p.measured, p.journal.say),
+			p.analysisGate(step),
 		},
 	}
 	for i, row := range rows {
@@ -49,9 +50,9 @@ func (p *part) gates(step Step) [][]Gate {
 }
 
 // patience is the longest that all gates of a step take.
-func (c Config) patience(step Step) time.Duration {
+func (p *part) patience(step Step) time.Duration {
 	var all time.Duration
-	for _, row := range (&part{Config: c}).gates(step) {
+	for _, row := range p.gates(step) {
 		var longest time.Duration
 		for _, gate := range row {
 			longest = max(longest, gate.Patience)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/requests"
 )
 
@@ -16,6 +17,7 @@ import (
 func allGates() (Config, Step) {
 	return Config{
 		WaitTimeout: time.Minute, WarmUp: "/", Steps: []Step{{Percent: 100}}, Probe: Probe{Path: "/healthz"}, Load: requests.Load{Path: "/", Rate: 1}, WaitForData: time.Minute,
+		Analysis: analysis.Inputs{Entries: []analysis.Entry{{File: "analysis.yaml"}}},
 	}, Step{Percent: 10, Bake: time.Hour}
 }
 
@@ -36,10 +38,10 @@ func TestEveryGateIsWhole(t *testing.T) {
 		}
 		sum += longest
 	}
-	if got, want := strings.Join(names, " "), "live warm-up probe bake slo"; got != want {
+	if got, want := strings.Join(names, " "), "live warm-up probe bake slo analysis"; got != want {
 		t.Errorf("gates %s, want %s", got, want)
 	}
-	if got, want := c.patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+time.Hour+time.Minute; got != sum || got != want {
+	if got, want := (&part{Config: c}).patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+time.Hour+time.Minute; got != sum || got != want {
 		t.Errorf("patience %s, want that of the longest gate of each row, %s", got, want)
 	}
 }

@@ -61,6 +61,9 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.plan = plan
+	if err := p.loadAnalysis(ctx); err != nil {
+		return err
+	}
 	p.journal.renders(p.at.Now, after)
 	for _, c := range knative.Companions(p.at.Now, after) {
 		p.journal.say("%s runs the image too and moves with the first commit, without steps", c.Name)

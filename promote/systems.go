@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/analysis"
 )
 
 // Systems are what a run works on, and whom it tells of it.
@@ -18,6 +19,8 @@ type Systems struct {
 	Commits  Commits
 	Cluster  Cluster // nil: there is no Argo CD to ask, which is enough for a plan
 	Reporter Reporter
+
+	Sources analysis.Sources // what AnalysisTemplates measure with
 
 	// What the check and the preflight ask; nil: that is not asked.
 	Setup     SetupReader

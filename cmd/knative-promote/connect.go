@@ -12,6 +12,8 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/analysis/web"
 	"github.com/acme/knative-promote/promote/github"
 )
 
@@ -20,6 +22,8 @@ import (
 func (t task) connect() (promote.Systems, error) {
 	s := t.settings
 	on := promote.Systems{Cancelled: t.cancelled}
+	on.Sources.Web = analysis.Web{Client: web.Client{Around: t.console.Trace("analysis")}}
+	on.Sources.Prometheus = analysis.Prometheus{Around: t.console.Trace("Prometheus")}
 	if s.Checkout {
 		on.Branch = checkedOut{t.workflow.Workspace}
 	} else {

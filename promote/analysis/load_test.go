@@ -2,11 +2,14 @@ package analysis_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/acme/knative-promote/gitops/golden"
@@ -44,6 +47,25 @@ var facts = analysis.Facts{
 	URL: "http://shop.prod.example.com", Image: "registry.example.com/shop:v2", Commit: "c0ffee", Percent: 100, Step: "100",
 }
 
+// all are sources for everything, which nobody asks.
+var all = analysis.Sources{Web: &replay{}, Prometheus: &replay{}, Job: &replay{}}
+
+// TestNoSource names the providers that a run has no source for.
+func TestNoSource(t *testing.T) {
+	t.Parallel()
+	const text = `{apiVersion: argoproj.io/v1alpha1, kind: AnalysisTemplate, metadata: {name: t}, spec: {metrics: [
+		{name: a, provider: {job: {spec: {template: {}}}}},
+		{name: b, provider: {prometheus: {address: "http://p", query: q}}}]}}`
+	_, wrong := analysis.Load(analysis.Inputs{Entries: []analysis.Entry{{File: "t.yaml"}}}, analysis.Sources{}, []analysis.Step{{Percent: 10}},
+		tree(map[string][]byte{"t.yaml": []byte(text)}))
+	want := "t.yaml: AnalysisTemplate t: metrics[0] a: provider.job: is not supported here, as no Job can be created without access to the cluster: " +
+		"make it a PostSync hook of the overlay, or ask what it asks with the provider web\n" +
+		"t.yaml: AnalysisTemplate t: metrics[1] b: provider.prometheus: is not supported here: ask its HTTP API with the provider web"
+	if got := errors.Join(wrong...); got == nil || got.Error() != want {
+		t.Errorf("got %v, expected %s", got, want)
+	}
+}
+
 // load reads the entries, or all files, with the steps 0, 10, 50 and 100.
 func load(t *testing.T, parts map[string][]byte) (analysis.Suite, []error) {
 	t.Helper()
@@ -72,13 +94,17 @@ func load(t *testing.T, parts map[string][]byte) (analysis.Suite, []error) {
 	for _, percent := range []int{0, 10, 50, 100} {
 		steps = append(steps, analysis.Step{Percent: percent, Bake: bake})
 	}
-	inputs := analysis.Inputs{Args: args, Secrets: secrets, Prometheus: strings.TrimSpace(string(parts["prometheus"]))}
-	return analysis.Load(entries, steps, inputs, func(file string) ([]byte, error) {
-		if content, ok := parts[file]; ok {
-			return content, nil
-		}
-		return nil, fmt.Errorf("there is no such file")
-	})
+	inputs := analysis.Inputs{Entries: entries, Args: args, Secrets: secrets, Prometheus: strings.TrimSpace(string(parts["prometheus"]))}
+	return analysis.Load(inputs, all, steps, tree(parts))
+}
+
+// tree has the parts as files.
+func tree(parts map[string][]byte) fs.FS {
+	files := fstest.MapFS{}
+	for name, content := range parts {
+		files[name] = &fstest.MapFile{Data: content}
+	}
+	return files
 }
 
 // describe is a metric on a line.

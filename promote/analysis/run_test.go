@@ -65,8 +65,8 @@ func run(t *testing.T, metrics []string, answers map[string]string, times analys
 		}
 		text += "  - {" + m + `, provider: {prometheus: {address: "http://p", query: q}}}` + "\n"
 	}
-	suite, wrong := analysis.Load([]analysis.Entry{{File: "t.yaml"}}, []analysis.Step{{Percent: 10, Bake: max(times.Bake, time.Hour)}}, analysis.Inputs{},
-		func(string) ([]byte, error) { return []byte(text), nil })
+	suite, wrong := analysis.Load(analysis.Inputs{Entries: []analysis.Entry{{File: "t.yaml"}}}, all, []analysis.Step{{Percent: 10, Bake: max(times.Bake, time.Hour)}},
+		tree(map[string][]byte{"t.yaml": []byte(text)}))
 	if wrong != nil {
 		t.Fatal(wrong)
 	}

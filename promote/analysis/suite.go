@@ -3,6 +3,8 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,19 +14,24 @@ import (
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
-// A Suite is what the input asks for: the templates and their steps.
+// A Suite is what the inputs ask for: the templates and their steps.
 type Suite struct {
-	entries   []Entry
 	templates map[string][]template.Template // by file
 	all       []template.Template
 	inputs    Inputs
 }
 
-// Inputs are the values that the user gives.
+// Inputs are what the user asks for, and with which values.
 type Inputs struct {
+	Entries    []Entry           // analysis
 	Args       map[string]string // analysis-args
 	Secrets    map[string]string // analysis-secrets, by name/key
 	Prometheus string            // the address for queries that name none
+}
+
+// Asked tells whether there is an analysis after the step with that percentage.
+func (i Inputs) Asked(percent int) bool {
+	return slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.asked(percent) })
 }
 
 // A Step is one after which an analysis may be asked.
@@ -46,15 +53,15 @@ type Analysis struct {
 	values func() template.Values
 }
 
-// Load reads the files of the entries and says everything that is wrong with them
-// and with the inputs, before there is a candidate. read gives the content of a
-// file of the infra repository.
-func Load(entries []Entry, steps []Step, inputs Inputs, read func(file string) ([]byte, error)) (Suite, []error) {
-	s := Suite{entries: entries, templates: map[string][]template.Template{}, inputs: inputs}
+// Load reads the files of the entries in the tree of the infra repository, and says
+// everything that is wrong with them and with the inputs, before there is a
+// candidate.
+func Load(inputs Inputs, sources Sources, steps []Step, tree fs.FS) (Suite, []error) {
+	s := Suite{templates: map[string][]template.Template{}, inputs: inputs}
 	var wrong []error
-	for _, entry := range entries {
+	for _, entry := range inputs.Entries {
 		if _, done := s.templates[entry.File]; !done {
-			templates, errs := parse(entry.File, read)
+			templates, errs := parse(entry.File, tree)
 			s.templates[entry.File] = templates
 			s.all = append(s.all, templates...)
 			wrong = append(wrong, errs...)
@@ -73,6 +80,7 @@ func Load(entries []Entry, steps []Step, inputs Inputs, read func(file string) (
 		metrics, _, errs := merged.Resolve(s.values(sample.values(time.Time{})))
 		wrong = append(wrong, errs...)
 		for _, m := range metrics {
+			wrong = append(wrong, sources.cannot(m)...)
 			if m.Endless() && m.InitialDelay >= step.Bake {
 				short[m.At] = append(short[m.At], step.name())
 			}
@@ -84,12 +92,25 @@ func Load(entries []Entry, steps []Step, inputs Inputs, read func(file string) (
 	return s, distinct(wrong)
 }
 
-func parse(file string, read func(string) ([]byte, error)) ([]template.Template, []error) {
-	content, err := read(file)
+func parse(file string, tree fs.FS) ([]template.Template, []error) {
+	content, err := read(file, tree)
 	if err != nil {
 		return nil, []error{fmt.Errorf("input analysis: %s: %w", file, err)}
 	}
 	return template.Parse(file, content)
+}
+
+// read is a file's content, of which no more is read than a file may have.
+func read(file string, tree fs.FS) ([]byte, error) {
+	f, err := tree.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("there is no such file in the infra repository: expected a path from its root")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, template.MaxFile+1))
 }
 
 // unused says which of the entry's steps are none of the promotion's.
@@ -106,7 +127,7 @@ func (e Entry) unused(steps []Step) []error {
 // merge puts the templates for a step together; nil if there are none.
 func (s Suite) merge(percent int) (*template.Merged, []error) {
 	var templates []template.Template
-	for _, entry := range s.entries {
+	for _, entry := range s.inputs.Entries {
 		if entry.asked(percent) {
 			templates = append(templates, s.templates[entry.File]...)
 		}

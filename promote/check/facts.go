@@ -42,6 +42,9 @@ type Facts struct {
 	// words. Nil: it would not, or this was not found out.
 	Refused error
 
+	// Analysis is what is wrong with the AnalysisTemplates that a promotion asks for.
+	Analysis []error
+
 	// NoApp is why a promotion could not even read the Application: it does not
 	// exist, or not for the token.
 	NoApp error

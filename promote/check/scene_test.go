@@ -62,6 +62,9 @@ func (s scene) facts(t testing.TB) Facts {
 	for name, why := range unread {
 		facts.Unread[name] = failure(why)
 	}
+	for line := range strings.Lines(string(s["analysis"])) {
+		facts.Analysis = append(facts.Analysis, errors.New(strings.TrimSpace(line)))
+	}
 	if why, refused := s["refused"]; refused {
 		facts.Refused = errors.New(strings.TrimSpace(string(why)))
 	}

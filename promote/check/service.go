@@ -23,6 +23,11 @@ func serviceRules() []Rule {
 			Link:    "https://knative.dev/docs/serving/services/",
 		},
 		{
+			ID: "analysis-template", Severity: Error, Find: findAnalysis,
+			Summary: "an AnalysisTemplate that the input analysis names, or a value for it, is wrong",
+			Link:    "https://argo-rollouts.readthedocs.io/en/stable/features/analysis/",
+		},
+		{
 			ID: "service-refused", Severity: Warning, Find: findInvalid,
 			Summary: "Knative refuses the Service as the overlay renders it now",
 			Link:    "https://github.com/knative/specs/blob/main/specs/serving/knative-api-specification-1.0.md",

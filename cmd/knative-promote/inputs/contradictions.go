@@ -15,7 +15,7 @@ import (
 // It looks only at inputs whose own value is good.
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkProbe(given), s.checkSLO(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
+		s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w),
 	}
@@ -44,6 +44,16 @@ func (s *Settings) checkSLO(given origins) string {
 		return fmt.Sprintf("slo (%s): from=%s is not known here; expected from=load", given.source("slo"), from)
 	case !given.has("load") && !given.has("probe"):
 		return fmt.Sprintf("slo (%s): nothing asks the candidate; set load too, for example: /healthz 5/s", given.source("slo"))
+	}
+	return ""
+}
+
+// checkAnalysis wants templates for the values that are given.
+func (s *Settings) checkAnalysis(given origins) string {
+	for _, name := range []string{"analysis-args", "analysis-secrets"} {
+		if given.source(name) != "" && given.has(name) && !given.has("analysis") {
+			return fmt.Sprintf("%s (%s): there is no template; set analysis, for example: analysis/success-rate.yaml", name, given.source(name))
+		}
 	}
 	return ""
 }

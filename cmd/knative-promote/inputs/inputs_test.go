@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -72,6 +73,7 @@ func TestEveryInput(t *testing.T) {
 		"INPUT_STEPS=10@5m, 50@90\n100", "INPUT_CANDIDATE-TAG=next", "INPUT_KEEP-PREVIOUS=False",
 		"INPUT_PROBE=/healthz?full=1 expect=204", "INPUT_PROBE-COUNT=7", "INPUT_PROBE-CONNECT=[::1]:8080",
 		"INPUT_WARM-UP=/warm", "INPUT_LOAD=/api?x=1 90/m", "INPUT_SLO=latency<=1s@95% requests>=9", "INPUT_WAIT-FOR-DATA=7m", "INPUT_ON-INCONCLUSIVE=pass",
+		"INPUT_ANALYSIS=\nanalysis/rate.yaml at=candidate,50\n./b.yaml\n", "INPUT_ANALYSIS-ARGS=a=b=c\nd = e", "INPUT_ANALYSIS_SECRETS=s/k=v",
 		"INPUT_ON-FAILURE=hold", "INPUT_ON-CANCEL=rollback", "INPUT_DRY-RUN=true", "INPUT_TIMEOUT=3600", "INPUT_WAIT-TIMEOUT=90s",
 		"INPUT_PREFLIGHT=warn", "INPUT_SKIP-CHECKS=not-looked-at,\napplication-unreadable", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=out/findings.sarif", "INPUT_FAIL-ON=never",
 		"GITHUB_TOKEN=hub-secret", "INPUT_PULL-REQUEST=42",
@@ -105,6 +107,10 @@ func TestEveryInput(t *testing.T) {
 			Load:   requests.Load{Path: "/api?x=1", Rate: 1.5},
 			Way:    requests.Way{Connect: "[::1]:8080"},
 			SLO:    slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute, OnInconclusive: promote.GoOn,
+			Analysis: analysis.Inputs{
+				Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
+				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"},
+			},
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack, DryRun: true, WaitTimeout: 90 * time.Second,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",

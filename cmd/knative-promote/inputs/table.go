@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -170,6 +171,13 @@ func (s *Settings) how() []Input {
 		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
 			Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
 				"`from=load` (default: the requests of `load`, or of `probe`); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
+		{Name: "analysis", Example: "analysis/success-rate.yaml at=10,50", For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Entries, analysis.ParseEntries),
+			Usage: "files of the infra repository with AnalysisTemplates of Argo Rollouts, one per line, that are measured after a step: `FILE`, or `FILE at=STEPS` " +
+				"with `every`, `candidate`, `final` or percentages"},
+		{Name: "analysis-args", Example: "service-name=shop.prod.svc.cluster.local", For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Args, analysis.ParsePairs),
+			Usage: "values for the arguments that the AnalysisTemplates declare, one `NAME=VALUE` per line"},
+		{Name: "analysis-secrets", Example: "prometheus-token/token=${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: pairSecrets, For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Secrets, analysis.ParsePairs),
+			Usage: "values for what the AnalysisTemplates read from Secrets, one `SECRET/KEY=VALUE` per line"},
 		{Name: "wait-for-data", Default: "5m", Example: "10m", For: []Command{Promote, Check, Diff}, Value: bind(&p.WaitForData, parseDuration),
 			Usage: "how much longer than its own time a step waits for requests enough to judge"},
 		{Name: "on-inconclusive", Default: string(promote.Hold), Example: string(promote.RollBack), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnInconclusive, oneOf(promote.Hold, promote.RollBack, promote.GoOn)),

@@ -17,9 +17,10 @@ import (
 	"github.com/acme/knative-promote/gitops/oneline"
 )
 
-// What a file may be. An alias in YAML stands for a copy.
+// MaxFile is how long a file may be, and what follows bounds what is in it. An
+// alias in YAML stands for a copy.
 const (
-	maxFile      = 256 << 10 // bytes
+	MaxFile      = 256 << 10 // bytes
 	maxDocuments = 100
 	maxDepth     = 100     // levels of nesting, aliases expanded
 	maxExpanded  = 1 << 20 // bytes of all texts and nodes, aliases expanded
@@ -33,8 +34,8 @@ const (
 // Parse reads the templates of a file, in YAML or JSON, and says what is wrong
 // with it. The templates are those that could be read.
 func Parse(file string, content []byte) ([]Template, []error) {
-	if len(content) > maxFile {
-		return nil, []error{fmt.Errorf("%s: is %d bytes long, expected at most %d", file, len(content), maxFile)}
+	if len(content) > MaxFile {
+		return nil, []error{fmt.Errorf("%s: is %d bytes long, expected at most %d", file, len(content), MaxFile)}
 	}
 	var templates []Template
 	var all []error

@@ -1,0 +1,113 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/analysis/condition"
+)
+
+// mostReason is how much of an analysis is said in a sentence, in bytes.
+const mostReason = 1000
+
+// analysisGate measures what the AnalysisTemplates of the step ask for.
+func (p *part) analysisGate(step Step) Gate {
+	if !p.Analysis.Asked(step.Percent) {
+		return Gate{}
+	}
+	times := analysis.Times{Bake: step.Bake, Wait: p.WaitForData}
+	return Gate{
+		Name:     "analysis",
+		Patience: max(step.Bake+p.WaitForData, p.suite.Patience(analysis.Step(step), p.WaitForData)),
+		Check: func(ctx context.Context, at *Position) (string, error) {
+			asked, _ := p.suite.At(step.Percent, p.analysisFacts(at))
+			assessment, err := asked.Run(ctx, p.Sources, times)
+			if err != nil {
+				return "", err
+			}
+			return p.assessed(assessment)
+		},
+	}
+}
+
+// assessed is what a gate says of an analysis. What Argo Rollouts would have said
+// otherwise, and what is wrong with a dry run, stands in the log.
+func (p *part) assessed(a analysis.Assessment) (string, error) {
+	for _, metric := range a.Metrics {
+		if metric.DryRun && metric.Phase != condition.Successful || metric.Rollouts != metric.Phase {
+			p.journal.say("analysis: %s", oneline.Of(metric.Words(), mostReason))
+		}
+	}
+	reason := oneline.Of(a.Reason, mostReason)
+	switch a.Phase {
+	case condition.Successful:
+		return reason, nil
+	case condition.Inconclusive:
+		return "", inconclusive{errors.New(reason)}
+	}
+	return "", errors.New(reason)
+}
+
+// analysisFacts are what templates may ask for at a position.
+func (p *part) analysisFacts(at *Position) analysis.Facts {
+	facts := analysis.Facts{
+		Service: p.Service, Revision: p.plan.To, Stable: p.plan.From, Image: p.plan.Image,
+		Commit: at.Commit, Percent: at.Step.Percent, Step: at.Step.Name, Live: time.Now(),
+	}
+	if service := at.Observed.Service; service != nil {
+		facts.Namespace = service.Namespace
+		if service.Status.URL != nil {
+			facts.URL = service.Status.URL.String()
+		}
+		facts.CandidateURL, _ = candidateURL(service, p.CandidateTag, at.Step.Percent) // none is said where it is asked for
+	}
+	if revision := at.Observed.Revision; revision != nil {
+		facts.Created = revision.CreationTimestamp.Time
+	}
+	return facts
+}
+
+// loadAnalysis reads the templates at the commit where the promotion began: what
+// has changed since then does not change how it is judged.
+func (p *part) loadAnalysis(ctx context.Context) error {
+	tree, began := p.at.Tree, p.at.Tip.Hash
+	if p.plan.Steps[0].Done && p.plan.Base != "" && p.Commits != nil {
+		then, err := p.Commits.At(ctx, p.plan.Base)
+		if err != nil {
+			return fmt.Errorf("reading the AnalysisTemplates at commit %.10s: %w", p.plan.Base, err)
+		}
+		tree, began = then.Tree, p.plan.Base
+	}
+	wrong := p.readAnalysis(tree)
+	if len(wrong) == 0 {
+		return nil
+	}
+	for _, err := range wrong {
+		p.journal.say("analysis: %v", err)
+	}
+	if len(wrong) > 1 {
+		return badInput("analysis, at commit %.10s: %w; and %d more, which the log has", began, wrong[0], len(wrong)-1)
+	}
+	return badInput("analysis, at commit %.10s: %w", began, wrong[0])
+}
+
+// readAnalysis reads the templates in a tree, and says all that is wrong with them.
+func (p *part) readAnalysis(tree fs.FS) (wrong []error) {
+	if len(p.Analysis.Entries) == 0 {
+		return nil
+	}
+	var steps []analysis.Step
+	if p.Steps[0].Percent > 0 {
+		steps = append(steps, analysis.Step{}) // the candidate's
+	}
+	for _, step := range p.Steps {
+		steps = append(steps, analysis.Step(step))
+	}
+	p.suite, wrong = analysis.Load(p.Analysis, p.Sources, steps, tree)
+	return wrong
+}
