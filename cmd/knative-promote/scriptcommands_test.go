@@ -134,6 +134,7 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //
 //	infra commit MESSAGE DIR   commit the files of a folder
 //	infra race N               somebody else comes first before the next N pushes
+//	infra before N MESSAGE DIR commit the files of a folder right before the Nth push of all arrives
 //	infra protect              refuse pushes, as a protected branch does
 //	infra commits N            fail unless there are N commits since the seed, beside those that say that gates have passed
 //	infra passed N             fail unless there are N commits since the seed that say that gates have passed
@@ -147,6 +148,12 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 		files, err := filesBelow(ts.MkAbs(args[2]))
 		ts.Check(err)
 		ts.Check(w.commit(args[1], files))
+	case "before":
+		push, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		files, err := filesBelow(ts.MkAbs(args[3]))
+		ts.Check(err)
+		w.before[push] = foreign{args[2], files}
 	case "race":
 		w.races, _ = strconv.Atoi(args[1])
 	case "protect":

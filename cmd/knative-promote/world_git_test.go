@@ -39,6 +39,12 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 				return
 			}
 		}
+		if before, some := w.before[w.pushes+1]; push && some {
+			if err := w.commit(before.message, before.files); err != nil {
+				http.Error(out, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
 		w.noteReady()
 		if push {
 			w.pushes++

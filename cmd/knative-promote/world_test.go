@@ -34,6 +34,7 @@ type world struct {
 	seed    string              // the first commit
 	foreign []string            // commits by somebody else
 	races   int                 // pushes before which somebody else still has to push
+	before  map[int]foreign     // commits of somebody else before a push, by its number
 	ready   map[string]bool     // revisions that have been ready
 	readyAt map[string][]string // the ones known to be when a commit was pushed
 	hubDown bool                // GitHub answers with errors
@@ -45,12 +46,18 @@ type world struct {
 	atPoint func(string) bool   // told before and after a push or the first comment is done; true: its reply is lost
 }
 
+// foreign is a commit that somebody else is to make.
+type foreign struct {
+	message string
+	files   map[string]string
+}
+
 func newWorld(env *testscript.Env) (*world, error) {
 	s, err := readSetting(env.WorkDir)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{setting: s, dir: env.WorkDir, ready: map[string]bool{}, readyAt: map[string][]string{}}
+	w := &world{setting: s, dir: env.WorkDir, before: map[int]foreign{}, ready: map[string]bool{}, readyAt: map[string][]string{}}
 	env.Values["world"] = w
 	if err := w.begin(env); err != nil {
 		w.close()
