@@ -45,6 +45,8 @@ type Config struct {
 	OnFailure      Policy
 	OnInconclusive Policy
 	OnCancel       Policy
+	Windows        string   // file of the infra repository that must exist; empty: DefaultWindows, if there is one
+	Override       Override // what the run passes over where the infra repository permits it; not without a Reason
 
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Reason string // why, for the commit and the report

@@ -51,6 +51,9 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	if facts.Outside, err = kustomize.Outside(ctx, p.at.Tree, p.Overlay); err != nil {
 		facts.Unread["which files the overlay reads"] = err
 	}
+	if facts.Windows, err = p.windowsNow(); err != nil {
+		return facts, err
+	}
 	facts.Refused = p.refusal(ctx, unseen == nil)
 	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Setup.Setup(ctx, p.Target.Target, p.at.App) })
 	return facts, nil
@@ -83,7 +86,7 @@ func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 func (p *part) facts(ctx context.Context) check.Facts {
 	return check.Facts{
 		Request: check.Request{
-			Target: p.Target.Target, Overlay: p.Overlay, Also: p.Also,
+			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
 			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
 			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},

@@ -17,6 +17,8 @@ func (r *run) fail(ctx context.Context, percent int, cause error) ending {
 		return ending{cause: cause}
 	case r.cancelled(ctx):
 		return r.cancel(ctx, cause)
+	case isFreeze(cause):
+		return ending{cause: cause, hold: r.committed()}
 	case !isGate(cause):
 		return ending{cause: cause}
 	case r.onGate(cause) == Hold:
@@ -36,7 +38,9 @@ func (c Config) onGate(cause error) Policy {
 // stopAt ends the plan with the step to a share of the traffic: what comes
 // after it is not this run's to roll back.
 func (p *part) stopAt(percent int, cause error) {
-	if i := p.plan.indexOf(percent); i >= 0 {
+	if i := p.plan.indexOf(percent); i >= 0 && isFreeze(cause) {
+		stepLog{p.journal, i}.frozen(cause)
+	} else if i >= 0 {
 		stepLog{p.journal, i}.failed(cause)
 	} else {
 		p.journal.skipped()

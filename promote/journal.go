@@ -104,6 +104,16 @@ func (j *journal) reason(format string, args ...any) {
 	j.say(format, args...)
 }
 
+// overrides notes that a commit is made in spite of a freeze.
+func (j *journal) overrides(freeze *FreezeError, why string) {
+	for _, c := range freeze.State.Closed {
+		text := fmt.Sprintf("overridden: %s: %s", c, why)
+		if !strings.Contains(j.result.Reason, text) { // by an earlier step's commit
+			j.reason("%s", text)
+		}
+	}
+}
+
 // stopped notes that the run ends before 100 %, as its steps say.
 func (j *journal) stopped(at string) {
 	j.result.Reason = fmt.Sprintf("stopped at %s as asked; a run with further steps continues", at)

@@ -28,6 +28,8 @@ func (e ending) outcome(cancelled bool) (Status, error) {
 		return Cancelled, e.cause
 	case !e.back && e.hold:
 		return Held, e.cause
+	case !e.back && isFrozen(e.cause):
+		return Frozen, e.cause
 	case !e.back:
 		return Failed, e.cause
 	case e.failed == nil && !e.atOnce:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/windows"
 )
 
 // TestOutcome has every way in which a run may end. Where several things have
@@ -18,6 +19,8 @@ func TestOutcome(t *testing.T) {
 		refused   = errors.New("push refused")
 		person    = fmt.Errorf("%w by a person", ErrSuperseded)
 		overtaken = &GateError{Step: "restore", Gate: "live", Err: fmt.Errorf("%w: by a person", argo.ErrSuperseded)}
+		freeze    = fmt.Errorf("editing: %w", &FreezeError{File: "f", State: windows.State{Closed: []windows.Cause{{Line: 1, Text: "audit"}}}})
+		no        = fmt.Errorf("editing: %w", &FreezeError{File: "f", Err: errors.New("no YAML")})
 		unseen    = &GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
 	)
 	for name, test := range map[string]struct {
@@ -33,6 +36,11 @@ func TestOutcome(t *testing.T) {
 		"cancelled while pushing":            {ending{cause: refused}, true, Cancelled, "push refused"},
 		"a person was first":                 {ending{cause: person}, false, Superseded, "superseded by a person"},
 		"a person was first, and a cancel":   {ending{cause: person}, true, Superseded, "superseded by a person"},
+		"frozen before the first commit":     {ending{cause: freeze}, false, Frozen, "editing: frozen by f: audit (line 1), until the file changes: start the run again then"},
+		"frozen between two steps":           {ending{cause: freeze, hold: true}, false, Held, "editing: frozen by f: audit (line 1), until the file changes: start the run again then"},
+		"frozen, and a cancel":               {ending{cause: freeze}, true, Cancelled, "editing: frozen by f: audit (line 1), until the file changes: start the run again then"},
+		"no windows before the first commit": {ending{cause: no}, false, Failed, "editing: f: no YAML; nothing gets more traffic until it can be read: correct it in the infra repository"},
+		"no windows between two steps":       {ending{cause: no, hold: true}, false, Held, "editing: f: no YAML; nothing gets more traffic until it can be read: correct it in the infra repository"},
 		"a gate failed, held":                {ending{cause: gate, hold: true}, false, Held, "10 %: gate live: not ready"},
 		"a gate failed, held, and a cancel":  {ending{cause: gate, hold: true}, true, Cancelled, "10 %: gate live: not ready"},
 		"a gate failed, nothing to restore":  {ending{cause: gate}, false, Failed, "10 %: gate live: not ready"},

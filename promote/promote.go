@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -23,6 +24,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	}
 	if err == nil {
 		err = r.each(func(p *part) error { return p.preflight(ctx) })
+	}
+	if err == nil && c.DryRun {
+		err = r.each(func(p *part) error { p.tellFreeze(); return nil })
 	}
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
@@ -123,7 +127,6 @@ func (m *move) askGates(ctx context.Context) error {
 // publish commits the step of every target that Git does not show yet.
 func (r *run) publish(ctx context.Context, moves []*move) error {
 	var left []*move
-	var edits []edit
 	for _, m := range moves {
 		if m.step().Done {
 			m.commit = m.plan.tip
@@ -131,9 +134,9 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 			m.journal.traffic(m.step().Traffic)
 			continue
 		}
-		left, edits = append(left, m), append(edits, m.edit(ctx))
+		left = append(left, m)
 	}
-	commit, made, err := r.commit(ctx, edits)
+	commit, made, err := r.commitSteps(ctx, left)
 	if err != nil {
 		return err
 	}
@@ -145,16 +148,55 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 	return nil
 }
 
-// edit is what the step changes.
+// commitSteps makes one commit of the targets' steps, unless the windows freeze
+// it. Where the run may override that, it does so in a commit that says it.
+func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made bool, err error) {
+	var edits, overriding []edit
+	for _, m := range moves {
+		edits, overriding = append(edits, m.edit(ctx)), append(overriding, m.editOverriding(ctx))
+	}
+	hash, made, err = r.commit(ctx, edits)
+	freeze := r.overridable(err)
+	if freeze == nil {
+		return hash, made, err
+	}
+	for _, m := range moves {
+		m.journal.overrides(freeze, r.Reason)
+	}
+	return r.commit(ctx, overriding)
+}
+
+// edit is what the step changes. The tip that it is made on says whether the
+// target may have more traffic now; a tip that shows the step already changes
+// nothing.
 func (m *move) edit(ctx context.Context) edit {
 	step := m.step()
 	return edit{
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return editStep(ctx, m.Config, m.plan, m.index, tip, m.at.Live)
+			files, err := editStep(ctx, m.Config, m.plan, m.index, tip, m.at.Live)
+			if err == nil && len(files) > 0 && m.plan.shifts() {
+				err = m.mayShift(tip, time.Now())
+			}
+			return files, err
 		},
 	}
+}
+
+// editOverriding is the same where what may be overridden freezes nothing.
+func (m *move) editOverriding(ctx context.Context) edit {
+	e := m.edit(ctx)
+	e.trailers = append(e.trailers, gitops.Trailer{Key: trailerOverride, Value: string(m.Override)})
+	again := e.files
+	e.files = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		files, err := again(tip)
+		if m.overridable(err) != nil {
+			err = nil
+		}
+		return files, err
+	}
+	return e
 }
 
 // indexOf finds the step to a share of the traffic; -1: there is none.

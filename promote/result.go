@@ -35,6 +35,7 @@ const (
 	RolledBack Status = "rolled-back"
 	Held       Status = "held"
 	Superseded Status = "superseded"
+	Frozen     Status = "frozen" // before its first commit
 	Failed     Status = "failed"
 	Cancelled  Status = "cancelled"
 )
@@ -50,6 +51,7 @@ type Result struct {
 	Warning          string                    `json:"warning,omitempty"`   // what a person should know although it ended so
 	DryRun           bool                      `json:"dry-run,omitempty"`   // the run only says what it would do
 	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
+	Frozen           bool                      `json:"frozen,omitempty"`    // whether the infra repository's windows kept it from its next commit
 	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
 	Revision         string                    `json:"revision,omitempty"`
 	PreviousRevision string                    `json:"previous-revision,omitempty"`

@@ -76,6 +76,15 @@ func (s stepLog) failed(cause error) {
 	s.journal.report()
 }
 
+// frozen closes a planned step whose commit was not made, and those after it.
+func (s stepLog) frozen(cause error) {
+	step := s.entry()
+	step.Progress, step.Started = Pending, time.Time{}
+	s.journal.result.Frozen, s.journal.result.Reason = true, cause.Error()
+	s.journal.say("%v", cause)
+	s.journal.skipped()
+}
+
 // skipped closes all planned steps that are not reached.
 func (j *journal) skipped() {
 	for i, step := range j.result.Steps {

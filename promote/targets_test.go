@@ -66,6 +66,14 @@ func newPair(t *testing.T) pair {
 
 // promote promotes overlays in one run, in steps to shares of the traffic.
 func (p pair) promote(on Cluster, steps []Step, overlays ...string) ([]Result, error) {
+	return p.run(pairConfig(steps, overlays...), on)
+}
+
+func (p pair) run(c Config, on Cluster) ([]Result, error) {
+	return Run(p.t.Context(), c, Systems{Branch: p.repo, Commits: p.repo, Cluster: on, Reporter: silent{}})
+}
+
+func pairConfig(steps []Step, overlays ...string) Config {
 	c := Config{
 		Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
 		Steps: steps, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
@@ -73,7 +81,7 @@ func (p pair) promote(on Cluster, steps []Step, overlays ...string) ([]Result, e
 	for _, overlay := range overlays {
 		c.Targets = append(c.Targets, Target{Overlay: overlay})
 	}
-	return Run(p.t.Context(), c, Systems{Branch: p.repo, Commits: p.repo, Cluster: on, Reporter: silent{}})
+	return c
 }
 
 func (p pair) failing(percent int64) *sick {

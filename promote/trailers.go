@@ -9,17 +9,18 @@ import (
 // The trailers of a promotion's commits repeat the record for people who read
 // the log. Nothing reads them back.
 const (
-	trailerID      = "Promotion"
-	trailerService = "Promotion-Service"
-	trailerOverlay = "Promotion-Overlay"
-	trailerStep    = "Promotion-Step"
-	trailerImage   = "Promotion-Image"
-	trailerFrom    = "Promotion-From"
-	trailerTo      = "Promotion-To"
-	trailerBase    = "Promotion-Base"
-	trailerRun     = "Promotion-Run"
-	trailerActor   = "Promotion-Actor"
-	trailerPassed  = "Promotion-Passed"
+	trailerID       = "Promotion"
+	trailerService  = "Promotion-Service"
+	trailerOverlay  = "Promotion-Overlay"
+	trailerStep     = "Promotion-Step"
+	trailerImage    = "Promotion-Image"
+	trailerFrom     = "Promotion-From"
+	trailerTo       = "Promotion-To"
+	trailerBase     = "Promotion-Base"
+	trailerRun      = "Promotion-Run"
+	trailerActor    = "Promotion-Actor"
+	trailerPassed   = "Promotion-Passed"
+	trailerOverride = "Promotion-Override"
 )
 
 // TrailerReason is the trailer that says in words why a commit was made.

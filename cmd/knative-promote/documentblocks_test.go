@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rhysd/actionlint"
 	"github.com/yuin/goldmark/ast"
@@ -20,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote/windows"
 )
 
 // A block is what stands between two fences of a document.
@@ -81,6 +83,27 @@ func TestDocumentedYAML(t *testing.T) {
 	if len(all) < 4 || steps < 2 {
 		t.Errorf("%d YAML blocks, %d of them steps", len(all), steps)
 	}
+}
+
+// TestDocumentedWindows reads the whole file of windows that docs/freezes.md
+// shows.
+func TestDocumentedWindows(t *testing.T) {
+	t.Parallel()
+	for _, b := range blocksOf(t, "yaml") {
+		if !strings.HasPrefix(b.place, "docs/freezes.md:") {
+			continue
+		}
+		schedule, err := windows.Parse([]byte(b.text))
+		if err != nil {
+			t.Fatalf("%s: %v", b.place, err)
+		}
+		christmas := time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC)
+		if state := schedule.At(christmas, "production", "checkout"); len(state.Closed) != 2 || state.Overridable() {
+			t.Errorf("%s: at Christmas it is closed by %v", b.place, state.Closed)
+		}
+		return
+	}
+	t.Error("docs/freezes.md shows no file")
 }
 
 func indented(text, indent string) string {

@@ -29,6 +29,7 @@ const (
 	exitRefused     = 12
 	exitErrors      = 13
 	exitWarnings    = 14
+	exitFrozen      = 15
 )
 
 // An exit is a code and what it means.
@@ -49,12 +50,13 @@ func exits() []exit {
 		{exitSuperseded, "superseded", "a newer promotion or a person's change of the same service won"},
 		{exitTimeout, "timeout", "the time was over before anything could be decided"},
 		{exitRolledBack, "gate failed, rolled back", "a gate failed, and what was there before is live again"},
-		{exitHeld, "gate failed, held", "a gate failed, and the traffic stays as it was"},
+		{exitHeld, "gate failed, held", "a gate failed, or a freeze came between two steps, and the traffic stays as it was"},
 		{exitNotRestored, "rollback failed", "a gate failed and rolling back failed too; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
-		{exitErrors, "errors found", "the command check, or the preflight of a promotion, found what would break it; nothing was changed"},
+		{exitErrors, "errors found", "the command check, or the preflight of a promotion, found what would break it, or the file of the freezes cannot be read; nothing was changed"},
 		{exitWarnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
+		{exitFrozen, "frozen", "the infra repository's windows let the service have no more traffic now; nothing was changed"},
 	}
 }
 
@@ -62,7 +64,7 @@ func exits() []exit {
 // what it met, and one that has changed something never ends as bad input.
 func exitCode(err error, result promote.Result) int {
 	switch status := result.Status; {
-	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Cancelled, promote.Failed}, status):
+	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Frozen, promote.Cancelled, promote.Failed}, status):
 		return exitOK
 	case is[*promote.RestoreError](err):
 		return exitNotRestored
@@ -72,6 +74,8 @@ func exitCode(err error, result promote.Result) int {
 		return exitSuperseded
 	case status == promote.Cancelled:
 		return exitCancelled
+	case status == promote.Frozen:
+		return exitFrozen
 	case status == promote.Held:
 		return exitHeld
 	}
@@ -88,7 +92,7 @@ func exitOfError(err error) int {
 	switch gate := is[*promote.GateError](err); {
 	case is[*inputs.BadInput](err), is[*promote.InputError](err), is[*argo.SourceError](err) && !gate:
 		return exitInput
-	case is[*promote.PreflightStop](err):
+	case is[*promote.PreflightStop](err), is[*promote.FreezeError](err): // of windows that cannot be read
 		return exitErrors
 	case errors.As(err, &found):
 		return found.code
@@ -121,7 +125,15 @@ func isAny(err error, kinds ...error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// exitName is the title of an error that ends with the code.
+// errorTitle is the title of the error that a run ends with.
+func errorTitle(code int, err error) string {
+	if code == exitHeld && is[*promote.FreezeError](err) {
+		return "Held" // no gate has failed
+	}
+	return exitName(code)
+}
+
+// exitName is the title of what ends with the code.
 func exitName(code int) string {
 	for _, e := range exits() {
 		if e.Code == code {

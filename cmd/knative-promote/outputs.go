@@ -19,7 +19,7 @@ type outputRow struct {
 // outputTable is the table of outputs.
 func outputTable() []outputRow {
 	return []outputRow{
-		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `failed` or `cancelled`",
+		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `frozen`, `failed` or `cancelled`",
 			func(r promote.Result) string { return string(cmp.Or(r.Status, promote.Failed)) }},
 		{"changed", "`true` if this run pushed a commit, else `false`",
 			func(r promote.Result) string { return strconv.FormatBool(r.Changed) }},

@@ -75,7 +75,7 @@ func finish(r *console.Console, result promote.Result, err error) int {
 			r.Error(console.Note{Title: "Bad input", Text: line})
 		}
 	} else if err != nil {
-		r.Error(console.Note{Title: exitName(code), Text: err.Error()})
+		r.Error(console.Note{Title: errorTitle(code, err), Text: err.Error()})
 	}
 	return code
 }

@@ -33,6 +33,10 @@ type Facts struct {
 	// cluster. One that could not be asked for is absent.
 	Revisions map[string]bool
 
+	// Windows are the infra repository's. The preflight has none: a promotion asks
+	// them before each commit.
+	Windows Windows
+
 	// Push is why the Git server would not take a push; nil where it would, or
 	// where it was not asked (PushAsked).
 	Push      error
@@ -56,6 +60,7 @@ type Facts struct {
 // Request is what the promotion is asked to do, as far as rules need it.
 type Request struct {
 	argo.Target
+	Environment  string
 	Overlay      string // its folder
 	CandidateTag string
 	Also         []string // objects that may move with the image

@@ -35,6 +35,7 @@ func (f Facts) looked() []string {
 		}
 	}
 	add(f.Overlay != nil, "overlay %s at commit %.10s", f.Request.Overlay, f.Commit)
+	add(f.Windows.File != "", "the windows in %s", f.Windows.File)
 	if s := f.Setup; s.App != nil {
 		add(true, "Application %s in project %s", f.Request.App, s.App.Spec.GetProject())
 		add(s.Version != "", "Argo CD %s", s.Version)

@@ -71,18 +71,19 @@ func TestPartlyRead(t *testing.T) {
 	for _, c := range scenes(t) {
 		full := loadScene(t, c.Path).facts(t)
 		for name, drop := range map[string]func(*Facts){
-			"application": func(f *Facts) { f.Setup.App = nil },
-			"project":     func(f *Facts) { f.Setup.Project = nil },
-			"windows":     func(f *Facts) { f.Setup.Windows = nil },
-			"overrides":   func(f *Facts) { f.Setup.Overrides = nil },
-			"rights":      func(f *Facts) { f.Setup.Can = nil },
-			"setup":       func(f *Facts) { f.Setup = argo.Setup{} },
-			"service":     func(f *Facts) { f.Service = nil },
-			"revisions":   func(f *Facts) { f.Revisions = nil },
-			"tree":        func(f *Facts) { f.Tree = nil },
-			"overlay":     func(f *Facts) { f.Overlay, f.Next = nil, nil },
-			"next":        func(f *Facts) { f.Next = nil },
-			"request":     func(f *Facts) { f.Request = Request{} },
+			"application":     func(f *Facts) { f.Setup.App = nil },
+			"project":         func(f *Facts) { f.Setup.Project = nil },
+			"windows":         func(f *Facts) { f.Setup.Windows = nil },
+			"overrides":       func(f *Facts) { f.Setup.Overrides = nil },
+			"rights":          func(f *Facts) { f.Setup.Can = nil },
+			"setup":           func(f *Facts) { f.Setup = argo.Setup{} },
+			"service":         func(f *Facts) { f.Service = nil },
+			"revisions":       func(f *Facts) { f.Revisions = nil },
+			"tree":            func(f *Facts) { f.Tree = nil },
+			"overlay":         func(f *Facts) { f.Overlay, f.Next = nil, nil },
+			"next":            func(f *Facts) { f.Next = nil },
+			"infra's windows": func(f *Facts) { f.Windows = Windows{} },
+			"request":         func(f *Facts) { f.Request = Request{} },
 		} {
 			facts := full
 			drop(&facts)

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/windows"
 )
 
 // A scene is one archive of testdata: Facts as files, and what a rule says of
@@ -56,6 +57,7 @@ func (s scene) facts(t testing.TB) Facts {
 		s.read(t, "service", facts.Service)
 	}
 	s.read(t, "revisions", &facts.Revisions)
+	s.windows(&facts)
 	var unread map[string]string
 	s.read(t, "unread", &unread)
 	facts.Unread = map[string]error{}
@@ -156,6 +158,21 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 		s.read(t, "windows", setup.Windows)
 	}
 	s.read(t, "overrides", &setup.Overrides)
+}
+
+// windows are those of the infra repository for the Service, as a promotion
+// reads them.
+func (s scene) windows(facts *Facts) {
+	const file = ".promote/windows.yaml"
+	text, exists := s["infra/"+file]
+	if !exists {
+		return
+	}
+	schedule, err := windows.Parse(text)
+	facts.Windows = Windows{File: file, Unreadable: err}
+	if err == nil {
+		facts.Windows.State = schedule.At(facts.Request.Now, facts.Request.Environment, facts.Request.Service)
+	}
 }
 
 func (s scene) read(t testing.TB, name string, into any) {

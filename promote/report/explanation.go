@@ -11,7 +11,7 @@ import (
 // explanation says why it ended so, and what to do next.
 func explanation(r promote.Result, at Place) string {
 	var b strings.Builder
-	stopped := r.Status == promote.Held && !gateBroken(r)
+	stopped := r.Status == promote.Held && !gateBroken(r) && !r.Frozen
 	if r.Reason != "" && !stopped && !strings.HasSuffix(r.Reason, context.Canceled.Error()) {
 		fmt.Fprintf(&b, "**Why:** %s\n\n", reason(r.Reason, maxReason))
 	}
@@ -58,6 +58,8 @@ func advice(r promote.Result, at Place) string {
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
 	case promote.Held:
 		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + rollbackAdvice(r, at)
+	case promote.Frozen:
+		return "**Next:** nothing was changed. Start the same run again when it is over.\n\n"
 	case promote.Cancelled, promote.Failed:
 		return unfinishedAdvice(r, at)
 	case promote.Superseded:

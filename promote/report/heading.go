@@ -37,6 +37,8 @@ func outcome(r promote.Result) (icon, words string) {
 		return "⏸️", heldInWords(r)
 	case promote.Superseded:
 		return "⏭️", noun + " superseded by a newer change"
+	case promote.Frozen:
+		return "❄️", noun + " frozen"
 	case promote.Failed:
 		return "❌", noun + " failed" + atPercent(r)
 	case promote.Cancelled:
@@ -64,13 +66,17 @@ func missed(r promote.Result) bool {
 	return last.RollsBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.RollsBack() })
 }
 
-// heldInWords tells a failure that is left as it is from a plan that ends below 100 %.
+// heldInWords tells a failure that is left as it is, a freeze between two steps, and
+// a plan that ends below 100 %.
 func heldInWords(r promote.Result) string {
 	if gateUnclear(r) {
 		return "not decided, held" + atPercent(r)
 	}
 	if gateBroken(r) {
 		return "promotion failed, held" + atPercent(r)
+	}
+	if r.Frozen {
+		return "frozen" + atPercent(r) + ", held"
 	}
 	return "stopped" + atPercent(r) + ", as asked"
 }

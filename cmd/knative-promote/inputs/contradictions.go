@@ -16,7 +16,7 @@ import (
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
 		s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
-		s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
+		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
@@ -91,6 +91,14 @@ func (s *Settings) checkWait() string {
 		return ""
 	}
 	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.WaitTimeout, s.Timeout)
+}
+
+// checkOverride wants to know why.
+func (s *Settings) checkOverride(given origins) string {
+	if given.source("override") == "" || given.has("reason") {
+		return ""
+	}
+	return fmt.Sprintf("reason: missing: override is set (%s), and its commits say why; set reason too, for example: corrects the checkout errors", given.source("override"))
 }
 
 // checkTransport keeps a credential from being given for a transport that

@@ -116,6 +116,15 @@ func parseFolder(text string) (string, error) {
 	return folder, nil
 }
 
+// parseFile accepts a file. A leading ./ is dropped, as people write it.
+func parseFile(text string) (string, error) {
+	file := strings.TrimPrefix(text, "./")
+	if _, err := parsePath(file); err != nil || !fs.ValidPath(file) || file == "." || strings.Contains(file, `\`) {
+		return "", errors.New("expected a file relative to the repository's root, with slashes and no .. in it")
+	}
+	return file, nil
+}
+
 // parseApp keeps the project that another input has set.
 func parseApp(current *argo.App) func(string) (argo.App, error) {
 	return func(text string) (argo.App, error) {

@@ -118,6 +118,14 @@ func parseExpect(text string) (int, error) {
 	return status, nil
 }
 
+// parseOverride accepts the one thing that can be overridden.
+func parseOverride(text string) (promote.Override, error) {
+	if text != string(promote.OverrideFreeze) {
+		return "", errors.New("expected freeze")
+	}
+	return promote.OverrideFreeze, nil
+}
+
 // parseImages accepts one image per line.
 func parseImages(text string) ([]kustomize.Image, error) {
 	var images []kustomize.Image

@@ -1,0 +1,152 @@
+package promote
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/windows"
+)
+
+// DefaultWindows is the file of the infra repository that says when a Service
+// may be given more traffic, where no other one is named.
+const DefaultWindows = ".promote/windows.yaml"
+
+// An Override is what a run may pass over where the infra repository permits it.
+// The zero value is nothing.
+type Override string
+
+// OverrideFreeze passes over what freezes promotions.
+const OverrideFreeze Override = "freeze"
+
+// A FreezeError is a commit of a promotion that was not made, because the
+// windows at the tip do not let the Service have more traffic now.
+type FreezeError struct {
+	File  string        // of the infra repository
+	State windows.State // what closes it; the zero State where the file cannot be read
+	Err   error         // why the file cannot be read, which counts as closed; nil: it can
+	Asked bool          // whether an override was asked for
+}
+
+// Error says what freezes the Service, until when, and what to do.
+func (e *FreezeError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %v; nothing gets more traffic until it can be read: correct it in the infra repository", e.File, e.Err)
+	}
+	var causes []string
+	for _, c := range e.State.Closed {
+		causes = append(causes, c.String())
+	}
+	until := "the file changes"
+	if !e.State.Next.IsZero() {
+		until = windows.Format(e.State.Next)
+	}
+	text := fmt.Sprintf("frozen by %s: %s, until %s: start the run again then", e.File, strings.Join(causes, "; "), until)
+	switch permitted := e.State.Overridable(); {
+	case e.Asked && !permitted:
+		text += "; override: freeze is not permitted: what freezes it does not say override: true"
+	case permitted:
+		text += ", or with override: freeze and a reason"
+	}
+	return text
+}
+
+// Unwrap gives the cause; nil where the file can be read.
+func (e *FreezeError) Unwrap() error { return e.Err }
+
+// isFreeze tells that windows are closed, or that they cannot be read, which
+// counts as that.
+func isFreeze(err error) bool {
+	_, is := errors.AsType[*FreezeError](err)
+	return is
+}
+
+// isFrozen tells that windows are closed which can be read.
+func isFrozen(err error) bool {
+	freeze, is := errors.AsType[*FreezeError](err)
+	return is && freeze.Err == nil
+}
+
+// windows is the file that says when a Service may be given more traffic.
+func (c Config) windows() string {
+	if c.Windows != "" {
+		return c.Windows
+	}
+	return DefaultWindows
+}
+
+// schedule reads the windows at a commit. Without a file there are none, unless
+// one is named.
+func (c Config) schedule(at gitops.Snapshot) (s windows.Schedule, exists bool, err error) {
+	text, err := fs.ReadFile(at.Tree, c.windows())
+	if err == nil {
+		if s, err = windows.Parse(text); err != nil {
+			err = &FreezeError{File: c.windows(), Err: err}
+		}
+		return s, true, err
+	}
+	switch info, unseen := fs.Lstat(at.Tree, c.windows()); {
+	case errors.Is(unseen, fs.ErrNotExist) && c.Windows == "":
+		return s, false, nil
+	case errors.Is(unseen, fs.ErrNotExist):
+		err = badInput("windows: not found at commit %.10s: expected a file, relative to the infra repository's root", at.Commit.Hash)
+		return s, false, &FreezeError{File: c.windows(), Err: err}
+	case unseen == nil && !info.Mode().IsRegular(): // a folder, or a link to nothing
+		return s, true, &FreezeError{File: c.windows(), Err: fmt.Errorf("expected a file: %w", err)}
+	}
+	return s, true, fmt.Errorf("reading the windows: %w", err)
+}
+
+// mayShift is nil where a commit on a tip may give the target more traffic now,
+// and a *FreezeError where it may not.
+func (p *part) mayShift(tip gitops.Snapshot, now time.Time) error {
+	schedule, _, err := p.schedule(tip)
+	if err != nil {
+		return err
+	}
+	if state := schedule.At(now, p.Environment, p.Service); !state.Open() {
+		return &FreezeError{File: p.windows(), State: state, Asked: p.Override == OverrideFreeze}
+	}
+	return nil
+}
+
+// windowsNow are the windows at the tip, for the check. A file that is named and
+// does not exist is an error.
+func (p *part) windowsNow() (check.Windows, error) {
+	schedule, exists, err := p.schedule(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree})
+	freeze, is := errors.AsType[*FreezeError](err)
+	switch {
+	case err == nil && !exists:
+		return check.Windows{}, nil
+	case err == nil:
+		return check.Windows{File: p.windows(), State: schedule.At(time.Now(), p.Environment, p.Service)}, nil
+	case is && exists:
+		return check.Windows{File: p.windows(), Unreadable: freeze.Err}, nil
+	}
+	return check.Windows{}, err
+}
+
+// overridable is the freeze that an error is, if the run asks to pass over it
+// and the file permits that; nil: it is none.
+func (c Config) overridable(err error) *FreezeError {
+	freeze, ok := errors.AsType[*FreezeError](err)
+	if !ok || freeze.Err != nil || !freeze.Asked || !freeze.State.Overridable() {
+		return nil
+	}
+	return freeze
+}
+
+// tellFreeze says of a plan what freezes its next commit now.
+func (p *part) tellFreeze() {
+	if !p.plan.shifts() || !slices.ContainsFunc(p.plan.Steps, func(s PlannedStep) bool { return !s.Done }) {
+		return
+	}
+	if err := p.mayShift(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree}, time.Now()); err != nil {
+		p.journal.reason("nothing would be pushed now: %v", err)
+	}
+}
