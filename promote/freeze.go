@@ -102,6 +102,10 @@ func (c Config) schedule(at gitops.Snapshot) (s windows.Schedule, exists bool, e
 	return s, true, fmt.Errorf("reading the windows: %w", err)
 }
 
+// shifts tells whether the steps give the new revision more traffic. Where it has
+// had it all along, a promotion to another revision ends with this one.
+func (p Plan) shifts() bool { return p.From != p.To }
+
 // mayShift is nil where a commit on a tip may give the target more traffic now,
 // and a *FreezeError where it may not.
 func (p *part) mayShift(tip gitops.Snapshot, now time.Time) error {

@@ -66,10 +66,6 @@ func (c PlannedStep) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake}
 // Restorable tells whether there is something to roll back to.
 func (p Plan) Restorable() bool { return p.Base != "" }
 
-// shifts tells whether the steps give the new revision more traffic. Where it has
-// had it all along, a promotion to another revision ends with this one.
-func (p Plan) shifts() bool { return p.From != p.To }
-
 // Last tells whether the i-th step gives the new revision all traffic.
 func (p Plan) Last(i int) bool { return p.Steps[i].Percent == 100 }
 
