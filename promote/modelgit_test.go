@@ -46,6 +46,8 @@ func (m *model) others() {
 		m.push()
 	case m.people && m.odds("somebody squashes or rebases all that there is", 12):
 		m.rewrite()
+	case m.odds("somebody stops the line, or lets it go on", 40):
+		m.setStop(m.trees[m.tip()][DefaultWindows] == nil)
 	case m.people && m.odds("somebody takes commits back", 60):
 		m.touch = true
 		m.takeCommitsBack()
@@ -68,6 +70,16 @@ func (m *model) push() {
 		tree["web/kustomization.yaml"] = &fstest.MapFile{Data: []byte(text)}
 	}
 	m.append(gitops.Commit{Subject: subject}, tree)
+}
+
+// setStop stops the line, or lets it go on.
+func (m *model) setStop(stop bool) {
+	tree := maps.Clone(m.trees[m.tip()])
+	delete(tree, DefaultWindows)
+	if stop {
+		tree[DefaultWindows] = &fstest.MapFile{Data: []byte("stop: {reason: incident 4711}")}
+	}
+	m.append(gitops.Commit{Subject: fmt.Sprintf("Stop the line: %t", stop)}, tree)
 }
 
 // rewrite gives the branch other commits with the same content. Those from

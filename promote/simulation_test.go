@@ -106,6 +106,9 @@ func simulateOne(t *testing.T, seed uint64) (status Status) {
 func (m *model) play(ctx context.Context) (status Status, err error) {
 	for run := range runsMost {
 		m.peace = run >= runsMost-2
+		if m.peace && m.trees[m.tip()][DefaultWindows] != nil {
+			m.setStop(false)
+		}
 		result, crashed, runErr := m.run(ctx, run > 0)
 		if crashed {
 			m.tell("run %d crashed", run)
@@ -116,7 +119,7 @@ func (m *model) play(ctx context.Context) (status Status, err error) {
 		if err := m.truth(ctx, result, runErr); err != nil {
 			return result.Status, err
 		}
-		if ended(result.Status) || m.peace && result.Status == Failed && m.needsPerson() {
+		if ended(result.Status) && !result.Frozen || m.peace && result.Status == Failed && m.needsPerson() {
 			return result.Status, nil
 		}
 		time.Sleep(m.upTo(20 * time.Minute))

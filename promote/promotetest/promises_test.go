@@ -49,6 +49,11 @@ func with(name, text string) func(*step) {
 	return func(s *step) { s.files[name] = text }
 }
 
+// windowed is somebody's commit of a file of windows.
+func windowed(text string) step {
+	return step{files: map[string]string{".promote/windows.yaml": text}}
+}
+
 func good(*step) {}
 
 // history is a branch that begins with a Service and has these steps on it.
@@ -117,6 +122,14 @@ func TestBreaks(t *testing.T) {
 		"passed":      {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: said}}}, ""},
 		"passed, not": {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: said, "o/knative-promote-s-defaults.yaml": ""}}}, "says that gates have passed, and changes"},
 		"passed, but": {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: owned(strings.Replace(strings.Replace(at10, "90", "80", 1), "10", "20", 1))}}}, "changes more than comments"},
+
+		"stopped":                                 {[]step{windowed("stop: {reason: x}"), first(good)}, "was made in a freeze: the line is stopped: x (line 1)"},
+		"stopped for others":                      {[]step{windowed("stop: {reason: x, services: [t]}"), first(good)}, ""},
+		"stopped badly":                           {[]step{windowed("stop: {}"), first(good)}, "was made on windows that cannot be read: line 1: stop: the reason is missing"},
+		"stopped, overridden":                     {[]step{windowed("stop: {reason: x, override: true}"), first(func(s *step) { s.trailers += "\nPromotion-Override: freeze" })}, ""},
+		"stopped, then passed":                    {[]step{first(good), windowed("stop: {reason: x}"), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: said}}}, ""},
+		"stopped, then restored":                  {[]step{first(good), windowed("stop: {reason: x}"), {trailers: trailers("restore"), files: map[string]string{ownFile: owned(strings.Replace(strings.Replace(at10, "90", "100", 1), "10,", "0,", 1))}}}, ""},
+		"stopped, then ended by the old revision": {[]step{windowed("stop: {reason: x}"), first(func(s *step) { s.trailers += "\nPromotion-To: s-1" })}, ""},
 
 		"merge":        {[]step{first(func(s *step) { s.parents = []string{"0", "0"} })}, "it has 2 parents"},
 		"orphan":       {[]step{first(func(s *step) { s.parents = []string{"x"} })}, "its parent x is not in the branch"},
