@@ -27,6 +27,11 @@
 // without being put back, which by Hoeffding (1963, theorem 4) can only make
 // such a bet smaller on average.
 //
+// At a look within a stretch r is the share by then. It is not fixed beforehand,
+// so Ville's inequality does not cover the looks between the ends of stretches.
+// TestFalseComparisonExactly computes their chance of a false alarm for requests
+// in several orders: it is below a fifth of what the inequality permits.
+//
 // The stake is also spread over the stretches as beginnings of the trouble, the
 // j-th with 1/(j(j+1)): what was good at 10 % does not outweigh for long what
 // fails at 100 %. The parts of the stake that are not yet bet stay 1.
@@ -41,6 +46,13 @@
 // (failures against the limit, failures against the old revision, slow requests
 // against the limit).
 //
+// The other way round, two bad requests and more are kept only if a bet against
+// twice the limit has won 20 times its stake, in all steps together. So one that
+// always fails twice as often as the limit permits is kept in 1 of 20 promotions
+// at most, and in those in which at most one of its requests was bad: with few
+// requests these are many, as 50 of which 2 % fail have no failure, or a single
+// one, in 3 of 4 cases.
+//
 // It takes requests for independent of each other. An outage of the way between
 // the one who asks and the candidate is not told from one of the candidate,
 // unless the old revision is asked on the same way.
@@ -48,7 +60,8 @@
 // # Sources
 //
 // Ville, Étude critique de la notion de collectif (1939). Robbins, Statistical
-// methods related to the law of the iterated logarithm (1970). Waudby-Smith and
+// methods related to the law of the iterated logarithm (1970). Wald, Sequential
+// tests of statistical hypotheses (1945). Waudby-Smith and
 // Ramdas, Estimating means of bounded random variables by betting (2024). Ramdas,
 // Grünwald, Vovk and Shafer, Game-theoretic statistics and safe anytime-valid
 // inference (2023). Spreading the stake over beginnings is as in Shin, Ramdas and

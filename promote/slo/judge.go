@@ -79,9 +79,10 @@ func (o Objective) bar() float64 {
 // judged by the limit alone. Failures are compared within the limit too, slow
 // requests only beyond it: the first requests of a new revision are slower.
 //
-// Kept also wants the bad requests of the step to be within the limit. More of
-// them that chance may explain are undecided, and a caller who looks on for a
-// while gets to know: the evidence stays valid.
+// Kept also wants the bad requests of the step to be within the limit, and those
+// of all steps to be so few that twice the limit is ruled out. What chance may
+// explain is undecided, and a caller who looks on for a while gets to know: the
+// evidence stays valid.
 func (o Objective) Judge(stretches []Stretch, over bool) Verdict {
 	if wrong := impossible(stretches); wrong != "" {
 		return Verdict{State: Undecided, Reason: wrong, EValue: 1}

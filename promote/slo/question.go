@@ -1,5 +1,7 @@
 package slo
 
+import "math"
+
 // A question is one of those that the counts are asked.
 type question struct {
 	rule  Rule
@@ -82,3 +84,20 @@ func (q question) sum(stretches []Stretch) (candidate, old portion) {
 func (q question) within(p portion) bool {
 	return float64(p.bad) <= max(1, q.limit*float64(p.requests)+1e-9)
 }
+
+// missed is how many of those promotions are kept in which a share of twice the
+// limit is bad.
+const missed = 0.05
+
+// clear tells whether so many bad ones of so many requests rule out that twice
+// the limit is bad. It is Wald's test of that share against half the limit. A
+// single bad one rules out nothing, and is let through: small services have no
+// more to show.
+func (q question) clear(p portion) bool {
+	high, low := twice(q.limit), q.limit/2
+	bad, good := float64(p.bad), float64(p.requests-p.bad)
+	return p.bad <= 1 || bad*math.Log(low/high)+good*(math.Log1p(-low)-math.Log1p(-high)) >= -math.Log(missed)
+}
+
+// twice is the double of a share, or half the way to 1 where that is less.
+func twice(share float64) float64 { return min(2*share, (1+share)/2) }

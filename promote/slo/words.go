@@ -26,6 +26,7 @@ func (o Objective) inWords(answers []answer, step []Stretch) (words string, kept
 	var parts []string
 	for _, a := range answers {
 		candidate, old := a.sum(step)
+		whole, _ := a.sum(a.stretches)
 		text := fmt.Sprintf("%s, the limit is %s", a.measured(candidate), share(a.limit))
 		switch {
 		case a.overLimit.reaches(o.bar()):
@@ -36,6 +37,9 @@ func (o Objective) inWords(answers []answer, step []Stretch) (words string, kept
 		case !a.within(candidate):
 			kept = false
 			text += a.others(old) + ": more than the limit, but so few that it may be chance"
+		case !a.clear(whole):
+			kept = false
+			text += fmt.Sprintf(", in all steps %s of %s: a share of %s may look so by chance", grouped(whole.bad), grouped(whole.requests), share(twice(a.limit)))
 		}
 		parts = append(parts, text)
 	}
