@@ -26,13 +26,14 @@ func (m *measured) begin(step string) { m.stretches = append(m.stretches, slo.St
 // counted notes what the last stretch has by now.
 func (m *measured) counted(c counts) {
 	last := &m.stretches[len(m.stretches)-1]
-	last.Candidate, last.Old = c.candidate, c.old
+	last.Candidate, last.Old, last.Shared = c.candidate, c.old, c.shared
 }
 
 // counts are the requests of one step so far.
 type counts struct {
 	candidate slo.Counts
 	old       *slo.Counts // nil: it is not counted
+	shared    bool        // some of the old revision's reached the candidate
 	note      string      // what a person should know of them
 }
 

@@ -12,11 +12,17 @@ import (
 	"github.com/acme/knative-promote/promote/slo"
 )
 
+// mostlyOld is up to how many percent of the traffic for the candidate the
+// Service's own URL is still asked, to compare with. What the candidate has in
+// that can only make it look less worse than the old revision.
+const mostlyOld = 20
+
 // ownRequests are those that the run itself sends to the candidate in a step,
-// and to the Service's own URL as long as that stands for the old revision.
+// and to the Service as long as the old revision has most of its traffic.
 type ownRequests struct {
 	load           requests.Load
 	candidate, old answered
+	shared         bool // the Service's traffic already is
 }
 
 // answered counts what came from one URL.
@@ -32,19 +38,13 @@ type answered struct {
 	why    error // the last one was not sent
 }
 
-// mostlyOld is up to which share of the candidate the Service's own URL stands
-// for the old revision. With a share of its own the candidate is compared with a
-// mixture: one that is not worse than the old revision is not worse than that
-// either, and one that is worse is so by the less the greater its share is.
-const mostlyOld = 50
-
 // ownRequests says whom the run asks in a step.
 func (c Config) ownRequests(at *Position, load requests.Load, objective slo.Objective) (*ownRequests, error) {
 	url, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
 	if err != nil {
 		return nil, err
 	}
-	own := &ownRequests{load: load}
+	own := &ownRequests{load: load, shared: at.Step.Percent > 0}
 	own.candidate = answered{url: url, objective: objective, expect: c.Probe.Expect}
 	if service := at.Observed.Service; at.Step.Percent <= mostlyOld && service.Status.URL != nil {
 		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: c.Probe.Expect}
@@ -95,7 +95,7 @@ func (o *ownRequests) counts(context.Context) (counts, error) {
 	}
 	if o.old.url != "" {
 		old, _, _ := o.old.sum()
-		c.old = &old
+		c.old, c.shared = &old, o.shared
 	}
 	return c, nil
 }

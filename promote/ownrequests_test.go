@@ -13,8 +13,8 @@ import (
 	"github.com/acme/knative-promote/promote/slo"
 )
 
-// sendTo sends so many requests to the candidate, and to the old revision where
-// that has a URL of its own, and counts the answers.
+// sendTo sends so many requests to the candidate, and to the Service where the old
+// revision has most of its traffic, and counts the answers.
 func sendTo(t *testing.T, way requests.Way, percent, times int, objective slo.Objective) (counts, error) {
 	t.Helper()
 	c := Config{CandidateTag: "candidate", Way: way}
@@ -59,15 +59,18 @@ func TestOwnRequests(t *testing.T) {
 		candidate slo.Counts
 		old       *slo.Counts
 	}{
-		"the old revision beside it":                {0, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
-		"the Service's URL is mostly the old one's": {50, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
-		"the Service's URL is mostly the new one's": {51, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, nil},
-		"the Service's URL is the new one's":        {100, slo.Counts{Requests: 6, Slow: 6}, nil},
+		"the old revision beside it":         {0, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
+		"the Service's URL is mostly its":    {20, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, &slo.Counts{Requests: 6, Slow: 6}},
+		"the Service's URL is shared":        {21, slo.Counts{Requests: 6, Failed: 3, Slow: 6}, nil},
+		"the Service's URL is the new one's": {100, slo.Counts{Requests: 6, Slow: 6}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := sendTo(t, byHost(t), test.percent, 6, objective)
 			if err != nil || got.candidate != test.candidate || (got.old == nil) != (test.old == nil) || got.old != nil && *got.old != *test.old {
 				t.Errorf("%+v, old %+v, error %v; want %+v, old %+v", got, got.old, err, test.candidate, test.old)
+			}
+			if got.shared != (test.old != nil && test.percent > 0) {
+				t.Errorf("shared %t at %d %%", got.shared, test.percent)
 			}
 			if bad := test.candidate.Failed > 0; bad != strings.Contains(got.note, "the last bad one: answered 500 Internal Server Error") {
 				t.Errorf("note %q", got.note)

@@ -20,6 +20,9 @@ type Stretch struct {
 	Candidate Counts // since the stretch began
 	// Old is nil where the old revision is not counted.
 	Old *Counts
+	// Shared says that Old are requests to the Service, of which some reach the
+	// candidate.
+	Shared bool
 }
 
 // State is what the counts say of an objective.

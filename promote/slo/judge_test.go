@@ -41,6 +41,8 @@ func TestJudge(t *testing.T) {
 		"impossible old": {errors, beside(Counts{Requests: 300}, Counts{Requests: -1}), true, Undecided, "", "the counts of the old revision in step 10 cannot be: {Requests:-1 Failed:0 Slow:0}"},
 		"old one good": {errors, beside(Counts{Requests: 300, Failed: 30}, Counts{Requests: 2700, Failed: 3}), false, Broken, Success,
 			"30 of 300 requests failed (10 %), the limit is 1 %, of the old revision's 3 of 2,700 (0.11 %): the chance that this is chance is less than 1 in a million"},
+		"some of the old one's are the candidate's": {errors, []Stretch{{Step: "10", Candidate: Counts{Requests: 300, Failed: 90}, Old: &Counts{Requests: 300, Failed: 9}, Shared: true}}, false, Broken, Success,
+			"90 of 300 requests failed (30 %), the limit is 1 %, of all the Service's 9 of 300 (3 %): the chance that this is chance is less than 1 in a million"},
 		"old one as bad": {errors, beside(Counts{Requests: 300, Failed: 30}, Counts{Requests: 2700, Failed: 270}), true, Undecided, "",
 			"30 of 300 requests failed (10 %), the limit is 1 %, of the old revision's 270 of 2,700 (10 %): the candidate breaks it, but is not shown to be worse than the old revision"},
 		"worse within the limit": {lenient, beside(Counts{Requests: 300, Failed: 9}, Counts{Requests: 2700, Failed: 3}), true, Broken, WorseThanStable,

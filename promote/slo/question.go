@@ -66,14 +66,17 @@ func (a answer) broken(bar float64) Verdict {
 }
 
 // A portion are the bad ones among requests.
-type portion struct{ bad, requests int }
+type portion struct {
+	bad, requests int
+	shared        bool // some of the old revision's are the candidate's
+}
 
 // sum adds what the stretches have counted, of the candidate and of the old revision.
 func (q question) sum(stretches []Stretch) (candidate, old portion) {
 	for _, s := range stretches {
-		candidate = portion{candidate.bad + q.count(s.Candidate), candidate.requests + s.Candidate.Requests}
+		candidate = portion{bad: candidate.bad + q.count(s.Candidate), requests: candidate.requests + s.Candidate.Requests}
 		if s.Old != nil {
-			old = portion{old.bad + q.count(*s.Old), old.requests + s.Old.Requests}
+			old = portion{old.bad + q.count(*s.Old), old.requests + s.Old.Requests, old.shared || s.Shared}
 		}
 	}
 	return candidate, old

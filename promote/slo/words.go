@@ -55,7 +55,11 @@ func (q question) others(old portion) string {
 	if old.requests == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", of the old revision's %s of %s%s", grouped(old.bad), grouped(old.requests), old.inBrackets())
+	whose := "the old revision's"
+	if old.shared {
+		whose = "all the Service's"
+	}
+	return fmt.Sprintf(", of %s %s of %s%s", whose, grouped(old.bad), grouped(old.requests), old.inBrackets())
 }
 
 func (p portion) inBrackets() string {

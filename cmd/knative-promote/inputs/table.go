@@ -167,7 +167,7 @@ func (s *Settings) how() []Input {
 		{Name: "warm-up", Example: "/healthz", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.WarmUp, parseWarmUp),
 			Usage: "path to request on the candidate's URL so that it has a ready pod when it gets traffic; more pods are told, not promised"},
 		{Name: "load", Example: "/healthz 5/s", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Load, parseLoad),
-			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; at 0 % the old revision is asked as well, to compare"},
+			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; up to 20 % of the traffic the Service's URL is asked as well, to compare"},
 		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
 			Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
 				"`from=load` (default: the requests of `load`, or of `probe`); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
