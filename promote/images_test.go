@@ -1,0 +1,160 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+const (
+	// tooSlow is the limit of an answer in simulated promotions.
+	tooSlow = 500 * time.Millisecond
+	// ticks are how many moments of a second requests come at.
+	ticks = 20
+	// outage is the second at which images with an outage have it.
+	outage = 40
+)
+
+// An image is what requests meet in a simulated promotion.
+type image struct {
+	fails    float64       // the share of its requests that fails
+	overload int           // requests of a second, of which those beyond fail; 0: none do
+	down     int           // seconds in which all fail, in the middle of the promotion
+	lag      time.Duration // how long each answer takes
+	leak     time.Duration // each answer takes so much longer than the one before
+}
+
+// A revision runs an image.
+type revision struct {
+	image
+	answered int // requests since it was made
+	now      int // in this second
+}
+
+// A world is one simulated promotion. Users ask the Service, and the run asks as
+// it does with a load. All that happens follows from the seed.
+type world struct {
+	users, load    float64 // requests a second
+	byLoad         bool    // the load is counted, else the users' requests
+	candidate, old revision
+	random         *rand.Rand
+
+	clock         int        // seconds since the promotion began
+	seen, seenOld slo.Counts // what was counted of each revision
+	failedOfUsers int        // requests that the candidate has failed or answered too late
+}
+
+// begin is a world in which nothing has happened yet.
+func (s scene) begin(t trial, seed int) *world {
+	return &world{
+		users: s.users, load: s.load, byLoad: s.load > 0, candidate: revision{image: t.image}, old: revision{image: t.old},
+		random: rand.New(rand.NewPCG(1, uint64(seed))),
+	}
+}
+
+// second lets one pass in which the candidate has so many percent of the traffic.
+func (w *world) second(percent int) {
+	w.candidate.now, w.old.now = 0, 0
+	for tick := range ticks {
+		for range w.due(w.users, tick) {
+			w.userAsks(percent)
+		}
+		for range w.due(w.load, tick) {
+			w.ask(&w.candidate, &w.seen)
+			if percent <= mostlyOld {
+				w.ask(w.routed(percent), &w.seenOld)
+			}
+		}
+	}
+	w.clock++
+}
+
+// due is how many requests come at a moment of the present second.
+func (w *world) due(rate float64, tick int) int {
+	const least = 1e-9 // a request is not late by the noise of binary fractions
+	moment := float64(w.clock*ticks + tick)
+	return int((moment+1)*rate/ticks+least) - int(moment*rate/ticks+least)
+}
+
+// routed is whom a request to the Service reaches.
+func (w *world) routed(percent int) *revision {
+	if w.random.IntN(100) < percent {
+		return &w.candidate
+	}
+	return &w.old
+}
+
+func (w *world) userAsks(percent int) {
+	to := w.routed(percent)
+	count := new(slo.Counts)
+	switch {
+	case w.byLoad:
+	case to == &w.candidate:
+		count = &w.seen
+	default:
+		count = &w.seenOld
+	}
+	if bad := w.ask(to, count); bad && to == &w.candidate {
+		w.failedOfUsers++
+	}
+}
+
+// ask sends one request, counts the answer, and tells whether it was bad.
+func (w *world) ask(r *revision, count *slo.Counts) bool {
+	took := r.lag + time.Duration(r.answered)*r.leak
+	r.answered, r.now = r.answered+1, r.now+1
+	failed := w.random.Float64() < r.fails || r.overload > 0 && r.now > r.overload || w.clock >= outage && w.clock < outage+r.down
+	count.Requests++
+	if failed {
+		count.Failed++
+	}
+	if took > tooSlow {
+		count.Slow++
+	}
+	return failed || took > tooSlow
+}
+
+// counter counts what comes in a step, as measurement wants it.
+func (w *world) counter(percent int) func(context.Context) (counts, error) {
+	began, clock, seen, seenOld := time.Now(), w.clock, w.seen, w.seenOld
+	return func(context.Context) (counts, error) {
+		for w.clock-clock < int(time.Since(began)/time.Second) {
+			w.second(percent)
+		}
+		c := counts{candidate: less(w.seen, seen)}
+		if !w.byLoad || percent <= mostlyOld {
+			old := less(w.seenOld, seenOld)
+			c.old = &old
+		}
+		return c, nil
+	}
+}
+
+// promote has every step judged as a run does it.
+func (w *world) promote(ctx context.Context, steps []Step) (last end) {
+	objective := slo.Default()
+	if w.candidate.lag+w.candidate.leak > 0 {
+		objective.Latency, objective.Fast = tooSlow, 99
+	}
+	seen := new(measured)
+	for _, step := range steps {
+		m := measurement{
+			objective: objective, count: w.counter(step.Percent), bake: step.Bake, wait: 5 * time.Minute,
+			seen: seen, say: func(string, ...any) {},
+		}
+		_, err := m.judge(ctx, fmt.Sprintf("%d %%", step.Percent))
+		last = end{Promoted, step.Percent, w.clock, w.failedOfUsers}
+		switch {
+		case isInconclusive(err):
+			last.status = Held
+			return last
+		case err != nil:
+			last.status = RolledBack
+			return last
+		}
+	}
+	return last
+}
