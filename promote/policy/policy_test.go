@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/acme/knative-promote/gitops/golden"
+)
+
+// TestDenials evaluates the policies of each case on its manifests. What an
+// object was rendered as before is in before.yaml.
+func TestDenials(t *testing.T) {
+	t.Parallel()
+	golden.Run(t, "testdata/denials/*.txtar", "want", func(t *testing.T, parts map[string][]byte) string {
+		set, err := Read(tree(parts), []string{"policies/*.yaml"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		denials, err := set.Evaluate(t.Context(), objects(t, parts["before.yaml"]), objects(t, parts["after.yaml"]), "shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return inFull(denials)
+	})
+}
+
+// TestRefused has files that are no policies for here, and what is said of them.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	golden.Run(t, "testdata/refused/*.txtar", "want", func(t *testing.T, parts map[string][]byte) string {
+		_, err := Read(tree(parts), []string{"policies/*.yaml"})
+		if err == nil {
+			t.Fatal("no error")
+		}
+		return err.Error() + "\n"
+	})
+}
+
+func tree(parts map[string][]byte) fstest.MapFS {
+	files := fstest.MapFS{}
+	for name, content := range parts {
+		if strings.HasPrefix(name, "policies/") {
+			files[name] = &fstest.MapFile{Data: content}
+		}
+	}
+	return files
+}
+
+func objects(t *testing.T, manifest []byte) []unstructured.Unstructured {
+	t.Helper()
+	var all []unstructured.Unstructured
+	for _, document := range strings.Split(string(manifest), "\n---\n") {
+		var o map[string]any
+		if err := utilyaml.Unmarshal([]byte(document), &o); err != nil {
+			t.Fatal(err)
+		}
+		if o != nil {
+			all = append(all, unstructured.Unstructured{Object: o})
+		}
+	}
+	return all
+}
+
+func inFull(denials []Denial) string {
+	var b strings.Builder
+	for _, d := range denials {
+		how := "denies"
+		if d.Warns {
+			how = "warns of"
+		}
+		if d.Failed {
+			how += " (not evaluated)"
+		}
+		if !d.Applied {
+			how += " (not applied)"
+		}
+		fmt.Fprintf(&b, "%s of %s %s %s/%s: %s\n", d.Policy, d.File, how, d.Object.GetKind(), d.Object.GetName(), d.Message)
+		if d.Expression != "" {
+			fmt.Fprintf(&b, "  %s\n", d.Expression)
+		}
+	}
+	return b.String()
+}
+
+// text is a policy about Knative Services, with these lines in its spec.
+func text(name string, spec ...string) string {
+	return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: " + name + "}\nspec:\n" +
+		"  matchConstraints: {resourceRules: [{apiGroups: [serving.knative.dev], apiVersions: ['*'], operations: ['*'], resources: [services]}]}\n" +
+		"  " + strings.Join(spec, "\n  ") + "\n"
+}
+
+const service = "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{image: web}]}}}\n"
+
+// TestHostile has policies that are too large, too many or too deep, and
+// expressions that would not end: each is refused or denied.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	loop := "[1,2,3,4,5,6,7,8,9,10]"
+	for range 12 {
+		loop = "[1,2,3,4,5,6,7,8,9,10].map(x, " + loop + ")"
+	}
+	tests := map[string]struct{ expression, want string }{
+		"endless":  {"size(" + loop + ") == 0", "cost"},
+		"deep":     {strings.Repeat("(", 5000) + "true" + strings.Repeat(")", 5000), "recursion"},
+		"long":     {"'" + strings.Repeat("x", 200_000) + "' == ''", "size"},
+		"growing":  {"['x','x','x','x'].all(a, ['y','y','y','y'].all(b, " + "'z'." + strings.Repeat("replace('z', 'zzzzzzzzzz').", 10) + "size() < 0))", "cost"},
+		"patterns": {"'" + strings.Repeat("a", 30_000) + "'.matches('(a*)*(a*)*(a*)*b') || '" + strings.Repeat("a", 30_000) + "'.matches('(a*)*(a*)*(a*)*c')", "failed expression"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := saidOf(t, fstest.MapFS{"p.yaml": {Data: []byte(text(name, "validations:", "- expression: "+fmt.Sprintf("%q", test.expression)))}})
+			if !strings.Contains(got, test.want) || len(got) > 2000 {
+				t.Errorf("said in %d bytes: %.2000s", len(got), got)
+			}
+		})
+	}
+	t.Run("large file", func(t *testing.T) {
+		t.Parallel()
+		content := []byte(strings.Repeat("# x\n", fileLimit/4) + "#")
+		if got, want := saidOf(t, fstest.MapFS{"p.yaml": {Data: content}}), "p.yaml: it has 1048577 bytes: expected 1048576 at most"; got != want {
+			t.Errorf("said %s, want %s", got, want)
+		}
+	})
+	t.Run("many files", func(t *testing.T) {
+		t.Parallel()
+		many := fstest.MapFS{}
+		for i := range mostFiles + 1 {
+			many[fmt.Sprintf("p%d.yaml", i)] = &fstest.MapFile{Data: []byte("x")}
+		}
+		if got := saidOf(t, many); got != "101 files match: expected 100 at most" {
+			t.Errorf("said %s", got)
+		}
+	})
+}
+
+// saidOf is the error of reading policies, or else what they say of a Service.
+func saidOf(t *testing.T, files fstest.MapFS) string {
+	t.Helper()
+	set, err := Read(files, []string{"*.yaml"})
+	if err != nil {
+		return err.Error()
+	}
+	denials, err := set.Evaluate(t.Context(), nil, objects(t, []byte(service)), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inFull(denials)
+}
+
+// TestCancelled has a run that ends: it is no denial, and no pass.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	set, err := Read(fstest.MapFS{"p.yaml": {Data: []byte(text("p", "validations: [{expression: 'true'}]"))}}, []string{"p.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if denials, err := set.Evaluate(ctx, nil, objects(t, []byte(service)), "shop"); !errors.Is(err, context.Canceled) || denials != nil {
+		t.Errorf("got %v, %v", denials, err)
+	}
+}
+
+// TestZero evaluates no policies.
+func TestZero(t *testing.T) {
+	t.Parallel()
+	if denials, err := (Set{}).Evaluate(t.Context(), nil, objects(t, []byte(service)), ""); err != nil || denials != nil {
+		t.Errorf("got %v, %v", denials, err)
+	}
+}
