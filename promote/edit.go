@@ -54,13 +54,14 @@ func shift(ctx context.Context, c Config, revision string, traffic []servingv1.T
 }
 
 // tryPlan makes the first and the last edit that are left to do, in memory, and
-// checks them. It returns where the plan ends. The steps between differ from the
-// first one in two numbers.
-func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) (*knative.State, error) {
+// checks them. It returns what they lead to, nothing where all is done. The steps
+// between differ from the first one in two numbers.
+func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) ([]*knative.State, error) {
 	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c PlannedStep) bool { return c.Done })
 	if len(left) > 2 {
 		left = []PlannedStep{left[0], left[len(left)-1]}
 	}
+	var planned []*knative.State
 	state, next := at.Now, at.Next
 	for _, step := range left {
 		after, err := shift(ctx, c, plan.To, step.Traffic, nil, state, next, at.Live)
@@ -68,8 +69,9 @@ func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) (*knative.S
 			return nil, err
 		}
 		state, next = after, after
+		planned = append(planned, after)
 	}
-	return state, nil
+	return planned, nil
 }
 
 // stepRecord is what a step's commit says, on top of what the overlay said before.

@@ -55,12 +55,16 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 		return facts, err
 	}
 	facts.Refused = p.refusal(ctx, unseen == nil)
+	facts.Planned = p.planned
+	if facts.Denials, err = p.denials(ctx); err != nil {
+		return facts, err
+	}
 	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Setup.Setup(ctx, p.Target.Target, p.at.App) })
 	return facts, nil
 }
 
 // refusal is why a promotion would end before its first commit, in its own
-// words.
+// words. Without one its commits are planned.
 func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 	at := p.at
 	if _, err := at.Now.Traffic(); err != nil {
@@ -78,7 +82,7 @@ func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = tryPlan(ctx, p.Config, plan, at)
+	p.planned, err = tryPlan(ctx, p.Config, plan, at)
 	return err
 }
 
@@ -88,9 +92,10 @@ func (p *part) facts(ctx context.Context) check.Facts {
 		Request: check.Request{
 			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
 			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
+			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies,
 			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},
-		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Service: p.at.Live,
+		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Planned: p.planned, Service: p.at.Live,
 		Unread: map[string]error{},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // A part is what a run does for one of its targets: what it has seen of it,
@@ -30,6 +31,12 @@ type part struct {
 	reached  Status         // how it ends if nothing stops the run; empty: unchanged
 	stays    bool           // a run that fails has nothing of it to roll back
 	lost     error          // why it was not rolled back with the others: somebody else has changed it
+	at      Situation        // as last seen
+	plan    Plan             // of a promotion: what is left to do
+	planned []*knative.State // what its first and its last commit that are left lead to
+	reached Status           // how it ends if nothing stops the run; empty: unchanged
+	stays   bool             // a run that fails has nothing of it to roll back
+	lost    error            // why it was not rolled back with the others: somebody else has changed it
 }
 
 func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {
@@ -55,6 +62,14 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 	p.setTarget(at.Target)
 	p.at.Next, err = withImages(ctx, at.Now, p.Images)
 	return err
+}
+
+// after is the overlay as the plan leaves it.
+func (p *part) after() *knative.State {
+	if len(p.planned) == 0 {
+		return p.at.Now
+	}
+	return p.planned[len(p.planned)-1]
 }
 
 // look sees what is live, after the overlay at the tip. Patience is how long

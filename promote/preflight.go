@@ -31,6 +31,10 @@ func (p *part) preflight(ctx context.Context) error {
 		return nil
 	}
 	facts := p.facts(ctx)
+	var err error
+	if facts.Denials, err = p.denials(ctx); err != nil {
+		return err
+	}
 	facts.Outside, _ = kustomize.Outside(ctx, p.at.Tree, p.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()

@@ -60,7 +60,7 @@ func (p *part) makePlan(ctx context.Context) error {
 	if err := p.journal.planned(plan, p.at); err != nil {
 		return err
 	}
-	after, err := tryPlan(ctx, p.Config, plan, p.at)
+	p.planned, err = tryPlan(ctx, p.Config, plan, p.at)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,7 @@ func (p *part) makePlan(ctx context.Context) error {
 	if err := p.loadAnalysis(ctx); err != nil {
 		return err
 	}
+	after := p.after()
 	p.journal.renders(p.at.Now, after)
 	for _, c := range knative.Companions(p.at.Now, after) {
 		p.journal.say("%s runs the image too and moves with the first commit, without steps", c.Name)

@@ -206,6 +206,9 @@ type Respelling struct {
 	Empty  bool   // the field is written without a value, so that nothing is lost
 }
 
+// Unknown tells whether no Knative Service has the field, as far as is known here.
+func (r Respelling) Unknown() bool { return r.Stored == nil && !r.Empty }
+
 // Respellings are the fields that Knative stores otherwise than the overlay
 // writes them, such as 1 for 1000m, or not at all. Its webhook reads every
 // Service that is written into its own types and writes it anew, even where it

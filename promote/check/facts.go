@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/policy"
 )
 
 // Facts are what a promotion would meet. A zero field was not read, and no
@@ -18,6 +19,13 @@ type Facts struct {
 	Tree    fs.FS          // its files
 	Overlay *knative.State // the overlay as it renders at the tip
 	Next    *knative.State // the same with the images set; Overlay when there are none
+
+	// Planned is the overlay as the commits of the promotion render it, in order:
+	// the first one and the last. Those between differ in two numbers.
+	Planned []*knative.State
+
+	// Denials are what the policies of the infra repository say of them.
+	Denials []policy.Denial
 
 	// Outlooks are what comes of setting each image of the Service, by its name.
 	Outlooks map[string]knative.Outlook
@@ -66,6 +74,9 @@ type Request struct {
 	Also         []string // objects that may move with the image
 	Shifts       bool     // traffic goes through steps below 100 %
 	KeepPrevious bool
+	Strict       bool          // a field that no kind has stops a promotion
+	PodSecurity  string        // the pod security standard to hold: baseline, restricted, or empty: none
+	Policies     []string      // patterns of the files with policies
 	Probed       bool          // the candidate must answer requests before it gets traffic
 	Wait         time.Duration // how long the first gate waits for the first commit
 	Worst        time.Duration // the longest that the run and its rollback may take

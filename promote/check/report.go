@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // A Report is what was looked at and what was found there.
@@ -20,10 +21,11 @@ type Report struct {
 
 // Examine asks every rule but the ones to skip about the facts.
 func Examine(facts Facts, skip ...string) Report {
-	return Report{
+	r := Report{
 		Service: facts.Request.Service, Overlay: facts.Request.Overlay, Commit: facts.Commit, File: facts.inKustomization().File,
 		Looked: facts.looked(), Findings: Run(facts, skip...),
 	}
+	return r
 }
 
 // looked lists what the facts are from.
@@ -44,6 +46,7 @@ func (f Facts) looked() []string {
 		add(s.Overrides != nil, "resource customizations")
 		add(s.Can != nil, "the Argo CD token's rights")
 	}
+	add(len(f.Request.Policies) > 0, "policies %s", strings.Join(f.Request.Policies, ", "))
 	add(f.Service != nil, "live Service")
 	add(len(f.Revisions) > 0, "%d revisions in the traffic", len(f.Revisions))
 	add(f.PushAsked, "the right to push")

@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/windows"
+	"github.com/acme/knative-promote/promote/policy"
 )
 
 // A scene is one archive of testdata: Facts as files, and what a rule says of
@@ -51,6 +52,7 @@ func (s scene) facts(t testing.TB) Facts {
 	facts := Facts{Request: request.Request, Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899", Tree: s.tree()}
 	facts.Request.Wait, facts.Request.Worst = wait, worst
 	s.overlay(t, &facts, request.Images)
+	s.denials(t, &facts)
 	s.setup(t, &facts.Setup)
 	if s["service"] != nil {
 		facts.Service = new(servingv1.Service)
@@ -124,6 +126,21 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 		if facts.Next, err = facts.Next.SetImages(t.Context(), []kustomize.Image{image}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// denials asks the policies about the overlay with the images set.
+func (s scene) denials(t testing.TB, facts *Facts) {
+	t.Helper()
+	if len(facts.Request.Policies) == 0 {
+		return
+	}
+	set, err := policy.Read(facts.Tree, facts.Request.Policies)
+	if err == nil {
+		facts.Denials, err = set.Evaluate(t.Context(), facts.Overlay.Objects(), facts.Next.Objects(), "production")
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

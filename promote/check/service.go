@@ -117,26 +117,18 @@ func findNotNormal(f Facts) []Finding {
 	if f.Overlay == nil {
 		return nil
 	}
-	all, err := f.Overlay.Respellings()
-	status := f.syncStatus()
-	if err != nil || status == v1alpha1.SyncStatusCodeSynced {
-		return nil
-	}
 	var fields []string
 	var changes []change
 	known := false
-	for _, r := range all {
-		unknown := r.Stored == nil && !r.Empty
-		if r.Path == selector || f.serverSideDiff() && !unknown || f.overlooks(r.Path) {
-			continue
-		}
+	for _, r := range f.notNormal() {
 		fields = append(fields, f.evidence(r))
 		changes = append(changes, corrected(r))
-		known = known || !unknown
+		known = known || !r.Unknown()
 	}
 	if len(fields) == 0 {
 		return nil
 	}
+	status := f.syncStatus()
 	at := f.inService(keys(changes[0].Path)...)
 	finding := Finding{
 		Problem:  fmt.Sprintf("Service %s never gets in sync, because of %s", f.Overlay.Service(), readable(keys(changes[0].Path))),
@@ -157,6 +149,22 @@ func findNotNormal(f Facts) []Finding {
 		finding.Effect = "A newer Knative may have the field. Where it does not, the " + neverInSync
 	}
 	return []Finding{finding}
+}
+
+// notNormal are the fields of the Service that Argo CD takes for out of sync, as
+// far as it does. Where they are asked for strictly, those that no Service has
+// are findUnknown's.
+func (f Facts) notNormal() []knative.Respelling {
+	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced {
+		return nil
+	}
+	all, err := f.Overlay.Respellings()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(r knative.Respelling) bool {
+		return r.Path == selector || f.serverSideDiff() && !r.Unknown() || f.overlooks(r.Path) || f.Request.Strict && r.Unknown()
+	})
 }
 
 // corrected is the change that writes a field as Knative stores it.

@@ -31,6 +31,14 @@ type Denial struct {
 	Failed     bool   // the expression could not be evaluated
 }
 
+// Repeats tells whether it is of the same validation and object as an earlier
+// one, as that of a commit and of the next one are. Where the object is applied
+// by the later commit alone it is another.
+func (d Denial) Repeats(earlier Denial) bool {
+	return d.Policy == earlier.Policy && d.Expression == earlier.Expression &&
+		identity(d.Object) == identity(earlier.Object) && (earlier.Applied || !d.Applied)
+}
+
 // Evaluate asks all policies about the objects of a render. Each is an update of
 // the object of the same kind and name that was rendered before, or else new.
 // Objects without a namespace are in the given one. The error is the context's.

@@ -76,6 +76,9 @@ func matches(tree fs.FS, patterns []string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", pattern, err)
 		}
+		if err := readable(tree, pattern); len(found) == 0 && err != nil {
+			return nil, err
+		}
 		if len(found) == 0 {
 			return nil, fmt.Errorf("%q matches no file of the infra repository: expected files such as policies/*.yaml, relative to its root", pattern)
 		}
@@ -87,6 +90,19 @@ func matches(tree fs.FS, patterns []string) ([]string, error) {
 		return nil, fmt.Errorf("%d files match: expected %d at most", len(files), mostFiles)
 	}
 	return files, nil
+}
+
+// readable is why the folder that a pattern begins with could not be read, which
+// fs.Glob does not say; nil where it is not there.
+func readable(tree fs.FS, pattern string) error {
+	folder := pattern[:max(0, strings.LastIndex(pattern[:strings.IndexAny(pattern+"*", `*?[\`)], "/"))]
+	if folder == "" {
+		folder = "."
+	}
+	if _, err := fs.ReadDir(tree, folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // add reads the documents of one file.

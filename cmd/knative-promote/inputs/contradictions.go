@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote/slo"
+	"github.com/acme/knative-promote/promote"
 )
 
 // contradictions lists what is wrong between inputs that are each good alone.
@@ -18,6 +19,7 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 		s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w),
+		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
 }
@@ -187,6 +189,19 @@ func (s *Settings) checkApplication(given origins) string {
 		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a check of the overlay alone", given.source("argocd-server"))
 	case s.Remote.URL == "":
 		return "repository: missing: the Application is compared with it; set repository, for example: acme/infra"
+	}
+	return ""
+}
+
+// checkPreflight keeps policies from being asked for that nobody would look at.
+func (s *Settings) checkPreflight(given origins) string {
+	if s.Command != Promote || s.Promote.Preflight != promote.PreflightOff {
+		return ""
+	}
+	for _, name := range []string{"policies", "pod-security", "strict"} {
+		if given.source(name) != "" {
+			return fmt.Sprintf("%s (%s): preflight is off, so nothing is looked at; remove it, or set preflight to error or warn", name, given.source(name))
+		}
 	}
 	return ""
 }

@@ -63,6 +63,20 @@ func parseRules(text string) ([]string, error) {
 	return names, nil
 }
 
+// parsePatterns accepts names of files below the repository's root, with stars
+// and the like as path.Match has them.
+func parsePatterns(text string) ([]string, error) {
+	var patterns []string
+	for pattern := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		pattern = strings.TrimPrefix(pattern, "./")
+		if _, err := path.Match(pattern, ""); err != nil || !fs.ValidPath(pattern) || strings.Contains(pattern, "**") {
+			return nil, fmt.Errorf("%q: expected a file or a pattern such as *.yaml relative to the repository's root, with slashes and without .. or **", pattern)
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns, nil
+}
+
 // parseObjects accepts objects by kind and name, with the namespace between
 // them or without.
 func parseObjects(text string) ([]string, error) {

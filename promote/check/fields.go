@@ -1,0 +1,102 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	kubernetes "k8s.io/client-go/kubernetes/scheme"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	servingv1beta1 "knative.dev/serving/pkg/apis/serving/v1beta1"
+
+	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// knownTypes are the kinds whose fields are known: those of Kubernetes and of
+// Knative Serving.
+var knownTypes = sync.OnceValue(func() *runtime.Scheme {
+	types := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{kubernetes.AddToScheme, servingv1.AddToScheme, servingv1beta1.AddToScheme} {
+		if err := add(types); err != nil {
+			panic(err) // it is the libraries' own list
+		}
+	}
+	return types
+})
+
+// findUnknown leaves kinds alone that are not known. Of the Service that is
+// promoted it leaves to findNotNormal what that finds, and wrong types, without
+// which no promotion is planned.
+func findUnknown(f Facts) []Finding {
+	var found []Finding
+	for _, o := range objects(f.result()) {
+		wrong := misfitsOf(o)
+		if f.isPromoted(o) {
+			normal := f.notNormal()
+			wrong = slices.DeleteFunc(wrong, func(m misfit) bool {
+				return m.want != "" || slices.ContainsFunc(normal, func(r knative.Respelling) bool { return r.Path == jsonpointer.Join(m.steps...) })
+			})
+		}
+		if len(wrong) > 0 {
+			found = append(found, f.unknown(o, wrong))
+		}
+	}
+	return found
+}
+
+// misfitsOf are the fields of an object that its type does not take.
+func misfitsOf(o unstructured.Unstructured) []misfit {
+	typed, err := knownTypes().New(o.GroupVersionKind())
+	if err != nil {
+		return nil
+	}
+	return misfits(o.Object, typeOf(typed), nil)
+}
+
+func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) Finding {
+	slices.SortStableFunc(wrong, func(a, b misfit) int { return b.rank() - a.rank() })
+	first, at := wrong[0], f.inObject(o, wrong[0].steps...)
+	finding := Finding{
+		Problem:  fmt.Sprintf("%s has the field %s, which its kind does not have", title(o), readable(first.steps)),
+		Effect:   "The API server drops it or refuses the object, so it never does what it is meant to, and the Application gets out of sync.",
+		Evidence: f.misfitLines(o, wrong),
+		Fix:      "Correct the field's name or its place, or take it out. Where the cluster is newer and has it, leave the rule out (skip-checks).",
+		File:     at.File, Line: at.Line,
+	}
+	if first.want != "" {
+		finding.Problem = fmt.Sprintf("%s has %s in %s, which takes %s", title(o), first.is, readable(first.steps), first.want)
+		finding.Effect = "The API server refuses the object, and with it the sync of every commit that has it."
+		finding.Fix = "Correct the value."
+	}
+	if len(wrong) > 1 {
+		finding.Problem += ", and " + count(len(wrong)-1, "more field") + " like that"
+	}
+	if f.Request.Strict {
+		finding.Severity = Error
+	}
+	return finding
+}
+
+// misfitLines shows the fields, but no value: it could be a secret.
+func (f Facts) misfitLines(o unstructured.Unstructured, wrong []misfit) string {
+	const most = 20
+	var lines []string
+	for _, m := range wrong[:min(len(wrong), most)] {
+		line := readable(m.steps) + " is no field of " + o.GetKind()
+		if m.want != "" {
+			line = fmt.Sprintf("%s is %s, not %s", readable(m.steps), m.is, m.want)
+		}
+		if at := f.inObject(o, m.steps...); at.Line > 0 {
+			line = fmt.Sprintf("%s:%d: %s", at.File, at.Line, line)
+		}
+		lines = append(lines, line)
+	}
+	if more := len(wrong) - most; more > 0 {
+		lines = append(lines, "and "+count(more, "more"))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,108 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+// podSecurity is the evaluator of the pod security admission of Kubernetes, with
+// all of its checks.
+var podSecurity = sync.OnceValue(func() policy.Evaluator {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
+	if err != nil {
+		panic(err) // they are the library's own
+	}
+	return evaluator
+})
+
+// templates are where the kinds that make pods have the template of them; empty:
+// the object is a pod itself.
+var templates = map[metav1.GroupKind][]string{
+	{Kind: "Pod"}:                                         {},
+	{Kind: "PodTemplate"}:                                 {"template"},
+	{Kind: "ReplicationController"}:                       {"spec", "template"},
+	{Group: "apps", Kind: "Deployment"}:                   {"spec", "template"},
+	{Group: "apps", Kind: "ReplicaSet"}:                   {"spec", "template"},
+	{Group: "apps", Kind: "StatefulSet"}:                  {"spec", "template"},
+	{Group: "apps", Kind: "DaemonSet"}:                    {"spec", "template"},
+	{Group: "batch", Kind: "Job"}:                         {"spec", "template"},
+	{Group: "batch", Kind: "CronJob"}:                     {"spec", "jobTemplate", "spec", "template"},
+	{Group: "serving.knative.dev", Kind: "Service"}:       {"spec", "template"},
+	{Group: "serving.knative.dev", Kind: "Configuration"}: {"spec", "template"},
+}
+
+// findInsecure looks at the pods as they are written. What Knative or a webhook
+// adds to them is not known.
+func findInsecure(f Facts) []Finding {
+	if f.Request.PodSecurity == "" {
+		return nil
+	}
+	level := api.LevelVersion{Level: api.Level(f.Request.PodSecurity), Version: api.LatestVersion()}
+	var found []Finding
+	for _, o := range objects(f.result()) {
+		steps, there := templates[metav1.GroupKind(o.GroupVersionKind().GroupKind())]
+		if !there {
+			continue
+		}
+		pod, err := podOf(o, steps)
+		if err != nil {
+			continue // of a wrong type, which is another rule's
+		}
+		result := policy.AggregateCheckResults(podSecurity().EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
+		if !result.Allowed {
+			found = append(found, f.insecure(o, steps, result))
+		}
+	}
+	return found
+}
+
+// podOf is the template of an object's pods.
+func podOf(o unstructured.Unstructured, steps []string) (pod corev1.PodTemplateSpec, err error) {
+	template, _, err := unstructured.NestedMap(o.Object, steps...)
+	if err != nil {
+		return pod, err
+	}
+	raw, err := json.Marshal(map[string]any{"metadata": template["metadata"], "spec": template["spec"]})
+	if err != nil {
+		return pod, err
+	}
+	return pod, json.Unmarshal(raw, &pod)
+}
+
+func (f Facts) insecure(o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) Finding {
+	var lines []string
+	for i, reason := range result.ForbiddenReasons {
+		line := reason
+		if detail := result.ForbiddenDetails[i]; detail != "" {
+			line += ": " + detail
+		}
+		lines = append(lines, line)
+	}
+	spec := numbered(append(append([]string{}, steps...), "spec"))
+	at := f.inObject(o, append(spec, "containers")...)
+	finding := Finding{
+		Problem: fmt.Sprintf("%s violates the pod security standard %s: %s", title(o), f.Request.PodSecurity, strings.Join(result.ForbiddenReasons, ", ")),
+		Effect: "Where the namespace enforces the standard no pod of it is made: no revision becomes ready, and a promotion waits until its " +
+			"wait-timeout and rolls it back.",
+		Evidence: strings.Join(lines, "\n"),
+		Fix:      "Set what it names in the securityContext of the pod or of its containers.",
+		File:     at.File, Line: at.Line,
+	}
+	if f.Request.PodSecurity == string(api.LevelRestricted) {
+		finding.Fix += " A container takes:\nsecurityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}"
+	}
+	if f.applied(o) {
+		finding.Severity = Error
+	} else {
+		finding.Effect = "A promotion does not change it, and goes on. Where the namespace enforces the standard, its pods are not made again."
+	}
+	return finding
+}

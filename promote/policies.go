@@ -1,0 +1,71 @@
+package promote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/policy"
+)
+
+// policiesTime is the longest that all policies together may take. The API
+// server's limits allow about a second for one policy and one object.
+const policiesTime = 30 * time.Second
+
+// denials are what the policies at the tip say of the commits that are planned,
+// each as an update of what was there before it. Where none is left, it is what
+// they say of the overlay with the images set. The error is bad input.
+func (p *part) denials(ctx context.Context) ([]policy.Denial, error) {
+	if len(p.Policies) == 0 || slices.Contains(p.Skip, check.PolicyDenied) {
+		return nil, nil
+	}
+	set, err := policy.Read(p.at.Tree, p.Policies)
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		return nil, fmt.Errorf("policies: %w", err)
+	}
+	if err != nil {
+		return nil, badInput("policies: %w", err)
+	}
+	limited, stop := context.WithTimeout(ctx, policiesTime)
+	defer stop()
+	before, planned := p.at.Now, p.planned
+	if len(planned) == 0 {
+		planned = []*knative.State{p.at.Next}
+	}
+	var all []policy.Denial
+	for _, after := range planned {
+		found, err := set.Evaluate(limited, before.Objects(), after.Objects(), p.namespace())
+		if err != nil && ctx.Err() == nil {
+			return nil, badInput("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all, before = merged(all, found), after
+	}
+	return all, nil
+}
+
+// merged adds denials, but not those that a commit before has had.
+func merged(all, more []policy.Denial) []policy.Denial {
+	for _, d := range more {
+		if !slices.ContainsFunc(all, d.Repeats) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// namespace is where the Application puts objects that name none.
+func (p *part) namespace() string {
+	if p.at.App != nil {
+		return cmp.Or(p.at.App.Spec.Destination.Namespace, namespaceOf(p.at.Live))
+	}
+	return namespaceOf(p.at.Live)
+}
