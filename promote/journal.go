@@ -74,8 +74,9 @@ func (j *journal) confirms(at Situation, split knative.Split) {
 	}
 }
 
-// renders notes the difference of what the overlay renders to.
+// renders notes what the overlay renders to, and the difference.
 func (j *journal) renders(before, after *knative.State) {
+	j.result.Before, j.result.After = before.Manifest, after.Manifest
 	j.result.Difference = manifest.Compare(before.Manifest, after.Manifest)
 }
 

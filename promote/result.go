@@ -61,6 +61,8 @@ type Result struct {
 	URL              string                    `json:"url,omitempty"`
 	CandidateURL     string                    `json:"candidate-url,omitempty"`
 	Difference       manifest.Difference       `json:"-"` // of what the overlay rendered before and what it renders when all is done
+	Before           []byte                    `json:"-"` // the manifest that the overlay rendered before; not to be written to
+	After            []byte                    `json:"-"` // and what it renders when all is done
 	Steps            []StepResult              `json:"steps"`
 	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
 	RunURL           string                    `json:"run-url,omitempty"`

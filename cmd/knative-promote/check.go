@@ -19,6 +19,9 @@ func (t task) check(ctx context.Context) (promote.Result, error) {
 	if err == nil {
 		err = writeFindings(s.Check, found, r)
 	}
+	if err == nil {
+		err = t.writeManifests(rendered{found.Overlay, found.Before, found.After})
+	}
 	if err != nil {
 		return t.looked(ctx, err)
 	}

@@ -82,5 +82,9 @@ func (t task) diff(ctx context.Context) (promote.Result, error) {
 	if t.settings.DiffsCheckout() {
 		return looks(task.diffCheckout)(t, ctx)
 	}
-	return changes(promote.Run)(t, ctx)
+	result, err := changes(promote.Run)(t, ctx)
+	if err == nil {
+		err = t.writeManifests(rendered{result.Overlay, result.Before, result.After})
+	}
+	return result, err
 }

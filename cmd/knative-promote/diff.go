@@ -39,6 +39,9 @@ func (t task) diffCheckout(ctx context.Context) error {
 		}
 	}
 	r.Printf("overlays that change: %d", len(overlays))
+	if err := t.writeOverlays(overlays); err != nil {
+		return err
+	}
 	if err := r.Summarize(report.DiffSummary(overlays, own, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
@@ -113,7 +116,7 @@ func compare(ctx context.Context, base, head gitops.Snapshot, overlay string) re
 	if err != nil { // new, or broken before: everything in it is new
 		before = nil
 	}
-	o.Difference = manifest.Compare(before, after)
+	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
 	if names, err := knative.Services(after); err == nil {
 		o.Service = strings.Join(names, ", ")
 	}

@@ -12,6 +12,11 @@ type Report struct {
 	Overlay string `json:"overlay"`
 	Commit  string `json:"commit"`
 
+	// Before and After are the rendered manifests: what the overlay renders, and
+	// what it would after a promotion, as far as that is known.
+	Before []byte `json:"-"`
+	After  []byte `json:"-"`
+
 	// File is the overlay's kustomization: the place of findings that have none.
 	File string `json:"-"`
 
@@ -24,6 +29,9 @@ func Examine(facts Facts, skip ...string) Report {
 	r := Report{
 		Service: facts.Request.Service, Overlay: facts.Request.Overlay, Commit: facts.Commit, File: facts.inKustomization().File,
 		Looked: facts.looked(), Findings: Run(facts, skip...),
+	}
+	if facts.Overlay != nil {
+		r.Before, r.After = facts.Overlay.Manifest, facts.result().Manifest
 	}
 	return r
 }

@@ -16,6 +16,8 @@ type Overlay struct {
 	File       string              // its kustomization, where annotations go
 	Service    string              // name of the Knative Service, empty where there is none
 	Difference manifest.Difference // empty: it renders as before
+	Before     []byte              // what it rendered; nil: nothing, or it did not render
+	After      []byte              // what it renders
 	Warnings   []string            // what would go wrong, in words
 	Err        string              // why it does not render, in words; empty: it does
 }

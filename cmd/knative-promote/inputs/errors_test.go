@@ -106,6 +106,7 @@ func TestContradictions(t *testing.T) {
 		{"bad to", []string{"INPUT_COMMAND=rollback", "INPUT_TO=HEAD~1"}, `to: "HEAD~1" (INPUT_TO): expected the name of a revision, or 7 to 40 hexadecimal digits of a commit; for example: product-import-8a71e0c4`},
 		{"bad format", []string{"INPUT_COMMAND=check", "INPUT_FORMAT=yaml"}, `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
 		{"bad output", []string{"INPUT_COMMAND=check", "INPUT_OUTPUT=folder/"}, `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
+		{"bad manifests", []string{"INPUT_COMMAND=check", "INPUT_MANIFESTS=a\tb"}, `manifests: "a\tb" (INPUT_MANIFESTS): expected the name of a folder on one line; for example: rendered`},
 		{"bad fail-on", []string{"INPUT_COMMAND=check", "INPUT_FAIL-ON=info"}, `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
 		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe and no load; set one of them, for example probe: /healthz`},
 		{"count without probe", []string{"INPUT_PROBE-COUNT=2", "INPUT_LOAD=/ 5/s"}, `probe-count (INPUT_PROBE-COUNT): there is no probe; set probe, for example: /healthz`},

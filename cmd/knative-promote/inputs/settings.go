@@ -48,6 +48,7 @@ type Settings struct {
 	GitHubToken string         // for the pull request comment; empty: no comment
 	PullRequest int            // that shows the report; 0: none known
 	Timeout     time.Duration  // of the whole run
+	Manifests   string         // folder for the rendered manifests; empty: they are not written
 	Check       CheckSettings  // how the command check reports
 	Checkout    bool           // the infra repository is the workflow's, checked out
 	Unused      []string       // inputs that the workflow gives and the command does not use

@@ -217,6 +217,8 @@ func (s *Settings) before() []Input {
 			Usage: "for check: how the findings are written: `text`, `json` or `sarif`, which code scanning reads"},
 		{Name: "output", Example: "findings.sarif", For: []Command{Check}, Value: bind(&c.Output, parsePath),
 			Usage: "for check: file for the findings in that format, beside the text in the log (default: they go to the log)"},
+		{Name: "manifests", Example: "rendered", For: []Command{Check, Diff}, Value: bind(&s.Manifests, parseNewFolder),
+			Usage: "new or empty folder to write the rendered manifests into, `before/` and `after/`, one file an object and with secrets hidden, for other tools to look at"},
 		{Name: "fail-on", Default: FailOnError, Example: FailOnWarning, For: []Command{Check}, Value: bind(&c.FailOn, oneOf(FailOnError, FailOnWarning, FailOnNever)),
 			Usage: "for check: the least severity that makes the run fail: `error`, `warning`, or `never`"},
 	}

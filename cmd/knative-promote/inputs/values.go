@@ -3,6 +3,7 @@ package inputs
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -110,6 +111,14 @@ func parsePath(text string) (string, error) {
 		return "", errors.New("expected the name of a file on one line")
 	}
 	return text, nil
+}
+
+// parseNewFolder accepts the name of a folder to write into.
+func parseNewFolder(text string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || filepath.Clean(text) == string(filepath.Separator) {
+		return "", errors.New("expected the name of a folder on one line")
+	}
+	return filepath.Clean(text), nil
 }
 
 // nonBlankLines are the lines of a text, trimmed.
