@@ -42,6 +42,11 @@ func (t task) writeManifests(all ...rendered) error {
 		return &promote.InputError{Err: fmt.Errorf("manifests: %w", err)}
 	}
 	defer root.Close()
+	for _, side := range []string{"before", "after"} {
+		if err := root.MkdirAll(side, 0o755); err != nil { // also where nothing changes
+			return fmt.Errorf("manifests: writing into %q: %w", folder, err)
+		}
+	}
 	for _, r := range all {
 		for side, content := range map[string][]byte{"before": r.before, "after": r.after} {
 			if err := t.writeObjects(root, path.Join(side, r.overlay), content); err != nil {
