@@ -10,8 +10,8 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/analysis"
 )
 
 // A part is what a run does for one of its targets: what it has seen of it,
@@ -24,19 +24,14 @@ type part struct {
 	service liveService
 	journal *journal
 
-	measured measured       // the candidate's requests
-	suite    analysis.Suite // the AnalysisTemplates
-	at       Situation      // as last seen
-	plan     Plan           // of a promotion: what is left to do
-	reached  Status         // how it ends if nothing stops the run; empty: unchanged
-	stays    bool           // a run that fails has nothing of it to roll back
-	lost     error          // why it was not rolled back with the others: somebody else has changed it
-	at      Situation        // as last seen
-	plan    Plan             // of a promotion: what is left to do
-	planned []*knative.State // what its first and its last commit that are left lead to
-	reached Status           // how it ends if nothing stops the run; empty: unchanged
-	stays   bool             // a run that fails has nothing of it to roll back
-	lost    error            // why it was not rolled back with the others: somebody else has changed it
+	measured measured         // the candidate's requests
+	suite    analysis.Suite   // the AnalysisTemplates
+	at       Situation        // as last seen
+	plan     Plan             // of a promotion: what is left to do
+	planned  []*knative.State // what its first and its last commit that are left lead to
+	reached  Status           // how it ends if nothing stops the run; empty: unchanged
+	stays    bool             // a run that fails has nothing of it to roll back
+	lost     error            // why it was not rolled back with the others: somebody else has changed it
 }
 
 func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {

@@ -18,8 +18,8 @@ import (
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/promote/windows"
 	"github.com/acme/knative-promote/promote/policy"
+	"github.com/acme/knative-promote/promote/windows"
 )
 
 // A scene is one archive of testdata: Facts as files, and what a rule says of

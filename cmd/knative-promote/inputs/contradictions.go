@@ -8,8 +8,8 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/promote/slo"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 // contradictions lists what is wrong between inputs that are each good alone.
@@ -18,7 +18,6 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
 		s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
-		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w),
 		s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
