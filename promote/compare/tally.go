@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"hash/maphash"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Answer is what one revision answered to a request that was sent.
+type Answer struct {
+	Status int           // 0: there was none
+	Broken bool          // it did not come, or not to its end
+	Took   time.Duration // until the last byte
+	Body   []byte        // its first mebibyte; of JSON questions alone
+}
+
+// A Round is the same request three times, in this order.
+type Round struct{ Old, Candidate, OldAgain Answer }
+
+// mostTallies is how many fields are counted over all rounds. A field whose name
+// comes once, such as an id, takes a place and says nothing.
+const mostTallies = 10_000
+
+// A Comparison counts the rounds of a question. Make one with New.
+type Comparison struct {
+	question Question
+	reader   reader
+	rounds   int
+	json     int // rounds in which both answers of the old revision were JSON
+	statuses map[string]int
+	status   tally
+	slower   int // rounds in which the candidate took longer than it may
+	fields   map[string]tally
+}
+
+// New is a comparison without rounds.
+func New(q Question) *Comparison {
+	return &Comparison{
+		question: q,
+		reader:   reader{maphash.MakeSeed(), q.Ignore},
+		statuses: map[string]int{},
+		fields:   map[string]tally{},
+	}
+}
+
+// Rounds is how many rounds were added.
+func (c *Comparison) Rounds() int { return c.rounds }
+
+// Add counts a round.
+func (c *Comparison) Add(r Round) {
+	c.rounds++
+	old, candidate, again := r.Old.status(), r.Candidate.status(), r.OldAgain.status()
+	c.statuses[old]++
+	c.statuses[again]++
+	c.status.add(value{kind: old}, value{kind: candidate}, value{kind: again})
+	if c.question.Latency > 0 && float64(r.Candidate.Took) > c.question.Latency*float64(max(r.Old.Took, r.OldAgain.Took)) {
+		c.slower++
+	}
+	if c.question.JSON {
+		c.addFields(c.fieldsOf(r.Old), c.fieldsOf(r.Candidate), c.fieldsOf(r.OldAgain))
+	}
+}
+
+// status is a word for an answer's status.
+func (a Answer) status() string {
+	if a.Broken || a.Status == 0 {
+		return "no whole answer"
+	}
+	return strings.TrimSpace(strconv.Itoa(a.Status) + " " + http.StatusText(a.Status))
+}
+
+func (c *Comparison) fieldsOf(a Answer) map[string]value {
+	if a.Broken || a.Status == 0 {
+		return c.reader.fields(nil)
+	}
+	return c.reader.fields(a.Body)
+}
+
+// addFields counts the fields that are in any of the three answers. Their order
+// by name does not depend on which answer is the candidate's, nor then does
+// which of them find a place.
+func (c *Comparison) addFields(old, candidate, again map[string]value) {
+	const none = "no JSON"
+	if old[whole].kind != none && again[whole].kind != none {
+		c.json++
+	}
+	paths := maps.Clone(old)
+	maps.Copy(paths, candidate)
+	maps.Copy(paths, again)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		t, has := c.fields[path]
+		if !has && len(c.fields) >= mostTallies {
+			continue
+		}
+		if t.add(old[path], candidate[path], again[path]); t != (tally{}) {
+			c.fields[path] = t
+		}
+	}
+}
+
+// A tally counts in how many rounds the answers differ in one thing.
+type tally struct {
+	odd    int    // exactly one of the three differs
+	own    int    // of these: it is the candidate's
+	noise  int    // the two of the old revision differ
+	kind   string // of the candidate's, when it was last the only one that differs
+	before string // of the old revision's then
+}
+
+// add counts a round. The zero value is that of a field that is not there.
+func (t *tally) add(old, candidate, again value) {
+	switch {
+	case old == again && candidate != old:
+		t.odd, t.own = t.odd+1, t.own+1
+		t.kind, t.before = candidate.kind, old.kind
+	case old != again:
+		t.noise++
+		if candidate == old || candidate == again {
+			t.odd++
+		}
+	}
+}
