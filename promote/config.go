@@ -5,6 +5,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -33,7 +34,9 @@ type Config struct {
 	Probe        Probe
 	WarmUp       string // path that is requested so that the candidate has a pod; empty: none
 	Load         requests.Load
-	Way          requests.Way // of the probe's and the load's requests
+	Way          requests.Way // of all requests to the Service
+
+	Compare []compare.Question // what of the answers is compared with the old revision's
 
 	Preflight Preflight
 	Skip      []string // rules of the check that are not asked

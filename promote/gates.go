@@ -37,6 +37,7 @@ func (p *part) gates(step Step) [][]Gate {
 		{liveGate(p.Config, p.Cluster, p.journal.verdicts)},
 		{warmUpGate(p, step)},
 		{probeGate(p.Config)},
+		{compareGate(p.Config, step)},
 		{
 			bakeGate(step, staysLive(p.Cluster, p.journal.verdicts)),
 			sloGate(p.Config, step, &p.measured, p.journal.say),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
 )
 
@@ -17,8 +18,9 @@ import (
 func allGates() (Config, Step) {
 	return Config{
 		WaitTimeout: time.Minute, WarmUp: "/", Steps: []Step{{Percent: 100}}, Probe: Probe{Path: "/healthz"}, Load: requests.Load{Path: "/", Rate: 1}, WaitForData: time.Minute,
+		Compare:  []compare.Question{{Path: "/", Status: true, Count: 20}},
 		Analysis: analysis.Inputs{Entries: []analysis.Entry{{File: "analysis.yaml"}}},
-	}, Step{Percent: 10, Bake: time.Hour}
+	}, Step{Bake: time.Hour}
 }
 
 // TestEveryGateIsWhole fails for a gate that the worst case could not take into
@@ -38,10 +40,10 @@ func TestEveryGateIsWhole(t *testing.T) {
 		}
 		sum += longest
 	}
-	if got, want := strings.Join(names, " "), "live warm-up probe bake slo analysis"; got != want {
+	if got, want := strings.Join(names, " "), "live warm-up probe compare bake slo analysis"; got != want {
 		t.Errorf("gates %s, want %s", got, want)
 	}
-	if got, want := (&part{Config: c}).patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+time.Hour+time.Minute; got != sum || got != want {
+	if got, want := (&part{Config: c}).patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+21*comparePatience+time.Hour+time.Minute; got != sum || got != want {
 		t.Errorf("patience %s, want that of the longest gate of each row, %s", got, want)
 	}
 }

@@ -37,13 +37,13 @@ func stepTable(r promote.Result, commitURL string) string {
 	return b.String()
 }
 
-// measured lists what the gates that count something have seen in the latest
+// measured lists what the gates that count or compare something have seen in the latest
 // steps, where they passed. Of those that did not the explanation tells.
 func measured(r promote.Result) string {
 	var lines []string
 	for _, step := range r.Steps {
 		for _, gate := range step.Gates {
-			if gate.Name == "slo" && gate.Progress == promote.Passed {
+			if (gate.Name == "slo" || gate.Name == "compare") && gate.Progress == promote.Passed {
 				lines = append(lines, "- "+code(step.Name, maxLabel)+", gate "+code(gate.Name, maxLabel)+": "+reason(gate.Reason, maxReason)+"\n")
 			}
 		}

@@ -65,6 +65,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_ANALYSIS=../x.yaml", `analysis: "../x.yaml" (INPUT_ANALYSIS): "../x.yaml": expected the path of a file in the infra repository, such as analysis/success-rate.yaml; for example: analysis/success-rate.yaml at=10,50`},
 		{"INPUT_ANALYSIS=a.yaml at=often", `analysis: "a.yaml at=often" (INPUT_ANALYSIS): "a.yaml at=often": at=often: expected every, candidate, final or percentages from 1 to 100, such as at=10,50; for example: analysis/success-rate.yaml at=10,50`},
 		{"INPUT_ANALYSIS-ARGS=a", `analysis-args: "a" (INPUT_ANALYSIS-ARGS): line 1: expected name=value; for example: service-name=shop.prod.svc.cluster.local`},
+		{"INPUT_COMPARE=/a json,body", `compare: "/a json,body" (INPUT_COMPARE): "json,body": "body" is not known: expected status, latency<=FACTORx and json with commas between them, count= or ignore=, such as /api/items status,latency<=1.5x,json count=20 ignore=generatedAt,items[].id; for example: /api/items status,latency<=1.5x,json count=20 ignore=generatedAt`},
 		{"INPUT_SLO=success>=99", `slo: "success>=99" (INPUT_SLO): "success>=99": expected a percentage with its sign, and with 6 decimals at most, such as success>=99%; for example: success>=99% latency<=500ms@99%`},
 		{"INPUT_ON-INCONCLUSIVE=ignore", `on-inconclusive: "ignore" (INPUT_ON-INCONCLUSIVE): expected hold, rollback or pass; for example: rollback`},
 		{"INPUT_WAIT-FOR-DATA=0", `wait-for-data: "0" (INPUT_WAIT-FOR-DATA): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 10m`},

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -72,7 +73,7 @@ func TestEveryInput(t *testing.T) {
 		"INPUT_ARGOCD_INSECURE=TRUE", "INPUT_ARGOCD-HEADERS=X-One: 1\nX-Two:2", "INPUT_ARGOCD-ROOT-PATH=argo-cd/",
 		"INPUT_STEPS=10@5m, 50@90\n100", "INPUT_CANDIDATE-TAG=next", "INPUT_KEEP-PREVIOUS=False",
 		"INPUT_PROBE=/healthz?full=1 expect=204", "INPUT_PROBE-COUNT=7", "INPUT_PROBE-CONNECT=[::1]:8080",
-		"INPUT_WARM-UP=/warm", "INPUT_LOAD=/api?x=1 90/m", "INPUT_SLO=latency<=1s@95% requests>=9", "INPUT_WAIT-FOR-DATA=7m", "INPUT_ON-INCONCLUSIVE=pass",
+		"INPUT_WARM-UP=/warm", "INPUT_COMPARE=/a\n/b json ignore=at", "INPUT_LOAD=/api?x=1 90/m", "INPUT_SLO=latency<=1s@95% requests>=9", "INPUT_WAIT-FOR-DATA=7m", "INPUT_ON-INCONCLUSIVE=pass",
 		"INPUT_ANALYSIS=\nanalysis/rate.yaml at=candidate,50\n./b.yaml\n", "INPUT_ANALYSIS-ARGS=a=b=c\nd = e", "INPUT_ANALYSIS_SECRETS=s/k=v",
 		"INPUT_ON-FAILURE=hold", "INPUT_ON-CANCEL=rollback", "INPUT_WINDOWS=./prod/windows.yaml", "INPUT_DRY-RUN=true", "INPUT_TIMEOUT=3600", "INPUT_WAIT-TIMEOUT=90s",
 		"INPUT_PREFLIGHT=warn", "INPUT_SKIP-CHECKS=not-looked-at,\napplication-unreadable", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=out/findings.sarif", "INPUT_FAIL-ON=never",
@@ -102,11 +103,12 @@ func TestEveryInput(t *testing.T) {
 			Images: images, Reason: "too many errors",
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
 			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
-			Probe:  promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
-			WarmUp: "/warm",
-			Load:   requests.Load{Path: "/api?x=1", Rate: 1.5},
-			Way:    requests.Way{Connect: "[::1]:8080"},
-			SLO:    slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute, OnInconclusive: promote.GoOn,
+			Probe:   promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
+			WarmUp:  "/warm",
+			Compare: []compare.Question{{Path: "/a", Status: true, Count: 20}, {Path: "/b", JSON: true, Ignore: []string{"at"}, Count: 20}},
+			Load:    requests.Load{Path: "/api?x=1", Rate: 1.5},
+			Way:     requests.Way{Connect: "[::1]:8080"},
+			SLO:     slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute, OnInconclusive: promote.GoOn,
 			Analysis: analysis.Inputs{
 				Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
 				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"},

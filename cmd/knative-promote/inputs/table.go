@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -166,6 +167,9 @@ func (s *Settings) how() []Input {
 			Usage: "host:port that the probe and the load connect to instead of resolving the URL's host, as curl's --connect-to does"},
 		{Name: "warm-up", Example: "/healthz", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.WarmUp, parseWarmUp),
 			Usage: "path to request on the candidate's URL so that it has a ready pod when it gets traffic; more pods are told, not promised"},
+		{Name: "compare", Example: "/api/items status,latency<=1.5x,json count=20 ignore=generatedAt", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Compare, compare.Parse),
+			Usage: "paths to request on the candidate and on the old revision at 0 %, one a line, to compare `status` (the default), `latency<=FACTORx` or the fields of the `json`, " +
+				"in `count=` rounds (default: 20), without the fields of `ignore=`"},
 		{Name: "load", Example: "/healthz 5/s", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Load, parseLoad),
 			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; up to 20 % of the traffic the Service's URL is asked as well, to compare"},
 		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
