@@ -28,7 +28,7 @@ type crashCase struct {
 func crashCases() []crashCase {
 	const image = "ghcr.io/acme/product-import:"
 	return []crashCase{
-		{"promote", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100", "--probe", "/healthz", "--load", "/healthz 50/s", "--slo", "success>=99% requests>=5", "--probe-connect", "INGRESS"}, "0"},
+		{"promote", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100", "--probe", "/healthz", "--compare", "/healthz", "--load", "/healthz 50/s", "--slo", "success>=99% requests>=5", "--probe-connect", "INGRESS"}, "0"},
 		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8"},
 		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0"},
 	}
