@@ -27,6 +27,7 @@ type dataPath struct {
 	routes   *routes
 	backends backends
 	served   served
+	stats    stats
 }
 
 // answer is the body of every answer that a revision gives.
@@ -45,16 +46,18 @@ func (d *dataPath) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	revision := split.AppendHeaders[activator.RevisionHeaderName]
 	name := split.ServiceNamespace + "/" + revision
 	b, ok := d.backends.backend(name)
-	if !ok || !b.ready {
-		reply(w, http.StatusServiceUnavailable, answer{revision, b.image})
-		return
+	began, status := time.Now(), http.StatusServiceUnavailable
+	if ok && b.ready {
+		before, within := d.served.next(name, began)
+		select {
+		case <-time.After(b.behaviour.wait(before)):
+			status = b.behaviour.answer(rand.IntN(1000), within)
+		case <-r.Context().Done():
+			return
+		}
 	}
-	before, within := d.served.next(name, time.Now())
-	select {
-	case <-time.After(b.behaviour.wait(before)):
-		reply(w, b.behaviour.answer(rand.IntN(1000), within), answer{revision, b.image})
-	case <-r.Context().Done():
-	}
+	d.stats.count(name, status, time.Since(began))
+	reply(w, status, answer{revision, b.image})
 }
 
 func hostname(hostport string) string {

@@ -2,7 +2,9 @@
 // their statuses; the ingress, a real HTTP data path that splits requests as the KIngresses say; and the admission
 // webhook, which is Knative's own code.
 //
-//	below -cert FILE [-kubeconfig FILE] [-namespace knative-serving] [-admission ADDR] [-ingress ADDR]
+//	below -cert FILE [-kubeconfig FILE] [-namespace knative-serving] [-admission ADDR] [-ingress ADDR] [-stats ADDR]
+//
+// The data path counts as the Envoy of Kourier does, at /stats/prometheus of the address -stats.
 //
 // It writes the CA of its admission endpoints, /mutate and /validate, to -cert once it serves, and their key beside it; it
 // uses both again when it is started again. It logs the addresses it serves on to stderr. SIGTERM and SIGINT end it.
@@ -41,6 +43,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -55,7 +58,7 @@ import (
 
 // options are what the command line says.
 type options struct {
-	kubeconfig, namespace, cert, admission, ingress string
+	kubeconfig, namespace, cert, admission, ingress, stats string
 }
 
 func main() {
@@ -78,6 +81,7 @@ func parse() options {
 	flag.StringVar(&o.cert, "cert", "", "`FILE` to write the admission CA to")
 	flag.StringVar(&o.admission, "admission", "127.0.0.1:0", "`address` of the admission webhook")
 	flag.StringVar(&o.ingress, "ingress", "127.0.0.1:0", "`address` of the data path")
+	flag.StringVar(&o.stats, "stats", "127.0.0.1:0", "`address` of the data path's counters")
 	flag.Parse()
 	return o
 }
@@ -135,5 +139,11 @@ func startCluster(ctx context.Context, group *errgroup.Group, config *rest.Confi
 		return err
 	}
 	group.Go(func() error { return controller.StartAll(ctx, kubelet, ingress) })
-	return serve(ctx, group, endpoint{name: "ingress", address: o.ingress, handler: &dataPath{routes: routes, backends: cluster}})
+	path := &dataPath{routes: routes, backends: cluster}
+	counters := http.NewServeMux()
+	counters.Handle("GET /stats/prometheus", &path.stats)
+	if err := serve(ctx, group, endpoint{name: "counters", address: o.stats, handler: counters}); err != nil {
+		return err
+	}
+	return serve(ctx, group, endpoint{name: "ingress", address: o.ingress, handler: path})
 }
