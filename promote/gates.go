@@ -40,7 +40,7 @@ func (p *part) gates(step Step) [][]Gate {
 		{compareGate(p.Config, step)},
 		{
 			bakeGate(step, staysLive(p.Cluster, p.journal.verdicts)),
-			sloGate(p.Config, step, &p.measured, p.journal.say),
+			sloGate(p, step),
 			p.analysisGate(step),
 		},
 	}

@@ -59,6 +59,7 @@ type measurement struct {
 	wait      time.Duration // how much longer it may take for requests enough
 	seen      *measured     // in the steps before
 	say       func(format string, args ...any)
+	every     time.Duration // how often the counts are judged; 0: sloInterval
 }
 
 // judge looks again and again, until the verdict is clear or the time is over.
@@ -67,7 +68,7 @@ func (m measurement) judge(ctx context.Context, step string) (string, error) {
 	said, opened, base := began, began, counts{}
 	m.seen.begin(step)
 	for {
-		if err := sleep(ctx, sloInterval); err != nil {
+		if err := sleep(ctx, max(m.every, sloInterval)); err != nil {
 			return "", err
 		}
 		now, err := m.count(ctx)

@@ -94,7 +94,7 @@ func TestOwnRequestsWithoutAWay(t *testing.T) {
 func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
 	t.Parallel()
 	c := Config{CandidateTag: "candidate", Way: byHost(t), Load: requests.Load{Path: "/", Rate: 50}, WaitForData: time.Minute}
-	gate := sloGate(c, Step{Bake: time.Minute}, new(measured), func(string, ...any) {})
+	gate := sloGate(&part{Config: c}, Step{Bake: time.Minute})
 	_, err := gate.Check(t.Context(), &Position{Step: PlannedStep{Name: "10 %", Percent: 10}, Observed: argo.Observed{Service: service(t)}})
 	if err == nil || isInconclusive(err) || !strings.Contains(err.Error(), "requests failed (") {
 		t.Errorf("error %v, want that half of the requests fail", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/metrics"
 )
 
 // Systems are what a run works on, and whom it tells of it.
@@ -19,6 +20,7 @@ type Systems struct {
 	Commits  Commits
 	Cluster  Cluster // nil: there is no Argo CD to ask, which is enough for a plan
 	Reporter Reporter
+	Metrics  metrics.Asker // nil: there is no Prometheus to ask
 
 	Sources analysis.Sources // what AnalysisTemplates measure with
 

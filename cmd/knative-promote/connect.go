@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/web"
 	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/prometheus"
 )
 
 // connect makes what a run works on: the infra repository and Argo CD, which a
@@ -23,7 +24,7 @@ func (t task) connect() (promote.Systems, error) {
 	s := t.settings
 	on := promote.Systems{Cancelled: t.cancelled}
 	on.Sources.Web = analysis.Web{Client: web.Client{Around: t.console.Trace("analysis")}}
-	on.Sources.Prometheus = analysis.Prometheus{Around: t.console.Trace("Prometheus")}
+	on.Sources.Prometheus = analysis.Prometheus{Default: s.Prometheus, Around: t.console.Trace("Prometheus")}
 	if s.Checkout {
 		on.Branch = checkedOut{t.workflow.Workspace}
 	} else {
@@ -34,8 +35,8 @@ func (t task) connect() (promote.Systems, error) {
 		repo.Author, repo.Committer = s.Author, s.Committer
 		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
 	}
-	if s.Argo.Server == "" {
-		return on, nil
+	if err := t.measure(&on); err != nil || s.Argo.Server == "" {
+		return on, err
 	}
 	s.Argo.Around = t.console.Trace("Argo CD")
 	cluster, err := argo.New(s.Argo)
@@ -44,6 +45,20 @@ func (t task) connect() (promote.Systems, error) {
 	}
 	on.Cluster, on.Setup = cluster, cluster
 	return on, nil
+}
+
+// measure makes the client of Prometheus, where there is one.
+func (t task) measure(on *promote.Systems) error {
+	c := t.settings.Prometheus
+	if c.Address == "" {
+		return nil
+	}
+	c.Around = t.console.Trace("Prometheus")
+	client, err := prometheus.New(c)
+	if err == nil {
+		on.Metrics = client
+	}
+	return err
 }
 
 // open opens the infra repository, with tokens of the GitHub App where there is

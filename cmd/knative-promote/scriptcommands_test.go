@@ -26,17 +26,18 @@ import (
 // commands are what scripts can say beside testscript's own words.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, *world, []string){
-		"wantexit": wantexit, // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument, in the background
-		"finish":   finishes, // finish CODE: wait for the program in the background
-		"await":    await,    // await REGEXP: until the program in the background has printed it
-		"signal":   signalTo, // signal INT|TERM|KILL|CONT: send it to the program in the background
-		"infra":    infra,    // see there
-		"traffic":  traffic,  // traffic v1.0.0=90 v2.0.0=10:candidate: what the data path does
-		"gitlog":   gitlog,   // gitlog: print the subjects since the seed, oldest first
-		"comment":  comment,  // comment PULL: print the one comment on it; with a count, how many
-		"argo":     argocd,   // see there
-		"github":   hub,      // github down|up
-		"output":   outputIs, // output NAME REGEXP: what the last program told the runner
+		"wantexit":   wantexit,        // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument, in the background
+		"finish":     finishes,        // finish CODE: wait for the program in the background
+		"await":      await,           // await REGEXP: until the program in the background has printed it
+		"signal":     signalTo,        // signal INT|TERM|KILL|CONT: send it to the program in the background
+		"infra":      infra,           // see there
+		"traffic":    traffic,         // traffic v1.0.0=90 v2.0.0=10:candidate: what the data path does
+		"gitlog":     gitlog,          // gitlog: print the subjects since the seed, oldest first
+		"comment":    comment,         // comment PULL: print the one comment on it; with a count, how many
+		"argo":       argocd,          // see there
+		"github":     hub,             // github down|up
+		"prometheus": startPrometheus, // see there
+		"output":     outputIs,        // output NAME REGEXP: what the last program told the runner
 	}
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, do := range all {

@@ -64,7 +64,7 @@ func (w *world) eachFile(visit func(name, text string)) error {
 }
 
 // secrets are those of every run.
-var secrets = map[string]string{"token": gitToken, "argocd-token": argoToken, "github-token": hubToken}
+var secrets = map[string]string{"token": gitToken, "argocd-token": argoToken, "github-token": hubToken, "prometheus-headers": prometheusToken}
 
 // secretTexts are the secrets' common word, which is in all forms that leave
 // letters and digits as they are, and each secret in base64 at each of the

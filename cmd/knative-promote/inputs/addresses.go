@@ -83,6 +83,18 @@ func parseServer(text string) (string, error) {
 	return host, nil
 }
 
+// parsePrometheus accepts the URL that Prometheus' API is below.
+func parsePrometheus(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
+		return "", errors.New("expected an http or https URL with a host, and nothing after its path")
+	case u.User != nil:
+		return "", errors.New("expected a URL without a user or password; put them into the input prometheus-headers, as Authorization: Basic and both in base64")
+	}
+	return text, nil
+}
+
 func parseHostPort(text string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || host == "" || port == "" || !validPort(port) || strings.ContainsAny(text, "/ ") {

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -42,7 +43,7 @@ func (s *Settings) checkSLO(given origins) string {
 	case !given.has("slo"), from == "":
 		return ""
 	case from != slo.Load:
-		return fmt.Sprintf("slo (%s): from=%s is not known here; expected from=load", given.source("slo"), from)
+		return s.checkMetrics(given)
 	case !given.has("load") && !given.has("probe"):
 		return fmt.Sprintf("slo (%s): nothing asks the candidate; set load too, for example: /healthz 5/s", given.source("slo"))
 	}
@@ -55,6 +56,17 @@ func (s *Settings) checkAnalysis(given origins) string {
 		if given.source(name) != "" && given.has(name) && !given.has("analysis") {
 			return fmt.Sprintf("%s (%s): there is no template; set analysis, for example: analysis/success-rate.yaml", name, given.source(name))
 		}
+	}
+	return ""
+}
+
+// checkMetrics wants somebody to ask for metrics, and a query that can be asked.
+func (s *Settings) checkMetrics(given origins) string {
+	if err := metrics.Check(s.Promote.SLO); err != nil {
+		return fmt.Sprintf("slo (%s): %v", given.source("slo"), err)
+	}
+	if !given.has("prometheus") {
+		return fmt.Sprintf("slo (%s): nobody is there to ask for metrics; set prometheus too, for example: https://prometheus.example.com", given.source("slo"))
 	}
 	return ""
 }
@@ -235,6 +247,9 @@ func (s *Settings) Warnings() []string {
 	}
 	if len(s.Unused) > 0 {
 		texts = append(texts, fmt.Sprintf("the command %s does not use %s", s.Command, strings.Join(s.Unused, ", ")))
+	}
+	if len(s.Prometheus.Headers) > 0 && InClear(s.Prometheus.Address) {
+		texts = append(texts, "prometheus-headers: they travel to Prometheus without TLS")
 	}
 	if plain := plainHeaders(s.Argo.Headers); len(plain) > 0 {
 		texts = append(texts, fmt.Sprintf("argocd-headers: the value of %s is plain words, so it is not hidden in the log, commits and comments; if it is a secret, replace it by a random one", strings.Join(plain, ", ")))

@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
+	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -74,6 +75,7 @@ func TestEveryInput(t *testing.T) {
 		"INPUT_STEPS=10@5m, 50@90\n100", "INPUT_CANDIDATE-TAG=next", "INPUT_KEEP-PREVIOUS=False",
 		"INPUT_PROBE=/healthz?full=1 expect=204", "INPUT_PROBE-COUNT=7", "INPUT_PROBE-CONNECT=[::1]:8080",
 		"INPUT_WARM-UP=/warm", "INPUT_COMPARE=/a\n/b json ignore=at", "INPUT_LOAD=/api?x=1 90/m", "INPUT_SLO=latency<=1s@95% requests>=9", "INPUT_WAIT-FOR-DATA=7m", "INPUT_ON-INCONCLUSIVE=pass",
+		"INPUT_WARM-UP=/warm", "INPUT_LOAD=/api?x=1 90/m", "INPUT_PROMETHEUS=http://prometheus:9090/x", "INPUT_PROMETHEUS-HEADERS=X-Scope-OrgID: shop", "INPUT_SLO=latency<=1s@95% requests>=9", "INPUT_WAIT-FOR-DATA=7m", "INPUT_ON-INCONCLUSIVE=pass",
 		"INPUT_ANALYSIS=\nanalysis/rate.yaml at=candidate,50\n./b.yaml\n", "INPUT_ANALYSIS-ARGS=a=b=c\nd = e", "INPUT_ANALYSIS_SECRETS=s/k=v",
 		"INPUT_ON-FAILURE=hold", "INPUT_ON-CANCEL=rollback", "INPUT_WINDOWS=./prod/windows.yaml", "INPUT_DRY-RUN=true", "INPUT_TIMEOUT=3600", "INPUT_WAIT-TIMEOUT=90s",
 		"INPUT_PREFLIGHT=warn", "INPUT_SKIP-CHECKS=not-looked-at,\napplication-unreadable", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=out/findings.sarif", "INPUT_FAIL-ON=never",
@@ -123,6 +125,7 @@ func TestEveryInput(t *testing.T) {
 		Committer: gitops.Person{Name: "Bot", Email: "bot@example.com"},
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
+		Prometheus:  prometheus.Config{Address: "http://prometheus:9090/x", Headers: map[string][]string{"X-Scope-Orgid": {"shop"}}},
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}

@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/prometheus"
 )
 
 // The choices of format and fail-on.
@@ -53,6 +54,21 @@ type Settings struct {
 	Checkout    bool           // the infra repository is the workflow's, checked out
 	Unused      []string       // inputs that the workflow gives and the command does not use
 	kept        []keptInput    // the inputs that somebody set, for the commands to paste
+	Target      promote.Target    // the Service to promote, also the only one in Promote
+	Promote     promote.Config    // what to do
+	Remote      gitops.Remote     // the infra repository
+	Author      gitops.Person     // of the commits
+	Committer   gitops.Person     // of the commits
+	Argo        argo.Config       // how to reach Argo CD
+	App         AppSettings       // the GitHub App whose tokens reach the infra repository
+	Prometheus  prometheus.Config // how to reach it; without an address there is none
+	GitHubToken string            // for the pull request comment; empty: no comment
+	PullRequest int               // that shows the report; 0: none known
+	Timeout     time.Duration     // of the whole run
+	Check       CheckSettings     // how the command check reports
+	Checkout    bool              // the infra repository is the workflow's, checked out
+	Unused      []string          // inputs that the workflow gives and the command does not use
+	kept        []keptInput       // the inputs that somebody set, for the commands to paste
 }
 
 // complete fills what no input said from the workflow run and from other

@@ -150,7 +150,7 @@ func (s *Settings) argocd() []Input {
 }
 
 func (s *Settings) how() []Input {
-	p := &s.Promote
+	p, m := &s.Promote, &s.Prometheus
 	return []Input{
 		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", Value: bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
@@ -174,7 +174,7 @@ func (s *Settings) how() []Input {
 			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; up to 20 % of the traffic the Service's URL is asked as well, to compare"},
 		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
 			Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
-				"`from=load` (default: the requests of `load`, or of `probe`); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
+				"`from=load` (default: the requests of `load`, or of `probe`), `from=kourier`, `istio`, `knative` or at the end a PromQL query (those of all users, as `prometheus` has them); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
 		{Name: "analysis", Example: "analysis/success-rate.yaml at=10,50", For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Entries, analysis.ParseEntries),
 			Usage: "files of the infra repository with AnalysisTemplates of Argo Rollouts, one per line, that are measured after a step: `FILE`, or `FILE at=STEPS` " +
 				"with `every`, `candidate`, `final` or percentages"},
@@ -182,6 +182,12 @@ func (s *Settings) how() []Input {
 			Usage: "values for the arguments that the AnalysisTemplates declare, one `NAME=VALUE` per line"},
 		{Name: "analysis-secrets", Example: "prometheus-token/token=${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: pairSecrets, For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Secrets, analysis.ParsePairs),
 			Usage: "values for what the AnalysisTemplates read from Secrets, one `SECRET/KEY=VALUE` per line"},
+		{Name: "prometheus", Example: "https://prometheus.example.com", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&m.Address, parsePrometheus),
+			Usage: "address of the Prometheus, or of what speaks its API, that `slo` asks where it says `from=kourier`, `istio`, `knative` or a query; /api/v1/query is below it"},
+		{Name: "prometheus-headers", Example: "Authorization: Bearer ${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: headerSecrets, For: []Command{Promote, Check, Diff}, Value: bind(&m.Headers, parseHeaders),
+			Usage: "headers for Prometheus, one `Name: value` per line"},
+		{Name: "prometheus-ca", Example: "${{ vars.PROMETHEUS_CA }}", For: []Command{Promote, Check, Diff}, Value: bind(&m.CA, parseCertificates),
+			Usage: "certificates, in PEM, to trust for Prometheus besides the system's"},
 		{Name: "wait-for-data", Default: "5m", Example: "10m", For: []Command{Promote, Check, Diff}, Value: bind(&p.WaitForData, parseDuration),
 			Usage: "how much longer than its own time a step waits for requests enough to judge"},
 		{Name: "on-inconclusive", Default: string(promote.Hold), Example: string(promote.RollBack), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnInconclusive, oneOf(promote.Hold, promote.RollBack, promote.GoOn)),
