@@ -96,7 +96,7 @@ func measuredSeconds(name, revision, of string) metric {
 		if strings.Contains(of, ")[") {
 			series = "(" + series
 		}
-		return `sum by (` + revision + by + `) (max by (instance, ` + code + `, ` + revision + by + `) (max_over_time(` + series + `)))`
+		return `sum by (` + revision + by + `) (max by (instance, ` + code + `, ` + revision + strings.TrimPrefix(by, `, `+code) + `) (max_over_time(` + series + `)))`
 	}
 	return metric{
 		name: name, revision: revision, code: code, unit: time.Second,
