@@ -32,6 +32,16 @@ func (p *part) scraped(at *Position, objective slo.Objective) (func(context.Cont
 	}, nil
 }
 
+// counted is why the requests of the live revision cannot be counted.
+func (p *part) counted(ctx context.Context) error {
+	live := metrics.Revisions{Namespace: p.at.Live.Namespace, Candidate: p.at.Live.Status.LatestReadyRevisionName}
+	counter, err := metrics.New(p.Metrics, p.objective(), live)
+	if err == nil {
+		_, err = counter.Counts(ctx)
+	}
+	return err
+}
+
 // countsOf has no request where there is no series: that may change, and is too
 // few of them until then.
 func countsOf(seen metrics.Seen, err error) (counts, error) {

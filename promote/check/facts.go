@@ -61,6 +61,11 @@ type Facts struct {
 	// exist, or not for the token.
 	NoApp error
 
+	// Metrics is why the requests of the live revision cannot be counted by the source
+	// of slo, which MetricsFrom names. Nil where they can, or where nobody was asked.
+	Metrics     error
+	MetricsFrom string
+
 	// Unread says what else could not be read, by name for people, and why.
 	Unread map[string]error
 }
