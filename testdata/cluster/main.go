@@ -1,7 +1,7 @@
 // Command cluster runs Argo CD and Knative Serving on this machine, to try
 // knative-promote on and to test it with.
 //
-//	go run -C testdata/cluster . up [-name NAME] [-argocd VERSION] [-knative VERSION] [-forge]
+//	go run -C testdata/cluster . up [-name NAME] [-argocd VERSION] [-knative VERSION] [-forge] [-prometheus]
 //	go run -C testdata/cluster . build              what up builds when it runs for the first time
 //	go run -C testdata/cluster . seed               the example infra repository, deployed by Argo CD
 //	go run -C testdata/cluster . env                shell variables with every address and token
@@ -51,6 +51,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.Versions.ArgoCD, "argocd", plane.DefaultVersions.ArgoCD, "version of Argo CD")
 	flags.StringVar(&o.Versions.Knative, "knative", plane.DefaultVersions.Knative, "version of Knative Serving")
 	flags.BoolVar(&o.Forge, "forge", false, "run Gitea too")
+	flags.BoolVar(&o.Prometheus, "prometheus", false, "run a Prometheus too, which scrapes the data path")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}

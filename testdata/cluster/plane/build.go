@@ -55,6 +55,11 @@ func Build(ctx context.Context, o Options) (Programs, error) {
 			return nil, err
 		}
 	}
+	if o.Prometheus {
+		if _, err := o.prometheusProgram(ctx); err != nil {
+			return nil, err
+		}
+	}
 	built[self] = filepath.Join(o.Home, "bin", self)
 	_, err = goCommand(ctx, filepath.Join(root, "testdata/cluster"), nil, "build", "-o", filepath.Join(built[self], self), ".")
 	return built, err

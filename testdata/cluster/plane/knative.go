@@ -68,7 +68,7 @@ func (p *Plane) startKnative(ctx context.Context, k *Kube, programs Programs) er
 	module := p.Versions.knative()
 	certificate := p.File("certs", "admission.pem")
 	if err := p.run("below", nil, programs.path(module, "below"), "-kubeconfig", p.Kubeconfig(),
-		"-cert", certificate, "-admission", p.Address("admission"), "-ingress", p.Address("ingress")); err != nil {
+		"-cert", certificate, "-admission", p.Address("admission"), "-ingress", p.Address("ingress"), "-stats", p.Address("stats")); err != nil {
 		return err
 	}
 	if err := p.until(ctx, "below", func(context.Context) error { return notEmpty(certificate) }); err != nil {

@@ -31,13 +31,15 @@ type Versions struct {
 }
 
 // Options say what to run. The zero value is a control plane named "default"
-// with the default versions and without a forge.
+// with the default versions, without a forge and without a Prometheus.
 type Options struct {
 	Name     string // several may run, each under its own name
 	Home     string // folder of programs and runs; empty: below the user's cache folder
 	Versions Versions
 	Forge    bool      // run Gitea too
 	Progress io.Writer // told what is being built and started; nil: nobody
+
+	Prometheus bool // run a Prometheus too, which scrapes the data path
 }
 
 // A Plane is a running control plane.

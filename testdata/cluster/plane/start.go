@@ -15,7 +15,7 @@ import (
 
 // portNames are what listens.
 var portNames = []string{
-	"etcd", "etcd-peer", "kubernetes", "admission", "ingress",
+	"etcd", "etcd-peer", "kubernetes", "admission", "ingress", "stats", "prometheus",
 	"knative-controller-metrics", "knative-controller-profiling", "knative-autoscaler-metrics", "knative-autoscaler-profiling",
 	"redis", "argocd-server", "argocd-server-metrics", "argocd-repo-server", "argocd-repo-server-metrics",
 	"argocd-application-controller-metrics", "git", "forge",
@@ -43,6 +43,9 @@ func (p *Plane) start(ctx context.Context, o Options, programs Programs) error {
 	all.Go(func() error { return p.startArgoCD(ctx, k, programs) })
 	if o.Forge {
 		all.Go(func() error { return p.startForge(ctx, k, o) })
+	}
+	if o.Prometheus {
+		all.Go(func() error { return p.startPrometheus(ctx, o) })
 	}
 	if err := all.Wait(); err != nil {
 		return err
@@ -86,6 +89,9 @@ export PATH=%s:$PATH
 		p.CA(), p.CA(), p.GitURL(), GitPassword, p.Ingress(), programs[p.Versions.argocd()]+":"+programs[kubernetesModule])
 	if f, err := p.Forge(); err == nil {
 		text += fmt.Sprintf("export FORGE_URL=%s FORGE_USER=%s FORGE_PASSWORD=%s\n", f.URL, forge.Admin, f.Password(forge.Admin))
+	}
+	if address, err := p.Prometheus(); err == nil {
+		text += "export PROMETHEUS=" + address + "\n"
 	}
 	return os.WriteFile(p.EnvFile(), []byte(text), 0o600)
 }

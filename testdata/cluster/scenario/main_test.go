@@ -52,7 +52,7 @@ func with(ctx context.Context, tests func() int) int {
 	if program, err = buildProgram(ctx, folder); err != nil {
 		return failed(err)
 	}
-	o := plane.Options{Name: *use, Forge: true, Progress: os.Stderr, Versions: plane.Versions{ArgoCD: *argocdVersion, Knative: *knativeVersion}}
+	o := plane.Options{Name: *use, Forge: true, Prometheus: true, Progress: os.Stderr, Versions: plane.Versions{ArgoCD: *argocdVersion, Knative: *knativeVersion}}
 	if *use != "" {
 		world, err = plane.Open(o)
 	} else {
