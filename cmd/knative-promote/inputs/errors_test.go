@@ -116,7 +116,6 @@ func TestContradictions(t *testing.T) {
 		{"count without probe", []string{"INPUT_PROBE-COUNT=2", "INPUT_LOAD=/ 5/s"}, `probe-count (INPUT_PROBE-COUNT): there is no probe; set probe, for example: /healthz`},
 		{"objective without requests", []string{"INPUT_SLO=success>=99%"}, `slo (INPUT_SLO): nothing asks the candidate; set load too, for example: /healthz 5/s`},
 		{"values without a template", []string{"INPUT_ANALYSIS-ARGS=a=b"}, `analysis-args (INPUT_ANALYSIS-ARGS): there is no template; set analysis, for example: analysis/success-rate.yaml`},
-		{"objective of another source", []string{"INPUT_SLO=success>=99% from=kourier"}, `slo (INPUT_SLO): from=kourier is not known here; expected from=load`},
 		{"override without reason", []string{"INPUT_OVERRIDE=freeze"}, `reason: missing: override is set (INPUT_OVERRIDE), and its commits say why; set reason too, for example: corrects the checkout errors`},
 		{"policies nobody looks at", []string{"INPUT_PREFLIGHT=off", "INPUT_POLICIES=policies/*.yaml"}, `policies (INPUT_POLICIES): preflight is off, so nothing is looked at; remove it, or set preflight to error or warn`},
 		{"objective of another source", []string{"INPUT_SLO=success>=99% from=kourier"}, `slo (INPUT_SLO): nobody is there to ask for metrics; set prometheus too, for example: https://prometheus.example.com`},

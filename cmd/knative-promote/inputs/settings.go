@@ -39,21 +39,6 @@ type AppSettings struct {
 // binds to, completed with what the workflow run knows.
 type Settings struct {
 	Command     Command
-	Target      promote.Target // the Service to promote, also the only one in Promote
-	Promote     promote.Config // what to do
-	Remote      gitops.Remote  // the infra repository
-	Author      gitops.Person  // of the commits
-	Committer   gitops.Person  // of the commits
-	Argo        argo.Config    // how to reach Argo CD
-	App         AppSettings    // the GitHub App whose tokens reach the infra repository
-	GitHubToken string         // for the pull request comment; empty: no comment
-	PullRequest int            // that shows the report; 0: none known
-	Timeout     time.Duration  // of the whole run
-	Manifests   string         // folder for the rendered manifests; empty: they are not written
-	Check       CheckSettings  // how the command check reports
-	Checkout    bool           // the infra repository is the workflow's, checked out
-	Unused      []string       // inputs that the workflow gives and the command does not use
-	kept        []keptInput    // the inputs that somebody set, for the commands to paste
 	Target      promote.Target    // the Service to promote, also the only one in Promote
 	Promote     promote.Config    // what to do
 	Remote      gitops.Remote     // the infra repository
@@ -65,6 +50,7 @@ type Settings struct {
 	GitHubToken string            // for the pull request comment; empty: no comment
 	PullRequest int               // that shows the report; 0: none known
 	Timeout     time.Duration     // of the whole run
+	Manifests   string            // folder for the rendered manifests; empty: they are not written
 	Check       CheckSettings     // how the command check reports
 	Checkout    bool              // the infra repository is the workflow's, checked out
 	Unused      []string          // inputs that the workflow gives and the command does not use
