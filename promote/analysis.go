@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/oneline"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/condition"
@@ -75,13 +76,12 @@ func (p *part) analysisFacts(at *Position) analysis.Facts {
 // loadAnalysis reads the templates at the commit where the promotion began: what
 // has changed since then does not change how it is judged.
 func (p *part) loadAnalysis(ctx context.Context) error {
-	tree, began := p.at.Tree, p.at.Tip.Hash
-	if p.plan.Steps[0].Done && p.plan.Base != "" && p.Commits != nil {
-		then, err := p.Commits.At(ctx, p.plan.Base)
-		if err != nil {
-			return fmt.Errorf("reading the AnalysisTemplates at commit %.10s: %w", p.plan.Base, err)
-		}
-		tree, began = then.Tree, p.plan.Base
+	if len(p.Analysis.Entries) == 0 {
+		return nil
+	}
+	tree, began, err := p.whereItBegan(ctx)
+	if err != nil {
+		return err
 	}
 	wrong := p.readAnalysis(tree)
 	if len(wrong) == 0 {
@@ -94,6 +94,22 @@ func (p *part) loadAnalysis(ctx context.Context) error {
 		return badInput("analysis, at commit %.10s: %w; and %d more, which the log has", began, wrong[0], len(wrong)-1)
 	}
 	return badInput("analysis, at commit %.10s: %w", began, wrong[0])
+}
+
+// whereItBegan is the tree of the commit where the promotion began. Where history
+// was rewritten and that commit is gone, it is the tip's.
+func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {
+	if len(p.plan.Steps) > 0 && p.plan.Steps[0].Done && p.plan.Base != "" && p.Commits != nil {
+		then, err := p.Commits.At(ctx, p.plan.Base)
+		if err == nil {
+			return then.Tree, p.plan.Base, nil
+		}
+		if !errors.Is(err, gitops.ErrNotFound) {
+			return nil, "", fmt.Errorf("reading the AnalysisTemplates at commit %.10s: %w", p.plan.Base, err)
+		}
+		p.journal.say("commit %.10s, where the promotion began, is gone: the AnalysisTemplates are read at %.10s", p.plan.Base, p.at.Tip.Hash)
+	}
+	return p.at.Tree, p.at.Tip.Hash, nil
 }
 
 // readAnalysis reads the templates in a tree, and says all that is wrong with them.

@@ -72,6 +72,7 @@ func (s *Settings) complete(w console.Workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
+	s.Promote.Analysis.Prometheus = s.Prometheus.Address
 	if s.Command == Diff {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff
 	}
