@@ -35,9 +35,7 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 	if observed.Relation, err = relate(ctx, in, compared(in, observed)); err != nil {
 		return observed, err
 	}
-	if observed.RolledBack, err = syncsRolledBack(ctx, in, observed); err != nil {
-		return observed, err
-	}
+	observed.RolledBack = syncsRolledBack(ctx, in, observed)
 	if !observed.Relation.ours() || observed.Relation == Same && judgeApplication(in, observed) != nil {
 		return observed, nil
 	}
@@ -90,14 +88,16 @@ func relateOperation(ctx context.Context, in Intent, ob Observed) Relation {
 	return relation
 }
 
-// syncsRolledBack asks the intent whether it rolls back what is being synced.
-func syncsRolledBack(ctx context.Context, in Intent, ob Observed) (bool, error) {
+// syncsRolledBack asks the intent whether it rolls back what is being synced. Where
+// nobody can tell, it does not.
+func syncsRolledBack(ctx context.Context, in Intent, ob Observed) bool {
 	state, revision := ob.App.Status.OperationState, syncRevision(in, ob.App)
 	if in.RollsBack == nil || !ob.Relation.ours() || state == nil || state.Phase != common.OperationRunning ||
 		revision == "" || revision == compared(in, ob) || revision == in.Commit {
-		return false, nil
+		return false
 	}
-	return in.RollsBack(ctx, revision)
+	rollsBack, err := in.RollsBack(ctx, revision)
+	return err == nil && rollsBack
 }
 
 // once asks only once about a revision: the question may look into Git, and an answer

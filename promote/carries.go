@@ -89,6 +89,9 @@ func (i infra) carries(want expected) func(context.Context, string) (bool, error
 func (i infra) rollsBack(promotion string) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, other string) (bool, error) {
 		snapshot, err := i.commits.At(ctx, other)
+		if errors.Is(err, gitops.ErrNotFound) {
+			return false, nil // it was taken out of the history
+		}
 		if err != nil {
 			return false, err
 		}

@@ -43,7 +43,7 @@ func TestEveryGateIsWhole(t *testing.T) {
 	if got, want := strings.Join(names, " "), "live warm-up probe compare bake slo analysis"; got != want {
 		t.Errorf("gates %s, want %s", got, want)
 	}
-	if got, want := (&part{Config: c}).patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+21*comparePatience+time.Hour+time.Minute; got != sum || got != want {
+	if got, want := (&part{Config: c}).patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+21*comparePatience+time.Hour+time.Minute+requests.Limit; got != sum || got != want {
 		t.Errorf("patience %s, want that of the longest gate of each row, %s", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,7 @@ type counts struct {
 	old       *slo.Counts // nil: it is not counted
 	shared    bool        // some of the old revision's reached the candidate
 	note      string      // what a person should know of them
+	open      time.Time   // when the oldest request was sent that has not ended; zero: all have
 }
 
 // since is what has come after earlier counts of the same step.
@@ -51,6 +53,10 @@ func less(a, b slo.Counts) slo.Counts {
 	return slo.Counts{Requests: a.Requests - b.Requests, Failed: a.Failed - b.Failed, Slow: a.Slow - b.Slow}
 }
 
+// answeredUntil tells whether all that was sent before a time has ended. What
+// hangs is counted when it ends, and would be missing otherwise.
+func (c counts) answeredUntil(t time.Time) bool { return c.open.IsZero() || !c.open.Before(t) }
+
 // A measurement judges what is counted in one step.
 type measurement struct {
 	objective slo.Objective
@@ -62,28 +68,50 @@ type measurement struct {
 	every     time.Duration // how often the counts are judged; 0: sloInterval
 }
 
+// look counts what has come since the stretch began, given the counts at that
+// time. Counts that cannot be are none, and no part of the evidence.
+func (m measurement) look(ctx context.Context, base counts) (counts, error) {
+	now, err := m.count(ctx)
+	if err != nil {
+		return now, err
+	}
+	of := now.since(base)
+	if !of.candidate.Possible() || of.old != nil && !of.old.Possible() {
+		return now, errors.New("the requests that are counted have become fewer, or more of them bad than there are")
+	}
+	m.seen.counted(of)
+	return now, nil
+}
+
 // judge looks again and again, until the verdict is clear or the time is over.
 func (m measurement) judge(ctx context.Context, step string) (string, error) {
 	began := time.Now()
 	said, opened, base := began, began, counts{}
+	var looked, kept time.Time // the last look that counted, and since when the objective is kept
 	m.seen.begin(step)
 	for {
 		if err := sleep(ctx, max(m.every, sloInterval)); err != nil {
 			return "", err
 		}
-		now, err := m.count(ctx)
+		now, err := m.look(ctx, base)
 		if err == nil {
-			m.seen.counted(now.since(base))
+			looked = time.Now()
 		}
 		verdict := m.objective.Judge(m.seen.stretches, time.Since(began) >= m.bake)
+		switch {
+		case verdict.State != slo.Kept || err != nil:
+			kept = time.Time{}
+		case kept.IsZero():
+			kept = time.Now()
+		}
 		switch late := time.Since(began) >= m.bake+m.wait; {
 		case verdict.State == slo.Broken:
 			return "", fmt.Errorf("%s%s", verdict.Reason, now.note)
-		case verdict.State == slo.Kept && err == nil:
+		case !kept.IsZero() && now.answeredUntil(kept):
 			return verdict.Reason, nil
-		case late && err != nil:
+		case late && kept.IsZero() && err != nil && time.Since(looked) >= bakeGrace:
 			return "", fmt.Errorf("could not be measured: %w", err)
-		case late:
+		case late && kept.IsZero():
 			return "", inconclusive{fmt.Errorf("after %s: %s%s", m.bake+m.wait, verdict.Reason, now.note)}
 		}
 		if time.Since(said) >= heartbeat {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
@@ -35,7 +37,8 @@ type answered struct {
 	counts slo.Counts
 	fault  error // of the last bad answer
 	unsent int
-	why    error // the last one was not sent
+	why    error       // the last one was not sent
+	open   []time.Time // when those were sent that have not ended, the oldest first
 }
 
 // ownRequests says whom the run asks in a step.
@@ -67,12 +70,14 @@ func (o *ownRequests) send(ctx context.Context, way requests.Way) {
 
 // ask sends one request and counts the answer.
 func (a *answered) ask(ctx context.Context, client *requests.Client, path string) {
+	sent := a.begin()
 	answer := client.Get(ctx, strings.TrimSuffix(a.url, "/")+path, io.Discard)
 	if answer.Unsent != nil && ctx.Err() != nil {
 		return // the step is over
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.end(sent)
 	if answer.Unsent != nil {
 		a.unsent, a.why = a.unsent+1, answer.Unsent
 		return
@@ -86,10 +91,27 @@ func (a *answered) ask(ctx context.Context, client *requests.Client, path string
 	}
 }
 
+// begin notes a request that is sent now.
+func (a *answered) begin() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	a.open = append(a.open, now)
+	return now
+}
+
+// end notes that a request has ended.
+func (a *answered) end(sent time.Time) {
+	if i := slices.Index(a.open, sent); i >= 0 {
+		a.open = slices.Delete(a.open, i, i+1)
+	}
+}
+
 // counts are the answers so far. It fails where no request could be sent at all.
 func (o *ownRequests) counts(context.Context) (counts, error) {
 	var c counts
 	var err error
+	c.open = o.candidate.oldest()
 	if c.candidate, c.note, err = o.candidate.sum(); err != nil {
 		return c, err
 	}
@@ -98,6 +120,16 @@ func (o *ownRequests) counts(context.Context) (counts, error) {
 		c.old, c.shared = &old, o.shared
 	}
 	return c, nil
+}
+
+// oldest is when the oldest request was sent that has not ended.
+func (a *answered) oldest() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.open) == 0 {
+		return time.Time{}
+	}
+	return a.open[0]
 }
 
 func (a *answered) sum() (counts slo.Counts, note string, err error) {

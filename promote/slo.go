@@ -17,7 +17,7 @@ func sloGate(p *part, step Step) Gate {
 	}
 	return Gate{
 		Name:     "slo",
-		Patience: step.Bake + p.WaitForData,
+		Patience: step.Bake + p.WaitForData + requests.Limit,
 		Check: func(ctx context.Context, at *Position) (string, error) {
 			m := measurement{objective: p.objective(), bake: step.Bake, wait: p.WaitForData, seen: &p.measured, say: p.journal.say}
 			send, err := p.counting(&m, at)

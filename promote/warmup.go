@@ -30,6 +30,8 @@ const (
 	warmUpEvery = 10 * time.Second
 	// warmUpMost is the most requests that are sent at once to have pods made.
 	warmUpMost = 50
+	// warmUpPause is between two requests of one of those that send at once.
+	warmUpPause = 500 * time.Millisecond
 )
 
 // warmUpGate sees to it that the candidate has a pod before it gets traffic, and,
@@ -113,12 +115,15 @@ func (p *part) replicas(at *Position, next int) func(context.Context) replicas {
 	}
 	old, share := oldOf(at.Intent, p.plan.To)
 	return func(ctx context.Context) replicas {
-		r := replicas{next: next, atOnce: 1}
+		r := replicas{next: next, atOnce: warmUpMost}
 		candidate := read(ctx, p.plan.To)
 		if candidate == nil || candidate.Status.ActualReplicas == nil {
 			return r
 		}
-		r.known, r.has, r.atOnce = true, int(*candidate.Status.ActualReplicas), requestsAPod(candidate)
+		r.known, r.has = true, int(*candidate.Status.ActualReplicas)
+		if !p.byMetrics() { // which would take them for requests of users
+			r.atOnce = requestsAPod(candidate)
+		}
 		if revision := read(ctx, old); revision != nil && revision.Status.ActualReplicas != nil && share > 0 {
 			r.needs = int(math.Ceil(float64(*revision.Status.ActualReplicas) * float64(next) / float64(share)))
 		}
@@ -174,7 +179,7 @@ func (w warmUp) pods(ctx context.Context, read func(context.Context) replicas) (
 	var all sync.WaitGroup
 	for range inFlight {
 		all.Go(func() {
-			for asking.Err() == nil {
+			for sleep(asking, warmUpPause) == nil {
 				w.client.Get(asking, w.url, io.Discard)
 			}
 		})

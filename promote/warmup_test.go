@@ -80,7 +80,7 @@ func TestWarmUp(t *testing.T) {
 				defer inFlight.Add(-1)
 				select {
 				case <-r.Context().Done():
-				case <-time.After(50 * time.Millisecond):
+				case <-time.After(3 * time.Second):
 				}
 			})
 			if reason, err := gate.Check(t.Context(), at); reason != test.want || err != nil {

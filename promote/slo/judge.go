@@ -138,17 +138,18 @@ func lastStep(stretches []Stretch) []Stretch {
 // impossible says which counts cannot be.
 func impossible(stretches []Stretch) string {
 	for _, s := range stretches {
-		if !s.Candidate.possible() {
+		if !s.Candidate.Possible() {
 			return fmt.Sprintf("the counts of the candidate in step %s cannot be: %+v", s.Step, s.Candidate)
 		}
-		if s.Old != nil && !s.Old.possible() {
+		if s.Old != nil && !s.Old.Possible() {
 			return fmt.Sprintf("the counts of the old revision in step %s cannot be: %+v", s.Step, *s.Old)
 		}
 	}
 	return ""
 }
 
-func (c Counts) possible() bool {
+// Possible tells whether there can be such counts.
+func (c Counts) Possible() bool {
 	return min(c.Requests, c.Failed, c.Slow) >= 0 && max(c.Failed, c.Slow) <= c.Requests
 }
 
