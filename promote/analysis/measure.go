@@ -63,9 +63,11 @@ func show(result any) string {
 	case string:
 		return r
 	}
-	text, err := json.Marshal(result)
-	if err != nil {
+	var text strings.Builder
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false) // a secret is hidden where it stands as it is
+	if err := to.Encode(result); err != nil {
 		return fmt.Sprint(result)
 	}
-	return string(text)
+	return strings.TrimSpace(text.String())
 }
