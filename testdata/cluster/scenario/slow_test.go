@@ -55,11 +55,14 @@ func TestUnreadyDuringPromotion(t *testing.T) {
 		name, rule, steps string
 		code              int
 		says              string
+		inputs            []string
 	}{
-		{"deadline", "slow120", "100", 8, "did not become ready in time: ProgressDeadlineExceeded"},
-		{"crash-while-baking", "crash8", "50@15s,100", 8, "Gate failed, rolled back: "},
-		{"crash-at-100", "crash8", "100@15s", 8, "Gate failed, rolled back: "},
-		{"flap-while-baking", "flap30", "50@40s,100", 0, "stayed good for 40s"},
+		{"deadline", "slow120", "100", 8, "did not become ready in time: ProgressDeadlineExceeded", nil},
+		{"crash-while-baking", "crash8", "50@15s,100", 8, "Gate failed, rolled back: ", nil},
+		{"crash-at-100", "crash8", "100@15s", 8, "Gate failed, rolled back: ", nil},
+		// A Service that is unready for a moment only passes, where nobody asks what users would see of it.
+		{"flap-while-baking", "flap30", "50@40s,100", 0, "stayed good for 40s", []string{"probe=", "probe-connect="}},
+		{"flap-while-probed", "flap30", "50@40s,100", 8, "requests failed (", []string{"wait-for-data=5s", "on-inconclusive=rollback"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +71,7 @@ func TestUnreadyDuringPromotion(t *testing.T) {
 			good := s.git("rev-parse", "main")
 			candidate := s.listen(s.candidateHost(), 20*time.Millisecond)
 			tag := "v2.0.0-" + c.rule
-			s.promote(tag, "steps="+c.steps).exits(c.code).says(c.says)
+			s.promote(tag, append(c.inputs, "steps="+c.steps)...).exits(c.code).says(c.says)
 			if c.code != 0 {
 				t.Logf("rolled back after the commits %q", s.commits())
 				s.restored(good, "v1.1.0")
