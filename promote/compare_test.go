@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,9 +32,12 @@ func comparesAt(ctx context.Context, t *testing.T, input string, way requests.Wa
 // both is a data path with a handler of each revision, and what was asked of it.
 func both(t *testing.T, old, candidate http.HandlerFunc) (requests.Way, *[]string) {
 	t.Helper()
+	var mu sync.Mutex // a connection that is cut may not have ended yet
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		asked = append(asked, r.Host+r.URL.String())
+		mu.Unlock()
 		if strings.HasPrefix(r.Host, "candidate-") {
 			candidate(w, r)
 			return
@@ -85,9 +89,9 @@ func TestCompareGate(t *testing.T) {
 
 // coldOnce fails the first request alone.
 func coldOnce() http.HandlerFunc {
-	asked := 0
+	var asked atomic.Int64
 	return func(w http.ResponseWriter, _ *http.Request) {
-		if asked++; asked == 1 {
+		if asked.Add(1) == 1 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	}
@@ -134,9 +138,9 @@ func TestCompareNeedsBoth(t *testing.T) {
 // is: the rounds that there are decide, and too few are inconclusive.
 func TestCompareInTime(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	var asked atomic.Int64
 	way, _ := both(t, func(_ http.ResponseWriter, r *http.Request) {
-		if asked++; asked > 8 {
+		if asked.Add(1) > 8 {
 			<-r.Context().Done()
 		}
 	}, says200(""))

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,10 +40,10 @@ func sendTo(t *testing.T, way requests.Way, percent, times int, objective slo.Ob
 // and late.
 func byHost(t *testing.T) requests.Way {
 	t.Helper()
-	asked := 0
+	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.Host, "candidate-") {
-			if asked++; asked%2 == 0 {
+			if asked.Add(1)%2 == 0 {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		}
