@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/promote/compare"
@@ -112,7 +111,7 @@ func (c comparing) round(ctx context.Context, path string) (compare.Round, error
 	var answers [3]compare.Answer
 	for i, url := range [3]string{c.old, c.candidate, c.old} {
 		var body bytes.Buffer
-		answer := c.client.Get(ctx, strings.TrimSuffix(url, "/")+path, &body)
+		answer := c.client.Get(ctx, requests.Address(url, path), &body)
 		if answer.Unsent != nil {
 			return compare.Round{}, answer.Unsent
 		}

@@ -124,9 +124,9 @@ func (w *world) counter(percent int) func(context.Context) (counts, error) {
 		for w.clock-clock < int(time.Since(began)/time.Second) {
 			w.second(percent)
 		}
-		c := counts{candidate: less(w.seen, seen)}
+		c := counts{candidate: w.seen.Since(seen)}
 		if !w.byLoad || percent <= mostlyOld {
-			old := less(w.seenOld, seenOld)
+			old := w.seenOld.Since(seenOld)
 			c.old = &old
 		}
 		return c, nil

@@ -41,16 +41,12 @@ type counts struct {
 
 // since is what has come after earlier counts of the same step.
 func (c counts) since(earlier counts) counts {
-	c.candidate = less(c.candidate, earlier.candidate)
+	c.candidate = c.candidate.Since(earlier.candidate)
 	if c.old != nil && earlier.old != nil {
-		old := less(*c.old, *earlier.old)
+		old := c.old.Since(*earlier.old)
 		c.old = &old
 	}
 	return c
-}
-
-func less(a, b slo.Counts) slo.Counts {
-	return slo.Counts{Requests: a.Requests - b.Requests, Failed: a.Failed - b.Failed, Slow: a.Slow - b.Slow}
 }
 
 // answeredUntil tells whether all that was sent before a time has ended. What

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +70,7 @@ func (o *ownRequests) send(ctx context.Context, way requests.Way) {
 // ask sends one request and counts the answer.
 func (a *answered) ask(ctx context.Context, client *requests.Client, path string) {
 	sent := a.begin()
-	answer := client.Get(ctx, strings.TrimSuffix(a.url, "/")+path, io.Discard)
+	answer := client.Get(ctx, requests.Address(a.url, path), io.Discard)
 	if answer.Unsent != nil && ctx.Err() != nil {
 		return // the step is over
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -36,7 +35,7 @@ func probeGate(c Config) Gate {
 			}
 			client := c.Way.Open()
 			defer client.Close()
-			return c.Probe.answers(ctx, client, strings.TrimSuffix(url, "/")+c.Probe.Path)
+			return c.Probe.answers(ctx, client, requests.Address(url, c.Probe.Path))
 		},
 	}
 }
@@ -46,7 +45,7 @@ func (p Probe) answers(ctx context.Context, client *requests.Client, url string)
 	patience, stop := context.WithTimeout(ctx, probePatience)
 	defer stop()
 	want := max(p.Count, 1)
-	shown, _, _ := strings.Cut(url, "?") // a query may hold a secret
+	shown := requests.Shown(url)
 	var last error
 	for good := 0; ; {
 		err := client.Get(patience, url, io.Discard).Fault(p.Expect)

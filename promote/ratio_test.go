@@ -21,7 +21,7 @@ func (w *world) perMinute(steps []Step, failureLimit int) end {
 			if w.clock%60 > 0 && !last {
 				continue
 			}
-			if beyond(less(w.seen, before)) {
+			if beyond(w.seen.Since(before)) {
 				failed++
 			}
 			if before = w.seen; failed > failureLimit {

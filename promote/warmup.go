@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +51,7 @@ func warmUpGate(p *part, step Step) Gate {
 			}
 			client := p.Way.Open()
 			defer client.Close()
-			w := warmUp{client, strings.TrimSuffix(url, "/") + p.WarmUp}
+			w := warmUp{client, requests.Address(url, p.WarmUp)}
 			if err := w.first(ctx); err != nil {
 				return "", err
 			}
@@ -77,12 +76,6 @@ type warmUp struct {
 	url    string
 }
 
-// shown is the URL without its query, which may hold a secret.
-func (w warmUp) shown() string {
-	url, _, _ := strings.Cut(w.url, "?")
-	return url
-}
-
 // first asks until there is an answer of a pod, whatever it says: how good it is
 // other gates judge.
 func (w warmUp) first(ctx context.Context) error {
@@ -95,9 +88,9 @@ func (w warmUp) first(ctx context.Context) error {
 		}
 		if over := sleep(patience, probePause); over != nil {
 			if ctx.Err() != nil {
-				return fmt.Errorf("asking %s: %w", w.shown(), context.Cause(ctx))
+				return fmt.Errorf("asking %s: %w", requests.Shown(w.url), context.Cause(ctx))
 			}
-			return fmt.Errorf("%s: no answer of a pod in %s: %w", w.shown(), warmUpPatience, cmp.Or(answer.Fault(0), over))
+			return fmt.Errorf("%s: no answer of a pod in %s: %w", requests.Shown(w.url), warmUpPatience, cmp.Or(answer.Fault(0), over))
 		}
 	}
 }
@@ -231,7 +224,7 @@ func (r *run) keepWarm(ctx context.Context) (stop func()) {
 			client := p.Way.Open()
 			defer client.Close()
 			for sleep(ctx, warmUpEvery) == nil {
-				client.Get(ctx, strings.TrimSuffix(url, "/")+p.WarmUp, io.Discard)
+				client.Get(ctx, requests.Address(url, p.WarmUp), io.Discard)
 			}
 		}()
 	}

@@ -135,16 +135,12 @@ func (c *Counter) read(ctx context.Context, m metric, at time.Time, age time.Dur
 
 // since is what has come after an earlier look.
 func (s Seen) since(earlier Seen) Seen {
-	s.Candidate = less(s.Candidate, earlier.Candidate)
+	s.Candidate = s.Candidate.Since(earlier.Candidate)
 	if s.Old != nil && earlier.Old != nil {
-		old := less(*s.Old, *earlier.Old)
+		old := s.Old.Since(*earlier.Old)
 		s.Old = &old
 	}
 	return s
-}
-
-func less(a, b slo.Counts) slo.Counts {
-	return slo.Counts{Requests: a.Requests - b.Requests, Failed: a.Failed - b.Failed, Slow: a.Slow - b.Slow}
 }
 
 // A reading is one look at one metric.

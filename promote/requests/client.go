@@ -58,6 +58,15 @@ func (w Way) Open() *Client {
 	}
 }
 
+// Address is that of a path below the URL of a Service, as Knative says it.
+func Address(url, path string) string { return strings.TrimSuffix(url, "/") + path }
+
+// Shown is an address without its query, which may hold a secret.
+func Shown(address string) string {
+	shown, _, _ := strings.Cut(address, "?")
+	return shown
+}
+
 // Close ends the connections that are not in use.
 func (c *Client) Close() { c.close() }
 

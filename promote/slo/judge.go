@@ -12,6 +12,11 @@ type Counts struct {
 	Slow     int // of the requests: those that were not answered within Latency
 }
 
+// Since is what has come after earlier counts of the same requests.
+func (c Counts) Since(earlier Counts) Counts {
+	return Counts{Requests: c.Requests - earlier.Requests, Failed: c.Failed - earlier.Failed, Slow: c.Slow - earlier.Slow}
+}
+
 // A Stretch is a part of a promotion in which the traffic was shared in one way:
 // a step, or a part of one. Where a step bakes for long, one stretch for each
 // minute finds sooner what begins late.
