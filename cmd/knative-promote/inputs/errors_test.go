@@ -97,61 +97,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Inputs that are each good and do not go together.
-func TestContradictions(t *testing.T) {
-	t.Parallel()
-	long := "INPUT_SERVICE=" + strings.Repeat("a", 55)
-	for _, test := range []struct {
-		name string
-		env  []string
-		want string
-	}{
-		{"to without rollback", []string{"INPUT_TO=abcdef1"}, `to: "abcdef1" (INPUT_TO): only the command rollback has a destination; remove it, or set command to rollback`},
-		{"bad to", []string{"INPUT_COMMAND=rollback", "INPUT_TO=HEAD~1"}, `to: "HEAD~1" (INPUT_TO): expected the name of a revision, or 7 to 40 hexadecimal digits of a commit; for example: product-import-8a71e0c4`},
-		{"bad format", []string{"INPUT_COMMAND=check", "INPUT_FORMAT=yaml"}, `format: "yaml" (INPUT_FORMAT): expected text, json or sarif; for example: sarif`},
-		{"bad output", []string{"INPUT_COMMAND=check", "INPUT_OUTPUT=folder/"}, `output: "folder/" (INPUT_OUTPUT): expected the name of a file on one line; for example: findings.sarif`},
-		{"bad manifests", []string{"INPUT_COMMAND=check", "INPUT_MANIFESTS=a\tb"}, `manifests: "a\tb" (INPUT_MANIFESTS): expected the name of a folder on one line; for example: rendered`},
-		{"bad fail-on", []string{"INPUT_COMMAND=check", "INPUT_FAIL-ON=info"}, `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
-		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe and no load; set one of them, for example probe: /healthz`},
-		{"count without probe", []string{"INPUT_PROBE-COUNT=2", "INPUT_LOAD=/ 5/s"}, `probe-count (INPUT_PROBE-COUNT): there is no probe; set probe, for example: /healthz`},
-		{"objective without requests", []string{"INPUT_SLO=success>=99%"}, `slo (INPUT_SLO): nothing asks the candidate; set load too, for example: /healthz 5/s`},
-		{"values without a template", []string{"INPUT_ANALYSIS-ARGS=a=b"}, `analysis-args (INPUT_ANALYSIS-ARGS): there is no template; set analysis, for example: analysis/success-rate.yaml`},
-		{"override without reason", []string{"INPUT_OVERRIDE=freeze"}, `reason: missing: override is set (INPUT_OVERRIDE), and its commits say why; set reason too, for example: corrects the checkout errors`},
-		{"policies nobody looks at", []string{"INPUT_PREFLIGHT=off", "INPUT_POLICIES=policies/*.yaml"}, `policies (INPUT_POLICIES): preflight is off, so nothing is looked at; remove it, or set preflight to error or warn`},
-		{"objective of another source", []string{"INPUT_SLO=success>=99% from=kourier"}, `slo (INPUT_SLO): nobody is there to ask for metrics; set prometheus too, for example: https://prometheus.example.com`},
-		{"objective of no revision", []string{"INPUT_SLO=success>=99% from=sum(errors)", "INPUT_PROMETHEUS=http://prometheus"}, `slo (INPUT_SLO): the query does not say of which revision: expected {{args.revision}} in it, such as sum by (code) (max_over_time(http_requests_total{revision="{{args.revision}}"}[{{args.age}}]))`},
-		{"host too long", []string{long}, `candidate-tag: "candidate": the candidate's host candidate-` + strings.Repeat("a", 55) + ` has 65 characters and 63 are possible; expected a tag of 7 characters at most`},
-		{"tag taken", []string{"INPUT_CANDIDATE-TAG=previous"}, `candidate-tag: "previous": the old revision has this tag; expected another one, for example: candidate`},
-		{"bake too long", []string{"INPUT_STEPS=10@20m,50@20m,100"}, `timeout: "30m0s": the steps alone must stay good for 40m0s; expected more than that, for example: 1h20m0s`},
-		{"wait too long", []string{"INPUT_WAIT-TIMEOUT=1h"}, `wait-timeout: "1h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
-		{"key for https", []string{"INPUT_REPOSITORY=https://git.example.com/infra", "INPUT_SSH-KEY=" + testKey}, `ssh-key (INPUT_SSH-KEY): https://git.example.com/infra is not reached over ssh; set token instead, or write repository as ssh://git@host/owner/name.git`},
-		{"token for ssh", []string{"INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_TOKEN=x"}, `token (INPUT_TOKEN): git@example.com:infra.git is reached over ssh; set ssh-key instead, or write repository as an https URL`},
-		{"token without TLS", []string{"INPUT_REPOSITORY=http://git.example.com/infra", "INPUT_TOKEN=x"}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
-		{"token without TLS, in capitals", []string{"INPUT_REPOSITORY=HTTP://git.example.com/infra", "INPUT_TOKEN=x"}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
-		{"token to a server without TLS", []string{"GITHUB_SERVER_URL=HTTP://git.example.com", "INPUT_TOKEN=x"}, `repository: "HTTP://git.example.com/acme/infra.git": a token must not travel without TLS; expected an https URL`},
-		{"App without TLS", []string{"INPUT_TOKEN=", "INPUT_REPOSITORY=http://git.example.com/infra", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `repository: "http://git.example.com/infra": a token must not travel without TLS; expected an https URL`},
-		{"App's API without TLS", []string{"INPUT_TOKEN=", "GITHUB_API_URL=Http://git.example.com/api/v3", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id (INPUT_APP-ID): the App's tokens come from GITHUB_API_URL, which is "Http://git.example.com/api/v3", and must not travel without TLS; expected an https URL there`},
-		{"key for a server in capitals", []string{"INPUT_REPOSITORY=SSH://git@example.com/infra.git", "INPUT_TOKEN=x"}, `token (INPUT_TOKEN): ssh://git@example.com/infra.git is reached over ssh; set ssh-key instead, or write repository as an https URL`},
-		{"App without key", []string{"INPUT_TOKEN=", "INPUT_APP-ID=7"}, `app-private-key: missing: app-id is set (INPUT_APP-ID); set app-private-key too, or token instead of both`},
-		{"App without id", []string{"INPUT_TOKEN=", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id: missing: app-private-key is set (INPUT_APP-PRIVATE-KEY); set app-id too, or token instead of both`},
-		{"App and token", []string{"INPUT_TOKEN=x", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `token (INPUT_TOKEN): app-id is set too (INPUT_APP-ID), and its tokens are made in the run; remove one of them`},
-		{"App over ssh", []string{"INPUT_TOKEN=", "INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id (INPUT_APP-ID): a GitHub App's token is for https, and the repository is git@example.com:infra.git; write repository as owner/name or an https URL`},
-		{"token over before the end", []string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `token (INPUT_TOKEN): a GitHub App's token lives for 1h0m0s, and this promotion and its rollback may take 1h36m0s, so at its end it could not be rolled back; give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps`},
-		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},
-		{"CA and insecure", []string{"INPUT_ARGOCD-INSECURE=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): argocd-insecure accepts every certificate; remove one of them`},
-		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},
-		{"check without token", []string{"INPUT_COMMAND=check", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a check without the live state`},
-		{"check without application", []string{"INPUT_COMMAND=check", "INPUT_APPLICATION="}, `application: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set application too, or neither for a check of the overlay alone`},
-		{"check of no repository", []string{"INPUT_COMMAND=check", "INPUT_REPOSITORY="}, `repository: missing: the Application is compared with it; set repository, for example: acme/infra`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := read(t, consoletest.Enough(test.env...))
-			checkText(t, err, test.want)
-		})
-	}
-}
-
 // TestInputsOfAnotherCommand stand in the environment for that one. As a flag
 // they are a mistake.
 func TestInputsOfAnotherCommand(t *testing.T) {

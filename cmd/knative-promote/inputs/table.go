@@ -10,9 +10,6 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/analysis"
-	"github.com/acme/knative-promote/promote/compare"
-	"github.com/acme/knative-promote/promote/slo"
 )
 
 // An Input is one setting. Its row is its only declaration: the action's
@@ -55,6 +52,7 @@ func (s *Settings) groups() []Group {
 		{"The infra repository", places(s.where())},
 		{"Argo CD", places(s.argocd())},
 		{"How to promote", s.how()},
+		{"What the candidate must show", s.gates()},
 		{"What to look for before", s.before()},
 		{"The report", s.report()},
 	}
@@ -150,7 +148,7 @@ func (s *Settings) argocd() []Input {
 }
 
 func (s *Settings) how() []Input {
-	p, m := &s.Promote, &s.Prometheus
+	p := &s.Promote
 	return []Input{
 		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", Value: bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
@@ -159,39 +157,6 @@ func (s *Settings) how() []Input {
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
 		{Name: "keep-previous", Default: "true", Example: "false", Value: bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`, so that it cannot be garbage-collected"},
-		{Name: "probe", Example: "/healthz expect=200", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe, parseProbe(&p.Probe)),
-			Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
-		{Name: "probe-count", Default: "3", Example: "5", For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
-			Usage: "how many consecutive good answers the probe needs"},
-		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Way.Connect, parseHostPort),
-			Usage: "host:port that the probe and the load connect to instead of resolving the URL's host, as curl's --connect-to does"},
-		{Name: "warm-up", Example: "/healthz", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.WarmUp, parseWarmUp),
-			Usage: "path to request on the candidate's URL so that it has a ready pod when it gets traffic; more pods are told, not promised"},
-		{Name: "compare", Example: "/api/items status,latency<=1.5x,json count=20 ignore=generatedAt", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Compare, compare.Parse),
-			Usage: "paths to request on the candidate and on the old revision at 0 %, one a line, to compare `status` (the default), `latency<=FACTORx` or the fields of the `json`, " +
-				"in `count=` rounds (default: 20), without the fields of `ignore=`"},
-		{Name: "load", Example: "/healthz 5/s", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Load, parseLoad),
-			Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; up to 20 % of the traffic the Service's URL is asked as well, to compare"},
-		{Name: "slo", Example: "success>=99% latency<=500ms@99%", For: []Command{Promote, Check, Diff}, Value: bind(&p.SLO, slo.Parse),
-			Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
-				"`from=load` (default: the requests of `load`, or of `probe`), `from=kourier`, `istio`, `knative` or at the end a PromQL query (those of all users, as `prometheus` has them); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
-		{Name: "analysis", Example: "analysis/success-rate.yaml at=10,50", For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Entries, analysis.ParseEntries),
-			Usage: "files of the infra repository with AnalysisTemplates of Argo Rollouts, one per line, that are measured after a step: `FILE`, or `FILE at=STEPS` " +
-				"with `every`, `candidate`, `final` or percentages"},
-		{Name: "analysis-args", Example: "service-name=shop.prod.svc.cluster.local", For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Args, analysis.ParsePairs),
-			Usage: "values for the arguments that the AnalysisTemplates declare, one `NAME=VALUE` per line"},
-		{Name: "analysis-secrets", Example: "prometheus-token/token=${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: pairSecrets, For: []Command{Promote, Check, Diff}, Value: bind(&p.Analysis.Secrets, analysis.ParsePairs),
-			Usage: "values for what the AnalysisTemplates read from Secrets, one `SECRET/KEY=VALUE` per line"},
-		{Name: "prometheus", Example: "https://prometheus.example.com", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&m.Address, parsePrometheus),
-			Usage: "address of the Prometheus, or of what speaks its API, that `slo` asks where it says `from=kourier`, `istio`, `knative` or a query; /api/v1/query is below it"},
-		{Name: "prometheus-headers", Example: "Authorization: Bearer ${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: headerSecrets, For: []Command{Promote, Check, Diff}, Value: bind(&m.Headers, parseHeaders),
-			Usage: "headers for Prometheus, one `Name: value` per line"},
-		{Name: "prometheus-ca", Example: "${{ vars.PROMETHEUS_CA }}", For: []Command{Promote, Check, Diff}, Value: bind(&m.CA, parseCertificates),
-			Usage: "certificates, in PEM, to trust for Prometheus besides the system's"},
-		{Name: "wait-for-data", Default: "5m", Example: "10m", For: []Command{Promote, Check, Diff}, Value: bind(&p.WaitForData, parseDuration),
-			Usage: "how much longer than its own time a step waits for requests enough to judge"},
-		{Name: "on-inconclusive", Default: string(promote.Hold), Example: string(promote.RollBack), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnInconclusive, oneOf(promote.Hold, promote.RollBack, promote.GoOn)),
-			Usage: "when a gate cannot tell in its time whether the candidate is good: `hold`, `rollback`, or `pass`, which goes on with a warning"},
 		{Name: "windows", Example: "production/windows.yaml", For: []Command{Promote, Check, Diff}, Value: bind(&p.Windows, parseFile),
 			Usage: "file of the infra repository that says when a Service may be given more traffic, and that the line is stopped (default: " + promote.DefaultWindows + ", if there is one)"},
 		{Name: "override", Example: string(promote.OverrideFreeze), For: []Command{Promote, Diff}, Value: bind(&p.Override, parseOverride),
