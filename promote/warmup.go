@@ -77,13 +77,15 @@ type warmUp struct {
 }
 
 // first asks until there is an answer of a pod, whatever it says: how good it is
-// other gates judge.
+// other gates judge, and a service may rightly answer 404 at this path. For a
+// while after the candidate is ready the gateway may not know its route, and
+// answer 404 by itself (https://github.com/knative/serving/issues/3312).
 func (w warmUp) first(ctx context.Context) error {
 	patience, stop := context.WithTimeout(ctx, warmUpPatience)
 	defer stop()
 	for {
 		answer := w.client.Get(patience, w.url, io.Discard)
-		if answer.Status > 0 && answer.Status < 500 {
+		if answer.Status > 0 && answer.Status < 500 && !answer.Gateway {
 			return nil
 		}
 		if over := sleep(patience, probePause); over != nil {
@@ -160,30 +162,38 @@ type replicas struct {
 	atOnce int // requests in flight that one pod is for
 }
 
-// pods has further pods made where so few requests can.
+// pods has further pods made where so few requests can. That there is one at all
+// Knative has to confirm, where it can be asked: whatever is in front of the
+// candidate may answer as a pod would.
 func (w warmUp) pods(ctx context.Context, read func(context.Context) replicas) (string, error) {
 	now := read(ctx)
-	inFlight := now.atOnce*(now.needs-1) + 1
-	if !now.known || now.has >= now.needs || inFlight > warmUpMost {
+	wanted := max(now.needs, 1)
+	if now.atOnce*(wanted-1)+1 > warmUpMost {
+		wanted = 1
+	}
+	if !now.known || now.has >= wanted {
 		return now.String(), nil
 	}
 	asking, stop := context.WithTimeout(ctx, warmUpPods)
 	defer stop()
 	var all sync.WaitGroup
-	for range inFlight {
+	for range now.atOnce*(wanted-1) + 1 {
 		all.Go(func() {
 			for sleep(asking, warmUpPause) == nil {
 				w.client.Get(asking, w.url, io.Discard)
 			}
 		})
 	}
-	for now.has < now.needs && sleep(asking, sloInterval) == nil {
+	for now.has < wanted && sleep(asking, sloInterval) == nil {
 		now = read(ctx)
 	}
 	stop()
 	all.Wait()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
+	case now.known && now.has == 0:
+		return "", fmt.Errorf("%s answers, but for %s Knative has shown no pod of the candidate: something in front of it answers; choose a path that only the Service answers", requests.Shown(w.url), warmUpPods)
 	}
 	return now.String(), nil
 }

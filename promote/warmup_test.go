@@ -98,6 +98,52 @@ func TestWarmUpKnowsNothing(t *testing.T) {
 	}
 }
 
+// TestWarmUpRoute has a gateway that does not know the candidate's route at first,
+// and a candidate that has nothing at the path.
+func TestWarmUpRoute(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	gate, at := warming(t, noCluster{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Server", "envoy")
+		if asked.Add(1) > 3 {
+			w.Header().Set("X-Envoy-Upstream-Service-Time", "2")
+		}
+		w.WriteHeader(http.StatusNotFound)
+	})
+	if reason, err := gate.Check(t.Context(), at); err != nil || asked.Load() != 4 {
+		t.Errorf("asked %d times, want 4: %s, error %v", asked.Load(), reason, err)
+	}
+}
+
+// TestWarmUpWithoutPods has an answer and no pod, as of a cache in front of the
+// candidate.
+func TestWarmUpWithoutPods(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked []time.Time
+		w := warmUp{silentWay(http.StatusOK, &asked).Open(), "http://candidate.example.test/warm?key=secret"}
+		began := time.Now()
+		later := func(pods int, after time.Duration) func(context.Context) replicas {
+			return func(context.Context) replicas {
+				r := replicas{known: true, needs: 3, next: 50, atOnce: 100}
+				if time.Since(began) >= after {
+					r.has = pods
+				}
+				return r
+			}
+		}
+		reason, err := w.pods(t.Context(), later(1, 3*time.Second))
+		if want := "the candidate answers, with 1 pod; 50 % of the traffic needs about 3, which Knative makes when the traffic comes"; reason != want || err != nil {
+			t.Errorf("%s, error %v\nwant %s", reason, err, want)
+		}
+		_, err = w.pods(t.Context(), func(context.Context) replicas { return replicas{known: true, next: 50, atOnce: 100} })
+		want := "http://candidate.example.test/warm answers, but for 45s Knative has shown no pod of the candidate: something in front of it answers; choose a path that only the Service answers"
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
+}
+
 // silentWay answers all requests with a status, without a network.
 func silentWay(status int, asked *[]time.Time) requests.Way {
 	return requests.Way{Around: func(http.RoundTripper) http.RoundTripper {

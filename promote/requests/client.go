@@ -74,6 +74,9 @@ func (c *Client) Close() { c.close() }
 type Answer struct {
 	Status int           // 0: there was none
 	Took   time.Duration // until the last byte
+	// Gateway says that the gateway has answered by itself, and no pod has seen the
+	// request: it may not know the route yet.
+	Gateway bool
 	// Unsent says why the request was not sent: there was no connection, which
 	// says nothing of the revision behind it.
 	Unsent error
@@ -93,9 +96,9 @@ func (c *Client) Get(ctx context.Context, address string, body io.Writer) Answer
 	}
 	request.Header.Set("User-Agent", "knative-promote")
 	began := time.Now()
-	status, err := c.send(request, body)
-	answer := Answer{Status: status, Took: time.Since(began), Err: err}
-	switch {
+	answer := c.send(request, body)
+	answer.Took = time.Since(began)
+	switch err := answer.Err; {
 	case err != nil && ctx.Err() != nil:
 		return Answer{Unsent: context.Cause(ctx)}
 	case err != nil && !connected.Load():
@@ -106,19 +109,32 @@ func (c *Client) Get(ctx context.Context, address string, body io.Writer) Answer
 	return answer
 }
 
-func (c *Client) send(request *http.Request, body io.Writer) (int, error) {
+func (c *Client) send(request *http.Request, body io.Writer) Answer {
 	response, err := c.http.Do(request)
 	if about, ok := errors.AsType[*url.Error](err); ok {
-		return 0, about.Err // without the address, whose query may hold a secret
+		return Answer{Err: about.Err} // without the address, whose query may hold a secret
 	}
 	if err != nil {
-		return 0, err
+		return Answer{Err: err}
 	}
 	defer response.Body.Close()
-	if _, err := io.CopyN(body, response.Body, most); err != nil && !errors.Is(err, io.EOF) {
-		return response.StatusCode, fmt.Errorf("reading the answer: %w", err)
+	answer := Answer{Status: response.StatusCode}
+	length, err := io.CopyN(body, response.Body, most)
+	if err != nil && !errors.Is(err, io.EOF) {
+		answer.Err = fmt.Errorf("reading the answer: %w", err)
+		return answer
 	}
-	return response.StatusCode, nil
+	answer.Gateway = length == 0 && response.StatusCode/100 != 2 && envoys(response.Header)
+	return answer
+}
+
+// envoys tells whether Envoy, which Kourier, Istio and Contour are made of, has
+// answered by itself. Its name stands in all answers, and how long the upstream
+// took in those that an upstream has given, where that is not switched off
+// (https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_filters/router_filter#x-envoy-upstream-service-time).
+func envoys(header http.Header) bool {
+	server := header.Get("Server")
+	return (server == "envoy" || server == "istio-envoy") && header.Get("X-Envoy-Upstream-Service-Time") == ""
 }
 
 // Fault says what is wrong with an answer; nil: it is good. Expect is the one
@@ -137,5 +153,8 @@ func (a Answer) Fault(expect int) error {
 		wanted = "a 2xx status"
 	}
 	status := strings.TrimSpace(fmt.Sprint(a.Status, " ", http.StatusText(a.Status)))
+	if a.Gateway {
+		status += " by the gateway itself"
+	}
 	return fmt.Errorf("answered %s instead of %s", status, wanted)
 }

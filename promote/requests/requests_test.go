@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +35,42 @@ func at(t *testing.T, address string) *requests.Client {
 	client := requests.Way{Connect: address}.Open()
 	t.Cleanup(client.Close)
 	return client
+}
+
+// TestGateway: what Envoy answers by itself is told from what a pod has answered.
+func TestGateway(t *testing.T) {
+	t.Parallel()
+	const took = "X-Envoy-Upstream-Service-Time"
+	for name, test := range map[string]struct {
+		status int
+		header http.Header
+		body   string
+		want   bool
+	}{
+		"Kourier without the route": {404, http.Header{"Server": {"envoy"}}, "", true},
+		"Istio without the route":   {404, http.Header{"Server": {"istio-envoy"}}, "", true},
+		"its redirect to https":     {301, http.Header{"Server": {"envoy"}, "Location": {"https://x"}}, "", true},
+		"a pod's 404":               {404, http.Header{"Server": {"envoy"}, took: {"3"}}, "", false},
+		"a pod's, not timed":        {404, http.Header{"Server": {"istio-envoy"}}, "404 page not found", false},
+		"a pod's 204, not timed":    {204, http.Header{"Server": {"istio-envoy"}}, "", false},
+		"without Envoy":             {404, http.Header{}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := to(t, func(w http.ResponseWriter, _ *http.Request) {
+				maps.Copy(w.Header(), test.header)
+				w.WriteHeader(test.status)
+				_, _ = io.WriteString(w, test.body)
+			})
+			answer := client.Get(t.Context(), url, io.Discard)
+			if answer.Gateway != test.want || answer.Status != test.status || answer.Err != nil {
+				t.Errorf("%+v, want %t", answer, test.want)
+			}
+			if says := strings.Contains(fmt.Sprint(answer.Fault(599)), "by the gateway itself"); says != test.want {
+				t.Errorf("%v", answer.Fault(599))
+			}
+		})
+	}
 }
 
 func TestAnswers(t *testing.T) {
