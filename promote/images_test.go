@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -14,15 +15,17 @@ const (
 	tooSlow = 500 * time.Millisecond
 	// ticks are how many moments of a second requests come at.
 	ticks = 20
-	// outage is the second at which images with an outage have it.
-	outage = 40
+	// outage is the second at which images with an outage have it. Where pods are
+	// scraped it begins at any second before lastOutage, and ends while both
+	// revisions have requests.
+	outage, lastOutage = 40, 55
 )
 
 // An image is what requests meet in a simulated promotion.
 type image struct {
 	fails    float64       // the share of its requests that fails
 	overload int           // requests of a second, of which those beyond fail; 0: none do
-	down     int           // seconds in which all fail, in the middle of the promotion
+	down     int           // seconds in which all fail, at some time in the middle of the promotion
 	lag      time.Duration // how long each answer takes
 	leak     time.Duration // each answer takes so much longer than the one before
 }
@@ -39,20 +42,44 @@ type revision struct {
 type world struct {
 	users, load    float64 // requests a second
 	byLoad         bool    // the load is counted, else the users' requests
+	scrape         int     // seconds between two scrapes of a revision; 0: all is counted at once
 	candidate, old revision
 	random         *rand.Rand
 
 	clock         int        // seconds since the promotion began
+	down          int        // the second at which an outage begins
 	seen, seenOld slo.Counts // what was counted of each revision
 	failedOfUsers int        // requests that the candidate has failed or answered too late
+
+	phase, phaseOld     int          // the seconds at which each revision is scraped
+	scraped, scrapedOld []slo.Counts // what the newest scrape had, second by second
 }
 
 // begin is a world in which nothing has happened yet.
 func (s scene) begin(t trial, seed int) *world {
-	return &world{
-		users: s.users, load: s.load, byLoad: s.load > 0, candidate: revision{image: t.image}, old: revision{image: t.old},
-		random: rand.New(rand.NewPCG(1, uint64(seed))),
+	w := &world{
+		users: s.users, load: s.load, byLoad: s.load > 0, scrape: s.scrape, candidate: revision{image: t.image}, old: revision{image: t.old},
+		random: rand.New(rand.NewPCG(1, uint64(seed))), down: outage,
 	}
+	if s.scrape > 0 {
+		w.phase, w.phaseOld, w.down = w.random.IntN(s.scrape), w.random.IntN(s.scrape), w.random.IntN(lastOutage)
+		w.read()
+	}
+	return w
+}
+
+// read scrapes the revisions whose time it is.
+func (w *world) read() {
+	scrape := func(all []slo.Counts, seen slo.Counts, phase int) []slo.Counts {
+		if w.clock%w.scrape != phase {
+			seen = slo.Counts{}
+			if len(all) > 0 {
+				seen = all[len(all)-1]
+			}
+		}
+		return append(all, seen)
+	}
+	w.scraped, w.scrapedOld = scrape(w.scraped, w.seen, w.phase), scrape(w.scrapedOld, w.seenOld, w.phaseOld)
 }
 
 // second lets one pass in which the candidate has so many percent of the traffic.
@@ -70,6 +97,9 @@ func (w *world) second(percent int) {
 		}
 	}
 	w.clock++
+	if w.scrape > 0 {
+		w.read()
+	}
 }
 
 // due is how many requests come at a moment of the present second.
@@ -106,7 +136,7 @@ func (w *world) userAsks(percent int) {
 func (w *world) ask(r *revision, count *slo.Counts) bool {
 	took := r.lag + time.Duration(r.answered)*r.leak
 	r.answered, r.now = r.answered+1, r.now+1
-	failed := w.random.Float64() < r.fails || r.overload > 0 && r.now > r.overload || w.clock >= outage && w.clock < outage+r.down
+	failed := w.random.Float64() < r.fails || r.overload > 0 && r.now > r.overload || w.clock >= w.down && w.clock < w.down+r.down
 	count.Requests++
 	if failed {
 		count.Failed++
@@ -118,15 +148,23 @@ func (w *world) ask(r *revision, count *slo.Counts) bool {
 }
 
 // counter counts what comes in a step, as measurement wants it.
-func (w *world) counter(percent int) func(context.Context) (counts, error) {
+func (w *world) counter(percent int, late time.Duration) func(context.Context) (counts, error) {
 	began, clock, seen, seenOld := time.Now(), w.clock, w.seen, w.seenOld
+	if w.scrape > 0 {
+		before := max(0, clock-int(late/time.Second))
+		seen, seenOld = w.scraped[before], w.scrapedOld[before]
+	}
 	return func(context.Context) (counts, error) {
 		for w.clock-clock < int(time.Since(began)/time.Second) {
 			w.second(percent)
 		}
-		c := counts{candidate: w.seen.Since(seen)}
+		now, old := w.seen, w.seenOld
+		if w.scrape > 0 {
+			now, old = w.scraped[w.clock], w.scrapedOld[w.clock]
+		}
+		c := counts{candidate: now.Since(seen)}
 		if !w.byLoad || percent <= mostlyOld {
-			old := w.seenOld.Since(seenOld)
+			old = old.Since(seenOld)
 			c.old = &old
 		}
 		return c, nil
@@ -139,11 +177,16 @@ func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 	if w.candidate.lag+w.candidate.leak > 0 {
 		objective.Latency, objective.Fast = tooSlow, 99
 	}
+	var late time.Duration
+	if w.scrape > 0 {
+		objective.From, objective.Scrape = slo.Knative, time.Duration(w.scrape)*time.Second
+		late = metrics.Late(objective)
+	}
 	seen := new(measured)
 	for _, step := range steps {
 		m := measurement{
-			objective: objective, count: w.counter(step.Percent), bake: step.Bake, wait: 5 * time.Minute,
-			seen: seen, say: func(string, ...any) {},
+			objective: objective, count: w.counter(step.Percent, late), bake: step.Bake, wait: 5 * time.Minute,
+			seen: seen, say: func(string, ...any) {}, late: late,
 		}
 		_, err := m.judge(ctx, fmt.Sprintf("%d %%", step.Percent))
 		last = end{Promoted, step.Percent, w.clock, w.failedOfUsers}

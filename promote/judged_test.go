@@ -26,6 +26,7 @@ type trial struct {
 type scene struct {
 	name        string
 	users, load float64 // requests a second
+	scrape      int     // seconds between two scrapes of a pod; 0: all is counted at once
 	steps       []Step
 	trials      []trial
 	more        int // so many times more promotions of good ones
@@ -35,7 +36,7 @@ func scenes() []scene {
 	const alarm = 0.001 // of good ones may be caught
 	short := []Step{{10, 30 * time.Second}, {50, 30 * time.Second}, {100, 0}}
 	long := []Step{{10, 5 * time.Minute}, {50, 5 * time.Minute}, {100, 0}}
-	usual, down := image{fails: 0.002}, image{down: 5}
+	usual, down, shortly := image{fails: 0.002}, image{down: 5}, image{down: 2}
 	least := []trial{
 		{"fails 2 %", image{fails: .02}, usual, false, .05, .5},
 		{"fails 5 %", image{fails: .05}, usual, false, 0, .95},
@@ -54,11 +55,18 @@ func scenes() []scene {
 	)
 	few := slices.Clone(least[1:])
 	few[0].caught = .8 // of one request a second at most 900 are seen
+	apart := slices.Concat([]trial{{"fails 2 %", image{fails: .02}, usual, false, .05, .4}}, all[1:6], all[7:8], all[9:], []trial{
+		{"as the old one: 2 s down", shortly, shortly, true, 0, alarm},
+		{"as the old one: 5 s down", down, down, true, 0, alarm},
+	})
 	return []scene{
-		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, append([]Step{{0, 0}}, short...), all, 10},
-		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, short, append(all, trial{"as the old one: 5 s down", down, down, true, 0, alarm}), 10},
-		{"The requests of users counted, 10 a second, `steps: 10@5m,50@5m,100`:", 10, 0, long, least, 1},
-		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, []Step{{10, 10 * time.Minute}}, few, 1},
+		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{0, 0}}, short...), all, 10},
+		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, 0, short, append(slices.Clone(all), trial{"as the old one: 5 s down", down, down, true, 0, alarm}), 10},
+		{"The same, counted by pods that are scraped one after the other, `from=knative scrape=5s`:", 20, 0, 5, short, apart, 10},
+		{"The same with `scrape=15s`:", 20, 0, 15, short, apart, 10},
+		{"The same with `scrape=1m`, as without `scrape`:", 20, 0, 60, short, apart, 10},
+		{"The requests of users counted, 10 a second, `steps: 10@5m,50@5m,100`:", 10, 0, 0, long, least, 1},
+		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, 0, []Step{{10, 10 * time.Minute}}, few, 1},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/promote/slo"
@@ -20,15 +21,6 @@ const (
 // measured is what was counted in all steps of a promotion, one stretch after
 // the other.
 type measured struct{ stretches []slo.Stretch }
-
-// begin opens a stretch: what is counted from now on belongs to it.
-func (m *measured) begin(step string) { m.stretches = append(m.stretches, slo.Stretch{Step: step}) }
-
-// counted notes what the last stretch has by now.
-func (m *measured) counted(c counts) {
-	last := &m.stretches[len(m.stretches)-1]
-	last.Candidate, last.Old, last.Shared = c.candidate, c.old, c.shared
-}
 
 // counts are the requests of one step so far.
 type counts struct {
@@ -56,43 +48,51 @@ func (c counts) answeredUntil(t time.Time) bool { return c.open.IsZero() || !c.o
 // A measurement judges what is counted in one step.
 type measurement struct {
 	objective slo.Objective
-	count     func(context.Context) (counts, error) // since the step began
+	count     func(context.Context) (counts, error) // since late before the step began
 	bake      time.Duration
 	wait      time.Duration // how much longer it may take for requests enough
 	seen      *measured     // in the steps before
 	say       func(format string, args ...any)
 	every     time.Duration // how often the counts are judged; 0: sloInterval
+	// late is how much later than another request one may be counted. 0: the
+	// counts are of one moment.
+	late time.Duration
 }
 
-// look counts what has come since the stretch began, given the counts at that
-// time. Counts that cannot be are none, and no part of the evidence.
-func (m measurement) look(ctx context.Context, base counts) (counts, error) {
+// look counts what has come by now. Counts that cannot be are none, and no part
+// of the evidence.
+func (m measurement) look(ctx context.Context, l *looks) (counts, error) {
+	at := time.Now()
 	now, err := m.count(ctx)
 	if err != nil {
 		return now, err
 	}
-	of := now.since(base)
+	of := now.since(l.base().counts)
 	if !of.candidate.Possible() || of.old != nil && !of.old.Possible() {
 		return now, errors.New("the requests that are counted have become fewer, or more of them bad than there are")
 	}
-	m.seen.counted(of)
+	l.all = append(l.all, look{at, now})
 	return now, nil
 }
 
 // judge looks again and again, until the verdict is clear or the time is over.
 func (m measurement) judge(ctx context.Context, step string) (string, error) {
-	began := time.Now()
-	said, opened, base := began, began, counts{}
+	began, before := time.Now(), m.seen.stretches
+	said := began
 	var looked, kept time.Time // the last look that counted, and since when the objective is kept
-	m.seen.begin(step)
+	l := beginLooks(step, m.late)
+	if m.late > 0 { // what came before the step; if it cannot be told, it counts as the step's
+		_, _ = m.look(ctx, l)
+	}
 	for {
 		if err := sleep(ctx, max(m.every, sloInterval)); err != nil {
 			return "", err
 		}
-		now, err := m.look(ctx, base)
+		now, err := m.look(ctx, l)
 		if err == nil {
 			looked = time.Now()
 		}
+		m.seen.stretches = slices.Concat(before, l.stretches())
 		verdict := m.objective.Judge(m.seen.stretches, time.Since(began) >= m.bake)
 		switch {
 		case verdict.State != slo.Kept || err != nil:
@@ -114,9 +114,6 @@ func (m measurement) judge(ctx context.Context, step string) (string, error) {
 			said = time.Now()
 			m.say("slo: %s%s", verdict.Reason, now.note)
 		}
-		if err == nil && time.Since(opened) >= stretch {
-			opened, base = time.Now(), now
-			m.seen.begin(step)
-		}
+		l.open()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -56,7 +57,7 @@ func (p *part) counting(m *measurement, at *Position) (send func(ctx context.Con
 	}
 	if p.byMetrics() {
 		m.count, err = p.scraped(at, m.objective)
-		m.every = 2 * time.Second
+		m.every, m.late = 2*time.Second, metrics.Late(m.objective)
 	}
 	return send, err
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +17,33 @@ import (
 // last time and still be counted from where it was.
 const before = time.Hour
 
+const (
+	// usualScrape is how often Prometheus scrapes where nothing else is configured
+	// (https://prometheus.io/docs/prometheus/latest/configuration/configuration/).
+	usualScrape = time.Minute
+	// written is how long a scrape may take until its values are in the answers.
+	written = 5 * time.Second
+)
+
+// Late is how much later than a request of one revision one of the other may be
+// counted. A gateway counts both, and is scraped for both at once. Pods are scraped
+// one after the other.
+func Late(objective slo.Objective) time.Duration {
+	switch objective.From {
+	case slo.Kourier, slo.Istio:
+		return 0
+	}
+	return cmp.Or(objective.Scrape, usualScrape) + written
+}
+
 // An Asker answers queries, at the moment that its own clock shows where at is
 // zero. It is a [prometheus.Client].
 type Asker interface {
 	Query(ctx context.Context, query string, at time.Time) (prometheus.Answer, error)
 }
 
-// A Counter counts requests from its first look on. It is for one caller.
+// A Counter counts requests from its first look on, or, with [Late], from so long
+// before. It is for one caller.
 type Counter struct {
 	asker     Asker
 	objective slo.Objective
@@ -68,7 +89,15 @@ func (c *Counter) Counts(ctx context.Context) (Seen, error) {
 		return Seen{}, err
 	}
 	if !c.based {
-		c.based, c.base = true, now
+		base, late := now, Late(c.objective)
+		if late > 0 {
+			earlier, err := c.totals(ctx, at.Add(-late), age-late)
+			if err != nil && !errors.Is(err, ErrNoSeries) {
+				return Seen{}, err
+			}
+			base = earlier
+		}
+		c.based, c.base = true, base
 	}
 	return now.since(c.base), err
 }

@@ -104,6 +104,28 @@ func TestCounts(t *testing.T) {
 	})
 }
 
+// TestCountsApart: where pods are scraped one after the other, what the counters
+// had a while before the first look is subtracted, read back to the same moment.
+func TestCountsApart(t *testing.T) {
+	t.Parallel()
+	for scrape, want := range map[time.Duration]string{0: "15:35.000 x[3535000ms]", 15 * time.Second: "16:20.000 x[3580000ms]"} {
+		objective := slo.Objective{Success: 99, From: "x[{{args.age}}] # {{args.revision}}", Scrape: scrape}
+		asker := &scripted{rows: map[string][]prometheus.Sample{"x": {sample(3, "code", "500")}}}
+		c := counter(t, asker, objective, Revisions{Candidate: "shop-new"})
+		if _, err := c.Counts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"16:40.000 x[3600000ms] # shop-new", want + " # shop-new"}, asker.asked); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+	}
+	for source, want := range map[slo.Source]time.Duration{slo.Kourier: 0, slo.Istio: 0, slo.Knative: 65 * time.Second, exampleQuery: 65 * time.Second} {
+		if got := Late(slo.Objective{From: source}); got != want {
+			t.Errorf("%s is late by %s, want %s", source, got, want)
+		}
+	}
+}
+
 // TestNoSeries: nothing is an error and not zero, and what then comes is counted
 // from the first request.
 func TestNoSeries(t *testing.T) {

@@ -32,6 +32,13 @@
 // TestFalseComparisonExactly computes their chance of a false alarm for requests
 // in several orders: it is below a fifth of what the inequality permits.
 //
+// Where the two revisions are not counted at one moment, an outage of both is for
+// a while one of the candidate alone. Then only bounds of the true counts of both
+// by some moment are known, and the bet stands at what the worst of them for it
+// give: the fewest of the candidate's bad requests, the most of the old one's, and
+// the largest share r. It grows in the first and falls in the other two, so it is
+// at most what the true counts would give.
+//
 // The stake is also spread over the stretches as beginnings of the trouble, the
 // j-th with 1/(j(j+1)): what was good at 10 % does not outweigh for long what
 // fails at 100 %. The parts of the stake that are not yet bet stay 1.

@@ -28,7 +28,23 @@ type Stretch struct {
 	// Shared says that Old are requests to the Service, of which some reach the
 	// candidate.
 	Shared bool
+	// Bounds are nil where the counts of both revisions are of one moment.
+	Bounds *Bounds
 }
+
+// Bounds are the counts to compare where one revision may be counted later than
+// the other, such as by pods that are scraped one after the other.
+type Bounds struct {
+	Candidate, Old Range
+	// Within are those of the candidate that are surely not of the time before the
+	// stretch.
+	Within Counts
+}
+
+// A Range is from what was counted in a stretch, or in the part of it that has been
+// counted of both revisions, to what was counted from a while before that to a
+// while after it. The while is as long as one may be counted later than the other.
+type Range struct{ Least, Most Counts }
 
 // State is what the counts say of an objective.
 type State string
@@ -149,6 +165,9 @@ func impossible(stretches []Stretch) string {
 		if s.Old != nil && !s.Old.Possible() {
 			return fmt.Sprintf("the counts of the old revision in step %s cannot be: %+v", s.Step, *s.Old)
 		}
+		if b := s.Bounds; b != nil && !(b.Candidate.possible() && b.Old.possible() && b.Within.Possible()) {
+			return fmt.Sprintf("the counts of step %s cannot be: %+v", s.Step, *b)
+		}
 	}
 	return ""
 }
@@ -157,6 +176,8 @@ func impossible(stretches []Stretch) string {
 func (c Counts) Possible() bool {
 	return min(c.Requests, c.Failed, c.Slow) >= 0 && max(c.Failed, c.Slow) <= c.Requests
 }
+
+func (r Range) possible() bool { return r.Least.Possible() && r.Most.Possible() }
 
 // value is the e-value as a number that can be written in JSON.
 func (e evidence) value() float64 { return min(math.Exp(e.log), 1e300) }

@@ -11,6 +11,9 @@ func TestJudge(t *testing.T) {
 	errors := Objective{Success: 99, Requests: 50, From: Load}
 	slow := Objective{Success: 99, Latency: 500 * time.Millisecond, Fast: 99, Requests: 50, From: Load}
 	lenient := Objective{Success: 95, Requests: 50, From: Load}
+	apart := func(candidate, old Range) []Stretch {
+		return []Stretch{{Step: "50", Candidate: Counts{Requests: 300, Failed: 100}, Old: &Counts{Requests: 300}, Bounds: &Bounds{Candidate: candidate, Old: old}}}
+	}
 	alone := func(requests, failed, slow int) []Stretch {
 		return []Stretch{{Step: "10", Candidate: Counts{requests, failed, slow}}}
 	}
@@ -57,6 +60,10 @@ func TestJudge(t *testing.T) {
 			"6 requests in this step, expected at least 50: too few to say"},
 		"minutes of a step": {errors, []Stretch{{Step: "10"}, {Step: "50", Candidate: Counts{Requests: 30}}, {Step: "50", Candidate: Counts{Requests: 30}}}, true, Kept, "",
 			"0 of 60 requests failed, the limit is 1 %"},
+		"an outage of both, the old one's not yet counted": {errors, apart(Range{Counts{Requests: 200}, Counts{Requests: 300, Failed: 100}}, Range{Counts{Requests: 200}, Counts{Requests: 300}}), false, Undecided, "",
+			"100 of 300 requests failed (33.33 %), the limit is 1 %, of the old revision's 0 of 300: the candidate breaks it, but is not shown to be worse than the old revision"},
+		"the old one has not failed since": {errors, apart(Range{Counts{Requests: 300, Failed: 100}, Counts{Requests: 400, Failed: 100}}, Range{Counts{Requests: 300}, Counts{Requests: 400}}), false, Broken, Success,
+			"100 of 300 requests failed (33.33 %), the limit is 1 %, of the old revision's 0 of 300: the chance that this is chance is less than 1 in a million"},
 		"an outage of both": {lenient, []Stretch{
 			{Step: "10", Candidate: Counts{Requests: 300}, Old: &Counts{Requests: 2700}},
 			{Step: "50", Candidate: Counts{Requests: 1500, Failed: 45}, Old: &Counts{Requests: 1500, Failed: 45}}}, true, Kept, "",

@@ -20,6 +20,9 @@ type Objective struct {
 	Requests int
 	// From says who counts.
 	From Source
+	// Scrape is the longest time between two scrapes of a pod, where each pod is
+	// scraped for itself; 0 where that is not said.
+	Scrape time.Duration
 }
 
 // A Source says who counts the requests: one of the constants, or a PromQL query.
@@ -48,7 +51,11 @@ func (o Objective) String() string {
 	if o.Latency > 0 {
 		parts = append(parts, "latency<="+o.Latency.String()+"@"+number(o.Fast)+"%")
 	}
-	parts = append(parts, fmt.Sprintf("requests>=%d", o.Requests), "from="+string(o.From))
+	parts = append(parts, fmt.Sprintf("requests>=%d", o.Requests))
+	if o.Scrape > 0 {
+		parts = append(parts, "scrape="+o.Scrape.String())
+	}
+	parts = append(parts, "from="+string(o.From))
 	return strings.Join(parts, " ")
 }
 

@@ -26,6 +26,7 @@ func parts() []part {
 		{"success", ">=", "success>=PERCENT%, such as success>=99%", setSuccess},
 		{"latency", "<=", "latency<=DURATION@PERCENT%, such as latency<=500ms@99%", setLatency},
 		{"requests", ">=", "requests>=NUMBER, such as requests>=50", setRequests},
+		{"scrape", "=", "scrape=DURATION, such as scrape=15s", setScrape},
 		{"from", "=", "from=SOURCE, such as from=load", setSource},
 	}
 }
@@ -57,6 +58,9 @@ func Parse(text string) (Objective, error) {
 	if o.Success == 0 && o.Latency == 0 {
 		return Objective{}, fmt.Errorf("expected success or latency or both, but there is %q; an example is %s", text, example)
 	}
+	if o.Scrape > 0 && slices.Contains([]Source{Load, Kourier, Istio}, o.From) {
+		return Objective{}, fmt.Errorf("scrape says how often pods are scraped, which from=%s does not depend on: expected it with from=knative or a query only", o.From)
+	}
 	return o, nil
 }
 
@@ -84,7 +88,7 @@ func partOf(word string) (part, error) {
 			return p, nil
 		}
 	}
-	return part{}, fmt.Errorf("%q is not known: expected success>=, latency<=, requests>= and from=, such as %s", word, example)
+	return part{}, fmt.Errorf("%q is not known: expected success>=, latency<=, requests>=, scrape= and from=, such as %s", word, example)
 }
 
 func setSuccess(o *Objective, value string) (err error) {
@@ -127,6 +131,15 @@ func setRequests(o *Objective, value string) error {
 		return errors.New("expected a whole number from 1 to 1000000000, such as requests>=50")
 	}
 	o.Requests = int(count)
+	return nil
+}
+
+// setScrape takes what is still seen by Prometheus as one series: it looks back
+// five minutes.
+func setScrape(o *Objective, value string) (err error) {
+	if o.Scrape, err = time.ParseDuration(value); err != nil || o.Scrape < time.Second || o.Scrape > 5*time.Minute {
+		return errors.New("expected a duration from 1s to 5m, the scrape_interval that Prometheus is given, such as scrape=15s")
+	}
 	return nil
 }
 

@@ -31,27 +31,58 @@ type answer struct {
 }
 
 func (q question) ask(stretches []Stretch) answer {
-	var all, alone []tally
+	var all, alone, beside []tally
 	for _, s := range stretches {
-		t := tally{requests: float64(s.Candidate.Requests), bad: float64(q.count(s.Candidate))}
-		if s.Old != nil {
-			t.oldRequests, t.oldBad = float64(s.Old.Requests), float64(q.count(*s.Old))
-		}
-		if all = append(all, t); !s.compared() {
-			alone = append(alone, t)
+		all, beside = append(all, q.tally(s.Candidate)), append(beside, q.beside(s))
+		if !s.compared() {
+			alone = append(alone, q.tally(s.within()))
 		}
 	}
-	a := answer{question: q, stretches: stretches, overLimit: againstLimit(q.limit, all), overOld: againstOld(all)}
-	a.alone = a.overLimit
-	if len(alone) < len(all) {
-		a.alone = againstLimit(q.limit, alone)
+	return answer{
+		question: q, stretches: stretches,
+		overLimit: againstLimit(q.limit, all), alone: againstLimit(q.limit, alone), overOld: againstOld(beside),
 	}
-	return a
 }
 
-// compared tells whether the old revision has requests enough to compare with.
+func (q question) tally(c Counts) tally {
+	return tally{requests: float64(c.Requests), bad: float64(q.count(c))}
+}
+
+// beside is what is compared of a stretch. Where only bounds are known, each is
+// the one that speaks for the candidate: it has at least failed so often, in at
+// most so many requests, and the old revision the other way round. The evidence
+// is then at most what the true counts would give.
+func (q question) beside(s Stretch) tally {
+	switch {
+	case s.Old == nil:
+		return tally{}
+	case s.Bounds == nil:
+		s.Bounds = &Bounds{Candidate: Range{s.Candidate, s.Candidate}, Old: Range{*s.Old, *s.Old}}
+	}
+	candidate, old := s.Bounds.Candidate, s.Bounds.Old
+	return tally{
+		requests: float64(candidate.Most.Requests), bad: float64(q.count(candidate.Least)),
+		oldRequests: float64(old.Least.Requests), oldBad: float64(q.count(old.Most)),
+	}
+}
+
+// within are the candidate's requests in the stretch, without those that may be of
+// the time before.
+func (s Stretch) within() Counts {
+	if s.Bounds != nil {
+		return s.Bounds.Within
+	}
+	return s.Candidate
+}
+
+// compared tells whether the old revision has requests enough to compare with,
+// or may have them once they are counted.
 func (s Stretch) compared() bool {
-	return s.Old != nil && float64(s.Old.Requests)+1 > float64(s.Candidate.Requests)/10
+	candidate := s.Candidate.Requests
+	if s.Bounds != nil {
+		candidate = s.Bounds.Candidate.Least.Requests
+	}
+	return s.Old != nil && float64(s.Old.Requests)+1 > float64(candidate)/10
 }
 
 // broken is the verdict where the evidence is at the bar.

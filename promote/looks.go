@@ -1,0 +1,95 @@
+package promote
+
+import (
+	"slices"
+	"time"
+
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+// A look is what was counted by a time.
+type look struct {
+	at time.Time
+	counts
+}
+
+// looks are those at one step, the oldest first, and where its stretches begin.
+// The first look is late before the step, and the counts are since then.
+type looks struct {
+	step   string
+	late   time.Duration // how old a request may be that is not counted yet
+	all    []look
+	opened []time.Time
+}
+
+func beginLooks(step string, late time.Duration) *looks {
+	now := time.Now()
+	return &looks{step: step, late: late, all: []look{{at: now.Add(-late)}}, opened: []time.Time{now}}
+}
+
+// last is the newest look.
+func (l *looks) last() look { return l.all[len(l.all)-1] }
+
+// by is the newest look that is not after a time.
+func (l *looks) by(t time.Time) look {
+	after, _ := slices.BinarySearchFunc(l.all, t, func(one look, t time.Time) int {
+		if one.at.After(t) {
+			return 1
+		}
+		return -1
+	})
+	return l.all[max(after, 1)-1]
+}
+
+// base is the look with which the last stretch begins.
+func (l *looks) base() look { return l.by(l.opened[len(l.opened)-1]) }
+
+// open begins a stretch with the newest look, unless the last one is too young.
+// What can be compared of a stretch reaches late into those beside it, so it has
+// to be some times as long.
+func (l *looks) open() {
+	if now := l.last().at; now.Sub(l.opened[len(l.opened)-1]) >= max(stretch, 4*l.late) {
+		l.opened = append(l.opened, now)
+	}
+}
+
+// stretches are what was counted in each of them. Of the last one, so far.
+func (l *looks) stretches() []slo.Stretch {
+	var all []slo.Stretch
+	for i, began := range l.opened {
+		ended := l.last().at
+		if i+1 < len(l.opened) {
+			ended = l.opened[i+1]
+		}
+		base := l.by(began)
+		of := l.by(ended).since(base.counts)
+		s := slo.Stretch{Step: l.step, Candidate: of.candidate, Old: of.old, Shared: of.shared}
+		if l.late > 0 && of.old != nil {
+			s.Bounds = l.bounds(began, ended)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// bounds are what can be compared of a stretch. What was counted of one revision in
+// it has happened in it or up to late before.
+func (l *looks) bounds(began, ended time.Time) *slo.Bounds {
+	base, sure := l.by(began), l.by(ended)
+	if settled := l.by(l.last().at.Add(-l.late)); settled.at.Before(sure.at) {
+		sure = settled
+	}
+	if sure.at.Before(base.at) {
+		sure = base
+	}
+	least := sure.since(base.counts)
+	most := l.by(ended.Add(l.late)).since(l.by(began.Add(-l.late)).counts)
+	b := &slo.Bounds{Candidate: slo.Range{Least: least.candidate, Most: most.candidate}}
+	if before := l.by(began.Add(l.late)); before.at.Before(ended) {
+		b.Within = l.by(ended).since(before.counts).candidate
+	}
+	if least.old != nil && most.old != nil {
+		b.Old = slo.Range{Least: *least.old, Most: *most.old}
+	}
+	return b
+}
