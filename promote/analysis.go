@@ -21,6 +21,9 @@ func (p *part) analysisGate(step Step) Gate {
 	if !p.Analysis.Asked(step.Percent) {
 		return Gate{}
 	}
+	if p.unread != nil {
+		return Gate{Name: "analysis", Check: func(context.Context, *Position) (string, error) { return "", inconclusive{p.unread} }}
+	}
 	times := analysis.Times{Bake: step.Bake, Wait: p.WaitForData}
 	return Gate{
 		Name:     "analysis",
@@ -99,7 +102,7 @@ func (p *part) loadAnalysis(ctx context.Context) error {
 // whereItBegan is the tree of the commit where the promotion began. Where history
 // was rewritten and that commit is gone, it is the tip's.
 func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {
-	if len(p.plan.Steps) > 0 && p.plan.Steps[0].Done && p.plan.Base != "" && p.Commits != nil {
+	if p.resumed() && p.plan.Base != "" && p.Commits != nil {
 		then, err := p.Commits.At(ctx, p.plan.Base)
 		if err == nil {
 			return then.Tree, p.plan.Base, nil

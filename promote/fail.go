@@ -2,22 +2,31 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
 
-// fail decides what a run leaves behind that cannot go on after the step to a
-// share of the traffic, and leaves that.
-func (r *run) fail(ctx context.Context, percent int, cause error) ending {
+// fail decides what a run leaves behind that cannot go on after a step of some
+// targets, and leaves that.
+func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
+	for _, m := range moves {
+		switch {
+		case r.heldBack(cause):
+			m.log.heldBack(cause, isFreeze(cause))
+		default:
+			m.log.failed(cause)
+		}
+	}
 	for _, p := range r.parts {
-		p.stopAt(percent, cause)
+		p.stop()
 	}
 	switch {
 	case isSuperseded(cause), !r.restorable():
 		return ending{cause: cause}
 	case r.cancelled(ctx):
 		return r.cancel(ctx, cause)
-	case isFreeze(cause):
+	case r.heldBack(cause):
 		return ending{cause: cause, hold: r.committed()}
 	case !isGate(cause):
 		return ending{cause: cause}
@@ -25,6 +34,12 @@ func (r *run) fail(ctx context.Context, percent int, cause error) ending {
 		return ending{cause: cause, hold: true}
 	}
 	return ending{cause: cause, back: true, failed: r.restore(ctx, cause)}
+}
+
+// heldBack tells whether a step was not published because something forbids it:
+// nothing speaks against what is there.
+func (r *run) heldBack(cause error) bool {
+	return isFreeze(cause) || r.barred != nil && errors.Is(cause, r.barred)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.
@@ -35,19 +50,12 @@ func (c Config) onGate(cause error) Policy {
 	return c.OnFailure
 }
 
-// stopAt ends the plan with the step to a share of the traffic: what comes
-// after it is not this run's to roll back.
-func (p *part) stopAt(percent int, cause error) {
-	if i := p.plan.indexOf(percent); i >= 0 && isFreeze(cause) {
-		stepLog{p.journal, i}.frozen(cause)
-	} else if i >= 0 {
-		stepLog{p.journal, i}.failed(cause)
-	} else {
-		p.journal.skipped()
-	}
-	// A step that Git showed before the run is there, however far ahead it is.
-	p.plan.Steps = slices.DeleteFunc(slices.Clone(p.plan.Steps), func(s PlannedStep) bool { return s.Percent > percent && !s.Done })
-	p.stays = !p.plan.Restorable() || len(p.plan.Steps) == 0
+// stop ends the plan with the step that the run has come to: what comes after it
+// is not this run's to roll back.
+func (p *part) stop() {
+	p.journal.skipped()
+	p.plan.Steps = p.plan.Steps[:p.begun]
+	p.stays = !p.plan.Restorable() || p.begun == 0
 }
 
 // restorable tells whether there is something to roll back, and to what.
@@ -76,7 +84,7 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 // committed tells whether Git shows any step of the plans.
 func (r *run) committed() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool {
-		return p.journal.result.Changed || len(p.plan.Steps) > 0 && p.plan.Steps[0].Done
+		return p.journal.result.Changed || p.resumed()
 	})
 }
 

@@ -24,8 +24,35 @@ const (
 // preflightTime is how long a promotion waits for what it can do without.
 const preflightTime = 10 * time.Second
 
-// preflight looks for what would break the promotion, before the first commit.
-// What it cannot read never stops it.
+// preflight looks for what would break the promotions, before the first commit of
+// the run. One that is under way is judged all the same, so that what is bad is
+// rolled back: what was found bars its next step.
+func (r *run) preflight(ctx context.Context) error {
+	for _, p := range r.parts {
+		err := p.loadAnalysis(ctx)
+		if p.unread = err; err == nil {
+			err = p.preflight(ctx)
+		}
+		if r.barred == nil {
+			r.barred = err
+		}
+	}
+	if r.underWay() && !r.DryRun && ctx.Err() == nil {
+		return nil
+	}
+	return r.barred
+}
+
+// underWay tells whether Git shows a step that may still have to be rolled back.
+func (r *run) underWay() bool {
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.plan.Restorable() && p.resumed() })
+}
+
+// resumed tells whether Git showed a step of the plan before the run.
+func (p *part) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
+
+// preflight looks for what would break the promotion of one target. What it
+// cannot read never stops it.
 func (p *part) preflight(ctx context.Context) error {
 	if p.Preflight == PreflightOff || p.at.App == nil || p.Setup == nil {
 		return nil

@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 		err = r.each(func(p *part) error { return p.makePlan(ctx) })
 	}
 	if err == nil {
-		err = r.each(func(p *part) error { return p.preflight(ctx) })
+		err = r.preflight(ctx)
 	}
 	if err == nil && c.DryRun {
 		err = r.each(func(p *part) error { p.tellFreeze(); return nil })
@@ -32,11 +33,11 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 		return r.end(ctx, ending{cause: err})
 	}
 	cool := func() {}
-	for _, percent := range r.shares() {
-		err := r.advance(ctx, percent)
+	for _, moves := range r.moves() {
+		err := r.advance(ctx, moves)
 		cool()
 		if err != nil {
-			return r.end(ctx, r.fail(ctx, percent, err))
+			return r.end(ctx, r.fail(ctx, moves, err))
 		}
 		cool = r.keepWarm(ctx)
 	}
@@ -65,9 +66,6 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.plan = plan
-	if err := p.loadAnalysis(ctx); err != nil {
-		return err
-	}
 	after := p.after()
 	p.journal.renders(p.at.Now, after)
 	for _, c := range knative.Companions(p.at.Now, after) {
@@ -87,14 +85,36 @@ type move struct {
 
 func (m *move) step() PlannedStep { return m.plan.Steps[m.index] }
 
-// advance publishes the step to a share of the traffic, in one commit for all
-// targets that have it, and asks its gates of each.
-func (r *run) advance(ctx context.Context, percent int) error {
-	var moves []*move
+// moves are the steps of all targets, in the order in which the run makes them,
+// and side by side where they stand together. First come those that Git shows
+// already: what has traffic is judged before any target is given more. Then the
+// targets go up together, share by share.
+func (r *run) moves() (all [][]*move) {
+	var shown []*move
+	left := map[int][]*move{} // by their share of the traffic
 	for _, p := range r.parts {
-		if i := p.plan.indexOf(percent); i >= 0 {
-			moves = append(moves, &move{part: p, index: i, log: p.journal.begin(i)})
+		for i, step := range p.plan.Steps {
+			if m := (&move{part: p, index: i}); step.Done {
+				shown = append(shown, m)
+			} else {
+				left[step.Percent] = append(left[step.Percent], m)
+			}
 		}
+	}
+	if len(shown) > 0 {
+		all = append(all, shown)
+	}
+	for _, percent := range slices.Sorted(maps.Keys(left)) {
+		all = append(all, left[percent])
+	}
+	return all
+}
+
+// advance publishes steps in one commit, unless Git shows them already, and asks
+// their gates of each target.
+func (r *run) advance(ctx context.Context, moves []*move) error {
+	for _, m := range moves {
+		m.log, m.begun = m.journal.begin(m.index), m.index+1
 	}
 	if err := r.publish(ctx, moves); err != nil {
 		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
@@ -125,28 +145,32 @@ func (m *move) askGates(ctx context.Context) error {
 	return nil
 }
 
-// publish commits the step of every target that Git does not show yet.
+// publish commits steps that Git does not show yet, unless something forbids it.
 func (r *run) publish(ctx context.Context, moves []*move) error {
-	var left []*move
-	for _, m := range moves {
-		if m.step().Done {
-			m.commit = m.plan.tip
-			m.log.committed(m.commit, true)
-			m.journal.traffic(m.step().Traffic)
-			continue
+	if moves[0].step().Done {
+		for _, m := range moves {
+			m.committed(m.plan.tip, true)
 		}
-		left = append(left, m)
+		return nil
 	}
-	commit, made, err := r.commitSteps(ctx, left)
+	if r.barred != nil {
+		return r.barred
+	}
+	commit, made, err := r.commitSteps(ctx, moves)
 	if err != nil {
 		return err
 	}
-	for _, m := range left {
-		m.commit = commit
-		m.log.committed(commit, !made)
-		m.journal.traffic(m.step().Traffic)
+	for _, m := range moves {
+		m.committed(commit, !made)
 	}
 	return nil
+}
+
+// committed notes the commit that shows the step.
+func (m *move) committed(hash string, resumed bool) {
+	m.commit = hash
+	m.log.committed(hash, resumed)
+	m.journal.traffic(m.step().Traffic)
 }
 
 // commitSteps makes one commit of the targets' steps, unless the windows freeze
@@ -198,11 +222,6 @@ func (m *move) editOverriding(ctx context.Context) edit {
 		return files, err
 	}
 	return e
-}
-
-// indexOf finds the step to a share of the traffic; -1: there is none.
-func (p Plan) indexOf(percent int) int {
-	return slices.IndexFunc(p.Steps, func(s PlannedStep) bool { return s.Percent == percent })
 }
 
 // reachedBy is how a part ends whose plan has passed all its gates.

@@ -19,6 +19,8 @@ type run struct {
 	Config
 	Systems
 	parts []*part // one a target, in their order
+
+	barred error // why no further step may be published; nil: nothing forbids it
 }
 
 // open reads the targets' overlays at the branch's tip and begins a run of a
@@ -72,19 +74,6 @@ func together[T any](ctx context.Context, all []T, do func(context.Context, T) e
 		group.Go(func() error { return do(ctx, one) })
 	}
 	return group.Wait()
-}
-
-// shares are the shares of the traffic that the plans' steps give, rising: the
-// targets go up side by side.
-func (r *run) shares() []int {
-	var shares []int
-	for _, p := range r.parts {
-		for _, step := range p.plan.Steps {
-			shares = append(shares, step.Percent)
-		}
-	}
-	slices.Sort(shares)
-	return slices.Compact(shares)
 }
 
 // say prints a line into the log.

@@ -59,30 +59,25 @@ func (s stepLog) passed() {
 	s.journal.report()
 }
 
-// failed closes a planned step that stopped the run, and those that are not
-// reached.
+// failed closes a planned step that stopped the run.
 func (s stepLog) failed(cause error) {
 	step := s.entry()
 	step.Ended, step.Progress = time.Now(), Broken
 	if len(step.Gates) == 0 {
 		step.Gates = []GateResult{{Name: "commit", Progress: Broken, Reason: cause.Error(), Started: step.Started, Ended: step.Ended}}
 	}
-	later := s.journal.result.Steps[s.index+1:]
-	for i := range later {
-		later[i].Progress = Skipped
-	}
 	s.journal.result.Reason = cause.Error()
 	s.journal.say("%v", cause)
 	s.journal.report()
 }
 
-// frozen closes a planned step whose commit was not made, and those after it.
-func (s stepLog) frozen(cause error) {
+// heldBack leaves a planned step whose commit may not be made now.
+func (s stepLog) heldBack(cause error, frozen bool) {
 	step := s.entry()
 	step.Progress, step.Started = Pending, time.Time{}
-	s.journal.result.Frozen, s.journal.result.Reason = true, cause.Error()
+	s.journal.result.Frozen, s.journal.result.Reason = frozen, cause.Error()
 	s.journal.say("%v", cause)
-	s.journal.skipped()
+	s.journal.report()
 }
 
 // skipped closes all planned steps that are not reached.

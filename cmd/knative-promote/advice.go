@@ -15,7 +15,11 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 	var stopped *promote.PreflightStop
 	switch {
 	case errors.As(err, &stopped):
-		return "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
+		text := "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
+		if result.Status == promote.Held {
+			text += "\nTo roll it back:\n  " + s.RollbackCommand()
+		}
+		return text
 	case errors.As(err, &restore):
 		return "A person must look: the traffic may still go to the new revision. To roll it back by hand:\n  " + s.RollbackCommand()
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:

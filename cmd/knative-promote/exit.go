@@ -50,7 +50,7 @@ func exits() []exit {
 		{exitSuperseded, "superseded", "a newer promotion or a person's change of the same service won"},
 		{exitTimeout, "timeout", "the time was over before anything could be decided"},
 		{exitRolledBack, "gate failed, rolled back", "a gate failed, and what was there before is live again"},
-		{exitHeld, "gate failed, held", "a gate failed, or a freeze came between two steps, and the traffic stays as it was"},
+		{exitHeld, "gate failed, held", "a gate failed, or a freeze or what the preflight finds came between two steps, and the traffic stays as it was"},
 		{exitNotRestored, "rollback failed", "a gate failed and rolling back failed too; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
@@ -127,8 +127,8 @@ func isAny(err error, kinds ...error) bool {
 
 // errorTitle is the title of the error that a run ends with.
 func errorTitle(code int, err error) string {
-	if code == exitHeld && is[*promote.FreezeError](err) {
-		return "Held" // no gate has failed
+	if code == exitHeld && !is[*promote.GateError](err) {
+		return "Held" // no gate has failed, the next step may not be published
 	}
 	return exitName(code)
 }

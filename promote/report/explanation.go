@@ -11,7 +11,7 @@ import (
 // explanation says why it ended so, and what to do next.
 func explanation(r promote.Result, at Place) string {
 	var b strings.Builder
-	stopped := r.Status == promote.Held && !gateBroken(r) && !r.Frozen
+	stopped := r.Status == promote.Held && !gateBroken(r) && !unreached(r)
 	if r.Reason != "" && !stopped && !strings.HasSuffix(r.Reason, context.Canceled.Error()) {
 		fmt.Fprintf(&b, "**Why:** %s\n\n", reason(r.Reason, maxReason))
 	}

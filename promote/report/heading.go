@@ -66,8 +66,8 @@ func missed(r promote.Result) bool {
 	return last.RollsBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.RollsBack() })
 }
 
-// heldInWords tells a failure that is left as it is, a freeze between two steps, and
-// a plan that ends below 100 %.
+// heldInWords tells a failure that is left as it is, what keeps the run from its next
+// step, and a plan that ends below 100 %.
 func heldInWords(r promote.Result) string {
 	if gateUnclear(r) {
 		return "not decided, held" + atPercent(r)
@@ -78,7 +78,15 @@ func heldInWords(r promote.Result) string {
 	if r.Frozen {
 		return "frozen" + atPercent(r) + ", held"
 	}
+	if unreached(r) {
+		return "stopped" + atPercent(r) + ", held"
+	}
 	return "stopped" + atPercent(r) + ", as asked"
+}
+
+// unreached tells whether the run ended before a step of its plan.
+func unreached(r promote.Result) bool {
+	return slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return s.Progress == promote.Skipped })
 }
 
 func gateBroken(r promote.Result) bool {
