@@ -22,13 +22,13 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 		p.stop()
 	}
 	switch {
-	case isSuperseded(cause), !r.restorable():
+	case !r.restorable():
 		return ending{cause: cause}
 	case r.cancelled(ctx):
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):
 		return ending{cause: cause, hold: r.committed()}
-	case !isGate(cause):
+	case !isGate(cause) && !isSuperseded(cause):
 		return ending{cause: cause}
 	case r.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
@@ -55,7 +55,7 @@ func (c Config) onGate(cause error) Policy {
 func (p *part) stop() {
 	p.journal.skipped()
 	p.plan.Steps = p.plan.Steps[:p.begun]
-	p.stays = !p.plan.Restorable() || p.begun == 0
+	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
 }
 
 // restorable tells whether there is something to roll back, and to what.
@@ -83,10 +83,10 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 
 // committed tells whether Git shows any step of the plans.
 func (r *run) committed() bool {
-	return slices.ContainsFunc(r.parts, func(p *part) bool {
-		return p.journal.result.Changed || p.resumed()
-	})
+	return slices.ContainsFunc(r.parts, (*part).committed)
 }
+
+func (p *part) committed() bool { return p.journal.result.Changed || p.resumed() }
 
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -33,13 +34,29 @@ type part struct {
 	begun    int              // how many of the plan's steps the run has come to
 	reached  Status           // how it ends if nothing stops the run; empty: unchanged
 	stays    bool             // a run that fails has nothing of it to roll back
-	lost     error            // why it was not rolled back with the others: somebody else has changed it
+	lost     error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
 func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {
 	p := &part{Config: c, Systems: on, journal: newJournal(command, c, target, started, on.Reporter)}
 	p.setTarget(target)
 	return p
+}
+
+// named says of which target an error is, where there are several.
+func (p *part) named(err error) error {
+	if err == nil || len(p.Targets) == 1 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", strings.TrimSpace(p.Service+" "+p.Environment), err)
+}
+
+// noteLost keeps the error that says that somebody else has changed the target.
+func (p *part) noteLost(err error) error {
+	if isSuperseded(err) {
+		p.lost = err
+	}
+	return err
 }
 
 func (p *part) setTarget(target Target) {

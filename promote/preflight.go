@@ -34,7 +34,7 @@ func (r *run) preflight(ctx context.Context) error {
 			err = p.preflight(ctx)
 		}
 		if r.barred == nil {
-			r.barred = err
+			r.barred = p.named(err)
 		}
 	}
 	if r.underWay() && !r.DryRun && ctx.Err() == nil {

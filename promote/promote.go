@@ -119,14 +119,8 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 	if err := r.publish(ctx, moves); err != nil {
 		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
 	}
-	ctx, stop := context.WithCancel(ctx) // once one has failed, what the others say decides nothing
-	defer stop()
-	return together(ctx, moves, func(ctx context.Context, m *move) error {
-		err := m.askGates(ctx)
-		if err != nil {
-			stop()
-		}
-		return err
+	return untilOneFails(ctx, moves, func(ctx context.Context, m *move) error {
+		return m.noteLost(m.named(m.askGates(ctx)))
 	})
 }
 
@@ -204,7 +198,7 @@ func (m *move) edit(ctx context.Context) edit {
 			if err == nil && len(files) > 0 && m.plan.shifts() {
 				err = m.mayShift(tip, time.Now())
 			}
-			return files, err
+			return files, m.noteLost(m.named(err))
 		},
 	}
 }

@@ -20,7 +20,7 @@ type reversal struct {
 	reason    string
 	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be rolled back
 	done      bool                                         // a commit before has done it, it is only confirmed
-	apart     bool                                         // where somebody else has changed it, the others are rolled back without it
+	apart     bool                                         // where it cannot be, the others are rolled back without it
 
 	after    edited    // what the commit has made of the overlay
 	log      stepLog   // from when it is committed
@@ -69,8 +69,8 @@ func (b *reversal) begin(ctx context.Context) edit {
 		files: func(tip gitops.Snapshot) (files map[string][]byte, err error) {
 			b.lost = nil
 			b.after, err = editReversal(ctx, b.Config, *b, tip)
-			if b.apart && isSuperseded(err) {
-				b.lost = err
+			if b.apart && err != nil && ctx.Err() == nil {
+				b.lost = b.named(err)
 				return nil, nil
 			}
 			if err != nil {

@@ -57,23 +57,44 @@ func checkTargets(targets []Target) error {
 func (r *run) each(do func(*part) error) error {
 	for _, p := range r.parts {
 		if err := do(p); err != nil {
-			return err
+			return p.named(err)
 		}
 	}
 	return nil
 }
 
 // together does something for all at the same time. No error ends the others: a
-// rollback must be announced and seen for each. The first one is returned.
+// rollback must be announced and seen for each. The gravest one is returned.
 func together[T any](ctx context.Context, all []T, do func(context.Context, T) error) error {
 	if len(all) == 1 {
 		return do(ctx, all[0]) // where a panic ends the run as anywhere else
 	}
-	var group errgroup.Group
+	ended := make(chan error, len(all))
+	var group errgroup.Group // which passes a panic on
 	for _, one := range all {
-		group.Go(func() error { return do(ctx, one) })
+		group.Go(func() error { ended <- do(ctx, one); return nil })
 	}
-	return group.Wait()
+	err := group.Wait()
+	close(ended)
+	for one := range ended {
+		err = graver(err, one)
+	}
+	return err
+}
+
+// untilOneFails is the same, but a failure ends the others: what they would say
+// decides nothing any more. One that cannot tell does not, as another may still
+// fail.
+func untilOneFails[T any](ctx context.Context, all []T, do func(context.Context, T) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	return together(ctx, all, func(ctx context.Context, one T) error {
+		err := do(ctx, one)
+		if err != nil && !isInconclusive(err) {
+			stop()
+		}
+		return err
+	})
 }
 
 // say prints a line into the log.
@@ -85,7 +106,7 @@ func (r *run) end(ctx context.Context, e ending) (results []Result, err error) {
 	for _, p := range r.parts {
 		own := p.ending(e)
 		status, why := own.of(ctx, cancelled)
-		err = worse(err, why)
+		err = graver(err, why)
 		p.journal.debugOutcome(status, own, cancelled)
 		results = append(results, p.journal.end(status, why))
 	}
@@ -97,19 +118,42 @@ func (r *run) end(ctx context.Context, e ending) (results []Result, err error) {
 func (p *part) ending(e ending) ending {
 	e.reached = cmp.Or(p.reached, Unchanged)
 	switch {
+	case isSuperseded(p.lost) && len(p.Targets) > 1:
+		return ending{cause: p.lost}
 	case p.lost != nil:
 		e.failed = p.lost
 	case p.stays:
 		e.back, e.failed, e.atOnce = false, nil, false
 	}
+	if isSuperseded(e.cause) && len(p.Targets) > 1 {
+		e.cause = errors.New(e.cause.Error()) // another target is
+	}
+	if isFreeze(e.cause) && !p.committed() {
+		e.hold = false
+	}
 	return e
 }
 
-// worse is the error that a run ends with: that of a target which could not be
-// rolled back, before all others.
-func worse(a, b error) error {
-	if _, bad := errors.AsType[*RestoreError](b); bad || a == nil {
+// graver is the one of two errors that decides; of equals, the first.
+func graver(a, b error) error {
+	if b != nil && (a == nil || gravity(b) > gravity(a)) {
 		return b
 	}
 	return a
+}
+
+// gravity ranks errors: a target that could not be rolled back comes before one
+// that somebody else has changed, then a failure, and last a gate that cannot
+// tell.
+func gravity(err error) int {
+	_, bad := errors.AsType[*RestoreError](err)
+	switch {
+	case bad:
+		return 3
+	case isSuperseded(err):
+		return 2
+	case isInconclusive(err):
+		return 0
+	}
+	return 1
 }

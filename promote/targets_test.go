@@ -199,13 +199,7 @@ func TestTargetsOneFinished(t *testing.T) {
 func TestTargetsOneSuperseded(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	on := &changing{p.failing(50), func() error {
-		text, err := gittest.Git(p.bare, nil, "show", "main:web/kustomization.yaml")
-		if err != nil {
-			return err
-		}
-		return gittest.Commit(p.bare, "main", "Take v3", fstest.MapFS{"web/kustomization.yaml": {Data: []byte(strings.Replace(text, "v2", "v3", 1) + "\n")}})
-	}}
+	on := &changing{p.failing(50), func() error { return p.personTakes("web", "v3") }}
 	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	if results[0].Status != Superseded || !p.has("web", "newTag: v3") {
 		t.Errorf("web ended %s, %v", results[0].Status, err)

@@ -1,0 +1,193 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+// telling is a cluster where a function says whether a commit is live.
+type telling struct {
+	*sick
+	answer func(argo.Intent) error
+}
+
+func (a *telling) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
+	if err := a.answer(in); err != nil {
+		return argo.Observed{}, err
+	}
+	return a.sick.Await(ctx, in, report)
+}
+
+// shareIn is the candidate's share of the traffic; -1: there is none.
+func shareIn(in argo.Intent) int64 {
+	for _, target := range in.Traffic {
+		if target.Tag == "candidate" {
+			return *target.Percent
+		}
+	}
+	return -1
+}
+
+// personTakes has a person set an overlay's image.
+func (p pair) personTakes(overlay, tag string) error {
+	name := overlay + "/kustomization.yaml"
+	text, err := gittest.Git(p.bare, nil, "show", "main:"+name)
+	if err != nil {
+		return err
+	}
+	return gittest.Commit(p.bare, "main", "Take "+tag, fstest.MapFS{name: {Data: []byte(strings.Replace(text, "v2", tag, 1) + "\n")}})
+}
+
+// TestTargetsOneSupersededFirst has a person change one of two before the next
+// step of both: theirs stays, and the other one is not left half promoted.
+func TestTargetsOneSupersededFirst(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[Policy]Status{RollBack: RolledBack, Hold: Held} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			on := &telling{p.failing(-1), func(in argo.Intent) error {
+				if in.Service != "cart" || shareIn(in) != 50 {
+					return nil
+				}
+				return p.personTakes("web", "v3")
+			}}
+			c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+			c.OnFailure = policy
+			results, err := p.run(c, on)
+			if results[0].Status != Superseded || !p.has("web", "newTag: v3") || !isSuperseded(err) {
+				t.Errorf("web ended %s, the run with %v", results[0].Status, err)
+			}
+			restored := p.has("cart", "newTag: v1")
+			if results[1].Status != want || restored != (want == RolledBack) || !strings.Contains(results[1].Reason, "web: ") {
+				t.Errorf("cart ended %s, restored: %t, because %s", results[1].Status, restored, results[1].Reason)
+			}
+		})
+	}
+}
+
+// TestTargetsOneCannotBeRolledBack has a person break the overlay of one of two
+// before the other fails, which is restored all the same.
+func TestTargetsOneCannotBeRolledBack(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	on := &changing{p.failing(50), func() error {
+		return gittest.Commit(p.bare, "main", "Break it", fstest.MapFS{"web/kustomization.yaml": {Data: []byte("resources: [nowhere.yaml]\n")}})
+	}}
+	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	if _, bad := errors.AsType[*RestoreError](err); !bad || results[0].Status != Failed {
+		t.Errorf("web ended %s, the run with %v", results[0].Status, err)
+	}
+	if results[1].Status != RolledBack || !p.has("cart", "newTag: v1") {
+		t.Errorf("cart ended %s, because %s", results[1].Status, results[1].Reason)
+	}
+}
+
+// TestTargetsOneUnclear has a gate of one of two that cannot tell, while the
+// other's has not answered yet, and then fails.
+func TestTargetsOneUnclear(t *testing.T) {
+	t.Parallel()
+	p, told := newPair(t), make(chan struct{})
+	on := &telling{p.failing(-1), func(in argo.Intent) error {
+		switch {
+		case shareIn(in) != 50:
+			return nil
+		case in.Service == "web":
+			defer close(told)
+			return inconclusive{errors.New("too few")}
+		}
+		<-told
+		return errors.New("sick")
+	}}
+	c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	c.OnInconclusive = Hold
+	results, err := p.run(c, on)
+	const want = "cart: 50 %: gate live: sick"
+	for _, r := range results {
+		if r.Status != RolledBack || err == nil || err.Error() != want {
+			t.Errorf("%s ended %s, the run with %v, want %s", r.Service, r.Status, err, want)
+		}
+	}
+}
+
+// TestUnclearEndsNoOther has one that cannot tell while another is asked still,
+// and one that fails.
+func TestUnclearEndsNoOther(t *testing.T) {
+	t.Parallel()
+	for _, first := range []error{inconclusive{errors.New("too few")}, errors.New("sick")} {
+		synctest.Test(t, func(t *testing.T) {
+			var other error
+			err := untilOneFails(t.Context(), []bool{true, false}, func(ctx context.Context, isFirst bool) error {
+				if isFirst {
+					return first
+				}
+				other = sleep(ctx, time.Second)
+				return nil
+			})
+			if !errors.Is(err, first) || (other == nil) != isInconclusive(first) {
+				t.Errorf("with %v it ended with %v, the other one with %v", first, err, other)
+			}
+		})
+	}
+}
+
+// TestTargetsOneAhead has one of two at 50 % already, and something that keeps the
+// other one's candidate from being published: what stands is judged first.
+func TestTargetsOneAhead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		failing int64
+		web     Status
+		cart    Status
+	}{
+		{"and good", -1, Held, Frozen},
+		{"and bad", 50, RolledBack, Failed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil {
+				t.Fatalf("%v, %v", results, err)
+			}
+			stop := fstest.MapFS{DefaultWindows: {Data: []byte("stop: {reason: incident 4711}")}}
+			if err := gittest.Commit(p.bare, "main", "Stop the line", stop); err != nil {
+				t.Fatal(err)
+			}
+			on := p.failing(test.failing)
+			on.service = "web"
+			results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+			if results[0].Status != test.web || results[1].Status != test.cart || !p.has("cart", "newTag: v1") {
+				t.Errorf("web ended %s, cart %s, the run with %v", results[0].Status, results[1].Status, err)
+			}
+			if got := len(results[0].Steps[0].Gates); got == 0 {
+				t.Error("web was asked nothing")
+			}
+		})
+	}
+}
+
+// TestGraver ranks what a run of several targets ends with.
+func TestGraver(t *testing.T) {
+	t.Parallel()
+	unclear, failed := &GateError{Err: inconclusive{errors.New("too few")}}, &GateError{Err: errors.New("sick")}
+	rising := []error{nil, unclear, failed, ErrSuperseded, &RestoreError{Err: failed}}
+	for i, b := range rising {
+		for _, a := range rising[:i] {
+			if graver(a, b) != b || graver(b, a) != b {
+				t.Errorf("of %v and %v the graver is %v", a, b, graver(a, b))
+			}
+		}
+	}
+	if other := errors.New("other"); graver(failed, other) != failed {
+		t.Error("of two that are as grave it is not the first")
+	}
+}
