@@ -116,6 +116,44 @@ func cancelWhileSilent(t *testing.T, host, policy string) {
 	}
 }
 
+// TestCancelledInGates cancels a promotion while each of its gates waits for an
+// answer that does not come: it ends before the runner loses its patience, and
+// nothing is half done.
+func TestCancelledInGates(t *testing.T) {
+	gates := map[string][]string{"kourier": append(measuredGates(), "--load", "/healthz?load 50/s", "--probe-connect", "GATES")}
+	for _, who := range []string{"warm-up", "probe", "compare", "load", "web", "up"} {
+		gates[who] = askingGates()
+	}
+	for who, args := range gates {
+		for _, policy := range []string{"hold", "rollback"} {
+			t.Run(who+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				cancelInGate(t, who, policy, args)
+			})
+		}
+	}
+}
+
+func cancelInGate(t *testing.T, who, policy string, args []string) {
+	g := worldWithGates(t, who)
+	w := g.world
+	p := w.promoting(t, append(slices.Clone(args), "--steps", "50@1m,100", "--on-cancel", policy, "--preflight", "off")...)
+	if err := w.await(who+" to be asked", func() bool { return g.hasAsked(who) }); err != nil {
+		t.Fatalf("%v:\n%s", err, p.out.String())
+	}
+	p.cancel(t)
+	last, want := w.subjects(t), "candidate"
+	if policy == "rollback" {
+		want = "back to"
+	}
+	if code := p.exit(); code != strconv.Itoa(exitCancelled) || !strings.Contains(last[len(last)-1], want) {
+		t.Errorf("it ended with %s, and the commits are %q:\n%s", code, last, p.out.String())
+	}
+	if _, err := w.checkPromises(); err != nil {
+		t.Error(err)
+	}
+}
+
 // promoting is a promotion that has begun.
 func (w *world) promoting(t *testing.T, flags ...string) *process {
 	t.Helper()

@@ -23,14 +23,16 @@ type crashCase struct {
 	before []string // arguments of a run that comes first
 	args   []string
 	code   string // how the uninterrupted run ends
+	only   string // how its points begin that are tried; empty: all are
 }
 
 func crashCases() []crashCase {
 	const image = "ghcr.io/acme/product-import:"
 	return []crashCase{
-		{"promote", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100", "--probe", "/healthz", "--compare", "/healthz", "--load", "/healthz 50/s", "--slo", "success>=99% requests>=5", "--probe-connect", "INGRESS"}, "0"},
-		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8"},
-		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0"},
+		{"promote", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100"}, askingGates()...), "0", ""},
+		{"measured", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "100"}, measuredGates()...), "0", "ask "},
+		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8", ""},
+		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0", ""},
 	}
 }
 
@@ -41,8 +43,9 @@ func crashCases() []crashCase {
 //
 // The points are the lines that the program prints when a step, a commit or a
 // gate begins or ends, each push, and the comment: as it arrives at the server,
-// and when it has been done, but not answered. So what is new in a run has its
-// points by itself; testdata/crashpoints.txt lists them.
+// and when it has been done, but not answered; and the first request of each gate
+// in a step. So what is new in a run has its points by itself;
+// testdata/crashpoints.txt lists them.
 func TestCrashes(t *testing.T) {
 	names, tried, crashes := map[string][]string{}, 0, 0
 	for _, c := range crashCases() {
@@ -110,8 +113,8 @@ func (c crashCase) whole(t *testing.T) wholeRun {
 			g.points = append(g.points, point)
 		}
 	}
-	slices.Sort(*remotes) // the comment is written while the run goes on
-	g.points = append(g.points, *remotes...)
+	g.points = slices.DeleteFunc(append(g.points, *remotes...), func(point string) bool { return !strings.HasPrefix(point, c.only) })
+	slices.Sort(g.points) // gates are asked side by side, and the comment is written meanwhile
 	g.tree, g.subjects, g.traffic, g.comments = w.content(t), w.subjects(t), w.split(), w.titles()
 	return g
 }
@@ -171,7 +174,7 @@ func endsOf(c crashCase, how string) []string {
 // world is one for the case, with what comes first.
 func (c crashCase) world(t *testing.T) *world {
 	t.Helper()
-	w := worldOf(t)
+	w := worldWithGates(t, "").world
 	if c.before != nil {
 		if code, out := w.program(t, nil, c.before); code != "0" {
 			t.Fatalf("the run before ended with %s:\n%s", code, out)
@@ -184,12 +187,6 @@ func (c crashCase) world(t *testing.T) *world {
 // printed.
 func (w *world) program(t *testing.T, env, args []string) (code, out string) {
 	t.Helper()
-	args = slices.Clone(args)
-	for i, arg := range args {
-		if arg == "INGRESS" {
-			args[i] = w.argo.Ingress()
-		}
-	}
 	p := w.begun(t, env, args)
 	if !p.endsInTime() {
 		t.Errorf("the program did not end in time")
@@ -238,7 +235,7 @@ func (w *world) titles() []string {
 
 // remote tells whether a point is at a server, not at a line.
 func remote(point string) bool {
-	return strings.HasPrefix(point, "push ") || strings.HasPrefix(point, "comment ")
+	return slices.ContainsFunc([]string{"ask ", "comment ", "push "}, func(kind string) bool { return strings.HasPrefix(point, kind) })
 }
 
 // watchRemotes notes the points at the servers.

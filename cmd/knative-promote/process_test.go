@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -47,9 +48,14 @@ func (p *process) files() []string {
 // home is the environment of a process that runs in the world's folder.
 func (w *world) home() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir} }
 
-// begun is the program at work in the world's folder.
+// begun is the program at work in the world's folder. GATES in its arguments is
+// where the gateServer is.
 func (w *world) begun(t testing.TB, env, args []string) *process {
 	t.Helper()
+	args = slices.Clone(args)
+	for i, arg := range args {
+		args[i] = strings.ReplaceAll(arg, "GATES", w.gates)
+	}
 	p := w.process(exec.Command("knative-promote-crashing", args...))
 	p.command.Dir, p.command.Env = w.dir, slices.Concat(w.vars, env, p.files(), w.home())
 	if err := w.start(p); err != nil {

@@ -29,6 +29,7 @@ type world struct {
 	hub       *githubtest.Server
 	runs      []*process // all that were started, the newest last
 	last      *process   // the one that was waited for last
+	gates     string     // host:port of the gateServer; empty: there is none
 
 	mu      sync.Mutex
 	seed    string              // the first commit
@@ -69,7 +70,13 @@ func newWorld(env *testscript.Env) (*world, error) {
 // worldOf is a world without a script, which ends with the test.
 func worldOf(t *testing.T) *world {
 	t.Helper()
-	env := &testscript.Env{WorkDir: t.TempDir(), Values: map[any]any{}}
+	return worldIn(t, t.TempDir())
+}
+
+// worldIn is one in a folder, whose folder infra is over the infra repository.
+func worldIn(t *testing.T, folder string) *world {
+	t.Helper()
+	env := &testscript.Env{WorkDir: folder, Values: map[any]any{}}
 	w, err := newWorld(env)
 	if err != nil {
 		t.Fatal(err)
