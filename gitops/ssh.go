@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -26,6 +27,22 @@ func sshAuth(endpoint *transport.Endpoint, key, knownHosts []byte) (transport.Au
 	if user == "" {
 		user = gitssh.DefaultUsername
 	}
+	signer, err := signerOf(key)
+	if err != nil {
+		return nil, err
+	}
+	auth := &gitssh.PublicKeys{User: user, Signer: signer}
+	return auth, setHostKeys(auth, endpoint, knownHosts)
+}
+
+// CheckSSHKey says why a private key cannot be used, and what is expected. The
+// error does not show it.
+func CheckSSHKey(key []byte) error {
+	_, err := signerOf(key)
+	return err
+}
+
+func signerOf(key []byte) (ssh.Signer, error) {
 	// A key that went through a secret store often has CRLF or no last newline.
 	key = append(bytes.TrimSpace(bytes.ReplaceAll(key, []byte("\r\n"), []byte("\n"))), '\n')
 	signer, err := ssh.ParsePrivateKey(key)
@@ -35,8 +52,20 @@ func sshAuth(endpoint *transport.Endpoint, key, knownHosts []byte) (transport.Au
 	if err != nil {
 		return nil, errors.New("the ssh key cannot be read: expected a private key in PEM form, with its BEGIN and END lines")
 	}
-	auth := &gitssh.PublicKeys{User: user, Signer: signer}
-	return auth, setHostKeys(auth, endpoint, knownHosts)
+	return signer, nil
+}
+
+// CheckKnownHosts names the first line of known hosts that cannot be read, and
+// what is expected in its place.
+func CheckKnownHosts(text []byte) error {
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if _, _, _, _, _, err := ssh.ParseKnownHosts(line); err != nil && !errors.Is(err, io.EOF) { // which a comment is
+			return fmt.Errorf("line %d cannot be read: expected a host, the type of its key and the key in base64, as ssh-keyscan prints them", number)
+		}
+	}
+	return nil
 }
 
 // setHostKeys goes through a file because known_hosts is only parsed from one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 
 	"github.com/acme/knative-promote/argo"
@@ -30,7 +31,7 @@ func (t task) connect() (promote.Systems, error) {
 	} else {
 		repo, err := open(s, t.workflow, t.console)
 		if err != nil {
-			return on, err
+			return on, badSetting(err)
 		}
 		repo.Author, repo.Committer = s.Author, s.Committer
 		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
@@ -41,7 +42,7 @@ func (t task) connect() (promote.Systems, error) {
 	s.Argo.Around = t.console.Trace("Argo CD")
 	cluster, err := argo.New(s.Argo)
 	if err != nil {
-		return on, err
+		return on, badSetting(err)
 	}
 	on.Cluster, on.Setup = cluster, cluster
 	return on, nil
@@ -58,7 +59,17 @@ func (t task) measure(on *promote.Systems) error {
 	if err == nil {
 		on.Metrics = client
 	}
-	return err
+	return badSetting(err)
+}
+
+// badSetting is the error of a client that cannot be made. Nobody has been asked
+// by then, so it is the inputs that are wrong, unless a file could not be
+// written.
+func badSetting(err error) error {
+	if err == nil || is[*fs.PathError](err) {
+		return err
+	}
+	return &promote.InputError{Err: err}
 }
 
 // open opens the infra repository, with tokens of the GitHub App where there is

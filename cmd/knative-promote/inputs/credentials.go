@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/github"
 )
 
@@ -51,11 +52,21 @@ func parseAppKey(text string) ([]byte, error) {
 	return key, err
 }
 
+// parseSSHKey accepts what a deploy key can be.
+func parseSSHKey(text string) ([]byte, error) {
+	key, err := parsePrivateKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return key, gitops.CheckSSHKey(key)
+}
+
 func parseKnownHosts(text string) ([]byte, error) {
 	for _, line := range nonBlankLines(text) {
 		if !strings.HasPrefix(line, "#") && len(strings.Fields(line)) < 3 {
 			return nil, errors.New("expected lines of host, key type and key, as ssh-keyscan prints them")
 		}
 	}
-	return []byte(text + "\n"), nil
+	hosts := []byte(text + "\n")
+	return hosts, gitops.CheckKnownHosts(hosts)
 }

@@ -1,11 +1,14 @@
 package inputs
 
 import (
+	"crypto/ed25519"
+	"encoding/pem"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -206,4 +209,17 @@ func TestCheckOfPullRequest(t *testing.T) {
 	}
 }
 
-const testKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0LXNlY3JldC1zZWNyZXQ=\n-----END OPENSSH PRIVATE KEY-----"
+// testKey is a deploy key, and lockedKey the same with a passphrase.
+var testKey, lockedKey = keyWith(""), keyWith("x")
+
+func keyWith(passphrase string) string {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if passphrase != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte(passphrase))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(block))
+}

@@ -111,7 +111,7 @@ func (s *Settings) where() []Input {
 			Usage: "id or client id of a GitHub App that may push to the infra repository, in place of a token: the tokens are made in the run, and renewed"},
 		{Name: "app-private-key", Example: "${{ secrets.INFRA_APP_KEY }}", Secret: true, Value: bind(&s.App.Key, parseAppKey),
 			Usage: "private key of the GitHub App, in PEM"},
-		{Name: "ssh-key", Example: "${{ secrets.INFRA_DEPLOY_KEY }}", Secret: true, Value: bind(&r.SSHKey, parsePrivateKey),
+		{Name: "ssh-key", Example: "${{ secrets.INFRA_DEPLOY_KEY }}", Secret: true, Value: bind(&r.SSHKey, parseSSHKey),
 			Usage: "private key that may push to the infra repository over ssh, without a passphrase"},
 		{Name: "ssh-known-hosts", Example: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
 			Value: bind(&r.KnownHosts, parseKnownHosts),
