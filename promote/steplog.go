@@ -32,7 +32,7 @@ func (s stepLog) committed(hash string, resumed bool) {
 	step := s.entry()
 	step.Commit, step.Resumed = hash, resumed
 	if resumed {
-		s.journal.say("commit %.10s shows it already", hash)
+		s.journal.say("commit %.10s shows it already: its gates are asked anew, and count nothing from before", hash)
 	} else {
 		s.journal.result.Changed = true
 		s.journal.say("commit %.10s: %s", hash, step.Title)
