@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -14,6 +18,7 @@ import (
 	netv1alpha1 "knative.dev/networking/pkg/apis/networking/v1alpha1"
 	netclient "knative.dev/networking/pkg/client/clientset/versioned"
 	netinformers "knative.dev/networking/pkg/client/informers/externalversions"
+	"knative.dev/pkg/kmeta"
 	"knative.dev/serving/pkg/apis/serving"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	servingclient "knative.dev/serving/pkg/client/clientset/versioned"
@@ -103,22 +108,28 @@ func (c *cluster) backend(name string) (backend, bool) {
 		return backend{}, false
 	}
 	image := servingImage(revision.Spec.Containers)
-	return backend{image: image, behaviour: c.rules.behaviourOf(image), ready: c.serves(name, revision)}, true
+	pods, _ := c.pods.GetIndexer().ByIndex(byRevision, name) // An index that is there, whose errors are always nil.
+	return backend{
+		image: image, behaviour: c.rules.behaviourOf(image),
+		ready: slices.ContainsFunc(pods, isReadyPod), asleep: len(pods) == 0 && revision.IsReady(),
+	}, true
 }
 
-// serves is true if one of the revision's pods is ready. A ready revision without pods is scaled to zero: a real
-// cluster's activator would hold the request until there is a pod, so it counts as serving.
-func (c *cluster) serves(name string, revision *servingv1.Revision) bool {
-	pods, err := c.pods.GetIndexer().ByIndex(byRevision, name)
-	if err != nil || len(pods) == 0 {
-		return err == nil && revision.IsReady()
+// wake does what Knative's activator and autoscaler do together: the autoscaler here hears of no requests, and leaves
+// the scale as it is.
+func (c *cluster) wake(ctx context.Context, name string) error {
+	namespace, revision, _ := strings.Cut(name, "/")
+	deployment := kmeta.ChildName(revision, "-deployment")
+	_, err := c.kube.AppsV1().Deployments(namespace).Patch(ctx, deployment, types.MergePatchType, []byte(`{"spec": {"replicas": 1}}`), metav1.PatchOptions{}, "scale")
+	if err != nil {
+		return fmt.Errorf("scaling deployment %s/%s: %w", namespace, deployment, err)
 	}
-	for _, object := range pods {
-		if pod, ok := object.(*corev1.Pod); ok && podReady(pod) {
-			return true
-		}
-	}
-	return false
+	return nil
+}
+
+func isReadyPod(object any) bool {
+	pod, ok := object.(*corev1.Pod)
+	return ok && podReady(pod)
 }
 
 func podReady(pod *corev1.Pod) bool {

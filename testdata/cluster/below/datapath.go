@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"time"
 
+	"knative.dev/pkg/logging"
 	"knative.dev/serving/pkg/activator"
 )
 
@@ -15,11 +17,13 @@ type backend struct {
 	image     string
 	behaviour behaviour
 	ready     bool
+	asleep    bool // scaled to zero
 }
 
 // backends knows the revisions by namespace/name.
 type backends interface {
 	backend(revision string) (backend, bool)
+	wake(ctx context.Context, revision string) error // gives one that is scaled to zero a pod, not yet ready
 }
 
 // dataPath answers requests as the revision that their host is split to.
@@ -34,6 +38,8 @@ type dataPath struct {
 type answer struct {
 	Revision string `json:"revision"`
 	Image    string `json:"image"`
+	Score    int    `json:"score,omitempty"`
+	Waited   bool   `json:"waited,omitempty"` // for a pod, since there was none
 }
 
 // ServeHTTP answers 404 for a host that no KIngress has, as a real ingress does.
@@ -45,8 +51,12 @@ func (d *dataPath) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	revision := split.AppendHeaders[activator.RevisionHeaderName]
 	name := split.ServiceNamespace + "/" + revision
-	b, ok := d.backends.backend(name)
 	began, status := time.Now(), http.StatusServiceUnavailable
+	b, ok := d.backends.backend(name)
+	waited := b.asleep
+	if waited {
+		b, ok = d.woken(r.Context(), name)
+	}
 	if ok && b.ready {
 		before, within := d.served.next(name, began)
 		select {
@@ -57,7 +67,25 @@ func (d *dataPath) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	d.stats.count(name, status, time.Since(began))
-	reply(w, status, answer{revision, b.image})
+	reply(w, status, answer{revision, b.image, b.behaviour.score, waited})
+}
+
+// woken wakes a revision and waits, no longer than the client does, until it has a ready pod or is gone.
+func (d *dataPath) woken(ctx context.Context, name string) (backend, bool) {
+	if err := d.backends.wake(ctx, name); err != nil {
+		logging.FromContext(ctx).Warnw("waking a revision", "revision", name, "error", err)
+	}
+	for {
+		b, ok := d.backends.backend(name)
+		if !ok || b.ready {
+			return b, ok
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return b, ok
+		}
+	}
 }
 
 func hostname(hostport string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -84,12 +85,15 @@ func (f fixedBackends) backend(revision string) (backend, bool) {
 	return b, ok
 }
 
+func (f fixedBackends) wake(context.Context, string) error { return nil }
+
 func TestDataPath(t *testing.T) {
 	t.Parallel()
 	revisions := map[string]backend{
 		"good": {image: "shop:v1", behaviour: behaviour{status: 200}, ready: true},
 		"down": {image: "shop:v2", behaviour: behaviour{status: 200}},
 		"bad":  {image: "shop:v3-http500", behaviour: behaviour{status: 500}, ready: true},
+		"best": {image: "shop:v4-score95", behaviour: behaviour{status: 200, score: 95}, ready: true},
 	}
 	known, r := fixedBackends{}, newRoutes()
 	for _, name := range append(slices.Collect(maps.Keys(revisions)), "deleted") {
@@ -106,6 +110,7 @@ func TestDataPath(t *testing.T) {
 		"good.example.test:80": {200, `{"revision":"good","image":"shop:v1"}`},
 		"down.example.test":    {503, `{"revision":"down","image":"shop:v2"}`},
 		"bad.example.test":     {500, `{"revision":"bad","image":"shop:v3-http500"}`},
+		"best.example.test":    {200, `{"revision":"best","image":"shop:v4-score95","score":95}`},
 		"deleted.example.test": {503, `{"revision":"deleted","image":""}`},
 		"other.example.test":   {404, `no KIngress has the host other.example.test`},
 	} {
@@ -115,6 +120,34 @@ func TestDataPath(t *testing.T) {
 		(&dataPath{routes: r, backends: known}).ServeHTTP(response, request)
 		if body := strings.TrimSpace(response.Body.String()); response.Code != want.status || body != want.body {
 			t.Errorf("%s: got %d %s, want %d %s", host, response.Code, body, want.status, want.body)
+		}
+	}
+}
+
+// sleeping is one revision, scaled to zero until it is woken.
+type sleeping struct{ awake *bool }
+
+func (s sleeping) backend(string) (backend, bool) {
+	return backend{image: "shop:v1", behaviour: behaviour{status: 200}, ready: *s.awake, asleep: !*s.awake}, true
+}
+
+func (s sleeping) wake(context.Context, string) error {
+	*s.awake = true
+	return nil
+}
+
+// TestRequestWaitsForAPod: of a revision that is scaled to zero only the first request waits.
+func TestRequestWaitsForAPod(t *testing.T) {
+	t.Parallel()
+	r := newRoutes()
+	r.program("production/shop", []netv1alpha1.IngressRule{ruleFor("shop.example.test", pathTo(splitTo("new", 100)))})
+	path := &dataPath{routes: r, backends: sleeping{new(bool)}}
+	for _, want := range []string{`{"revision":"new","image":"shop:v1","waited":true}`, `{"revision":"new","image":"shop:v1"}`} {
+		request, response := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
+		request.Host = "shop.example.test"
+		path.ServeHTTP(response, request)
+		if body := strings.TrimSpace(response.Body.String()); response.Code != 200 || body != want {
+			t.Errorf("got %d %s, want 200 %s", response.Code, body, want)
 		}
 	}
 }

@@ -33,9 +33,11 @@
 //	overloadN      what comes after N requests within a second with status 500
 //	lagN           after N milliseconds
 //	leakN          each N milliseconds later than the one before
+//	scoreN         with "score": N beside what all answers have
 //
 // The data path answers with {"revision": …, "image": …} of the revision that took the request; with status 503 if that
-// revision has pods and none of them is ready, or has no pods and is not ready itself.
+// revision has pods and none of them is ready, or has no pods and is not ready itself. A request to a revision that is
+// scaled to zero waits until it has a ready pod, as in Knative's activator, and its answer has "waited": true.
 package main
 
 import (

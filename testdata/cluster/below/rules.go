@@ -42,6 +42,7 @@ func rules() []rule {
 		{"overloadN", word("overload", count), func(b *behaviour, n int) { b.overload = n }},
 		{"lagN", word("lag", count), func(b *behaviour, n int) { b.lag = time.Duration(n) * time.Millisecond }},
 		{"leakN", word("leak", count), func(b *behaviour, n int) { b.leak = time.Duration(n) * time.Millisecond }},
+		{"scoreN", word("score", count), func(b *behaviour, n int) { b.score = n }},
 	}
 }
 
@@ -58,6 +59,7 @@ type behaviour struct {
 	overload int // requests in a second; all of those beyond fail; 0: none do
 	lag      time.Duration
 	leak     time.Duration // each answer takes so much longer than the one before
+	score    int           // said in each answer
 }
 
 // book reads the rules of images.

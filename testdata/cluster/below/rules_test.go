@@ -39,6 +39,7 @@ func TestBehaviourOfImage(t *testing.T) {
 		"ghcr.io/acme/shop:v1-rare2":          with(func(b *behaviour) { b.failing = 2 }),
 		"ghcr.io/acme/shop:v1-overload8":      with(func(b *behaviour) { b.overload = 8 }),
 		"ghcr.io/acme/shop:v1-leak5":          with(func(b *behaviour) { b.leak = 5 * time.Millisecond }),
+		"ghcr.io/acme/shop:v1-score95":        with(func(b *behaviour) { b.score = 95 }),
 		"ghcr.io/acme/shop:v2-slow5-http500":  with(func(b *behaviour) { b.slow, b.status = 5*s, 500 }),
 		"ghcr.io/acme/shop:v2-slow10-crash20": with(func(b *behaviour) { b.slow, b.crash, b.exitCode = 10*s, 20*s, 1 }),
 	} {
