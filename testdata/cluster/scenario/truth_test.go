@@ -59,6 +59,8 @@ func (s *site) syncedAndHealthy() (sync, health string) {
 type answer struct {
 	Status          int
 	Revision, Image string
+	Score           int  // of an image that says one
+	Waited          bool // for a pod, since there was none
 }
 
 // ask sends one request to a host of the data path.
