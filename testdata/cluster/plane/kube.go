@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -77,7 +78,7 @@ func (k *Kube) Apply(ctx context.Context, manifest []byte) error {
 		if len(object.Object) == 0 {
 			continue
 		}
-		if err := k.applyObject(ctx, object); err != nil {
+		if err := k.applyObject(ctx, object, metav1.PatchOptions{}); err != nil {
 			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
@@ -111,7 +112,22 @@ func (k *Kube) ApplyFiles(ctx context.Context, patterns ...string) error {
 	return nil
 }
 
-func (k *Kube) applyObject(ctx context.Context, object *unstructured.Unstructured) error {
+// DryRun asks the API server and all of its admission whether it would take an
+// object, and changes nothing.
+func (k *Kube) DryRun(ctx context.Context, object *unstructured.Unstructured) error {
+	dry := []string{metav1.DryRunAll}
+	resource, err := k.resource(ctx, object)
+	if err != nil {
+		return err
+	}
+	if _, err = resource.Get(ctx, object.GetName(), metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		_, err = resource.Create(ctx, object, metav1.CreateOptions{DryRun: dry}) // takes unknown fields, which applying does not
+		return err
+	}
+	return k.applyObject(ctx, object, metav1.PatchOptions{DryRun: dry})
+}
+
+func (k *Kube) applyObject(ctx context.Context, object *unstructured.Unstructured, options metav1.PatchOptions) error {
 	resource, err := k.resource(ctx, object)
 	if err != nil {
 		return err
@@ -121,7 +137,8 @@ func (k *Kube) applyObject(ctx context.Context, object *unstructured.Unstructure
 		return err
 	}
 	force := true
-	_, err = resource.Patch(ctx, object.GetName(), types.ApplyPatchType, content, metav1.PatchOptions{FieldManager: k.manager, Force: &force})
+	options.FieldManager, options.Force = k.manager, &force
+	_, err = resource.Patch(ctx, object.GetName(), types.ApplyPatchType, content, options)
 	return err
 }
 

@@ -55,7 +55,7 @@ func Application(name, repository, overlay, namespace string) *unstructured.Unst
 // Healthy and the Knative Services of its namespace are ready: Argo CD calls a
 // Service healthy that Knative has not looked at yet.
 func (k *Kube) Deploy(ctx context.Context, app *unstructured.Unstructured) error {
-	if err := k.applyObject(ctx, app); err != nil {
+	if err := k.applyObject(ctx, app, metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("creating Application %s: %w", app.GetName(), err)
 	}
 	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
