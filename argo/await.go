@@ -22,9 +22,9 @@ const (
 //
 // It helps where Argo CD would stand still: it syncs where auto-sync is off, and where
 // auto-sync has done nothing for ten seconds and no sync window is closed; it terminates
-// an automated sync of an older commit that only retries what an admission webhook or its
-// schema refused, and any sync of a commit that the intent rolls back. Else it never
-// touches what a person started. Where the token may not do this, the reason says so and
+// an automated sync of an older commit that only retries what an admission webhook, a
+// policy or its schema refused, and any sync of a commit that the intent rolls back. Else
+// it never touches what a person started. Where the token may not do this, the reason says so and
 // the wait goes on.
 //
 // Report, unless nil, is called after every observation, also when nothing changed.

@@ -24,6 +24,9 @@ func TestAwaitHelps(t *testing.T) {
 	invalid := blocked
 	invalid.App = blocked.App.DeepCopy()
 	invalid.App.Status.OperationState.Message = `one or more objects failed to apply, reason: error when patching "/dev/shm/1": Service.serving.knative.dev "web-b" is invalid: spec.template.spec.containers: Invalid value: "null"`
+	forbidden := blocked
+	forbidden.App = blocked.App.DeepCopy()
+	forbidden.App.Status.OperationState.Message = `one or more objects failed to apply, reason: error when patching "/dev/shm/1": services.serving.knative.dev "web-b" is forbidden: ValidatingAdmissionPolicy 'releases-only' denied request: no release`
 	away := blocked
 	away.App = blocked.App.DeepCopy()
 	away.App.Status.OperationState.Message = `one or more objects failed to apply, reason: failed calling webhook "webhook.serving.knative.dev": connection refused`
@@ -42,6 +45,7 @@ func TestAwaitHelps(t *testing.T) {
 		"a sync does not help":          {inDrift, drifts, nil, nil, ""},
 		"an older commit blocks":        {inBehind, blocked, nil, []command{terminate}, ""},
 		"an older commit is no Service": {inBehind, invalid, nil, []command{terminate}, ""},
+		"an older commit is forbidden":  {inBehind, forbidden, nil, []command{terminate}, ""},
 		"an older commit may yet heal":  {inBehind, away, nil, nil, ""},
 		"an older one, started by hand": {inBehind, byHand, nil, nil, ""},
 		"what is rolled back":           {inBehind, rolledBack, nil, []command{terminate}, ""},

@@ -49,7 +49,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 }
 
 // blocks tells whether the running operation is Argo CD's own, for another commit than
-// the one compared, and only retries what a webhook or a schema forbids. Argo CD
+// the one compared, and only retries what a webhook, a policy or a schema forbids. Argo CD
 // does not start on a later commit before it has used up those retries
 // (https://github.com/argoproj/argo-cd/issues/11494).
 func blocks(in Intent, ob Observed) bool {

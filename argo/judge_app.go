@@ -181,15 +181,22 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 	return ""
 }
 
-// Denied are an admission webhook's words, or those of a schema, against an object. A
-// webhook that cannot be reached ("failed calling webhook") has none. Before them stands
-// a temporary file's name.
+// Denied are the words of an admission webhook, a ValidatingAdmissionPolicy or a schema
+// against an object. A webhook that cannot be reached ("failed calling webhook") has
+// none. Before them stands a temporary file's name.
 func Denied(message string) string {
+	if words := policyDenied.FindString(message); words != "" {
+		return words
+	}
 	if at := strings.Index(message, "admission webhook"); at >= 0 && strings.Contains(message[at:], "denied the request") {
 		return message[at:]
 	}
 	return invalid.FindString(message)
 }
+
+// policyDenied is how the API server says that a policy denies an object.
+// https://github.com/kubernetes/kubernetes/blob/v1.31.0/staging/src/k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go
+var policyDenied = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '[^']+'(?: with binding '[^']+')? denied request: .*`)
 
 // invalid is how https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors#NewInvalid begins.
 var invalid = regexp.MustCompile(`(?s)[\w.-]+ "[^"]+" is invalid: .*`)

@@ -204,7 +204,7 @@ func findOperation(f Facts) []Finding {
 		finding.Problem = fmt.Sprintf("A sync of Application %s has failed and is tried again and again (%d so far)", f.application(), state.RetryCount)
 		finding.Effect = "Argo CD does not look at later commits before it has used up the retries."
 		if may, asked := f.Setup.Can[argo.MaySync]; state.Operation.InitiatedBy.Automated && (may || !asked) {
-			finding.Effect += " A promotion ends it where an admission webhook or the schema has refused the manifest, and waits for it otherwise."
+			finding.Effect += " A promotion ends it where an admission webhook, a policy or the schema has refused the manifest, and waits for it otherwise."
 		}
 		finding.Fix = "End it, then see what it could not apply:\nargocd app terminate-op " + f.application() + "\nargocd app get " + f.application()
 	}
