@@ -116,7 +116,7 @@ func unlessListed(err error, app *v1alpha1.Application, service string) error {
 // Revision does not exist or is not the Application's.
 func (c *Client) Revision(ctx context.Context, app App, namespace, name string) (*servingv1.Revision, error) {
 	revision := new(servingv1.Revision)
-	if err := c.resource(ctx, app, "Revision", namespace, name, revision); err != nil {
+	if err := c.resource(ctx, app, serving.GroupName, "Revision", namespace, name, revision); err != nil {
 		return nil, err
 	}
 	return revision, nil
@@ -185,7 +185,7 @@ func (c *Client) service(ctx context.Context, app App, application *v1alpha1.App
 		return nil, err
 	}
 	service := new(servingv1.Service)
-	if err := c.resource(ctx, app, "Service", namespace, name, service); err != nil {
+	if err := c.resource(ctx, app, serving.GroupName, "Service", namespace, name, service); err != nil {
 		return nil, err
 	}
 	return service, nil
@@ -210,19 +210,9 @@ func serviceNamespace(app *v1alpha1.Application, name string) (string, error) {
 		app.Name, name, clean(strings.Join(found, ", ")))
 }
 
-// resource reads one live object of Knative Serving into into.
-func (c *Client) resource(ctx context.Context, app App, kind, namespace, name string, into metav1.Object) error {
-	group, version := serving.GroupName, "v1"
-	query := &applicationpkg.ApplicationResourceRequest{
-		Name: &app.Name, Group: &group, Version: &version, Kind: &kind, Namespace: &namespace, ResourceName: &name,
-	}
-	if app.Namespace != "" {
-		query.AppNamespace = &app.Namespace
-	}
-	if app.Project != "" {
-		query.Project = &app.Project
-	}
-	answer, err := c.apps.GetResource(ctx, query)
+// resource reads one live object into into.
+func (c *Client) resource(ctx context.Context, app App, group, kind, namespace, name string, into metav1.Object) error {
+	answer, err := c.apps.GetResource(ctx, resourceRequest(app, group, kind, namespace, name))
 	if err != nil {
 		return fmt.Errorf("reading %s %s of application %s: %w", kind, name, app, explain(err))
 	}
@@ -234,4 +224,19 @@ func (c *Client) resource(ctx context.Context, app App, kind, namespace, name st
 			kind, namespace, name, app, clean(into.GetName()), clean(into.GetNamespace()))
 	}
 	return nil
+}
+
+// resourceRequest asks for one live object. All that are read are of version v1.
+func resourceRequest(app App, group, kind, namespace, name string) *applicationpkg.ApplicationResourceRequest {
+	version := "v1"
+	query := &applicationpkg.ApplicationResourceRequest{
+		Name: &app.Name, Group: &group, Version: &version, Kind: &kind, Namespace: &namespace, ResourceName: &name,
+	}
+	if app.Namespace != "" {
+		query.AppNamespace = &app.Namespace
+	}
+	if app.Project != "" {
+		query.Project = &app.Project
+	}
+	return query
 }

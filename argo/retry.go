@@ -54,7 +54,7 @@ func (r *retry) once(ctx context.Context, method string, req, reply any, conn *g
 // whether they did.
 func writes(method string) bool {
 	name := path.Base(method)
-	return name == "Sync" || name == "TerminateOperation"
+	return name == "Sync" || name == "TerminateOperation" || name == "RunResourceAction"
 }
 
 // maySucceed tells whether another try may succeed. Internal is what a cut answer looks like,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -125,8 +126,9 @@ func node(live *unstructured.Unstructured) v1alpha1.ResourceNode {
 		ResourceVersion: live.GetResourceVersion(), CreatedAt: &created, Health: resourceHealth(live),
 	}
 	for _, owner := range live.GetOwnerReferences() {
+		group, version, _ := strings.Cut(owner.APIVersion, "/")
 		node.ParentRefs = append(node.ParentRefs, v1alpha1.ResourceRef{
-			Group: "serving.knative.dev", Version: "v1", Kind: owner.Kind, Namespace: live.GetNamespace(), Name: owner.Name, UID: string(owner.UID),
+			Group: group, Version: version, Kind: owner.Kind, Namespace: live.GetNamespace(), Name: owner.Name, UID: string(owner.UID),
 		})
 	}
 	return node

@@ -26,6 +26,7 @@ func (t task) connect() (promote.Systems, error) {
 	on := promote.Systems{Cancelled: t.cancelled}
 	on.Sources.Web = analysis.Web{Client: web.Client{Around: t.console.Trace("analysis")}}
 	on.Sources.Prometheus = analysis.Prometheus{Default: s.Prometheus, Around: t.console.Trace("Prometheus")}
+	on.Sources.Job = analysis.Job{Run: noJobs}
 	if s.Checkout {
 		on.Branch = checkedOut{t.workflow.Workspace}
 	} else {
@@ -45,7 +46,16 @@ func (t task) connect() (promote.Systems, error) {
 		return on, badSetting(err)
 	}
 	on.Cluster, on.Setup = cluster, cluster
+	on.Sources.Job = analysis.Job{Run: func(ctx context.Context, cronJob string) (analysis.JobEnd, error) {
+		end, err := cluster.RunJob(ctx, s.Target.App, cronJob)
+		return analysis.JobEnd(end), err
+	}}
 	return on, nil
+}
+
+// noJobs is where no Argo CD could start one, which a plan and a check do without.
+func noJobs(context.Context, string) (analysis.JobEnd, error) {
+	return analysis.JobEnd{}, errors.New("no argocd-server and application are given")
 }
 
 // measure makes the client of Prometheus, where there is one.

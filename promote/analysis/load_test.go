@@ -54,13 +54,10 @@ var all = analysis.Sources{Web: &replay{}, Prometheus: &replay{}, Job: &replay{}
 func TestNoSource(t *testing.T) {
 	t.Parallel()
 	const text = `{apiVersion: argoproj.io/v1alpha1, kind: AnalysisTemplate, metadata: {name: t}, spec: {metrics: [
-		{name: a, provider: {job: {spec: {template: {}}}}},
 		{name: b, provider: {prometheus: {address: "http://p", query: q}}}]}}`
 	_, wrong := analysis.Load(analysis.Inputs{Entries: []analysis.Entry{{File: "t.yaml"}}}, analysis.Sources{}, []analysis.Step{{Percent: 10}},
 		tree(map[string][]byte{"t.yaml": []byte(text)}))
-	want := "t.yaml: AnalysisTemplate t: metrics[0] a: provider.job: is not supported here, as no Job can be created without access to the cluster: " +
-		"make it a PostSync hook of the overlay, or ask what it asks with the provider web\n" +
-		"t.yaml: AnalysisTemplate t: metrics[1] b: provider.prometheus: is not supported here: ask its HTTP API with the provider web"
+	want := "t.yaml: AnalysisTemplate t: metrics[0] b: provider.prometheus: is not supported here: ask its HTTP API with the provider web"
 	if got := errors.Join(wrong...); got == nil || got.Error() != want {
 		t.Errorf("got %v, expected %s", got, want)
 	}

@@ -89,10 +89,7 @@ func (s Sources) of(m template.Metric) Source {
 
 // cannot says of a metric that there is no source for it.
 func (s Sources) cannot(m template.Metric) []error {
-	switch {
-	case m.Job != nil && s.Job == nil:
-		return []error{fmt.Errorf("%s: provider.job: is not supported here, as no Job can be created without access to the cluster: make it a PostSync hook of the overlay, or ask what it asks with the provider web", m.At)}
-	case m.Prometheus != nil && s.Prometheus == nil:
+	if m.Prometheus != nil && s.Prometheus == nil {
 		return []error{fmt.Errorf("%s: provider.prometheus: is not supported here: ask its HTTP API with the provider web", m.At)}
 	}
 	return nil

@@ -113,6 +113,24 @@ func read(file string, tree fs.FS) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, template.MaxFile+1))
 }
 
+// Jobs are the metrics with a job that are measured after any of the steps.
+func (s Suite) Jobs(steps []Step) []template.Metric {
+	var jobs []template.Metric
+	for _, step := range steps {
+		merged, _ := s.merge(step.Percent)
+		if merged == nil {
+			continue
+		}
+		metrics, _, _ := merged.Resolve(s.values(sample.values(time.Time{})))
+		for _, m := range metrics {
+			if m.Job != nil && !slices.ContainsFunc(jobs, func(j template.Metric) bool { return j.At == m.At }) {
+				jobs = append(jobs, m)
+			}
+		}
+	}
+	return jobs
+}
+
 // unused says which of the entry's steps are none of the promotion's.
 func (e Entry) unused(steps []Step) []error {
 	var wrong []error
