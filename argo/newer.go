@@ -17,10 +17,10 @@ const (
 // fillNewerFields adds to an answer what it says on the wire and what its type, which is that of
 // Argo CD 2.14, has no field for. An automated sync policy can be there and switched off
 // since Argo CD 3.1 (https://github.com/argoproj/argo-cd/pull/21999): then it is none. A
-// project's signature keys can stand in another place since 3.5.
+// project can say since 3.5, per repository, whose commits it wants.
 func fillNewerFields(answer []byte, reply any) {
 	if project, ok := reply.(*v1alpha1.AppProject); ok {
-		project.Spec.SignatureKeys = append(project.Spec.SignatureKeys, signatureKeys(answer)...)
+		keepIntegrity(answer, project)
 	}
 	app, ok := reply.(*v1alpha1.Application)
 	if !ok || !automated(app) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -34,30 +35,36 @@ func policy(mode string, keys []string, urls ...string) []byte {
 	return in(gitPolicies, repos, in(integrityGPG, gpg))
 }
 
-func TestSourceIntegrityIsSignatureKeys(t *testing.T) {
+func TestSignaturesOf(t *testing.T) {
 	t.Parallel()
-	const a, b = "4AEE18F83AFDEB23", "9D1E6C3B0A5F4D72"
+	const a, b, ours, other = "4AEE18F83AFDEB23", "9D1E6C3B0A5F4D72", "https://git.example.test/infra.git", "https://git.example.test/other.git"
 	for name, test := range map[string]struct {
-		more []byte
-		want []string
+		legacy []string
+		more   []byte
+		want   *Signatures
 	}{
-		"none":                {nil, []string{"legacy"}},
-		"of all repositories": {integrity(policy("head", []string{a, b}, "*")), []string{"legacy", a, b}},
-		"of some":             {integrity(policy("strict", []string{a}, "https://git.example.test/other.git")), []string{"legacy"}},
-		"not verified":        {integrity(policy("none", []string{a}, "*")), []string{"legacy"}},
-		"several":             {integrity(policy("none", []string{a}, "*"), policy("", []string{b}, "https://git.example.test/x", "*")), []string{"legacy", b}},
-		"cut":                 {integrity(policy("head", []string{a}, "*"))[:20], []string{"legacy"}},
+		"none":                     {want: nil},
+		"signatureKeys":            {legacy: []string{a}, want: &Signatures{Keys: []string{a}}},
+		"by fingerprint":           {legacy: []string{"000000000000000000000000" + a}, want: &Signatures{Keys: []string{a}}},
+		"of all repositories":      {more: integrity(policy("head", []string{a, b}, "*")), want: &Signatures{Keys: []string{a, b}}},
+		"of this repository":       {more: integrity(policy("head", []string{a}, ours)), want: &Signatures{Keys: []string{a}}},
+		"with the commits before":  {more: integrity(policy("strict", []string{a}, "https://git.example.test/*")), want: &Signatures{Keys: []string{a}, Ancestors: true}},
+		"of another":               {more: integrity(policy("strict", []string{a}, other)), want: nil},
+		"of all but this":          {more: integrity(policy("head", []string{a}, "*", "!"+ours)), want: nil},
+		"not verified":             {more: integrity(policy("none", []string{a}, "*")), want: nil},
+		"several, one is for this": {more: integrity(policy("none", []string{a}, "*"), policy("head", []string{b}, other, ours)), want: &Signatures{Keys: []string{b}}},
+		"no key is accepted":       {more: integrity(policy("head", nil, "*")), want: &Signatures{}},
+		"cut":                      {more: integrity(policy("head", []string{a}, "*"))[:20], want: nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			project := &v1alpha1.AppProject{Spec: v1alpha1.AppProjectSpec{SignatureKeys: []v1alpha1.SignatureKey{{KeyID: "legacy"}}}}
-			fillNewerFields(test.more, project)
-			var got []string
-			for _, key := range project.Spec.SignatureKeys {
-				got = append(got, key.KeyID)
+			project := &v1alpha1.AppProject{}
+			for _, key := range test.legacy {
+				project.Spec.SignatureKeys = append(project.Spec.SignatureKeys, v1alpha1.SignatureKey{KeyID: key})
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
+			fillNewerFields(test.more, project)
+			if diff := cmp.Diff(test.want, SignaturesOf(project, ours)); diff != "" {
+				t.Errorf("signatures (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -47,20 +47,42 @@ func parseCommit(hash plumbing.Hash, raw []byte) (commit, error) {
 	return out, nil
 }
 
-// newCommit writes the commit object of a change.
-func newCommit(tree, parent plumbing.Hash, author, committer Person, now time.Time, m message) (plumbing.EncodedObject, error) {
-	encoded := &plumbing.MemoryObject{}
+// newCommit writes the commit object of a change, signed where the Repo signs.
+func (r *Repo) newCommit(tree, parent plumbing.Hash, m message) (plumbing.EncodedObject, error) {
+	now := r.now()
 	c := object.Commit{
-		Author:       author.signature(now),
-		Committer:    committer.signature(now),
+		Author:       r.Author.signature(now),
+		Committer:    r.Committer.signature(now),
 		Message:      m.String(),
 		TreeHash:     tree,
 		ParentHashes: []plumbing.Hash{parent},
 	}
+	if err := r.sign(&c); err != nil {
+		return nil, err
+	}
+	encoded := &plumbing.MemoryObject{}
 	if err := c.Encode(encoded); err != nil {
 		return nil, fmt.Errorf("writing the commit: %w", err)
 	}
 	return encoded, nil
+}
+
+// sign puts the signature into the commit. Git has one header for those of
+// OpenPGP and of SSH, and tells them apart by their first line.
+func (r *Repo) sign(c *object.Commit) error {
+	if r.Sign == nil {
+		return nil
+	}
+	encoded := &plumbing.MemoryObject{}
+	if err := c.EncodeWithoutSignature(encoded); err != nil {
+		return fmt.Errorf("writing the commit: %w", err)
+	}
+	content, err := readObject(encoded)
+	if err != nil {
+		return err
+	}
+	c.PGPSignature, err = r.Sign(content)
+	return err
 }
 
 // check refuses a person that Git's own check of the repository would refuse.

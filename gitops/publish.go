@@ -113,7 +113,7 @@ func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m
 	if tree == old.tree {
 		return draft{}, ErrUnchanged
 	}
-	object, err := newCommit(tree, old.hash, r.Author, r.Committer, r.now(), m)
+	object, err := r.newCommit(tree, old.hash, m)
 	if err != nil {
 		return draft{}, err
 	}

@@ -72,8 +72,10 @@ type Person struct{ Name, Email string }
 // memory for the next call. Its methods may be used by several goroutines; its fields
 // are set before the first call.
 type Repo struct {
-	// Author and Committer sign the commits that Publish makes.
+	// Author and Committer are those of the commits that Publish makes.
 	Author, Committer Person
+	// Sign, unless nil, gives the signature of a commit object, armored.
+	Sign func(commit []byte) (string, error)
 	// Now gives the time of a commit; nil: time.Now.
 	Now func() time.Time
 	// PublishAttempts bounds how often Publish edits anew after the branch

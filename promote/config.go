@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
@@ -53,6 +54,8 @@ type Config struct {
 	Policies       []string // patterns of the infra repository's files with ValidatingAdmissionPolicies
 	PodSecurity    string   // the pod security standard to hold: baseline, restricted, or empty: none
 	Strict         bool     // a field that no kind has stops a promotion
+
+	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not
 
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Reason string // why, for the commit and the report

@@ -35,6 +35,9 @@ func (t task) connect() (promote.Systems, error) {
 			return on, badSetting(err)
 		}
 		repo.Author, repo.Committer = s.Author, s.Committer
+		if signer := s.Promote.Signer; signer != nil {
+			repo.Sign = signer.Sign
+		}
 		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
 	}
 	if err := t.measure(&on); err != nil || s.Argo.Server == "" {

@@ -37,6 +37,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"argo":       argocd,          // see there
 		"github":     hub,             // github down|up
 		"prometheus": startPrometheus, // see there
+		"sign":       sign,            // see there
 		"output":     outputIs,        // output NAME REGEXP: what the last program told the runner
 	}
 	commands := map[string]func(*testscript.TestScript, bool, []string){}

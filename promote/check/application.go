@@ -14,7 +14,7 @@ import (
 // applicationRules are about the Application: its source, its sync policy, its
 // project, and the state that it is in.
 func applicationRules() []Rule {
-	return slices.Concat(sourceRules(), policyRules(), stateRules(), windowRules(), projectRules())
+	return slices.Concat(sourceRules(), policyRules(), stateRules(), windowRules(), signatureRules(), projectRules())
 }
 
 // policyRules are about what makes Argo CD sync.
@@ -176,8 +176,8 @@ func (f Facts) explained(message string) bool {
 	if strings.Contains(message, noProtocol) {
 		return len(findPortsWithoutProtocol(f)) > 0
 	}
-	if strings.Contains(message, unsigned) {
-		return len(findSignature(f)) > 0
+	if slices.ContainsFunc(badSignatures(), func(text string) bool { return strings.Contains(message, text) }) {
+		return f.signatures() != nil
 	}
 	denied := strings.Contains(message, "not permitted in project") || strings.Contains(message, "allowed destinations in project")
 	return denied && len(findDenied(f)) > 0

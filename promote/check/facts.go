@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/policy"
 )
 
@@ -82,6 +83,7 @@ type Request struct {
 	Strict       bool          // a field that no kind has stops a promotion
 	PodSecurity  string        // the pod security standard to hold: baseline, restricted, or empty: none
 	Policies     []string      // patterns of the files with policies
+	Signer       *signing.Key  // of the promotion's commits; nil: they are not signed
 	Probed       bool          // the candidate must answer requests before it gets traffic
 	Wait         time.Duration // how long the first gate waits for the first commit
 	Worst        time.Duration // the longest that the run and its rollback may take

@@ -22,11 +22,6 @@ func projectRules() []Rule {
 	const projects = "https://argo-cd.readthedocs.io/en/stable/user-guide/projects/"
 	return []Rule{
 		{
-			ID: "signature-required", Severity: Error, Find: findSignature,
-			Summary: "the project wants signed commits",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/gpg-verification/",
-		},
-		{
 			ID: "project-denies", Severity: Error, Find: findDenied, Link: projects,
 			Summary: "the project does not permit the source, the destination or Knative Services",
 		},
@@ -41,34 +36,6 @@ func projectRules() []Rule {
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/#automatic-pruning",
 		},
 	}
-}
-
-// unsigned is what Argo CD says of a commit.
-const unsigned = "signature is required"
-
-// findSignature cannot see whether the repo server verifies signatures at all,
-// which is the default.
-func findSignature(f Facts) []Finding {
-	if f.Setup.Project == nil || len(f.Setup.Project.Spec.SignatureKeys) == 0 {
-		return nil
-	}
-	var keys []string
-	for _, key := range f.Setup.Project.Spec.SignatureKeys {
-		keys = append(keys, key.KeyID)
-	}
-	name, evidence := f.Setup.Project.Name, "keys of the project: "+strings.Join(keys, ", ")
-	if f.Setup.App != nil {
-		if condition := conditionWith(f.Setup.App, unsigned); condition != nil {
-			evidence += "\n" + string(condition.Type) + ": " + condition.Message
-		}
-	}
-	return []Finding{{
-		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", name),
-		Effect:   "A promotion's commits are not signed. Argo CD refuses to sync the first one, and the one that rolls it back: what is live stays as it was, with a ComparisonError.",
-		Evidence: evidence,
-		Fix: "Put the Application into a project without them, and protect the branch on the forge instead. Or take signatureKeys, or sourceIntegrity, out of this one:\n" +
-			fmt.Sprintf("kubectl -n %s edit appproject %s", f.argocd(), name),
-	}}
 }
 
 func findDenied(f Facts) []Finding {

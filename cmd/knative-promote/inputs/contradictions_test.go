@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/gitops/signing/signingtest"
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
@@ -12,6 +13,7 @@ import (
 func TestContradictions(t *testing.T) {
 	t.Parallel()
 	long := "INPUT_SERVICE=" + strings.Repeat("a", 55)
+	encrypted := "INPUT_SIGNING-KEY=" + signingtest.SSH(t, "correct horse", "-t", "ed25519").Private
 	for _, test := range []struct {
 		name string
 		env  []string
@@ -48,6 +50,10 @@ func TestContradictions(t *testing.T) {
 		{"App and token", []string{"INPUT_TOKEN=x", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `token (INPUT_TOKEN): app-id is set too (INPUT_APP-ID), and its tokens are made in the run; remove one of them`},
 		{"App over ssh", []string{"INPUT_TOKEN=", "INPUT_REPOSITORY=git@example.com:infra.git", "INPUT_APP-ID=7", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, `app-id (INPUT_APP-ID): a GitHub App's token is for https, and the repository is git@example.com:infra.git; write repository as owner/name or an https URL`},
 		{"token over before the end", []string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `token (INPUT_TOKEN): a GitHub App's token lives for 1h0m0s, and this promotion and its rollback may take 1h36m0s, so at its end it could not be rolled back; give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps`},
+		{"no key to sign with", []string{"INPUT_SIGNING-KEY=hunter2"}, `signing-key (INPUT_SIGNING-KEY): the value cannot sign commits: expected one private key, whole: of gpg --armor --export-secret-keys, or of ssh-keygen`},
+		{"passphrase without key", []string{"INPUT_SIGNING-PASSPHRASE=hunter2"}, `signing-passphrase (INPUT_SIGNING-PASSPHRASE): there is no key that it decrypts; set signing-key too, or remove it`},
+		{"encrypted key", []string{encrypted}, `signing-passphrase: missing: the key of signing-key (INPUT_SIGNING-KEY) is encrypted; set signing-passphrase too`},
+		{"wrong passphrase", []string{encrypted, "INPUT_SIGNING-PASSPHRASE=hunter2"}, `signing-passphrase (INPUT_SIGNING-PASSPHRASE): it does not decrypt the key of signing-key (INPUT_SIGNING-KEY); expected the passphrase of that key`},
 		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},
 		{"CA and insecure", []string{"INPUT_ARGOCD-INSECURE=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): argocd-insecure accepts every certificate; remove one of them`},
 		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},

@@ -19,6 +19,9 @@ func parseSecret(text string) (string, error) {
 	return text, nil
 }
 
+// parseText accepts what only another input says the form of.
+func parseText(text string) (string, error) { return text, nil }
+
 // parseAppID accepts a number, and a client id such as Iv23liAbCdEf.
 func parseAppID(text string) (string, error) {
 	if !regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`).MatchString(text) {

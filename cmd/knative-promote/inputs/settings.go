@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/prometheus"
 )
@@ -35,6 +36,13 @@ type AppSettings struct {
 	Key []byte
 }
 
+// SigningSettings are the key that signs the commits; the zero value is none.
+type SigningSettings struct {
+	Key        string
+	Passphrase string
+	refused    error // why the key cannot sign
+}
+
 // Settings is everything that a user can ask for: what the table of inputs
 // binds to, completed with what the workflow run knows.
 type Settings struct {
@@ -44,6 +52,7 @@ type Settings struct {
 	Remote      gitops.Remote     // the infra repository
 	Author      gitops.Person     // of the commits
 	Committer   gitops.Person     // of the commits
+	Signing     SigningSettings   // of the commits
 	Argo        argo.Config       // how to reach Argo CD
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
@@ -72,6 +81,9 @@ func (s *Settings) complete(w console.Workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
+	if s.Signing.Key != "" {
+		s.Promote.Signer, s.Signing.refused = signing.Parse(s.Signing.Key, s.Signing.Passphrase, time.Now())
+	}
 	s.Promote.Analysis.Prometheus = s.Prometheus.Address
 	if s.Command == Diff {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff

@@ -120,6 +120,11 @@ func (s *Settings) where() []Input {
 			Usage: "name of the commits' author"},
 		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", Value: bind(&s.Author.Email, parseEmail),
 			Usage: "email address of the commits' author"},
+		{Name: "signing-key", Example: "${{ secrets.INFRA_SIGNING_KEY }}", Secret: true, For: []Command{Promote, Rollback, Check}, Value: bind(&s.Signing.Key, parseText),
+			Usage: "private key that signs the commits: an OpenPGP key, armored, as `gpg --armor --export-secret-keys ID` prints it, or an SSH key; " +
+				"Argo CD verifies OpenPGP alone (default: the commits are not signed)"},
+		{Name: "signing-passphrase", Example: "${{ secrets.INFRA_SIGNING_PASSPHRASE }}", Secret: true, For: []Command{Promote, Rollback, Check}, Value: bind(&s.Signing.Passphrase, parseText),
+			Usage: "passphrase of the signing key, where it is encrypted"},
 	}
 }
 

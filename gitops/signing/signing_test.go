@@ -1,0 +1,48 @@
+package signing_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/signing"
+	"github.com/acme/knative-promote/gitops/signing/signingtest"
+)
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	encrypted := signingtest.OpenPGP(t, "ed25519", "correct horse")
+	other := signingtest.OpenPGP(t, "ed25519", "")
+	ssh := signingtest.SSH(t, "correct horse", "-t", "ed25519")
+	const form = "expected one private key, whole: of gpg --armor --export-secret-keys, or of ssh-keygen"
+	tests := map[string]struct {
+		text, passphrase string
+		at               time.Time
+		want             string
+	}{
+		"nothing":                     {text: "hunter2", want: form},
+		"a public OpenPGP key":        {text: other.Public, want: "OpenPGP key " + other.ID + " is there without its private part: export it with gpg --export-secret-subkeys or --export-secret-keys"},
+		"a public SSH key":            {text: ssh.Public, want: form},
+		"an OpenPGP key that was cut": {text: other.Private[:len(other.Private)/2], want: form},
+		"an SSH key that was cut":     {text: ssh.Private[:len(ssh.Private)/2], want: form},
+		"too long":                    {text: other.Private + strings.Repeat(" ", 1<<20), want: form},
+		"OpenPGP, no passphrase":      {text: encrypted.Private, want: "the key is encrypted and there is no passphrase"},
+		"OpenPGP, a wrong passphrase": {text: encrypted.Private, passphrase: "wrong", want: "the passphrase does not decrypt the key"},
+		"SSH, no passphrase":          {text: ssh.Private, want: "the key is encrypted and there is no passphrase"},
+		"SSH, a wrong passphrase":     {text: ssh.Private, passphrase: "wrong", want: "the passphrase does not decrypt the key"},
+		"before the key was made":     {text: other.Private, at: time.Unix(0, 0), want: "OpenPGP key " + other.ID + " cannot sign now: it has expired, was revoked or is for other uses: give one that signs"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := test.at
+			if now.IsZero() {
+				now = time.Now()
+			}
+			_, err := signing.Parse(test.text, test.passphrase, now)
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}

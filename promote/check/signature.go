@@ -1,0 +1,114 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// signatureRules are about projects that want signed commits.
+func signatureRules() []Rule {
+	const link = "https://argo-cd.readthedocs.io/en/stable/user-guide/gpg-verification/"
+	return []Rule{
+		{
+			ID: "signature-required", Severity: Error, Find: findSignature, Link: link,
+			Summary: "the project wants signed commits",
+		},
+		{
+			ID: "signature-of-others", Severity: Info, Find: findSignatureOfOthers, Link: link,
+			Summary: "the project wants everybody's commits signed",
+		},
+	}
+}
+
+// findSignature cannot see whether the repo server verifies signatures at all,
+// which is the default, nor which keys its key ring holds.
+func findSignature(f Facts) []Finding {
+	wanted := f.signatures()
+	if wanted == nil || f.signs(*wanted) {
+		return nil
+	}
+	finding := f.signatureFinding(*wanted)
+	f.signedOtherwise(&finding)
+	return []Finding{finding}
+}
+
+func findSignatureOfOthers(f Facts) []Finding {
+	wanted := f.signatures()
+	if wanted == nil || !f.signs(*wanted) {
+		return nil
+	}
+	finding := f.signatureFinding(*wanted)
+	finding.Effect = "A promotion's commits are signed with one of them. A commit of somebody else that is not keeps Argo CD from syncing until a signed one follows."
+	finding.Fix = "Let the branch take signed commits alone, on the forge."
+	if wanted.Ancestors && f.badSignature() != nil {
+		finding.Severity = Error
+		finding.Effect = "One of the commits that are there is not signed by such a key, and Argo CD syncs none that comes after it."
+		finding.Fix = "Let somebody who has such a key accept the history with a signed commit that seals it, before the promotion:\ngit commit --gpg-sign --allow-empty --trailer 'Argocd-gpg-seal: REASON'"
+	}
+	return []Finding{finding}
+}
+
+// signatures are what the project wants of the commits; nil: nothing.
+func (f Facts) signatures() *argo.Signatures {
+	source, _ := f.source()
+	if f.Setup.Project == nil || source == nil {
+		return nil
+	}
+	return argo.SignaturesOf(f.Setup.Project, source.RepoURL)
+}
+
+// signs tells whether a promotion's commits are signed as the project wants it.
+func (f Facts) signs(wanted argo.Signatures) bool {
+	signer := f.Request.Signer
+	return signer != nil && signer.OpenPGP && slices.Contains(wanted.Keys, signer.ID)
+}
+
+func (f Facts) signatureFinding(wanted argo.Signatures) Finding {
+	finding := Finding{
+		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", f.Setup.Project.Name),
+		Evidence: "keys of the project: " + strings.Join(wanted.Keys, ", "),
+	}
+	if condition := f.badSignature(); condition != nil {
+		finding.Evidence += "\n" + string(condition.Type) + ": " + condition.Message
+	}
+	return finding
+}
+
+// signedOtherwise completes the finding by what the promotion's commits are signed with.
+func (f Facts) signedOtherwise(finding *Finding) {
+	const refused = " Argo CD refuses to sync the first one, and the one that rolls it back: what is live stays as it was, with a ComparisonError."
+	finding.Fix = "Set signing-key to an OpenPGP key that Argo CD has, and name its id in the project:\n" + f.editProject()
+	switch signer := f.Request.Signer; {
+	case signer == nil:
+		finding.Effect = "A promotion's commits are not signed." + refused
+	case !signer.OpenPGP:
+		finding.Effect = fmt.Sprintf("A promotion's commits are signed with %s, and Argo CD verifies OpenPGP signatures alone.%s", signer, refused)
+	default:
+		finding.Effect = fmt.Sprintf("A promotion's commits are signed with %s, which the project does not name.%s", signer, refused)
+		finding.Fix = fmt.Sprintf("Add %s to the keys of the project, and its public part to those of Argo CD:\n%s\nargocd gpg add --from KEY.asc", signer.ID, f.editProject())
+	}
+}
+
+func (f Facts) editProject() string {
+	return fmt.Sprintf("kubectl -n %s edit appproject %s", f.argocd(), f.Setup.Project.Name)
+}
+
+// badSignatures are what Argo CD says of a commit whose signature it does not accept, 2.14
+// and since 3.5.
+func badSignatures() []string {
+	return []string{"signature is required", "this key is not allowed in AppProject", "Could not verify commit signature", "Failed verifying revision"}
+}
+
+func (f Facts) badSignature() *v1alpha1.ApplicationCondition {
+	for _, text := range badSignatures() {
+		if condition := conditionWith(f.Setup.App, text); condition != nil {
+			return condition
+		}
+	}
+	return nil
+}
