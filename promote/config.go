@@ -27,6 +27,7 @@ type Config struct {
 	Targets []Target // at least one, in one infra repository and branch
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
+	From   string            // overlay of the environment whose images are promoted, in the place of Images; empty: none
 	Also   []string          // what keeps running and may move with the images, as Kind/name
 
 	Steps        []Step // at least one, percentages rising, none over 100
@@ -57,15 +58,18 @@ type Config struct {
 
 	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not
 
+	Soak          time.Duration // how long that environment must have been good
+	WaitForSource time.Duration // how long it is waited for
+
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Reason string // why, for the commit and the report
 	RunURL string // the workflow run, for the commit and the report
 	Actor  string // who started the run, for the commit and the report
 	DryRun bool   // plan and check, push nothing
 
-	// SourceCommit is the commit of the service's own repository that the run was
+	// CodeCommit is the commit of the service's own repository that the run was
 	// started for, as owner/repository@commit, for the record.
-	SourceCommit string
+	CodeCommit string
 	// RunAgain says that this is not the workflow run's first attempt: what a
 	// newer run has done since stays.
 	RunAgain bool

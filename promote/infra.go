@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,14 +19,15 @@ type infra struct {
 	branch  Branch
 	commits Commits
 	debug   func(text string)
+	input   string // that names the overlay; empty: path
 }
 
 // situation is the overlay at the branch's tip, with its record.
 func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, error) {
 	at := Situation{Target: i.Target, Tip: tip.Commit, Tree: tip.Tree}
 	if _, err := fs.Stat(tip.Tree, i.Overlay); errors.Is(err, fs.ErrNotExist) {
-		return at, fmt.Errorf("path: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
-			i.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
+		return at, fmt.Errorf("%s: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
+			cmp.Or(i.input, "path"), i.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
 	}
 	var err error
 	if at.Now, err = i.read(ctx, tip); err != nil {

@@ -74,6 +74,13 @@ func (j *journal) confirms(at Situation, split knative.Split) {
 	}
 }
 
+// takes notes what the images are taken from.
+func (j *journal) takes(from Source) { j.result.Source, j.result.NotBefore = from, time.Time{} }
+
+// notBefore notes when the environment that they come from will have been good
+// for long enough; zero: nobody knows.
+func (j *journal) notBefore(at time.Time) { j.result.NotBefore = at }
+
 // renders notes what the overlay renders to, and the difference.
 func (j *journal) renders(before, after *knative.State) {
 	j.result.Before, j.result.After = before.Manifest, after.Manifest

@@ -30,6 +30,8 @@ func (e ending) outcome(cancelled bool) (Status, error) {
 		return Held, e.cause
 	case !e.back && isFrozen(e.cause):
 		return Frozen, e.cause
+	case !e.back && isNotYet(e.cause):
+		return NotYet, e.cause
 	case !e.back:
 		return Failed, e.cause
 	case e.failed == nil && !e.atOnce:

@@ -30,6 +30,7 @@ type part struct {
 	unread   error            // why there are none, though they are asked for
 	at       Situation        // as last seen
 	plan     Plan             // of a promotion: what is left to do
+	source   Source           // what the images of the plan are taken from
 	planned  []*knative.State // what its first and its last commit that are left lead to
 	begun    int              // how many of the plan's steps the run has come to
 	reached  Status           // how it ends if nothing stops the run; empty: unchanged

@@ -43,6 +43,7 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []PlannedStep
 
+	source   Source         // what the images were taken from
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
 	now      *knative.State // what the first commit starts from
@@ -275,16 +276,6 @@ func firstOf(images []string) string {
 		return ""
 	}
 	return images[0]
-}
-
-// subject is a commit's, of what happens to the target.
-func subject(t Target, what string) string {
-	return strings.TrimSpace(t.Service+" "+t.Environment) + ": " + what
-}
-
-// short is a revision's name without the Service's.
-func short(service, revision string) string {
-	return strings.TrimPrefix(revision, service+"-")
 }
 
 // version is an image's tag, or the beginning of its digest.

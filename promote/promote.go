@@ -21,6 +21,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 		err = r.each(func(p *part) error { return p.look(ctx, 0) })
 	}
 	if err == nil {
+		err = r.each(func(p *part) error { return p.takeFrom(ctx, r.tip) })
+	}
+	if err == nil {
 		err = r.each(func(p *part) error { return p.makePlan(ctx) })
 	}
 	if err == nil {
@@ -57,6 +60,7 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.journal.debugPlan(plan, p.at)
+	plan.source = p.source
 	plan.started = p.journal.result.Started
 	if err := p.journal.planned(plan, p.at); err != nil {
 		return err

@@ -33,10 +33,11 @@ type Record struct {
 	From      Version   `yaml:"from,omitempty,flow"` // what had the traffic before; zero on a first deployment
 	Base      string    `yaml:"base,omitempty"`      // commit with the overlay from before; empty: nothing to roll back to
 	Started   time.Time `yaml:"started"`
-	Run       string    `yaml:"run,omitempty"`    // address of the workflow run
-	Actor     string    `yaml:"actor,omitempty"`  // who started it
-	Source    string    `yaml:"source,omitempty"` // repository@commit that it was started for
-	Past      []Entry   `yaml:"past,omitempty"`   // what came before, newest first
+	Run       string    `yaml:"run,omitempty"`         // address of the workflow run
+	Actor     string    `yaml:"actor,omitempty"`       // who started it
+	Code      string    `yaml:"code,omitempty"`        // repository@commit that it was started for
+	Source    Source    `yaml:"source,omitempty,flow"` // the environment that To's images were taken from
+	Past      []Entry   `yaml:"past,omitempty"`        // what came before, newest first
 }
 
 // A Version is a revision and the images of its containers.
@@ -112,6 +113,15 @@ func (r Record) is(promotion, step string) bool { return r.Promotion == promotio
 // rollsBack tells whether the recorded step rolled back.
 func (r Record) rollsBack() bool { return rollsBack(r.Step) }
 
+// rolledBackTo is the revision that has the traffic after the recorded step, which
+// rolled back: a restore gives it to what had it before.
+func (r Record) rolledBackTo() string {
+	if r.Step == stepRestore {
+		return r.From.Revision
+	}
+	return r.To.Revision
+}
+
 // entry is how the recorded promotion ended, as far as is known.
 func (r Record) entry() Entry {
 	e := Entry{
@@ -157,7 +167,7 @@ func (r Record) encode() ([]byte, error) {
 	}
 	r.Format = recordFormat
 	r.Started, r.Passed = r.Started.UTC().Truncate(time.Second), r.Passed.UTC().Truncate(time.Second)
-	r.Run, r.Actor, r.Source = word(r.Run), word(r.Actor), word(r.Source)
+	r.Run, r.Actor, r.Code = word(r.Run), word(r.Actor), word(r.Code)
 	for {
 		text, err := r.text()
 		if err != nil {

@@ -35,7 +35,8 @@ const (
 	RolledBack Status = "rolled-back"
 	Held       Status = "held"
 	Superseded Status = "superseded"
-	Frozen     Status = "frozen" // before its first commit
+	Frozen     Status = "frozen"  // before its first commit
+	NotYet     Status = "not-yet" // the environment that the images come from has not shown yet that they are good
 	Failed     Status = "failed"
 	Cancelled  Status = "cancelled"
 )
@@ -51,6 +52,8 @@ type Result struct {
 	Warning          string                    `json:"warning,omitempty"`   // what a person should know although it ended so
 	DryRun           bool                      `json:"dry-run,omitempty"`   // the run only says what it would do
 	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
+	Source           Source                    `json:"source,omitzero"`     // the environment that the images were taken from
+	NotBefore        time.Time                 `json:"not-before,omitzero"` // when that will have been good for long enough
 	Frozen           bool                      `json:"frozen,omitempty"`    // whether the infra repository's windows kept it from its next commit
 	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
 	Revision         string                    `json:"revision,omitempty"`

@@ -18,7 +18,8 @@ import (
 type run struct {
 	Config
 	Systems
-	parts []*part // one a target, in their order
+	tip   gitops.Snapshot // that the overlays were read at
+	parts []*part         // one a target, in their order
 
 	barred error // why no further step may be published; nil: nothing forbids it
 }
@@ -28,14 +29,13 @@ type run struct {
 func open(ctx context.Context, command Command, c Config, on Systems) (*run, error) {
 	r, started := &run{Config: c, Systems: on.complete()}, time.Now()
 	err := checkTargets(c.Targets)
-	var tip gitops.Snapshot
 	if err == nil {
-		tip, err = r.Branch.Tip(ctx)
+		r.tip, err = r.Branch.Tip(ctx)
 	}
 	for _, target := range c.Targets {
 		p := newPart(command, c, target, r.Systems, started)
 		if err == nil {
-			err = p.read(ctx, tip)
+			err = p.read(ctx, r.tip)
 		}
 		r.parts = append(r.parts, p)
 	}

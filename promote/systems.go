@@ -24,6 +24,8 @@ type Systems struct {
 
 	Sources analysis.Sources // what AnalysisTemplates measure with
 
+	Applications Applications // nil: nobody can tell what runs in the environment that images come from
+
 	// What the check and the preflight ask; nil: that is not asked.
 	Setup     SetupReader
 	PushRight PushRight

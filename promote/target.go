@@ -1,6 +1,10 @@
 package promote
 
-import "github.com/acme/knative-promote/argo"
+import (
+	"strings"
+
+	"github.com/acme/knative-promote/argo"
+)
 
 // A Target is a Service that a run promotes: its overlay in the infra
 // repository, and the Argo CD Application that syncs it. Without a name the
@@ -9,4 +13,14 @@ type Target struct {
 	argo.Target
 	Environment string // label for people; usually the overlay folder's name
 	Overlay     string // folder of the kustomize overlay, slash-separated, relative to the repository
+}
+
+// subject is a commit's, of what happens to the target.
+func subject(t Target, what string) string {
+	return strings.TrimSpace(t.Service+" "+t.Environment) + ": " + what
+}
+
+// short is a revision's name without the Service's.
+func short(service, revision string) string {
+	return strings.TrimPrefix(revision, service+"-")
 }

@@ -48,7 +48,7 @@ func (t task) connect() (promote.Systems, error) {
 	if err != nil {
 		return on, badSetting(err)
 	}
-	on.Cluster, on.Setup = cluster, cluster
+	on.Cluster, on.Setup, on.Applications = cluster, cluster, cluster
 	on.Sources.Job = analysis.Job{Run: func(ctx context.Context, cronJob string) (analysis.JobEnd, error) {
 		end, err := cluster.RunJob(ctx, s.Target.App, cronJob)
 		return analysis.JobEnd(end), err

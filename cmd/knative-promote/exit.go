@@ -29,7 +29,7 @@ const (
 	exitRefused     = 12
 	exitErrors      = 13
 	exitWarnings    = 14
-	exitFrozen      = 15
+	exitNotYet      = 15
 )
 
 // An exit is a code and what it means.
@@ -56,7 +56,7 @@ func exits() []exit {
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
 		{exitErrors, "errors found", "the command check, or the preflight of a promotion, found what would break it, or the file of the freezes cannot be read; nothing was changed"},
 		{exitWarnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
-		{exitFrozen, "frozen", "the infra repository's windows let the service have no more traffic now; nothing was changed"},
+		{exitNotYet, "not yet", "the infra repository's windows let the service have no more traffic now, or the environment that its images come from has not shown yet that they are good; nothing was changed"},
 	}
 }
 
@@ -64,7 +64,7 @@ func exits() []exit {
 // what it met, and one that has changed something never ends as bad input.
 func exitCode(err error, result promote.Result) int {
 	switch status := result.Status; {
-	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Frozen, promote.Cancelled, promote.Failed}, status):
+	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Frozen, promote.NotYet, promote.Cancelled, promote.Failed}, status):
 		return exitOK
 	case is[*promote.RestoreError](err):
 		return exitNotRestored
@@ -74,8 +74,8 @@ func exitCode(err error, result promote.Result) int {
 		return exitSuperseded
 	case status == promote.Cancelled:
 		return exitCancelled
-	case status == promote.Frozen:
-		return exitFrozen
+	case status == promote.Frozen, status == promote.NotYet:
+		return exitNotYet
 	case status == promote.Held:
 		return exitHeld
 	}
@@ -127,8 +127,11 @@ func isAny(err error, kinds ...error) bool {
 
 // errorTitle is the title of the error that a run ends with.
 func errorTitle(code int, err error) string {
-	if code == exitHeld && !is[*promote.GateError](err) {
+	switch {
+	case code == exitHeld && !is[*promote.GateError](err):
 		return "Held" // no gate has failed, the next step may not be published
+	case code == exitNotYet && is[*promote.FreezeError](err):
+		return "Frozen"
 	}
 	return exitName(code)
 }

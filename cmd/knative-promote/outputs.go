@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote"
@@ -19,7 +20,7 @@ type outputRow struct {
 // outputTable is the table of outputs.
 func outputTable() []outputRow {
 	return []outputRow{
-		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `frozen`, `failed` or `cancelled`",
+		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `failed` or `cancelled`",
 			func(r promote.Result) string { return string(cmp.Or(r.Status, promote.Failed)) }},
 		{"changed", "`true` if this run pushed a commit, else `false`",
 			func(r promote.Result) string { return strconv.FormatBool(r.Changed) }},
@@ -37,6 +38,10 @@ func outputTable() []outputRow {
 			func(r promote.Result) string { return r.URL }},
 		{"candidate-url", "the URL of the candidate's tag",
 			func(r promote.Result) string { return r.CandidateURL }},
+		{"source", "what the images were taken from with `from`: the overlay, the commit that it was read at and the revision that ran there, in JSON",
+			func(r promote.Result) string { return jsonUnlessZero(r.Source) }},
+		{"not-before", "when the environment that `from` names will have been good for the time of `soak`, as 2006-01-02T15:04:05Z; empty where that is not what is missing",
+			func(r promote.Result) string { return timeText(r.NotBefore) }},
 		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
 			func(r promote.Result) string { return r.Difference.String() }},
 		{"findings", "what `check`, or the preflight of a promotion, found, in JSON",
@@ -53,6 +58,22 @@ func outputsOf(result promote.Result) []console.Output {
 		outputs = append(outputs, console.Output{Name: row.Name, Value: row.Value(result)})
 	}
 	return outputs
+}
+
+// jsonUnlessZero is the source in JSON, and empty for none.
+func jsonUnlessZero(source promote.Source) string {
+	if source.IsZero() {
+		return ""
+	}
+	return jsonText(source)
+}
+
+// timeText is the time in UTC, and empty for none.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 // jsonText is the value in JSON, and empty for what has none.

@@ -21,8 +21,13 @@ func (w *world) checkPromises() (int, error) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), longest) // in a test's process one renders at a time
 	defer stop()
-	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt}
+	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Shared: w.staging}
 	own, broken := history.Check(ctx)
+	if w.staging {
+		history.Overlay, history.Ready = stagingPath, nil // nobody looks what is ready there
+		more, wrong := history.Check(ctx)
+		own, broken = own+more, errors.Join(broken, wrong)
+	}
 	return own, errors.Join(broken, w.forced(), w.hidesSecrets())
 }
 

@@ -81,6 +81,7 @@ type setting struct {
 	service, path string
 	autoSync      bool
 	readOnly      bool
+	staging       bool
 	polls         bool
 	denied        []string
 	overrides     map[string]v1alpha1.ResourceOverride
@@ -101,6 +102,8 @@ func readSetting(workDir string) (setting, error) {
 			s.path = value
 		case "auto-sync":
 			s.autoSync = value != "off"
+		case "staging":
+			s.staging = true
 		case "read-only":
 			s.readOnly = true
 		case "polls":

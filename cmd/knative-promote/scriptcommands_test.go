@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"testing/fstest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // commands are what scripts can say beside testscript's own words.
@@ -222,7 +221,8 @@ func (w *world) versionOf(target servingv1.TrafficTarget) string {
 		return "gone"
 	}
 	image := revision.Spec.Containers[0].Image
-	return image[strings.LastIndex(image, ":")+1:]
+	_, tag, digest := kustomize.SplitImage(image)
+	return cmp.Or(tag, digest)
 }
 
 func gitlog(ts *testscript.TestScript, w *world, _ []string) {
@@ -261,40 +261,4 @@ func outputIs(ts *testscript.TestScript, w *world, args []string) {
 		return
 	}
 	ts.Fatalf("there is no output %s", args[0])
-}
-
-// filesBelow are the files of a folder by their names inside it.
-func filesBelow(dir string) (map[string]string, error) {
-	files := map[string]string{}
-	tree := os.DirFS(dir)
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(tree, name)
-		files[name] = string(text)
-		return err
-	})
-	return files, err
-}
-
-func mapFS(files map[string]string) fs.FS {
-	tree := fstest.MapFS{}
-	for name := range maps.Keys(files) {
-		tree[name] = &fstest.MapFile{Data: []byte(files[name]), Mode: 0o644}
-	}
-	return tree
-}
-
-// copyOver writes the files of one folder into another.
-func copyOver(to, from string) error {
-	files, err := filesBelow(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for name, text := range files {
-		name = filepath.Join(to, filepath.FromSlash(name))
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
-	}
-	return err
 }

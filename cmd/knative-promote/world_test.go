@@ -116,6 +116,7 @@ func (w *world) startServers() error {
 	started, err := servers.Start(servers.Config{
 		Folder: filepath.Join(w.dir, ".git-server"), Infra: os.DirFS(content), Hooks: noForce(), GitToken: gitToken,
 		App:    argotest.App{Name: "the-app", Path: w.path, DestinationNamespace: namespace, AutoSync: w.autoSync, SelfHeal: w.autoSync},
+		More:   w.more(),
 		Argo:   w.argoConfig(),
 		GitHub: w.hub,
 		Around: w.around,
@@ -126,6 +127,16 @@ func (w *world) startServers() error {
 	w.servers, w.bare, w.argo = started, started.Bare, started.Argo
 	w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main")
 	return err
+}
+
+const stagingPath = "apps/product-import/overlays/staging"
+
+// more is the environment before production, where the script wants one.
+func (w *world) more() []argotest.App {
+	if !w.staging {
+		return nil
+	}
+	return []argotest.App{{Name: "staging-app", Path: stagingPath, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}}
 }
 
 // infraFolder is the example infra repository.

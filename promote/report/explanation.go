@@ -58,7 +58,7 @@ func advice(r promote.Result, at Place) string {
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
 	case promote.Held:
 		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + rollbackAdvice(r, at)
-	case promote.Frozen:
+	case promote.Frozen, promote.NotYet:
 		return "**Next:** nothing was changed. Start the same run again when it is over.\n\n"
 	case promote.Cancelled, promote.Failed:
 		return unfinishedAdvice(r, at)

@@ -39,6 +39,8 @@ func outcome(r promote.Result) (icon, words string) {
 		return "⏭️", noun + " superseded by a newer change"
 	case promote.Frozen:
 		return "❄️", noun + " frozen"
+	case promote.NotYet:
+		return "⏳", noun + " not yet possible"
 	case promote.Failed:
 		return "❌", noun + " failed" + atPercent(r)
 	case promote.Cancelled:

@@ -30,6 +30,8 @@ type Config struct {
 	GitToken string
 	// App is the Application, without its repository.
 	App argotest.App
+	// More are other Applications of the same repository.
+	More []argotest.App
 	// Argo is the rest of Argo CD.
 	Argo argotest.Config
 	// GitHub is the API of the service's repository.
@@ -90,8 +92,10 @@ func (s *Servers) startGit(c Config) (err error) {
 }
 
 func (s *Servers) startArgo(c Config) (err error) {
-	c.App.RepoURL, c.App.GitDir = s.Repository, s.Bare
-	c.Argo.Apps = []argotest.App{c.App}
+	for _, app := range append([]argotest.App{c.App}, c.More...) {
+		app.RepoURL, app.GitDir = s.Repository, s.Bare
+		c.Argo.Apps = append(c.Argo.Apps, app)
+	}
 	c.Argo.Middleware = func(next http.Handler) http.Handler { return c.Around("argocd", next) }
 	if s.Argo, err = argotest.Start(c.Argo); err != nil {
 		return fmt.Errorf("starting Argo CD: %w", err)

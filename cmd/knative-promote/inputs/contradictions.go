@@ -19,11 +19,34 @@ import (
 // It looks only at inputs whose own value is good.
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
+		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkSigning(given), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
+}
+
+// checkFrom wants one answer to what is promoted, and somebody who knows what runs
+// in the environment that it comes from.
+func (s *Settings) checkFrom(given origins) string {
+	from := given.source("from")
+	if from == "" {
+		for _, name := range []string{"soak", "wait-for-source"} {
+			if given.source(name) != "" && !given.has("from") {
+				return fmt.Sprintf("%s (%s): there is no environment to promote from; set from, for example: apps/product-import/overlays/staging", name, given.source(name))
+			}
+		}
+		return ""
+	}
+	switch {
+	case given.source("image") != "":
+		return fmt.Sprintf("image (%s): from is set too (%s), and says which images are promoted; remove one of them", given.source("image"), from)
+	case s.Promote.From == s.Target.Overlay:
+		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment", s.Promote.From)
+	case s.Argo.Server == "" && s.Command == Diff:
+		return fmt.Sprintf("from (%s): only Argo CD knows which images run there; set argocd-server, argocd-token and application too", from)
+	}
+	return ""
 }
 
 func (s *Settings) checkProbe(given origins) string {

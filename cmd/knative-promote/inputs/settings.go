@@ -89,11 +89,11 @@ func (s *Settings) complete(w console.Workflow) {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff
 	}
 	s.Promote.Targets = []promote.Target{s.Target}
-	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.SourceCommit = w.RunURL, w.RunAgain, w.Actor, w.Source()
+	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Source()
 }
 
 // DiffsCheckout says whether the run compares the overlays that a pull
 // request touches instead of planning one promotion.
 func (s *Settings) DiffsCheckout() bool {
-	return s.Command == Diff && len(s.Promote.Images) == 0
+	return s.Command == Diff && len(s.Promote.Images) == 0 && s.Promote.From == ""
 }

@@ -86,6 +86,13 @@ func (s *Settings) what() []Input {
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
 				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
+		{Name: "from", Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: bind(&p.From, parseFolder),
+			Usage: "folder of the environment whose images to promote, in the place of image: those that its live revision runs, by their digests, " +
+				"and only where its last promotion has passed all gates, is live and has been so for the time of soak"},
+		{Name: "soak", Example: "1h", For: []Command{Promote, Diff}, Value: bind(&p.Soak, parseDuration),
+			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
+		{Name: "wait-for-source", Example: "30m", For: []Command{Promote}, Value: bind(&p.WaitForSource, parseDuration),
+			Usage: "how long to wait until it may be promoted from (default: not at all)"},
 		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},

@@ -1,0 +1,138 @@
+package promote
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// A Source is the environment whose images a promotion takes: the overlay that
+// `from` names, as it was then.
+type Source struct {
+	Overlay  string `yaml:"overlay" json:"overlay"`
+	Commit   string `yaml:"commit" json:"commit"`     // the branch's tip that showed it
+	Revision string `yaml:"revision" json:"revision"` // that ran there
+}
+
+// IsZero tells whether there is none.
+func (s Source) IsZero() bool { return s.Overlay == "" }
+
+// A NotYetError is a promotion that did not begin because the environment that
+// it takes its images from has not shown yet that they are good.
+type NotYetError struct {
+	From   string    // the overlay
+	Reason string    // what is missing
+	Until  time.Time // when that alone will be enough, unless something changes; zero: nobody knows
+}
+
+// Error says what is missing, and from when it will not be.
+func (e *NotYetError) Error() string {
+	text := fmt.Sprintf("from: %s is not to be promoted yet: %s; nothing was changed", e.From, e.Reason)
+	if e.Until.IsZero() {
+		return text + ": start the run again when that is over"
+	}
+	return fmt.Sprintf("%s: start the run again at %s", text, e.Until.UTC().Format(time.RFC3339))
+}
+
+func isNotYet(err error) bool {
+	_, is := errors.AsType[*NotYetError](err)
+	return is
+}
+
+// A sourceSight is what was seen of a source: the overlay at the tip, and what
+// each Application shows that deploys it.
+type sourceSight struct {
+	Situation
+	apps []appSight
+}
+
+// An appSight is what one Application shows.
+type appSight struct {
+	app     argo.App
+	verdict argo.Verdict
+	seen    argo.Observed
+}
+
+// missing is why the images of a source must not be promoted now; nil: they may.
+func (s sourceSight) missing(c Config, now time.Time) *NotYetError {
+	reason := s.unfinished(c)
+	if reason == "" {
+		reason = s.notLive()
+	}
+	if reason != "" {
+		return &NotYetError{From: s.Overlay, Reason: reason}
+	}
+	since := s.since()
+	if good := since.Add(c.Soak); c.Soak > 0 && good.After(now) {
+		return &NotYetError{From: s.Overlay, Until: good,
+			Reason: fmt.Sprintf("it is good since %s, and soak wants %s", since.UTC().Format(time.RFC3339), c.Soak)}
+	}
+	return nil
+}
+
+// unfinished is what Git says against a source: only a promotion to all of the
+// traffic, whose last gates have passed, and which nobody has changed since, is
+// one.
+func (s sourceSight) unfinished(c Config) string {
+	if s.Unreadable != nil {
+		return fmt.Sprintf("its record cannot be read: %v", s.Unreadable)
+	}
+	split, err := s.split(c)
+	if err != nil {
+		return err.Error()
+	}
+	r := s.Record.of(s.Overlay)
+	switch {
+	case !r.exists():
+		return "nothing was promoted there yet, so no record says that its gates have passed"
+	case r.rollsBack():
+		return "its last promotion was rolled back, to " + r.rolledBackTo()
+	case r.Percent < 100:
+		return fmt.Sprintf("a promotion is under way there, %s has %d %% of the traffic", r.To.Revision, r.Percent)
+	case !r.passed():
+		return fmt.Sprintf("the last gates of %s have not passed yet", r.To.Revision)
+	case r.disagreement(s.Overlay, split) != "":
+		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.disagreement(s.Overlay, split))
+	}
+	if made, known, err := s.Now.Made(r.To.Revision); err != nil || known && !made || !r.To.sameImages(s.Now) {
+		return fmt.Sprintf("its template was changed since %s was promoted", r.To.Revision)
+	}
+	return ""
+}
+
+// notLive is what the Applications of a source say against it.
+func (s sourceSight) notLive() string {
+	if len(s.apps) == 0 {
+		return "no Application that the token sees deploys it"
+	}
+	for _, a := range s.apps {
+		if a.verdict.State != argo.Live {
+			return fmt.Sprintf("application %s does not show it live: %s", a.app, a.verdict.Reason)
+		}
+	}
+	if s.unlike() {
+		return "its Applications run different images under the same tag"
+	}
+	return ""
+}
+
+// since is from when on the source has been as it is: the last gates had passed,
+// by the clock of that run, and the Service has been ready everywhere, by the
+// cluster's. A change of the traffic makes it ready anew, so that a revert, which
+// brings an earlier record back, begins anew too.
+func (s sourceSight) since() time.Time {
+	since := s.Record.Passed
+	for _, a := range s.apps {
+		if a.seen.Service == nil {
+			continue
+		}
+		for _, condition := range a.seen.Service.Status.Conditions {
+			if at := condition.LastTransitionTime.Inner.Time; at.After(since) {
+				since = at
+			}
+		}
+	}
+	return since
+}

@@ -1,0 +1,127 @@
+package promote
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// A containerImage is the image of a container, or of an init container.
+type containerImage struct {
+	name  string // empty where the overlay gives a single container none
+	image string
+	init  bool
+}
+
+// containersOf are the containers as an overlay renders them, init containers last.
+func containersOf(state *knative.State) ([]containerImage, error) {
+	service, err := state.Written()
+	if err != nil {
+		return nil, err
+	}
+	var all []containerImage
+	for _, c := range service.Spec.Template.Spec.Containers {
+		all = append(all, containerImage{c.Name, c.Image, false})
+	}
+	for _, c := range service.Spec.Template.Spec.InitContainers {
+		all = append(all, containerImage{c.Name, c.Image, true})
+	}
+	return all, nil
+}
+
+// imagesFrom are the images of a source under the names that the target has for
+// them, by the digests that the source's live revision runs. Containers belong
+// together by their names, or where there is one alone on both sides.
+func imagesFrom(source sourceSight, target *knative.State) ([]kustomize.Image, error) {
+	there, err := containersOf(source.Now)
+	if err != nil {
+		return nil, err
+	}
+	here, err := containersOf(target)
+	if err != nil {
+		return nil, err
+	}
+	var images []kustomize.Image
+	for i, container := range here {
+		match := slices.IndexFunc(there, func(c containerImage) bool { return c.name == container.name && c.init == container.init })
+		if len(here) == 1 && len(there) == 1 {
+			match = 0
+		}
+		if match < 0 {
+			return nil, badInput("from: %s has no container %q, and %s has: expected the same containers, by name", source.Overlay, container.name, target.Overlay)
+		}
+		image := taken(there[match].image, source.digest(match), container.image)
+		if other := slices.IndexFunc(images, func(o kustomize.Image) bool { return o.Name == image.Name }); other < 0 {
+			images = append(images, image)
+		} else if images[other] != image {
+			return nil, badInput("from: containers of %s would need %s and %s of one image: expected a name for each in container %d of %s",
+				target.Overlay, images[other], image, i+1, target.Overlay)
+		}
+	}
+	return images, nil
+}
+
+// taken is the image that a container gets: its own name with the tag of the
+// source's image and the digest that runs there.
+func taken(source, running, own string) kustomize.Image {
+	_, tag, digest := kustomize.SplitImage(source)
+	name, _, _ := kustomize.SplitImage(own)
+	if running != "" {
+		digest = running
+	}
+	return kustomize.Image{Name: name, NewTag: tag, Digest: digest}
+}
+
+// digest is that of the image which the i-th container of a source runs; empty
+// where Knative was told not to look it up.
+func (s sourceSight) digest(i int) string {
+	for _, a := range s.apps {
+		if digest := runningDigest(a.seen.Revision, i); digest != "" {
+			return digest
+		}
+	}
+	return ""
+}
+
+// unlike tells whether the Applications of a source run different images under
+// the same tag, as after a tag was pushed again.
+func (s sourceSight) unlike() bool {
+	for i := range len(s.Now.Images()) + len(s.Now.InitImages()) {
+		for _, a := range s.apps {
+			if digest := runningDigest(a.seen.Revision, i); digest != "" && digest != s.digest(i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// runningDigest is the digest of the i-th container of a revision, init
+// containers last.
+func runningDigest(revision *servingv1.Revision, i int) string {
+	if revision == nil {
+		return ""
+	}
+	containers, statuses := revision.Spec.Containers, revision.Status.ContainerStatuses
+	if i >= len(containers) {
+		i, containers, statuses = i-len(containers), revision.Spec.InitContainers, revision.Status.InitContainerStatuses
+	}
+	if i >= len(containers) {
+		return ""
+	}
+	return digestIn(statuses, containers[i])
+}
+
+func digestIn(statuses []servingv1.ContainerStatus, container corev1.Container) string {
+	for _, s := range statuses {
+		if s.Name == container.Name {
+			_, _, digest := kustomize.SplitImage(s.ImageDigest)
+			return digest
+		}
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+)
+
+// sourcePoll is how often a source is looked at that is waited for.
+const sourcePoll = 5 * time.Second
+
+// Applications finds those of Argo CD that deploy a folder of the infra
+// repository.
+type Applications interface {
+	Applications(ctx context.Context, source argo.Source) ([]argo.App, error)
+}
+
+// takeFrom sets the images of the part to those that run in the environment
+// that the run promotes from, and waits for that where it is asked to.
+func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
+	if p.From == "" {
+		return nil
+	}
+	if r := p.at.Record.of(p.Overlay); r.Source.Overlay == p.From && !r.rollsBack() && !(r.Percent == 100 && r.passed()) {
+		p.source = r.Source
+		p.journal.takes(p.source)
+		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", r.Source.Overlay, r.Source.Commit)
+		return nil
+	}
+	for until := time.Now().Add(p.WaitForSource); ; {
+		err := p.takeOnce(ctx, tip)
+		if !isNotYet(err) || !time.Now().Before(until) {
+			return err
+		}
+		p.journal.say("waiting: %v", err)
+		if err := sleep(ctx, min(sourcePoll, time.Until(until))); err != nil {
+			return err
+		}
+		if tip, err = p.Branch.Tip(ctx); err != nil {
+			return err
+		}
+		if err := p.read(ctx, tip); err != nil {
+			return err
+		}
+		if err := p.look(ctx, 0); err != nil {
+			return err
+		}
+	}
+}
+
+// takeOnce looks at the source once.
+func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
+	sight, err := p.seeSource(ctx, tip)
+	if err != nil {
+		return err
+	}
+	if missing := sight.missing(p.Config, time.Now()); missing != nil {
+		p.journal.notBefore(missing.Until)
+		return missing
+	}
+	if p.Images, err = imagesFrom(sight, p.at.Now); err != nil {
+		return err
+	}
+	p.source = Source{Overlay: p.From, Commit: tip.Commit.Hash, Revision: sight.Record.To.Revision}
+	p.journal.takes(p.source)
+	p.journal.say("from: %s runs %s at %.10s, good since %s", p.From, p.source.Revision, p.source.Commit, sight.since().UTC().Format(time.RFC3339))
+	p.at.Next, err = withImages(ctx, p.at.Now, p.Images)
+	return err
+}
+
+// seeSource reads the source's overlay, and asks its Applications.
+func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot) (sourceSight, error) {
+	from := p.Target
+	from.Overlay, from.Service, from.Environment = p.From, "", ""
+	from.Source.Path = p.From
+	source := infra{Target: from, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, input: "from"}
+	at, err := source.situation(ctx, tip)
+	if err != nil {
+		return sourceSight{}, err
+	}
+	sight := sourceSight{Situation: at}
+	if sight.unfinished(p.Config) != "" {
+		return sight, nil
+	}
+	if p.Applications == nil {
+		return sight, fmt.Errorf("from: %w", errNoCluster)
+	}
+	apps, err := p.Applications.Applications(ctx, at.Source)
+	if err != nil {
+		return sight, fmt.Errorf("from: %w", err)
+	}
+	want := expected{Version: at.Record.To, promotion: at.Record.Promotion, step: at.Record.Step}
+	if want.traffic, err = at.Now.Traffic(); err != nil {
+		return sight, err
+	}
+	for _, app := range apps {
+		source.Target = at.Target
+		source.App = app
+		verdict, seen, err := p.Cluster.Check(ctx, source.intent(tip.Commit.Hash, want))
+		if err != nil {
+			return sight, fmt.Errorf("from: %w", err)
+		}
+		sight.apps = append(sight.apps, appSight{app, verdict, seen})
+	}
+	return sight, nil
+}
