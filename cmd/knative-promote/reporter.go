@@ -19,7 +19,7 @@ type reporter struct {
 	settings inputs.Settings
 	workflow console.Workflow
 	console  *console.Console
-	comment  *commenter
+	follow   []*follower
 	place    report.Place
 
 	group     string // title of the open group
@@ -28,8 +28,12 @@ type reporter struct {
 }
 
 func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) *reporter {
-	comment := &commenter{ctx: context.WithoutCancel(ctx), settings: s, workflow: w, console: c}
-	return &reporter{settings: s, workflow: w, console: c, comment: comment, place: placeOf(s)}
+	r := &reporter{settings: s, workflow: w, console: c, place: placeOf(s)}
+	ctx = context.WithoutCancel(ctx)
+	if s.GitHubToken != "" && w.Repository != "" {
+		r.follow = append(r.follow, &follower{what: "Comment", console: c, begin: commenter{ctx, s, w, c}.begin})
+	}
+	return r
 }
 
 // placeOf is what the pages say of where the promotion happens.
@@ -59,7 +63,7 @@ func (r *reporter) Report(result promote.Result) {
 		r.shown = now
 		// A run that is killed leaves this summary; the end says what is wrong with the last one.
 		_ = r.summarize(result)
-		r.comment.offer(result)
+		r.offer(result)
 	}
 }
 
@@ -86,9 +90,17 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	if err := r.summarize(result); err != nil {
 		r.console.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
-	r.comment.offer(result)
-	r.comment.end(ctx)
+	r.offer(result)
+	for _, f := range r.follow {
+		f.end(ctx)
+	}
 	return result, err
+}
+
+func (r *reporter) offer(result promote.Result) {
+	for _, f := range r.follow {
+		f.offer(result)
+	}
 }
 
 // inWords is how the run ended, in one line.

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/promote"
+)
+
+// How long the end of a run waits for what shows it on the forge, and how long
+// one write comes after another, as GitHub asks for. A cancelled run has ten
+// seconds in all.
+const (
+	followTime       = 15 * time.Second
+	followTimeCancel = time.Second
+	followPause      = time.Second
+)
+
+// A follower shows a run on the forge, beside the run. It skips states that it
+// is too slow for, and what goes wrong is a warning, said once.
+type follower struct {
+	what    string // that it writes, for the warning
+	console *console.Console
+	begin   func() (write func(promote.Result) error, err error) // with nothing to write: nil
+
+	results chan promote.Result // newest state, at most one; nil: nothing is written yet
+	closing chan struct{}       // the last state is offered
+	done    chan struct{}       // it is written
+}
+
+// offer puts the newest state in the place of one that was not written yet.
+// The first one starts the writing.
+func (f *follower) offer(result promote.Result) {
+	if f.results == nil {
+		f.results, f.closing, f.done = make(chan promote.Result, 1), make(chan struct{}), make(chan struct{})
+		go f.follow()
+	}
+	select {
+	case <-f.results:
+	default:
+	}
+	f.results <- result
+}
+
+// end waits until the last state is written.
+func (f *follower) end(ctx context.Context) {
+	if f.results == nil {
+		return
+	}
+	close(f.results)
+	close(f.closing)
+	wait := followTime
+	if ctx.Err() != nil {
+		wait = followTimeCancel
+	}
+	select {
+	case <-f.done:
+	case <-time.After(wait):
+		f.warn(errors.New("the GitHub API took too long"))
+	}
+}
+
+// follow writes every state that is offered.
+func (f *follower) follow() {
+	defer close(f.done)
+	write, err := f.begin()
+	warned := false
+	for result := range f.results {
+		if write != nil {
+			err = write(result)
+		}
+		if err != nil && !warned {
+			warned = true
+			f.warn(err)
+		}
+		select {
+		case <-time.After(followPause):
+		case <-f.closing:
+		}
+	}
+}
+
+func (f *follower) warn(err error) {
+	f.console.Warning(console.Note{Title: fmt.Sprintf("%s not written", f.what), Text: err.Error()})
+}
