@@ -15,6 +15,7 @@ const closeTime = 30 * time.Second
 type closing struct {
 	*part
 	promotion, step string // of the record
+	commit          string // that was live
 }
 
 // close commits that the gates of the last steps have passed. The commit
@@ -51,7 +52,7 @@ func (c closing) edit(ctx context.Context, now time.Time) edit {
 			{Key: trailerStep, Value: c.step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},
 		},
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return editPassed(ctx, c.infra, tip, c.promotion, c.step, now)
+			return editPassed(ctx, c, tip, now)
 		},
 	}
 }
@@ -62,7 +63,7 @@ func (r *run) unclosed() []closing {
 	var closings []closing
 	for _, p := range r.parts {
 		if !p.plan.closed() {
-			closings = append(closings, closing{p, p.plan.ID, p.plan.last()})
+			closings = append(closings, closing{p, p.plan.ID, p.plan.last(), p.journal.result.Commit})
 		}
 	}
 	return closings
@@ -72,7 +73,7 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		closings = append(closings, closing{b.part, b.position.promotion, b.step})
+		closings = append(closings, closing{b.part, b.position.promotion, b.step, b.journal.result.Commit})
 	}
 	return closings
 }
@@ -90,8 +91,8 @@ func (c closing) title() string {
 
 // editPassed notes in the record of a step that its gates have passed. Where
 // the overlay has come to another step there is nothing to note.
-func editPassed(ctx context.Context, infra infra, tip gitops.Snapshot, promotion, step string, now time.Time) (map[string][]byte, error) {
-	state, err := infra.read(ctx, tip)
+func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Time) (map[string][]byte, error) {
+	state, err := c.infra.read(ctx, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +100,10 @@ func editPassed(ctx context.Context, infra infra, tip gitops.Snapshot, promotion
 	if err != nil {
 		return nil, unreadable(state, err)
 	}
-	if !record.is(promotion, step) || record.passed() {
+	if !record.is(c.promotion, c.step) || record.passed() {
 		return nil, nil
 	}
-	record.Passed = now
+	record.Passed, record.Commit = now, c.commit
 	text, err := record.encode()
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type Record struct {
 	Step      string    `yaml:"step"`                // candidate, 10, 100, restore, rollback
 	Percent   int       `yaml:"percent"`             // share of To
 	Passed    time.Time `yaml:"passed,omitempty"`    // when the last gate of the step had passed; zero: not yet
+	Commit    string    `yaml:"commit,omitempty"`    // that was live when they had; empty: not yet
 	To        Version   `yaml:"to,flow"`             // what is promoted, or rolled back to
 	From      Version   `yaml:"from,omitempty,flow"` // what had the traffic before; zero on a first deployment
 	Base      string    `yaml:"base,omitempty"`      // commit with the overlay from before; empty: nothing to roll back to
@@ -257,6 +258,8 @@ func (r Record) check() error {
 		return fmt.Errorf("percent: %d does not belong to step %s", r.Percent, r.Step)
 	case r.To.IsZero():
 		return errors.New("to: a revision is missing")
+	case !recordBase.MatchString(r.Commit):
+		return fmt.Errorf("commit: %q is no commit", r.Commit)
 	case !recordBase.MatchString(r.Base):
 		return fmt.Errorf("base: %q is no commit", r.Base)
 	case len(r.Past) > pastLimit:

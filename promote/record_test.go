@@ -18,7 +18,7 @@ const someCommit = "74e5219b3179dd83185b313e8da45aa39506eafd"
 func someRecord() Record {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	return Record{
-		Format: 1, Promotion: "3f9c2d1e8a71", Overlay: "apps/web/overlays/production", Step: "10", Percent: 10, Passed: at.Add(time.Minute),
+		Format: 1, Promotion: "3f9c2d1e8a71", Overlay: "apps/web/overlays/production", Step: "10", Percent: 10, Passed: at.Add(time.Minute), Commit: someCommit,
 		To:   Version{Revision: "web-3f9c2d1e", Images: []string{"ghcr.io/acme/web:v2"}, InitImages: []string{"ghcr.io/acme/migrate:v2"}},
 		From: Version{Revision: "web-8a71e0c4", Images: []string{"ghcr.io/acme/web:v1"}, InitImages: []string{"ghcr.io/acme/migrate:v1"}},
 		Base: someCommit, Started: at, Run: "https://github.com/acme/web/actions/runs/1", Actor: "octocat", Code: "acme/web@" + someCommit,
@@ -48,6 +48,7 @@ overlay: apps/web/overlays/production
 step: "10"
 percent: 10
 passed: 2026-11-22T10:01:00Z
+commit: 74e5219b3179dd83185b313e8da45aa39506eafd
 to: {revision: web-3f9c2d1e, images: ['ghcr.io/acme/web:v2'], init-images: ['ghcr.io/acme/migrate:v2']}
 from: {revision: web-8a71e0c4, images: ['ghcr.io/acme/web:v1'], init-images: ['ghcr.io/acme/migrate:v1']}
 base: 74e5219b3179dd83185b313e8da45aa39506eafd
@@ -78,7 +79,7 @@ func TestRecordRefused(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"cut":           {strings.Join(lines[:8], ""), "its end is missing"},
 		"line lost":     {strings.Join(append(lines[:9:9], lines[10:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
-		"entry lost":    {strings.Join(append(lines[:15:15], lines[16:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
+		"entry lost":    {strings.Join(append(lines[:16:16], lines[17:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
 		"share":         {strings.Replace(text, "percent: 10", "percent: 11", 1), "percent: 11 does not belong to step 10"},
 		"actor":         {strings.Replace(text, "octocat", "octopus", 1), "its checksum does not fit: lines were changed, lost or merged"},
 		"both sides":    {lines[0] + lines[1] + "promotion: 3f9c2d1e8a72\n" + strings.Join(lines[2:], ""), `it is not written as this version writes it: yaml: unmarshal errors: line 3: mapping key "promotion" already defined at line 2`},
@@ -90,6 +91,7 @@ func TestRecordRefused(t *testing.T) {
 		"id":            {strings.Replace(text, "3f9c2d1e8a71", "x", 1), `promotion: "x" is no id`},
 		"step":          {strings.Replace(text, `step: "10"`, "step: half", 1), `step: "half" is no step`},
 		"no revision":   {strings.Replace(text, "web-3f9c2d1e", `""`, 1), "to: a revision is missing"},
+		"commit":        {strings.Replace(text, "commit: 74e5", "commit: main", 1), `commit: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
 		"base":          {strings.Replace(text, "base: 74e5", "base: main", 1), `base: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
 		"text after it": {text + "more: 1\n", "its checksum does not fit: lines were changed, lost or merged"},
 	} {
@@ -149,7 +151,7 @@ func TestRecordOfHostileText(t *testing.T) {
 	}
 	r := someRecord()
 	r.To.Images = []string{"a\nb\u2028c"}
-	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != 18 {
+	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != 19 {
 		t.Errorf("an image with line breaks makes more lines:\n%s", out)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/oneline"
 )
 
 // A Source is the environment whose images a promotion takes: the overlay that
@@ -45,7 +46,8 @@ func isNotYet(err error) bool {
 // each Application shows that deploys it.
 type sourceSight struct {
 	Situation
-	apps []appSight
+	apps   []appSight
+	states map[string]string // of the commit that was live when the last gates had passed, by their names
 }
 
 // An appSight is what one Application shows.
@@ -60,6 +62,9 @@ func (s sourceSight) missing(c Config, now time.Time) *NotYetError {
 	reason := s.unfinished(c)
 	if reason == "" {
 		reason = s.notLive()
+	}
+	if reason == "" {
+		reason = s.unchecked(c.Checks)
 	}
 	if reason != "" {
 		return &NotYetError{From: s.Overlay, Reason: reason}
@@ -114,6 +119,20 @@ func (s sourceSight) notLive() string {
 	}
 	if s.unlike() {
 		return "its Applications run different images under the same tag"
+	}
+	return ""
+}
+
+// unchecked is which of the checks has no success on the commit that was live.
+func (s sourceSight) unchecked(checks []string) string {
+	for _, name := range checks {
+		switch state := s.states[name]; state {
+		case "success":
+		case "":
+			return fmt.Sprintf("commit %.10s has no status %s", s.Record.Commit, name)
+		default:
+			return fmt.Sprintf("the status %s of commit %.10s is %s", name, s.Record.Commit, oneline.Of(state, wordLimit))
+		}
 	}
 	return ""
 }

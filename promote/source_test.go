@@ -43,10 +43,11 @@ func goodSource(t *testing.T) sourceSight {
 	target.Overlay = stagingOverlay
 	return sourceSight{
 		Situation: Situation{Target: target, Now: next, Record: Record{
-			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon,
+			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: someCommit,
 			To: versionOf(to, next), From: Version{Revision: "product-import-00001"},
 		}},
 		apps: []appSight{{argo.App{Name: "staging"}, argo.Verdict{State: argo.Live}, argo.Observed{Service: readySince(noon), Revision: running("sha256:" + zeros)}}},
+		states: map[string]string{"e2e": "success", "lint": "failure"},
 	}
 }
 
@@ -99,6 +100,10 @@ func TestSourceMissing(t *testing.T) {
 			other.seen.Revision = running("sha256:1" + zeros[1:])
 			s.apps = append(s.apps, other)
 		}, "its Applications run different images under the same tag"},
+		"no status": {func(_ *testing.T, s *sourceSight) { delete(s.states, "e2e") },
+			"commit 74e5219b31 has no status e2e"},
+		"a status that failed": {func(_ *testing.T, s *sourceSight) { s.states = map[string]string{"e2e": "failure"} },
+			"the status e2e of commit 74e5219b31 is failure"},
 		"soak": {func(_ *testing.T, s *sourceSight) { s.Record.Passed = noon.Add(time.Second) },
 			"it is good since 2026-11-22T12:00:01Z, and soak wants 1h0m0s"},
 	} {
@@ -108,7 +113,7 @@ func TestSourceMissing(t *testing.T) {
 			to := s.Record.To.Revision
 			test.change(t, &s)
 			c := config(Step{Percent: 100})
-			c.Soak = time.Hour
+			c.Soak, c.Checks = time.Hour, []string{"e2e"}
 			got := ""
 			if missing := s.missing(c, noon.Add(time.Hour)); missing != nil {
 				got = missing.Reason

@@ -18,6 +18,12 @@ type Applications interface {
 	Applications(ctx context.Context, source argo.Source) ([]argo.App, error)
 }
 
+// Statuses are those that a forge shows beside the commits of the infra repository.
+type Statuses interface {
+	// States are the states of a commit's statuses, by their names.
+	States(ctx context.Context, commit string) (map[string]string, error)
+}
+
 // takeFrom sets the images of the part to those that run in the environment
 // that the run promotes from, and waits for that where it is asked to.
 func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
@@ -104,6 +110,11 @@ func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot) (sourceSight,
 			return sight, fmt.Errorf("from: %w", err)
 		}
 		sight.apps = append(sight.apps, appSight{app, verdict, seen})
+	}
+	if len(p.Checks) > 0 && at.Record.Commit != "" {
+		if sight.states, err = p.Statuses.States(ctx, at.Record.Commit); err != nil {
+			return sight, fmt.Errorf("from: checks: %w", err)
+		}
 	}
 	return sight, nil
 }

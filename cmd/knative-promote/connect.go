@@ -3,19 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"net/http"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/web"
-	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/prometheus"
 )
 
@@ -39,6 +35,13 @@ func (t task) connect() (promote.Systems, error) {
 			repo.Sign = signer.Sign
 		}
 		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
+	}
+	if len(s.Promote.Checks) > 0 {
+		found, err := statusesOf(s, t.workflow, t.console)
+		if err != nil {
+			return on, err
+		}
+		on.Statuses = found
 	}
 	if err := t.measure(&on); err != nil || s.Argo.Server == "" {
 		return on, err
@@ -90,20 +93,9 @@ func badSetting(err error) error {
 func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Repo, error) {
 	remote := s.Remote
 	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
-	if s.App.ID == "" {
-		return gitops.Open(remote)
-	}
-	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: repourl.Read(remote.URL).Name(), Transport: r.Trace("GitHub")(http.DefaultTransport)})
-	if err != nil {
+	var err error
+	if remote.Mint, err = infraToken(s, w, r); err != nil {
 		return nil, err
-	}
-	remote.Mint = func(ctx context.Context) (string, error) {
-		token, err := app.Token(ctx)
-		if errors.Is(err, github.ErrApp) {
-			err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
-		}
-		r.Hide(token)
-		return token, err
 	}
 	return gitops.Open(remote)
 }

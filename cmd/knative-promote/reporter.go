@@ -33,6 +33,9 @@ func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *
 	if s.GitHubToken != "" && w.Repository != "" {
 		r.follow = append(r.follow, &follower{what: "Comment", console: c, begin: commenter{ctx, s, w, c}.begin})
 	}
+	if s.Statuses && !s.Promote.DryRun {
+		r.follow = append(r.follow, &follower{what: "Commit status", console: c, begin: statusWriter{ctx, s, w, c}.begin})
+	}
 	return r
 }
 

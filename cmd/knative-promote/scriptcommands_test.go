@@ -36,6 +36,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"argo":       argocd,          // see there
 		"github":     hub,             // github down|up
 		"prometheus": startPrometheus, // see there
+		"status":     commitStatus,    // see there
 		"sign":       sign,            // see there
 		"output":     outputIs,        // output NAME REGEXP: what the last program told the runner
 	}

@@ -25,6 +25,9 @@ const renewal = 10 * time.Minute
 // repository and nothing else. A token lives for an hour, so a promotion that
 // takes longer needs more than one. It is safe for concurrent use.
 type App struct {
+	// Statuses says that the tokens must be good for commit statuses too.
+	Statuses bool
+
 	config Config
 	id     string
 	key    *rsa.PrivateKey
@@ -94,15 +97,31 @@ func (a *App) mint(ctx context.Context) (string, time.Time, error) {
 	}
 	made, _, err := c.api.Apps.CreateInstallationToken(ctx, at.GetID(), &github.InstallationTokenOptions{
 		Repositories: []string{c.name},
-		Permissions:  &github.InstallationPermissions{Contents: github.String("write")},
+		Permissions:  a.permissions(),
 	})
 	if err != nil {
-		return "", time.Time{}, c.noToken(err, "has it the permission contents: write?")
+		return "", time.Time{}, c.noToken(err, "has it the permission contents: write"+a.alsoWants()+"?")
 	}
 	if made.GetToken() == "" || !made.GetExpiresAt().After(time.Now()) {
 		return "", time.Time{}, errors.New("asking for a token of the GitHub App: the answer holds none that is good now")
 	}
 	return made.GetToken(), made.GetExpiresAt().Time, nil
+}
+
+// permissions are what the tokens are good for, and no more.
+func (a *App) permissions() *github.InstallationPermissions {
+	wanted := &github.InstallationPermissions{Contents: github.String("write")}
+	if a.Statuses {
+		wanted.Statuses = github.String("write")
+	}
+	return wanted
+}
+
+func (a *App) alsoWants() string {
+	if a.Statuses {
+		return ", and statuses: write"
+	}
+	return ""
 }
 
 // claim says who the App is, for a few minutes. GitHub allows ten; the clocks
@@ -130,5 +149,5 @@ func (c *Client) noToken(err error, hint string) error {
 	case code >= 400 && code < 500:
 		return fmt.Errorf("%s: %w: GitHub answered %d %s: %s", doing, ErrApp, code, http.StatusText(code), hint)
 	}
-	return fmt.Errorf("%s: %w", doing, c.explain(err))
+	return fmt.Errorf("%s: %w", doing, c.explain(err, mayComment))
 }

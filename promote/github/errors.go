@@ -25,8 +25,16 @@ func status(err error) int {
 	return 0
 }
 
-// explain replaces an error of go-github by one line without the token.
-func (c *Client) explain(err error) error {
+// The permissions that a token may lack.
+const (
+	mayComment    = "pull-requests: write"
+	maySetStatus  = "statuses: write"
+	mayReadStatus = "statuses: read"
+)
+
+// explain replaces an error of go-github by one line without the token, which
+// names the permission that a request needs.
+func (c *Client) explain(err error, permission string) error {
 	if err == nil {
 		return nil
 	}
@@ -37,7 +45,7 @@ func (c *Client) explain(err error) error {
 	}
 	var refusal *github.ErrorResponse
 	if errors.As(err, &refusal) {
-		return errors.New(c.clean(words(refusal)))
+		return errors.New(c.clean(words(refusal, permission)))
 	}
 	var failed *url.Error
 	if errors.As(err, &failed) {
@@ -47,7 +55,7 @@ func (c *Client) explain(err error) error {
 }
 
 // words says what GitHub answered, and what to do about it.
-func words(refusal *github.ErrorResponse) string {
+func words(refusal *github.ErrorResponse, permission string) string {
 	code := refusal.Response.StatusCode
 	text := fmt.Sprintf("GitHub answered %d %s", code, http.StatusText(code))
 	for _, message := range append([]github.Error{{Message: refusal.Message}}, refusal.Errors...) {
@@ -60,7 +68,7 @@ func words(refusal *github.ErrorResponse) string {
 	case http.StatusUnauthorized:
 		return text + "; the token is wrong or has expired"
 	case http.StatusForbidden:
-		return text + "; the token needs the permission pull-requests: write"
+		return text + "; the token needs the permission " + permission
 	case http.StatusNotFound:
 		return text + "; it does not exist, or the token cannot see it"
 	}

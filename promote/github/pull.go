@@ -24,7 +24,7 @@ func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) 
 		pulls, err = c.pullsOfGitea(ctx, commit)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.explain(err))
+		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.explain(err, mayComment))
 	}
 	best, number := 0, 0
 	for _, pull := range pulls {
@@ -41,7 +41,7 @@ func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) 
 func (c *Client) UnmergedOfFork(ctx context.Context, number int) (bool, error) {
 	pull, _, err := c.api.PullRequests.Get(ctx, c.owner, c.name, number)
 	if err != nil {
-		return false, fmt.Errorf("looking up pull request %d: %w", number, c.explain(err))
+		return false, fmt.Errorf("looking up pull request %d: %w", number, c.explain(err, mayComment))
 	}
 	own := pull.GetBase().GetRepo().GetID()
 	return !pull.GetMerged() && (own == 0 || pull.GetHead().GetRepo().GetID() != own), nil

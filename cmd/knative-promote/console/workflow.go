@@ -100,9 +100,9 @@ func ReadWorkflow(getenv func(string) string) (Workflow, error) {
 	return w, nil
 }
 
-// Source is the commit that the workflow runs for, repository@commit; empty
+// Code is the commit that the workflow runs for, repository@commit; empty
 // outside a workflow.
-func (w *Workflow) Source() string {
+func (w *Workflow) Code() string {
 	if w.Repository == "" || w.SHA == "" {
 		return ""
 	}

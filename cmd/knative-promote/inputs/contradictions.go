@@ -21,7 +21,7 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
 		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
-		s.checkSigning(given), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
+		s.checkSigning(given), s.checkStatuses(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
 }
@@ -31,7 +31,7 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 func (s *Settings) checkFrom(given origins) string {
 	from := given.source("from")
 	if from == "" {
-		for _, name := range []string{"soak", "wait-for-source"} {
+		for _, name := range []string{"checks", "soak", "wait-for-source"} {
 			if given.source(name) != "" && !given.has("from") {
 				return fmt.Sprintf("%s (%s): there is no environment to promote from; set from, for example: apps/product-import/overlays/staging", name, given.source(name))
 			}

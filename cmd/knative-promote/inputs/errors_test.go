@@ -22,6 +22,8 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_ENVIRONMENT=a\nb", `environment: "a\nb" (INPUT_ENVIRONMENT): expected one printable line of 100 bytes at most; for example: production`},
 		{"INPUT_IMAGE=app:v1\napp:v2", `image: "app:v1\napp:v2" (INPUT_IMAGE): expected each image once, but app is there twice; for example: ghcr.io/acme/product-import:v2.0.0`},
 		{"INPUT_FROM=/staging/..", `from: "/staging/.." (INPUT_FROM): expected a folder relative to the repository's root, with slashes and no .. in it; for example: apps/product-import/overlays/staging`},
+		{"INPUT_CHECKS=a\x1bb", `checks: "a\x1bb" (INPUT_CHECKS): expected printable names of commit statuses, with commas or one per line; for example: e2e, contract`},
+		{"INPUT_STATUSES=on", `statuses: "on" (INPUT_STATUSES): expected true or false; for example: true`},
 		{"INPUT_SOAK=soon", `soak: "soon" (INPUT_SOAK): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 1h`},
 		{"INPUT_WAIT-FOR-SOURCE=0", `wait-for-source: "0" (INPUT_WAIT-FOR-SOURCE): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 30m`},
 		{"INPUT_REASON=a\x1b[31m", `reason: "a\x1b[31m" (INPUT_REASON): expected printable text of 500 bytes at most; for example: checkout errors since 14:10`},

@@ -155,3 +155,18 @@ func parseApp(current *argo.App) func(string) (argo.App, error) {
 		return app, nil
 	}
 }
+
+// parseChecks accepts the names of commit statuses, which may have blanks.
+func parseChecks(text string) ([]string, error) {
+	var names []string
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return nil, errors.New("expected printable names of commit statuses, with commas or one per line")
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}

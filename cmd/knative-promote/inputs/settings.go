@@ -57,6 +57,7 @@ type Settings struct {
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
 	GitHubToken string            // for the pull request comment; empty: no comment
+	Statuses    bool              // the infra repository's commits get statuses
 	PullRequest int               // that shows the report; 0: none known
 	Timeout     time.Duration     // of the whole run
 	Manifests   string            // folder for the rendered manifests; empty: they are not written
@@ -89,8 +90,12 @@ func (s *Settings) complete(w console.Workflow) {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff
 	}
 	s.Promote.Targets = []promote.Target{s.Target}
-	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Source()
+	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Code()
 }
+
+// WantsStatuses says whether commit statuses of the infra repository are read or
+// written.
+func (s *Settings) WantsStatuses() bool { return s.Statuses || len(s.Promote.Checks) > 0 }
 
 // DiffsCheckout says whether the run compares the overlays that a pull
 // request touches instead of planning one promotion.

@@ -91,6 +91,8 @@ func (s *Settings) what() []Input {
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak"},
 		{Name: "soak", Example: "1h", For: []Command{Promote, Diff}, Value: bind(&p.Soak, parseDuration),
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
+		{Name: "checks", Example: "e2e, contract", For: []Command{Promote, Diff}, Value: bind(&p.Checks, parseChecks),
+			Usage: "commit statuses of the infra repository, by name, with commas or one per line, that must be success on the commit that was live in that environment when its last gates had passed (default: none)"},
 		{Name: "wait-for-source", Example: "30m", For: []Command{Promote}, Value: bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},
 		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
@@ -213,6 +215,8 @@ func (s *Settings) before() []Input {
 
 func (s *Settings) report() []Input {
 	return []Input{
+		{Name: "statuses", Default: "false", Example: "true", For: []Command{Promote, Rollback}, Value: bind(&s.Statuses, parseBool),
+			Usage: "show beside each commit in the infra repository, as the commit status `knative-promote/SERVICE/ENVIRONMENT`, whether its gates have passed; the token, or the App, must have the permission `statuses: write`"},
 		{Name: "github-token", Env: "GITHUB_TOKEN", ActionDefault: "${{ github.token }}", Example: "${{ github.token }}", Secret: true, Value: bind(&s.GitHubToken, parseSecret),
 			Usage: "token for the comment on the pull request"},
 		{Name: "pull-request", Example: "42", Value: bind(&s.PullRequest, parseCount(1, 1<<31-1)),

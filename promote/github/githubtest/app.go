@@ -75,7 +75,7 @@ func (a *App) mint(w http.ResponseWriter, r *http.Request) {
 	}
 	_, name, _ := strings.Cut(a.Repository, "/")
 	err := json.NewDecoder(r.Body).Decode(&asked)
-	narrow := slices.Equal(asked.Repositories, []string{name}) && len(asked.Permissions) == 1 && asked.Permissions["contents"] == "write"
+	narrow := slices.Equal(asked.Repositories, []string{name}) && asked.Permissions["contents"] == "write" && (len(asked.Permissions) == 1 || len(asked.Permissions) == 2 && asked.Permissions["statuses"] == "write")
 	if err != nil || !narrow || a.Readonly {
 		Refuse(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		return

@@ -18,6 +18,7 @@ type Server struct {
 	Token      string // that requests must bear; empty: any
 	Login      string // whose token it is; an app's ends in [bot]
 	App        *App   // that has tokens made; nil: none
+	Infra      Infra  // the infra repository, whose commits have statuses
 
 	// Fault may answer a request in the server's stead; it reports whether it did.
 	Fault func(http.ResponseWriter, *http.Request) bool
@@ -98,6 +99,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 	s.mu.Unlock()
 	if s.Fault != nil && s.Fault(w, r) {
+		return
+	}
+	if s.Infra.has(r) {
+		s.Infra.ServeHTTP(w, r)
 		return
 	}
 	if s.Token != "" && !isApps(r) && r.Header.Get("Authorization") != "Bearer "+s.Token {

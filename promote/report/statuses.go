@@ -1,0 +1,76 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/acme/knative-promote/promote"
+)
+
+// A Status is what a forge shows beside a commit of the infra repository: how
+// far the gates have come that were asked after it.
+type Status struct {
+	Commit      string
+	Context     string // its name
+	State       string // pending, success, failure or error, as GitHub and Gitea have them
+	Description string // at most 140 bytes
+}
+
+// maxDescription is the longest that GitHub takes
+// (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
+const maxDescription = 140
+
+// Statuses are those of the commits of a run, in their order.
+func Statuses(r promote.Result) []Status {
+	var all []Status
+	for _, step := range r.Steps {
+		if step.Commit == "" {
+			continue
+		}
+		state, words := stateOf(r, step)
+		all = append(all, Status{
+			Commit: step.Commit, Context: StatusContext(r.Target), State: state,
+			Description: cut(step.Name+": "+words, maxDescription),
+		})
+	}
+	return all
+}
+
+// StatusContext is the name of the statuses of a target.
+func StatusContext(t promote.Target) string {
+	return strings.TrimSuffix("knative-promote/"+t.Service+"/"+t.Environment, "/")
+}
+
+func stateOf(r promote.Result, step promote.StepResult) (state, words string) {
+	switch step.Progress {
+	case promote.Passed:
+		return "success", "all gates have passed"
+	case promote.Broken:
+		return "failure", brokenGate(step)
+	}
+	if r.Status != "" {
+		return "error", "the run ended before its gates had, as " + string(r.Status)
+	}
+	return "pending", "its gates are asked"
+}
+
+// brokenGate is why a step has failed.
+func brokenGate(step promote.StepResult) string {
+	for _, gate := range step.Gates {
+		switch gate.Progress {
+		case promote.Broken:
+			return "gate " + gate.Name + " failed: " + gate.Reason
+		case promote.Inconclusive:
+			return "gate " + gate.Name + " was inconclusive: " + gate.Reason
+		}
+	}
+	return "not seen live"
+}
+
+// cut is one line of at most so many bytes.
+func cut(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
+	}
+	return text
+}
