@@ -58,6 +58,7 @@ type Config struct {
 
 	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not
 
+	OnDrift       OnDrift       // what about configuration that it has and the target has not
 	Checks        []string      // commit statuses that must be success on the commit that was live there
 	Soak          time.Duration // how long that environment must have been good
 	WaitForSource time.Duration // how long it is waited for

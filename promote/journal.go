@@ -81,6 +81,14 @@ func (j *journal) takes(from Source) { j.result.Source, j.result.NotBefore = fro
 // for long enough; zero: nobody knows.
 func (j *journal) notBefore(at time.Time) { j.result.NotBefore = at }
 
+// drifts notes what configuration the source has and the target has not.
+func (j *journal) drifts(d Drift) {
+	j.result.Drift = d
+	for _, line := range d.words() {
+		j.say("configuration of %s that is not so here: %s", j.result.Source.Overlay, line)
+	}
+}
+
 // renders notes what the overlay renders to, and the difference.
 func (j *journal) renders(before, after *knative.State) {
 	j.result.Before, j.result.After = before.Manifest, after.Manifest

@@ -53,6 +53,7 @@ type Result struct {
 	DryRun           bool                      `json:"dry-run,omitempty"`   // the run only says what it would do
 	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
 	Source           Source                    `json:"source,omitzero"`     // the environment that the images were taken from
+	Drift            Drift                     `json:"-"`                   // configuration that the source has and the target has not
 	NotBefore        time.Time                 `json:"not-before,omitzero"` // when that will have been good for long enough
 	Frozen           bool                      `json:"frozen,omitempty"`    // whether the infra repository's windows kept it from its next commit
 	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
@@ -81,6 +82,10 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	drifted, _, err := changesOf(r.Drift.Changes)
+	if err != nil {
+		return nil, err
+	}
 	type rest Result
 	return json.Marshal(struct {
 		Command     Command `json:"command"`
@@ -91,7 +96,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		rest
 		Changes     []json.RawMessage `json:"changes,omitempty"`
 		MoreChanges int               `json:"more-changes,omitempty"` // objects, for which there is no room
-	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r), changes, more})
+		Drift       []json.RawMessage `json:"config-drift,omitempty"`
+		Missing     []string          `json:"config-missing,omitempty"`
+	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r), changes, more, drifted, r.Drift.Missing})
 }
 
 // Progress is how far a step or a gate has come.

@@ -46,7 +46,7 @@ func goodSource(t *testing.T) sourceSight {
 			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: someCommit,
 			To: versionOf(to, next), From: Version{Revision: "product-import-00001"},
 		}},
-		apps: []appSight{{argo.App{Name: "staging"}, argo.Verdict{State: argo.Live}, argo.Observed{Service: readySince(noon), Revision: running("sha256:" + zeros)}}},
+		apps:   []appSight{{argo.App{Name: "staging"}, argo.Verdict{State: argo.Live}, argo.Observed{Service: readySince(noon), Revision: running("sha256:" + zeros)}}},
 		states: map[string]string{"e2e": "success", "lint": "failure"},
 	}
 }

@@ -73,8 +73,10 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 	p.source = Source{Overlay: p.From, Commit: tip.Commit.Hash, Revision: sight.Record.To.Revision}
 	p.journal.takes(p.source)
 	p.journal.say("from: %s runs %s at %.10s, good since %s", p.From, p.source.Revision, p.source.Commit, sight.since().UTC().Format(time.RFC3339))
-	p.at.Next, err = withImages(ctx, p.at.Now, p.Images)
-	return err
+	if p.at.Next, err = withImages(ctx, p.at.Now, p.Images); err != nil {
+		return err
+	}
+	return p.tellDrift(ctx, sight)
 }
 
 // seeSource reads the source's overlay, and asks its Applications.

@@ -53,12 +53,15 @@ func Summary(r promote.Result, at Place, room int) string {
 }
 
 func page(r promote.Result, at Place, room int) string {
-	top := heading(r) + explanation(r, at) + preflightList(r) + changeTable(r) + stepTable(r, at.CommitURL) + measured(r) + trafficChart(r)
+	top := heading(r) + explanation(r, at) + preflightList(r) + missingList(r) + changeTable(r) + stepTable(r, at.CommitURL) + measured(r) + trafficChart(r)
 	bottom := footer(r)
 	verb := "changed"
 	if missed(r) {
 		verb = "would have changed"
 	}
-	shown := shrink(room-len(top)-len(bottom), []section{{difference: r.Difference, verb: verb, open: planned(r)}})
-	return top + shown[0] + bottom
+	shown := shrink(room-len(top)-len(bottom), []section{
+		{difference: r.Difference, verb: verb, open: planned(r)},
+		{difference: r.Drift.Changes, verb: "changed in " + r.Source.Overlay + " since the last promotion from there, and not so here", open: planned(r), level: changedFields},
+	})
+	return top + shown[0] + shown[1] + bottom
 }

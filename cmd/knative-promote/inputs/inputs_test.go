@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Promote: promote.Config{
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
-			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
+			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute,
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
@@ -105,7 +105,7 @@ func TestEveryInput(t *testing.T) {
 			Environment: "prod", Overlay: "apps/x",
 		},
 		Promote: promote.Config{
-			Images: images, Reason: "too many errors",
+			Images: images, Reason: "too many errors", OnDrift: promote.DriftWarn,
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
 			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
 			Probe:   promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},

@@ -93,6 +93,8 @@ func (s *Settings) what() []Input {
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
 		{Name: "checks", Example: "e2e, contract", For: []Command{Promote, Diff}, Value: bind(&p.Checks, parseChecks),
 			Usage: "commit statuses of the infra repository, by name, with commas or one per line, that must be success on the commit that was live in that environment when its last gates had passed (default: none)"},
+		{Name: "on-config-drift", Default: string(promote.DriftWarn), Example: string(promote.DriftFail), For: []Command{Promote, Diff}, Value: bind(&p.OnDrift, oneOf(promote.DriftWarn, promote.DriftFail)),
+			Usage: "when configuration has changed in that environment since the last promotion from there and is not so here, or its template names a ConfigMap or Secret that there is none of here: `warn` says so, `fail` does not begin"},
 		{Name: "wait-for-source", Example: "30m", For: []Command{Promote}, Value: bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},
 		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),

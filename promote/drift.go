@@ -1,0 +1,174 @@
+package promote
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/manifest"
+)
+
+// OnDrift is what a promotion does about configuration that its source has and the
+// target has not. The zero value is DriftWarn.
+type OnDrift string
+
+// The choices of on-config-drift.
+const (
+	DriftWarn OnDrift = "warn" // it is told
+	DriftFail OnDrift = "fail" // the promotion does not begin
+)
+
+// A Drift is configuration that the source of a promotion has and the target has
+// not. It is not promoted: images alone are.
+type Drift struct {
+	Changes manifest.Difference // in the source since the last promotion from there, and not so here
+	Missing []string            // ConfigMaps and Secrets that the source's template names, and the target neither renders nor names
+}
+
+// IsZero tells whether there is none.
+func (d Drift) IsZero() bool { return len(d.Changes) == 0 && len(d.Missing) == 0 }
+
+// words are what drifts, an element a line.
+func (d Drift) words() []string {
+	var lines []string
+	for _, o := range d.Changes {
+		if o.Change != manifest.Changed {
+			lines = append(lines, fmt.Sprintf("%s was %s", o.Name, o.Change))
+		}
+		for _, f := range o.Fields {
+			lines = append(lines, fmt.Sprintf("%s: %s: %s → %s", o.Name, f.Path, cmp.Or(f.Before, "nothing"), cmp.Or(f.After, "nothing")))
+		}
+		if o.MoreFields > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %d more", o.Name, o.MoreFields))
+		}
+	}
+	for _, name := range d.Missing {
+		lines = append(lines, name+" is named by its template, and neither rendered nor named here")
+	}
+	return lines
+}
+
+// tellDrift says what configuration the source has and the target has not, and
+// keeps the promotion from beginning where that is asked for.
+func (p *part) tellDrift(ctx context.Context, sight sourceSight) error {
+	source := infra{Target: sight.Target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug}
+	d, err := p.drift(ctx, source, sight)
+	if err != nil {
+		return err
+	}
+	p.journal.drifts(d)
+	if p.OnDrift != DriftFail || d.IsZero() {
+		return nil
+	}
+	lines := d.words()
+	reason := fmt.Sprintf("it has configuration that is not so here (on-config-drift is fail): %s", lines[0])
+	if more := len(lines) - 1; more > 0 {
+		reason += fmt.Sprintf("; and %d more, which the log has", more)
+	}
+	return &NotYetError{From: p.From, Reason: reason}
+}
+
+// drift compares the source with what it was when the target was promoted from
+// there last, and says what of that is not so here.
+func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (Drift, error) {
+	here := p.at.Now
+	d := Drift{Missing: missingRefs(sight.Now, here)}
+	last := p.at.Record.of(p.Overlay).Source
+	if last.Overlay != p.From || p.Commits == nil {
+		return d, nil
+	}
+	then, err := source.at(ctx, last.Commit)
+	if ctx.Err() != nil {
+		return d, ctx.Err()
+	}
+	if err != nil {
+		p.journal.say("from: what has changed in %s since the last promotion is not known: %v", p.From, err)
+		return d, nil
+	}
+	d.Changes = manifest.Drift(then.Manifest, sight.Now.Manifest, here.Manifest)
+	return d, nil
+}
+
+// missingRefs are the ConfigMaps and Secrets that one template names and that
+// the other overlay neither renders nor names. kustomize's hashes do not count.
+func missingRefs(from, here *knative.State) []string {
+	has := map[string]bool{}
+	for _, name := range refs(here) {
+		has[name] = true
+	}
+	for _, o := range here.Objects() {
+		has[o.GetKind()+" "+manifest.WithoutHash(o.GetName())] = true
+	}
+	missing := slices.DeleteFunc(refs(from), func(name string) bool { return has[name] })
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+// refs are the ConfigMaps and Secrets that a template names, and can't do without.
+func refs(state *knative.State) []string {
+	service, err := state.Written()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	add := func(kind, name string, optional *bool) {
+		if name != "" && (optional == nil || !*optional) {
+			names = append(names, kind+" "+manifest.WithoutHash(strings.TrimSpace(name)))
+		}
+	}
+	pod := service.Spec.Template.Spec.PodSpec
+	for _, c := range slices.Concat(pod.Containers, pod.InitContainers) {
+		containerRefs(c, add)
+	}
+	for _, v := range pod.Volumes {
+		volumeRefs(v.VolumeSource, add)
+	}
+	return names
+}
+
+func containerRefs(c corev1.Container, add func(kind, name string, optional *bool)) {
+	for _, from := range c.EnvFrom {
+		if from.ConfigMapRef != nil {
+			add("ConfigMap", from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
+		}
+		if from.SecretRef != nil {
+			add("Secret", from.SecretRef.Name, from.SecretRef.Optional)
+		}
+	}
+	for _, env := range c.Env {
+		if env.ValueFrom == nil {
+			continue
+		}
+		if ref := env.ValueFrom.ConfigMapKeyRef; ref != nil {
+			add("ConfigMap", ref.Name, ref.Optional)
+		}
+		if ref := env.ValueFrom.SecretKeyRef; ref != nil {
+			add("Secret", ref.Name, ref.Optional)
+		}
+	}
+}
+
+func volumeRefs(v corev1.VolumeSource, add func(kind, name string, optional *bool)) {
+	if v.ConfigMap != nil {
+		add("ConfigMap", v.ConfigMap.Name, v.ConfigMap.Optional)
+	}
+	if v.Secret != nil {
+		add("Secret", v.Secret.SecretName, v.Secret.Optional)
+	}
+	if v.Projected == nil {
+		return
+	}
+	for _, s := range v.Projected.Sources {
+		if s.ConfigMap != nil {
+			add("ConfigMap", s.ConfigMap.Name, s.ConfigMap.Optional)
+		}
+		if s.Secret != nil {
+			add("Secret", s.Secret.Name, s.Secret.Optional)
+		}
+	}
+}
