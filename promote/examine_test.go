@@ -191,7 +191,7 @@ func TestPreflight(t *testing.T) {
 	for preflight, want := range map[Preflight]string{
 		"":             "the preflight found what would break the promotion, nothing was pushed: ",
 		PreflightError: "the preflight found what would break the promotion, nothing was pushed: ",
-		PreflightWarn:  "", PreflightOff: "",
+		PreflightWarn:  "", PreflightOff: "", PreflightPlan: "", // nobody was asked who would refuse
 	} {
 		a := newAround()
 		a.push = fmt.Errorf("pushing: %w", gitops.ErrAuth)
@@ -208,7 +208,7 @@ func TestPreflight(t *testing.T) {
 		if errors.As(err, &stop) != (want != "") || err != nil && err.Error()[:len(want)] != want {
 			t.Errorf("preflight %q: error %v, want %q", preflight, err, want)
 		}
-		if found := len(p.journal.result.Findings) > 0; found != (preflight != PreflightOff) {
+		if found := len(p.journal.result.Findings) > 0; found != (preflight != PreflightOff && preflight != PreflightPlan) {
 			t.Errorf("preflight %q: found %v", preflight, p.journal.result.Findings)
 		}
 	}

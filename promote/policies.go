@@ -25,12 +25,9 @@ func (p *part) denials(ctx context.Context) ([]policy.Denial, error) {
 	if len(p.Policies) == 0 || slices.Contains(p.Skip, check.PolicyDenied) {
 		return nil, nil
 	}
-	set, err := policy.Read(p.at.Tree, p.Policies)
-	if _, unread := errors.AsType[*fs.PathError](err); unread {
-		return nil, fmt.Errorf("policies: %w", err)
-	}
+	set, err := p.readPolicies(p.at.Tree)
 	if err != nil {
-		return nil, badInput("policies: %w", err)
+		return nil, err
 	}
 	limited, stop := context.WithTimeout(ctx, policiesTime)
 	defer stop()
@@ -41,15 +38,33 @@ func (p *part) denials(ctx context.Context) ([]policy.Denial, error) {
 	var all []policy.Denial
 	for _, after := range planned {
 		found, err := set.Evaluate(limited, before.Objects(), after.Objects(), p.namespace())
-		if err != nil && ctx.Err() == nil {
-			return nil, badInput("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
-		}
 		if err != nil {
-			return nil, err
+			return nil, tooLong(ctx, err)
 		}
 		all, before = merged(all, found), after
 	}
 	return all, nil
+}
+
+// readPolicies reads the policies in a tree.
+func (c Config) readPolicies(tree fs.FS) (policy.Set, error) {
+	set, err := policy.Read(tree, c.Policies)
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		return set, fmt.Errorf("policies: %w", err)
+	}
+	if err != nil {
+		return set, badInput("policies: %w", err)
+	}
+	return set, nil
+}
+
+// tooLong is the error of policies whose evaluation was ended, by their own time
+// unless that of the run is over too.
+func tooLong(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return badInput("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
 }
 
 // merged adds denials, but not those that a commit before has had.

@@ -19,6 +19,7 @@ const (
 	PreflightError Preflight = "error" // the run ends before anything is pushed
 	PreflightWarn  Preflight = "warn"  // the run says so and goes on
 	PreflightOff   Preflight = "off"   // nothing is looked at
+	PreflightPlan  Preflight = "plan"  // nobody is asked: what is planned is looked at alone
 )
 
 // preflightTime is how long a promotion waits for what it can do without.
@@ -54,7 +55,10 @@ func (p *part) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].
 // preflight looks for what would break the promotion of one target. What it
 // cannot read never stops it.
 func (p *part) preflight(ctx context.Context) error {
-	if p.Preflight == PreflightOff || p.at.App == nil || p.Setup == nil {
+	switch {
+	case p.Preflight == PreflightPlan:
+		return p.examinePlan(ctx)
+	case p.Preflight == PreflightOff || p.at.App == nil || p.Setup == nil:
 		return nil
 	}
 	facts := p.facts(ctx)
@@ -73,7 +77,21 @@ func (p *part) preflight(ctx context.Context) error {
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
 	}
-	findings := check.Run(facts, skip...)
+	return p.stopped(check.Run(facts, skip...))
+}
+
+// examinePlan looks at what the planned commits render to.
+func (p *part) examinePlan(ctx context.Context) error {
+	facts := p.facts(ctx)
+	var err error
+	if facts.Denials, err = p.denials(ctx); err != nil {
+		return err
+	}
+	return p.stopped(check.Proposed(facts, p.Skip...))
+}
+
+// stopped is why findings stop the promotion; nil: they do not.
+func (p *part) stopped(findings []check.Finding) error {
 	p.journal.found(findings)
 	if p.Preflight == PreflightWarn || check.Count(findings, check.Error) == 0 {
 		return nil

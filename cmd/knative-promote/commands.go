@@ -80,7 +80,7 @@ func (t task) looked(ctx context.Context, err error) (promote.Result, error) {
 // checked-out commit changes.
 func (t task) diff(ctx context.Context) (promote.Result, error) {
 	if t.settings.DiffsCheckout() {
-		return looks(task.diffCheckout)(t, ctx)
+		return t.diffCheckout(ctx)
 	}
 	result, err := changes(promote.Run)(t, ctx)
 	if err == nil {

@@ -54,7 +54,7 @@ func exits() []exit {
 		{exitNotRestored, "rollback failed", "a gate failed and rolling back failed too; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
-		{exitErrors, "errors found", "the command check, or the preflight of a promotion, found what would break it, or the file of the freezes cannot be read; nothing was changed"},
+		{exitErrors, "errors found", "the command check or diff, or the preflight of a promotion, found what would break it, or the file of the freezes cannot be read; nothing was changed"},
 		{exitWarnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
 		{exitNotYet, "not yet", "the infra repository's windows let the service have no more traffic now, or the environment that its images come from has not shown yet that they are good; nothing was changed"},
 	}

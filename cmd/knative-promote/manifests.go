@@ -18,11 +18,11 @@ type rendered struct {
 	before, after []byte
 }
 
-// writeOverlays writes the manifests of all overlays that render.
+// writeOverlays writes the manifests of all overlays that change and render.
 func (t task) writeOverlays(overlays []report.Overlay) error {
 	var all []rendered
 	for _, o := range overlays {
-		if o.Err == "" {
+		if o.Changes() && o.Err == "" {
 			all = append(all, rendered{o.Path, o.Before, o.After})
 		}
 	}

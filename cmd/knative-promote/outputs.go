@@ -44,7 +44,7 @@ func outputTable() []outputRow {
 			func(r promote.Result) string { return timeText(r.NotBefore) }},
 		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
 			func(r promote.Result) string { return r.Difference.String() }},
-		{"findings", "what `check`, or the preflight of a promotion, found, in JSON",
+		{"findings", "what `check`, `diff` or the preflight of a promotion found, in JSON",
 			func(r promote.Result) string { return jsonText(r.Findings) }},
 		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons, and the fields of the rendered manifests that change",
 			func(r promote.Result) string { return jsonText(r) }},

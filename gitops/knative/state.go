@@ -44,6 +44,17 @@ func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, err
 	return s.with(ctx, nil)
 }
 
+// Rendered is an overlay that has been rendered already, with whatever Services
+// there are in it. It is for looking at its objects: no Service is found in it,
+// and an edit of it fails.
+func Rendered(tree fs.FS, overlay string, manifest []byte) (*State, error) {
+	decoded, err := decode(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("overlay %s: %w", overlay, err)
+	}
+	return &State{Overlay: overlay, Manifest: manifest, tree: tree, decoded: decoded}, nil
+}
+
 // with returns the State with these files edited too, rendered again.
 func (s *State) with(ctx context.Context, files map[string][]byte) (*State, error) {
 	next := &State{Overlay: s.Overlay, tree: s.tree, name: s.name, files: maps.Clone(s.files)}

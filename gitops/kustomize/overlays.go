@@ -42,6 +42,12 @@ func Touched(tree fs.FS, changed []string) ([]string, error) {
 	return touched, nil
 }
 
+// Overlays lists all overlays of a tree, as Touched does.
+func Overlays(tree fs.FS) ([]string, error) {
+	uses, components, err := kustomizations(tree)
+	return overlays(uses, components), err
+}
+
 // overlays are the folders that no other one builds on, and one of each cycle,
 // whose render will say what is wrong.
 func overlays(uses map[string][]string, components map[string]bool) []string {

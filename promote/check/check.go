@@ -67,9 +67,17 @@ func Rules() []Rule {
 
 // Run asks every rule but the ones to skip and sorts the findings, the worst
 // first.
-func Run(facts Facts, skip ...string) []Finding {
+func Run(facts Facts, skip ...string) []Finding { return run(Rules(), facts, skip) }
+
+// Proposed asks those rules that need to know no more than the files of a change
+// of the infra repository: about its manifests and its windows.
+func Proposed(facts Facts, skip ...string) []Finding {
+	return run(slices.Concat(manifestRules(), frozenRules()), facts, skip)
+}
+
+func run(rules []Rule, facts Facts, skip []string) []Finding {
 	var all []Finding
-	for _, rule := range Rules() {
+	for _, rule := range rules {
 		if !slices.Contains(skip, rule.ID) {
 			all = append(all, ask(rule, facts)...)
 		}

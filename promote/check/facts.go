@@ -21,6 +21,10 @@ type Facts struct {
 	Overlay *knative.State // the overlay as it renders at the tip
 	Next    *knative.State // the same with the images set; Overlay when there are none
 
+	// Before is the overlay before a change that is proposed, of which the others are
+	// the outcome. Nil: there is none, and what Overlay renders is there already.
+	Before *knative.State
+
 	// Planned is the overlay as the commits of the promotion render it, in order:
 	// the first one and the last. Those between differ in two numbers.
 	Planned []*knative.State

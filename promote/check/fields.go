@@ -30,12 +30,12 @@ var knownTypes = sync.OnceValue(func() *runtime.Scheme {
 
 // findUnknown leaves kinds alone that are not known. Of the Service that is
 // promoted it leaves to findNotNormal what that finds, and wrong types, without
-// which no promotion is planned.
+// which no promotion is planned. Of a change that is proposed neither is asked.
 func findUnknown(f Facts) []Finding {
 	var found []Finding
 	for _, o := range objects(f.result()) {
 		wrong := misfitsOf(o)
-		if f.isPromoted(o) {
+		if f.Before == nil && f.isPromoted(o) {
 			normal := f.notNormal()
 			wrong = slices.DeleteFunc(wrong, func(m misfit) bool {
 				return m.want != "" || slices.ContainsFunc(normal, func(r knative.Respelling) bool { return r.Path == jsonpointer.Join(m.steps...) })

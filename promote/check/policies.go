@@ -50,16 +50,22 @@ func (f Facts) result() *knative.State {
 	return f.Overlay
 }
 
-// isPromoted tells whether an object is the Service that is promoted. Every
-// promotion changes it.
+// isPromoted tells whether an object is a Service that is promoted: the one that
+// is asked for, or any where none is. Every promotion changes it.
 func (f Facts) isPromoted(o unstructured.Unstructured) bool {
-	return o.GetAPIVersion() == "serving.knative.dev/v1" && o.GetKind() == "Service" && o.GetName() == f.result().Service()
+	name := f.result().Service()
+	return o.GetAPIVersion() == "serving.knative.dev/v1" && o.GetKind() == "Service" && (name == "" || o.GetName() == name)
 }
 
-// applied tells whether a commit of a promotion changes an object. What it does
-// not change Argo CD does not send to the API server again.
+// applied tells whether a commit of a promotion, or the change that is proposed,
+// changes an object. What it does not change Argo CD does not send to the API
+// server again.
 func (f Facts) applied(o unstructured.Unstructured) bool {
-	return f.isPromoted(o) || !slices.ContainsFunc(objects(f.Overlay), func(before unstructured.Unstructured) bool {
+	before := f.Overlay
+	if f.Before != nil {
+		before = f.Before
+	}
+	return f.isPromoted(o) || !slices.ContainsFunc(objects(before), func(before unstructured.Unstructured) bool {
 		return reflect.DeepEqual(before.Object, o.Object)
 	})
 }
@@ -82,7 +88,7 @@ func findPolicyDenied(f Facts) []Finding {
 		message := manifest.HideSecrets(d.Message)
 		finding := Finding{
 			Problem:  fmt.Sprintf("policy %s denies %s: %s", d.Policy, title(d.Object), message),
-			Effect:   "The API server refuses it, and with it the sync of the promotion's commit.",
+			Effect:   "The API server refuses it, and with it the sync of every commit that has it.",
 			Evidence: fmt.Sprintf("expression %s of %s", d.Expression, d.File),
 			Fix:      "Change the object so that the expression is true, or the policy.",
 			File:     at.File, Line: at.Line,

@@ -68,6 +68,15 @@ func Read(tree fs.FS, patterns []string) (Set, error) {
 	return set, nil
 }
 
+// Matches tells whether one of the patterns matches a file, also one that is not
+// there any more.
+func Matches(patterns []string, file string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matched, err := path.Match(pattern, file)
+		return err == nil && matched
+	})
+}
+
 // matches are the files of the patterns, each once, in order.
 func matches(tree fs.FS, patterns []string) ([]string, error) {
 	var files []string

@@ -63,12 +63,21 @@ func redactedBlock(text string) string {
 	return fenced("", manifest.Shorten(manifest.HideSecrets(text), maxFix))
 }
 
-// preflightList names what a promotion found before its first commit. Notes are
-// left out: they are for the command check.
+// preflightList names what a promotion found before its first commit.
 func preflightList(r promote.Result) string {
+	list := findingList(r.Findings)
+	if list == "" {
+		return ""
+	}
+	return "**Preflight:**\n\n" + list + "\n"
+}
+
+// findingList names findings in one line each. Notes are left out: they are for
+// the command check.
+func findingList(findings []check.Finding) string {
 	var b strings.Builder
 	shown, left := 0, 0
-	for _, f := range r.Findings {
+	for _, f := range findings {
 		switch {
 		case f.Severity == check.Info:
 		case shown == maxBrief:
@@ -78,13 +87,10 @@ func preflightList(r promote.Result) string {
 			b.WriteString("- " + severityIcon(f.Severity) + " " + reason(f.Problem, maxProblem) + " (" + code(f.Rule, maxName) + ")\n")
 		}
 	}
-	if shown == 0 {
-		return ""
-	}
 	if left > 0 {
 		b.WriteString("- " + plural(left, "more finding") + " in the log\n")
 	}
-	return "**Preflight:**\n\n" + b.String() + "\n"
+	return b.String()
 }
 
 func severityIcon(s check.Severity) string {

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/windows"
 )
 
 // hostile are texts that want to be more than text.
@@ -88,8 +90,10 @@ func FuzzComment(f *testing.F) {
 			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
 		}
 		checkPage(t, Comment(r, Place{}), CommentLimit)
-		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text}}, len(r.Steps))
-		checkPage(t, DiffComment(overlays, []string{text}), CommentLimit)
+		found := slices.Repeat([]check.Finding{{Rule: text, Severity: check.Error, Problem: diff, Evidence: text}}, 20)
+		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text, Findings: found}}, len(r.Steps))
+		windows := promote.WindowsChange{File: text, Findings: found[:len(text)%2], Difference: windows.Difference{Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}}
+		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []string{text}, Windows: windows, Refused: diff}), CommentLimit)
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -19,21 +21,40 @@ type Overlay struct {
 	Before     []byte              // what it rendered; nil: nothing, or it did not render
 	After      []byte              // what it renders
 	Warnings   []string            // what would go wrong, in words
+	Findings   []check.Finding     // what the check finds in its manifests then
 	Err        string              // why it does not render, in words; empty: it does
 }
 
+// Changes tells whether the overlay renders to something else, or not at all.
+func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" }
+
+// A Diff is what a pull request changes of the infra repository.
+type Diff struct {
+	Overlays []Overlay
+	Own      []string              // changed files that are the tool's own
+	Windows  promote.WindowsChange // of the file that freezes promotions
+	Refused  string                // why the policies cannot be asked, in words; empty: they can
+}
+
+// Findings are all of them, in the order of the page.
+func (d Diff) Findings() []check.Finding {
+	all := append([]check.Finding{}, d.Windows.Findings...)
+	for _, o := range d.Overlays {
+		all = append(all, o.Findings...)
+	}
+	return all
+}
+
 // DiffComment is the body of the comment on a pull request of the infra
-// repository: what it changes in every overlay, and which of the files that
-// are the tool's own. It is at most CommentLimit bytes long; the longest diffs
-// are shortened first.
-func DiffComment(overlays []Overlay, own []string) string {
-	return DiffMarker + "\n\n" + overlayPage(overlays, own, CommentLimit-len(DiffMarker)-2)
+// repository: what it changes in every overlay, which of the files that are the
+// tool's own, and what of the windows. It is at most CommentLimit bytes long; the
+// longest diffs are shortened first.
+func DiffComment(d Diff) string {
+	return DiffMarker + "\n\n" + d.page(CommentLimit-len(DiffMarker)-2)
 }
 
 // DiffSummary is the same for the summary of the job, of at most room bytes.
-func DiffSummary(overlays []Overlay, own []string, room int) string {
-	return overlayPage(overlays, own, room)
-}
+func DiffSummary(d Diff, room int) string { return d.page(room) }
 
 // OwnChanged is what a person must know who merges a change of the tool's own
 // files.
@@ -46,10 +67,11 @@ const (
 	maxOwn      = 10
 )
 
-func overlayPage(overlays []Overlay, own []string, room int) string {
+func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
-	title := overlayHeading(overlays, len(own) > 0) + ownWarning(own)
+	overlays := d.Overlays
+	title := d.heading() + ownWarning(d.Own) + d.refusal() + windowsChange(d.Windows)
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -88,9 +110,9 @@ func ownWarning(own []string) string {
 	return text + "\n"
 }
 
-func overlayHeading(overlays []Overlay, own bool) string {
+func (d Diff) heading() string {
 	changed, broken, warned := 0, 0, 0
-	for _, o := range overlays {
+	for _, o := range d.Overlays {
 		switch {
 		case o.Err != "":
 			broken++
@@ -101,15 +123,9 @@ func overlayHeading(overlays []Overlay, own bool) string {
 			warned++
 		}
 	}
-	icon := "🔍"
-	if broken > 0 {
-		icon = "❌"
-	} else if warned > 0 || own {
-		icon = "⚠️"
-	}
-	words := "## " + icon + " No overlay would change"
+	words := "No overlay would change"
 	if changed > 0 {
-		words = "## " + icon + " " + plural(changed, "overlay") + " would change"
+		words = plural(changed, "overlay") + " would change"
 	}
 	if broken > 0 {
 		words += fmt.Sprintf(", %d would not render", broken)
@@ -117,7 +133,57 @@ func overlayHeading(overlays []Overlay, own bool) string {
 	if warned > 0 {
 		words += fmt.Sprintf(", %d with warnings", warned)
 	}
-	return words + "\n\n"
+	found := d.Findings()
+	if len(found) > 0 {
+		words += "; " + check.Tally(found)
+	}
+	icon := "🔍"
+	switch {
+	case broken > 0 || d.Refused != "" || check.Count(found, check.Error) > 0:
+		icon = severityIcon(check.Error)
+	case warned > 0 || len(d.Own) > 0 || check.Count(found, check.Warning) > 0:
+		icon = severityIcon(check.Warning)
+	}
+	return "## " + icon + " " + words + "\n\n"
+}
+
+// refusal says that nobody knows what the policies would have said.
+func (d Diff) refusal() string {
+	if d.Refused == "" {
+		return ""
+	}
+	return severityIcon(check.Error) + " " + reason(d.Refused, maxReason) + "\n\n"
+}
+
+// maxEntries is how many of the changed entries of the windows are shown.
+const maxEntries = 10
+
+// windowsChange is what becomes of the times in which promotions are frozen.
+func windowsChange(w promote.WindowsChange) string {
+	if w.File == "" {
+		return ""
+	}
+	var lines []string
+	for _, entry := range w.Removed {
+		lines = append(lines, "removed: "+reason(entry, maxReason))
+	}
+	for _, entry := range w.Added {
+		lines = append(lines, "added: "+reason(entry, maxReason))
+	}
+	text := "### " + code(w.File, maxName) + ", the windows of promotions\n\n"
+	for _, f := range w.Findings {
+		text += severityIcon(f.Severity) + " " + reason(f.Problem+": "+f.Evidence, maxReason) + " (" + code(f.Rule, maxName) + ")\n"
+	}
+	if len(w.Findings) == 0 && len(lines) == 0 {
+		text += "No time changes.\n"
+	}
+	for _, line := range lines[:min(len(lines), maxEntries)] {
+		text += "- " + line + "\n"
+	}
+	if left := len(lines) - maxEntries; left > 0 {
+		text += "- " + plural(left, "more change") + "\n"
+	}
+	return text + "\n"
 }
 
 // head is everything about the overlay but its diff.
@@ -138,6 +204,9 @@ func (o Overlay) head() string {
 	}
 	if left := len(o.Warnings) - maxWarnings; left > 0 {
 		b.WriteString(plural(left, "more warning") + ".\n\n")
+	}
+	if list := findingList(o.Findings); list != "" {
+		b.WriteString(list + "\n")
 	}
 	return b.String()
 }

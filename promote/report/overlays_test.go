@@ -13,17 +13,21 @@ import (
 func TestDiffComment(t *testing.T) {
 	t.Parallel()
 	golden.Run(t, "testdata/overlays/*.txtar", "comment.md", func(t *testing.T, parts map[string][]byte) string {
-		var overlays []Overlay
-		if err := json.Unmarshal(parts["overlays.json"], &overlays); err != nil {
+		diff := Diff{Own: strings.Fields(string(parts["own"])), Refused: strings.TrimSpace(string(parts["refused"]))}
+		if err := json.Unmarshal(parts["overlays.json"], &diff.Overlays); err != nil {
 			t.Fatal(err)
 		}
-		own := strings.Fields(string(parts["own"]))
-		comment := DiffComment(overlays, own)
+		if windows, changed := parts["windows.json"]; changed {
+			if err := json.Unmarshal(windows, &diff.Windows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		comment := DiffComment(diff)
 		if !strings.HasPrefix(comment, DiffMarker+"\n") {
 			t.Errorf("comment does not start with its marker: %.80q", comment)
 		}
 		checkPage(t, comment, CommentLimit)
-		checkPage(t, DiffSummary(overlays, own, summaryRoom), summaryRoom)
+		checkPage(t, DiffSummary(diff, summaryRoom), summaryRoom)
 		return comment
 	})
 }
@@ -53,7 +57,7 @@ func TestLadder(t *testing.T) {
 		{600, 150, "too long to show line by line</summary>"},
 		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
 	} {
-		page := DiffComment([]Overlay{{Path: "apps/a", Difference: long(c.objects, c.width)}}, nil)
+		page := DiffComment(Diff{Overlays: []Overlay{{Path: "apps/a", Difference: long(c.objects, c.width)}}})
 		checkPage(t, page, CommentLimit)
 		if !strings.Contains(page, c.want) || !strings.Contains(page, fmt.Sprintf("%d objects changed, +%[1]d −%[1]d lines", c.objects)) {
 			t.Errorf("%d objects: want %q in\n%.400s", c.objects, c.want, page)
@@ -64,7 +68,7 @@ func TestLadder(t *testing.T) {
 func TestLongDiffsYieldFirst(t *testing.T) {
 	t.Parallel()
 	overlays := []Overlay{{Path: "apps/small", Difference: long(3, 10)}, {Path: "apps/huge", Difference: long(2500, 10)}, {Path: "apps/large", Difference: long(500, 60)}}
-	page := DiffComment(overlays, nil)
+	page := DiffComment(Diff{Overlays: overlays})
 	checkPage(t, page, CommentLimit)
 	for _, want := range []string{
 		"+3 −3 lines</summary>", "+2500 −2500 lines (too long", "+500 −500 lines, too long to show line by line</summary>",
@@ -84,7 +88,7 @@ func TestLongTextHidesNoOtherField(t *testing.T) {
 			"kind: Service\nmetadata: {name: shop}\nspec: {containers: [{name: app, image: \"shop:%[2]s\", env: [{name: API_TOKEN, value: %[2]s}]}]}\n---\n"+
 			"kind: ConfigMap\nmetadata: {name: %[2]s}\n", strings.Repeat("`x` ", 20000), value)
 	}
-	page := DiffComment([]Overlay{{Path: "apps/shop", Difference: manifest.Compare(render("v1"), render("v2"))}}, nil)
+	page := DiffComment(Diff{Overlays: []Overlay{{Path: "apps/shop", Difference: manifest.Compare(render("v1"), render("v2"))}}})
 	checkPage(t, page, CommentLimit)
 	const want = "4 objects changed, +6 −6 lines, changed fields only</summary>\n\n" +
 		"- changed `ConfigMap files` (+1 −1)\n  - `data[page.html]`: ``…` `x` `x` `x` `x` `x`  v1|'`` → ``…` `x` `x` `x` `x` `x`  v2|'``\n" +
@@ -102,7 +106,7 @@ func TestMoreOverlaysThanFit(t *testing.T) {
 	for i := range 3000 {
 		overlays = append(overlays, Overlay{Path: fmt.Sprint("apps/", i), Difference: long(1, 10), Warnings: []string{"w"}})
 	}
-	page := DiffComment(overlays, nil)
+	page := DiffComment(Diff{Overlays: overlays})
 	checkPage(t, page, CommentLimit)
 	if !strings.Contains(page, "more overlays not shown.") || !strings.HasPrefix(page, DiffMarker+"\n\n## ⚠️ 3000 overlays would change, 3000 with warnings") {
 		t.Errorf("got %.200s … %s", page, page[len(page)-200:])

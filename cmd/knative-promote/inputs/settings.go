@@ -87,7 +87,7 @@ func (s *Settings) complete(w console.Workflow) {
 	}
 	s.Promote.Analysis.Prometheus = s.Prometheus.Address
 	if s.Command == Diff {
-		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightOff
+		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightPlan
 	}
 	s.Promote.Targets = []promote.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Code()

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/report"
+)
+
+// proposed is what the checked-out commit changes. Policies that cannot be read
+// are said beside everything else, and are the second value.
+func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err error) {
+	base, head, err := t.compared(ctx)
+	if err != nil {
+		return diff, nil, err
+	}
+	changed, err := gitops.Changed(base, head)
+	if err != nil {
+		return diff, nil, err
+	}
+	proposal, err := promote.Propose(t.settings.Promote, base, head)
+	if is[*promote.InputError](err) {
+		refused, diff.Refused = err, err.Error()
+	} else if err != nil {
+		return diff, nil, err
+	}
+	if diff.Windows, err = proposal.Windows(); err != nil {
+		return diff, nil, err
+	}
+	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
+	diff.Overlays, err = comparison{base, head, proposal}.overlays(ctx, changed)
+	return diff, refused, err
+}
+
+// compared are the two commits of the difference: the checked-out one, and
+// where it is to be merged into.
+func (t task) compared(ctx context.Context) (base, head gitops.Snapshot, err error) {
+	head, err = gitops.Checkout(ctx, t.workflow.Workspace)
+	if err != nil {
+		return base, head, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
+	}
+	repo, err := open(t.settings, t.workflow, t.console)
+	if err != nil {
+		return base, head, err
+	}
+	base, err = baseOf(ctx, repo, head, t.workflow)
+	return base, head, err
+}
+
+// baseOf is the commit to compare with: the first parent of a pull request's
+// merge commit, which is newer than the base that the event names.
+func baseOf(ctx context.Context, repo *gitops.Repo, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
+	switch {
+	case len(head.Commit.Parents) == 2:
+		return repo.At(ctx, head.Commit.Parents[0])
+	case w.Base != "":
+		return repo.At(ctx, w.Base)
+	}
+	return repo.Tip(ctx)
+}
+
+// A comparison renders overlays at two commits.
+type comparison struct {
+	base, head gitops.Snapshot
+	proposal   promote.Proposal
+}
+
+// overlays are those that render to something else. Where the policies change,
+// they are all that these deny.
+func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Overlay, error) {
+	touched, err := kustomize.Touched(c.head.Tree, changed)
+	all, stricter := touched, c.proposal.ChangesPolicies(changed)
+	if err == nil && stricter {
+		all, err = kustomize.Overlays(c.head.Tree)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var shown []report.Overlay
+	for _, overlay := range all {
+		o, err := c.compare(ctx, overlay)
+		switch changes := slices.Contains(touched, overlay) && o.Changes(); {
+		case err != nil:
+			return nil, err
+		case changes:
+			shown = append(shown, o)
+		case stricter:
+			o.Err, o.Findings = "", slices.DeleteFunc(o.Findings, func(f check.Finding) bool { return f.Rule != check.PolicyDenied })
+			if len(o.Findings) > 0 {
+				shown = append(shown, o)
+			}
+		}
+	}
+	return shown, ctx.Err()
+}
+
+// compare renders one overlay of both commits.
+func (c comparison) compare(ctx context.Context, overlay string) (report.Overlay, error) {
+	o := report.Overlay{Path: overlay}
+	if file, err := kustomize.File(c.head.Tree, overlay); err == nil {
+		o.File = path.Join(overlay, file)
+	}
+	after, err := kustomize.Render(ctx, c.head.Tree, overlay)
+	if err != nil {
+		o.Err = err.Error()
+		return o, nil
+	}
+	before, err := kustomize.Render(ctx, c.base.Tree, overlay)
+	if err != nil { // new, or broken before: everything in it is new
+		before = nil
+	}
+	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
+	if names, err := knative.Services(after); err == nil {
+		o.Service = strings.Join(names, ", ")
+	}
+	if o.Warnings, err = knative.Pinned(before, after); err != nil {
+		o.Err = err.Error()
+		return o, nil
+	}
+	o.Findings, err = c.proposal.Overlay(ctx, overlay, before, after)
+	return o, err
+}

@@ -1,0 +1,104 @@
+package promote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/policy"
+	"github.com/acme/knative-promote/promote/windows"
+)
+
+// A Proposal is a commit that is not on the branch yet, such as a pull request's.
+// It is looked at as the check looks at what is on the branch.
+type Proposal struct {
+	config     Config
+	base, head gitops.Snapshot
+	policies   policy.Set
+}
+
+// Propose reads the policies at the head, which is to be merged into the base. The
+// error is bad input.
+func Propose(c Config, base, head gitops.Snapshot) (Proposal, error) {
+	p := Proposal{config: c, base: base, head: head}
+	var err error
+	if p.asksPolicies() {
+		p.policies, err = c.readPolicies(head.Tree)
+	}
+	return p, err
+}
+
+func (p Proposal) asksPolicies() bool {
+	return len(p.config.Policies) > 0 && !slices.Contains(p.config.Skip, check.PolicyDenied)
+}
+
+// ChangesPolicies tells whether one of the changed files is a policy's, so that it
+// concerns overlays too that stay as they are.
+func (p Proposal) ChangesPolicies(changed []string) bool {
+	return p.asksPolicies() && slices.ContainsFunc(changed, func(file string) bool { return policy.Matches(p.config.Policies, file) })
+}
+
+// Overlay finds what is wrong with an overlay as the head renders it. Each object
+// that the base rendered too is an update of that.
+func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []byte) ([]check.Finding, error) {
+	was, err := knative.Rendered(p.head.Tree, overlay, before)
+	if err != nil {
+		return nil, err
+	}
+	is, err := knative.Rendered(p.head.Tree, overlay, after)
+	if err != nil {
+		return nil, err
+	}
+	limited, stop := context.WithTimeout(ctx, policiesTime)
+	defer stop()
+	denials, err := p.policies.Evaluate(limited, was.Objects(), is.Objects(), "")
+	if err != nil {
+		return nil, tooLong(ctx, err)
+	}
+	facts := check.Facts{
+		Request: check.Request{Overlay: overlay, Strict: p.config.Strict, PodSecurity: p.config.PodSecurity, Policies: p.config.Policies},
+		Commit:  p.head.Commit.Hash, Tree: p.head.Tree, Before: was, Overlay: is, Denials: denials,
+	}
+	return check.Proposed(facts, p.config.Skip...), nil
+}
+
+// A WindowsChange is what a Proposal changes of the windows. The zero value is
+// nothing.
+type WindowsChange struct {
+	File     string // of the infra repository
+	Findings []check.Finding
+	windows.Difference
+}
+
+// Windows say what the head changes of the windows, and what is wrong with them
+// then. The error is of reading the repository.
+func (p Proposal) Windows() (WindowsChange, error) {
+	file := p.config.windows()
+	was, errWas := fs.ReadFile(p.base.Tree, file)
+	is, errIs := fs.ReadFile(p.head.Tree, file)
+	if (errWas == nil) == (errIs == nil) && bytes.Equal(was, is) {
+		return WindowsChange{}, nil
+	}
+	change := WindowsChange{File: file}
+	after, _, err := p.config.schedule(p.head)
+	if freeze, unreadable := errors.AsType[*FreezeError](err); unreadable {
+		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: freeze.Err}}
+		change.Findings = check.Proposed(facts, p.config.Skip...)
+		return change, nil
+	}
+	if err != nil {
+		return change, err
+	}
+	before, _, err := p.config.schedule(p.base)
+	if _, unreadable := errors.AsType[*FreezeError](err); err != nil && !unreadable {
+		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
+	}
+	change.Difference = windows.Compare(before, after) // of what could not be read: nothing
+	return change, nil
+}
