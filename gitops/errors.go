@@ -158,7 +158,7 @@ func (s *remarks) because() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lines []string
-	for line := range strings.SplitSeq(string(s.text), "\n") {
+	for line := range strings.SplitSeq(oneline.Cut(string(s.text), 4*quoteLimit-1), "\n") { // its last word may not be whole
 		// Hosts write "error:" before what they say, Gitea before and after it too.
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "error:"))
 		if line != "" {

@@ -106,9 +106,9 @@ func TestAnswers(t *testing.T) {
 		"endless error": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(401)
 			for range 1 << 10 {
-				fmt.Fprint(w, strings.Repeat("x", 1<<10))
+				fmt.Fprint(w, strings.Repeat("xxx ", 1<<8))
 			}
-		}, gitops.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authentication required: " + strings.Repeat("x", 375) + "…)"},
+		}, gitops.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authentication required: " + strings.TrimSpace(strings.Repeat("xxx ", 94)) + "…)"},
 		"login page": {say(200, "<html>"+token), nil, `invalid pkt-len found`},
 	}
 	for name, test := range tests {

@@ -5,13 +5,13 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/gitops/oneline"
 )
 
 // panicLine is what a user can report, in one line: the cause and where. It is
 // for a deferred function that has recovered it.
 func panicLine(cause any) string {
-	return fmt.Sprintf("please report this: %.300s%s", console.OneLine(fmt.Sprint(cause)), panicked())
+	return fmt.Sprintf("please report this: %s%s", oneline.Of(fmt.Sprint(cause), 300), panicked())
 }
 
 // panicked is where our own code was when it panicked, or called what did.

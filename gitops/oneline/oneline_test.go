@@ -21,7 +21,9 @@ func TestOf(t *testing.T) {
 		{"äöü 日本", "äöü 日本"},                  //
 		{"0123456789 123456789", "0123456789 123456789"},
 		{"0123456789 123456789 ", "0123456789 123456789"},
-		{"0123456789 1234567890", "0123456789 123456789…"},
+		{"0123456789 1234567890", "0123456789…"}, // half a word may be half a secret
+		{"012345678901234567890", "…"},
+		{"日本日本日本日", "日本日本日本…"},
 		{"0123456789 12345678 90", "0123456789 12345678…"},
 		{"0123456789 12345678é", "0123456789 12345678…"},
 		{"0123456789 1234567é0", "0123456789 1234567é…"},
@@ -45,8 +47,15 @@ func FuzzOf(f *testing.F) {
 		if len(got) > limit+len("…") || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t\x00\x1b\u0085\u2028\u202e") {
 			t.Errorf("%q becomes %q with a limit of %d", text, got, limit)
 		}
+		if kept, cut := strings.CutSuffix(got, "…"); cut && !strings.HasSuffix(text, "…") {
+			if rest := strings.TrimPrefix(oneline.Of(text, len(text)*3), kept); rest != "" && kept != "" && isWord(kept[len(kept)-1]) && isWord(rest[0]) {
+				t.Errorf("%q becomes %q with a limit of %d: a word is cut in two", text, got, limit)
+			}
+		}
 		if again := oneline.Of(got, limit); again != got {
 			t.Errorf("%q becomes %q with a limit of %d, and that becomes %q", text, got, limit, again)
 		}
 	})
 }
+
+func isWord(b byte) bool { return ' ' < b && b < utf8.RuneSelf }

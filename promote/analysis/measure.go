@@ -49,7 +49,7 @@ func failed(err error) Measurement {
 	return Measurement{At: time.Now(), Phase: condition.Error, Rollouts: condition.Error, Reason: oneline.Of(err.Error(), maxReason)}
 }
 
-// show is a result as a text.
+// show is a result as a text, with blanks at which it can be cut.
 func show(result any) string {
 	switch r := result.(type) {
 	case []float64:
@@ -57,7 +57,7 @@ func show(result any) string {
 		for i, v := range r {
 			texts[i] = strconv.FormatFloat(v, 'g', -1, 64)
 		}
-		return "[" + strings.Join(texts, ",") + "]"
+		return "[" + strings.Join(texts, ", ") + "]"
 	case float64:
 		return strconv.FormatFloat(r, 'g', -1, 64)
 	case string:
@@ -66,8 +66,9 @@ func show(result any) string {
 	var text strings.Builder
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false) // a secret is hidden where it stands as it is
+	to.SetIndent("", " ")
 	if err := to.Encode(result); err != nil {
 		return fmt.Sprint(result)
 	}
-	return strings.TrimSpace(text.String())
+	return oneline.Of(text.String(), text.Len())
 }

@@ -36,6 +36,12 @@ func Late(objective slo.Objective) time.Duration {
 	return cmp.Or(objective.Scrape, usualScrape) + written
 }
 
+// maxQuote bounds what is quoted of Prometheus, in bytes.
+const maxQuote = 300
+
+// brief is an error of Prometheus in no more words than a sentence has.
+func brief(err error) error { return errors.New(oneline.Of(err.Error(), maxQuote)) }
+
 // An Asker answers queries, at the moment that its own clock shows where at is
 // zero. It is a [prometheus.Client].
 type Asker interface {
@@ -108,7 +114,7 @@ func (c *Counter) moment(ctx context.Context) (at time.Time, age time.Duration, 
 	if c.began.IsZero() {
 		answer, err := c.asker.Query(ctx, "time()", time.Time{})
 		if err != nil {
-			return at, 0, err
+			return at, 0, brief(err)
 		}
 		if len(answer.Samples) != 1 || !(answer.Samples[0].Value > 0 && answer.Samples[0].Value < 1e11) {
 			return at, 0, errors.New("asking Prometheus for its time: expected one number of seconds")
@@ -257,11 +263,11 @@ func (r reading) wholeSeconds(ctx context.Context) error {
 // ask is for answers that are whole.
 func (r reading) ask(ctx context.Context, query string) ([]prometheus.Sample, error) {
 	answer, err := r.asker.Query(ctx, query, r.at)
-	if err != nil {
-		return nil, err
-	}
-	if len(answer.Warnings) > 0 {
-		return nil, fmt.Errorf("the answer may not be whole: %s", oneline.Of(strings.Join(answer.Warnings, "; "), 300))
+	switch {
+	case err != nil:
+		return nil, brief(err)
+	case len(answer.Warnings) > 0:
+		return nil, fmt.Errorf("the answer may not be whole: %s", oneline.Of(strings.Join(answer.Warnings, "; "), maxQuote))
 	}
 	return answer.Samples, nil
 }

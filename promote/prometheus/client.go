@@ -50,7 +50,8 @@ func New(config Config) (*Client, error) {
 
 // Query is the value of a query at one moment, the present by Prometheus' own clock
 // where at is zero. The value of a range vector, such as up[5m], has a sample for
-// each of its points.
+// each of its points. An error is one line, which may repeat the query and has no
+// end: to be cut before it is shown.
 func (c *Client) Query(ctx context.Context, query string, at time.Time) (Answer, error) {
 	form := url.Values{"query": {query}}
 	if !at.IsZero() {
@@ -105,10 +106,9 @@ func (c *Client) call(ctx context.Context, endpoint string, form url.Values) (An
 // address is where Prometheus is, without what may be secret in it.
 func (c *Client) address() string { return c.base.Scheme + "://" + c.base.Host + c.base.Path }
 
-// quoteLimit bounds what is quoted of an answer, in bytes.
-const quoteLimit = 300
-
-// clean makes an error one bounded line without a secret of the configuration.
+// clean makes an error one line without a secret of the configuration. It may be
+// as long as an answer: the query, which Prometheus repeats, can hold secrets that
+// only the caller knows, and who hides what is cut already finds half a secret.
 func (c *Client) clean(err error) error {
-	return errors.New(oneline.Of(c.secrets.Replace(err.Error()), quoteLimit))
+	return errors.New(oneline.Of(c.secrets.Replace(err.Error()), maxBody))
 }

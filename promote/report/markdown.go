@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/acme/knative-promote/gitops/oneline"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -34,9 +35,11 @@ func padded(text string) bool {
 }
 
 // reason shows why something failed, in words that may come from elsewhere and
-// quote more than they should.
+// quote more than they should. Secrets of the run that stand in it are hidden
+// later, and in whole words only.
 func reason(text string, limit int) string {
-	return code(manifest.HideSecrets(text[:min(len(text), 4*limit)]), limit)
+	text = oneline.Cut(manifest.Visible(manifest.HideSecrets(oneline.Cut(text, 4*limit))), limit)
+	return code(text, limit+len("…"))
 }
 
 // cell is code for a table. A pipe would end the cell even inside code, and

@@ -81,7 +81,7 @@ func (w *Web) checked() []error {
 func (p *problems) url(at, text string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		p.add("%s: %.100q: expected an address such as https://prometheus.example.com", at, text)
+		p.add("%s: %q: expected an address such as https://prometheus.example.com", at, text) // hidden and cut later
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acme/knative-promote/gitops/oneline"
 	"github.com/acme/knative-promote/promote/analysis/condition"
 )
 
@@ -44,7 +45,8 @@ const (
 	defaultErrorLimit = 4
 	defaultRetention  = 10
 	maxRetention      = 1000
-	maxMetrics        = 100 // of one run
+	maxMetrics        = 100     // of one run
+	maxProblem        = 4 << 10 // bytes of what is said to be wrong with one thing
 )
 
 // Resolve gives the declared arguments their values, and says everything that is
@@ -75,7 +77,7 @@ func (m Merged) Resolve(v Values) ([]Metric, Secrets, []error) {
 		}
 	})...)
 	for i, err := range wrong {
-		wrong[i] = errors.New(secrets.Hide(err.Error()))
+		wrong[i] = errors.New(oneline.Cut(secrets.Hide(err.Error()), maxProblem))
 	}
 	return metrics, secrets, wrong
 }
