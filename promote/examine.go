@@ -128,9 +128,11 @@ func (p *part) longest(limit time.Duration) time.Duration {
 func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
 	var push, blind, exist error
+	if p.byMetrics() {
+		facts.MetricsFrom, facts.Latency = string(p.SLO.From), p.usualLatency()
+	}
 	if p.byMetrics() && p.Metrics != nil && p.at.Live != nil {
-		facts.MetricsFrom = string(p.SLO.From)
-		group.Go(func() { facts.Metrics = p.counted(ctx) })
+		group.Go(func() { facts.Latency, facts.Metrics = p.counted(ctx) })
 	}
 	if p.PushRight != nil {
 		group.Go(func() { push = p.PushRight.MayPush(ctx) })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -32,14 +33,28 @@ func (p *part) scraped(at *Position, objective slo.Objective) (func(context.Cont
 	}, nil
 }
 
-// counted is why the requests of the live revision cannot be counted.
-func (p *part) counted(ctx context.Context) error {
+// counted is why the requests of the live revision cannot be counted, and what is
+// known of the buckets in which their latency is.
+func (p *part) counted(ctx context.Context) (check.Latency, error) {
 	live := metrics.Revisions{Namespace: p.at.Live.Namespace, Candidate: p.at.Live.Status.LatestReadyRevisionName}
 	counter, err := metrics.New(p.Metrics, p.objective(), live)
-	if err == nil {
-		_, err = counter.Counts(ctx)
+	if err != nil {
+		return check.Latency{}, err
 	}
-	return err
+	_, err = counter.Counts(ctx)
+	if b, read := counter.Nearest(); read {
+		return check.Latency{Limit: p.SLO.Latency, Below: b.Below, Above: b.Above, Scraped: true}, err
+	}
+	return p.usualLatency(), err
+}
+
+// usualLatency is what is known of the buckets that nobody has read.
+func (c Config) usualLatency() check.Latency {
+	b, known := metrics.Usual(c.SLO)
+	if !known {
+		return check.Latency{}
+	}
+	return check.Latency{Limit: c.SLO.Latency, Below: b.Below, Above: b.Above}
 }
 
 // countsOf has no request where there is no series: that may change, and is too

@@ -71,6 +71,10 @@ type Facts struct {
 	Metrics     error
 	MetricsFrom string
 
+	// Latency is the limit of slo where its source counts in buckets. Zero: it does
+	// not, or its boundaries are not known.
+	Latency Latency
+
 	// Unread says what else could not be read, by name for people, and why.
 	Unread map[string]error
 }

@@ -1,6 +1,9 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // metricsRules are about what counts the requests of users.
 func metricsRules() []Rule {
@@ -8,7 +11,44 @@ func metricsRules() []Rule {
 		ID: "metrics-none", Severity: Warning, Find: findNoMetrics,
 		Summary: "Prometheus does not have the requests that slo is to be judged by",
 		Link:    "https://prometheus.io/docs/prometheus/latest/querying/api/",
+	}, {
+		ID: "latency-between-buckets", Severity: Warning, Find: findBetweenBuckets,
+		Summary: "the latency of slo is no boundary of the buckets in which its source counts",
+		Link:    "https://github.com/acme/knative-promote/blob/main/docs/metrics.md",
 	}}
+}
+
+// Latency is slo's limit, and the boundaries that the source has around it.
+type Latency struct {
+	Limit, Below, Above time.Duration // 0: there is none
+	Scraped             bool          // they were read; else they are those that the source usually has
+}
+
+func findBetweenBuckets(f Facts) []Finding {
+	l := f.Latency
+	if l.Limit == 0 || l.Below == l.Limit || l.Scraped && l.Below == 0 { // none below is what findNoMetrics says
+		return nil
+	}
+	found := Finding{
+		Problem: fmt.Sprintf("slo's latency<=%s is no boundary of the buckets in which from=%s counts latency", l.Limit, f.MetricsFrom),
+		Effect:  fmt.Sprintf("It is judged by the next lower one: a request that took longer than %s counts as slow.", l.Below),
+		Fix:     "Give one of them as the limit",
+	}
+	switch {
+	case l.Below == 0:
+		found.Effect = "No request can be told to have kept it: the gate slo fails after the first step with traffic."
+		found.Evidence, found.Fix = fmt.Sprintf("the lowest boundary is %s", l.Above), fmt.Sprintf("Give latency<=%s", l.Above)
+	case l.Above == 0:
+		found.Evidence, found.Fix = fmt.Sprintf("the highest boundary is %s", l.Below), fmt.Sprintf("Give latency<=%s", l.Below)
+	default:
+		found.Evidence = fmt.Sprintf("the nearest boundaries are %s and %s", l.Below, l.Above)
+		found.Fix = fmt.Sprintf("Give latency<=%s or latency<=%s", l.Below, l.Above)
+	}
+	found.Fix += ", have the source count at the limit, or use from=load, which measures every request."
+	if !l.Scraped {
+		found.Evidence += ", as its buckets usually are; those in Prometheus were not seen"
+	}
+	return []Finding{found}
 }
 
 func findNoMetrics(f Facts) []Finding {

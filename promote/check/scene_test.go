@@ -88,6 +88,17 @@ func (s scene) facts(t testing.TB) Facts {
 			facts.Metrics = errors.New(why)
 		}
 	}
+	if text, counted := s["latency"]; counted { // the limit, the boundaries around it, and whether they were read
+		var limit, below, above string
+		if _, err := fmt.Sscan(string(text), &limit, &below, &above, &facts.Latency.Scraped); err != nil {
+			t.Fatalf("latency: %v", err)
+		}
+		for into, text := range map[*time.Duration]string{&facts.Latency.Limit: limit, &facts.Latency.Below: below, &facts.Latency.Above: above} {
+			if *into, err = time.ParseDuration(text); err != nil {
+				t.Fatalf("latency: %v", err)
+			}
+		}
+	}
 	return facts
 }
 

@@ -60,6 +60,8 @@ type Counter struct {
 	first time.Time // by ours
 	based bool
 	base  Seen
+
+	nearest Boundaries // to the objective's latency, as last read; zero: not read
 }
 
 // Seen is what was counted.
@@ -234,6 +236,7 @@ func (r reading) slow(ctx context.Context, all map[string]slo.Counts) (within ti
 		case len(h) == 0:
 			continue
 		}
+		r.nearest = h.around(r.objective.Latency, r.metric.unit)
 		boundary, err := h.boundary(r.objective.Latency, r.metric.unit)
 		if err != nil {
 			return 0, err
