@@ -18,7 +18,8 @@ import (
 type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // faults are those that TestFaults tries.
-// Those whose names begin with grpc only Argo CD can have.
+// Those whose names begin with grpc only Argo CD can have, those with metrics only
+// Prometheus.
 var faults = map[string]fault{
 	"closed":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
 	"reply lost":           replyLost,
@@ -44,6 +45,13 @@ var faults = map[string]fault{
 	"grpc denied late":     trailer(frame(0, ""), 7, "permission denied"),
 	"grpc unavailable":     trailer(nil, 14, "transport is closing"),
 	"grpc huge frame":      hugeFrame,
+
+	"metrics of others":     lies(vector("other", "5000")),
+	"metrics not a number":  lies(vector("CANDIDATE", "NaN")),
+	"metrics below zero":    lies(vector("CANDIDATE", "-5")),
+	"metrics with warnings": lies(`{"status": "success", "warnings": ["a store did not answer"], "data": {"resultType": "vector", "result": []}}`),
+	"metrics of no kind":    lies(`{"status": "success", "data": {"resultType": "vector"}}`),
+	"metrics as an error":   lies(`{"status": "error", "errorType": "timeout", "error": "query timed out in expression evaluation"}`),
 }
 
 var page = http.Header{"Content-Type": {"text/html; charset=utf-8"}}
@@ -72,6 +80,23 @@ func expected(r *http.Request) string {
 		return "application/grpc-web+proto"
 	}
 	return "application/json; charset=utf-8"
+}
+
+// vector is an answer of Prometheus with one series of Kourier's.
+func vector(revision, value string) string {
+	return fmt.Sprintf(`{"status": "success", "data": {"resultType": "vector", "result": [{"metric": {"envoy_cluster_name": "production/%s", "envoy_response_code": "200"}, "value": [1, %q]}]}}`, revision, value)
+}
+
+// lies answers a query, but not the one for the time. It may name the candidate.
+func lies(body string) fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		found := clusters.FindStringSubmatch(r.FormValue("query"))
+		if found == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		says(http.StatusOK, strings.ReplaceAll(body, "CANDIDATE", found[1]), nil)(w, r, next)
+	}
 }
 
 func replyLost(_ http.ResponseWriter, r *http.Request, next http.Handler) {

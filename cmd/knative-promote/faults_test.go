@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +21,7 @@ var all = flag.Bool("all", false, "have TestFaults try every fault at every mome
 
 // trouble is what befalls the requests to one server.
 type trouble struct {
-	host    string // git, argocd or github
+	host    string // git, argocd, github or prometheus
 	fault   string // a name of faults
 	at      string // a moment of moments
 	lasting bool   // from then on; else once
@@ -32,11 +33,12 @@ type trouble struct {
 
 // The moments of a promotion in two commits at which trouble begins: with the
 // first request, with the push of the second commit, and with the first request
-// after a commit.
+// after a commit. Prometheus is asked by the preflight and after the second commit.
 var moments = map[string][]string{
-	"git":    {"first", "push 2", "after 2"},
-	"argocd": {"first", "after 1", "after 2"},
-	"github": {"first", "after 1", "after 2"},
+	"git":        {"first", "push 2", "after 2"},
+	"argocd":     {"first", "after 1", "after 2"},
+	"github":     {"first", "after 1", "after 2"},
+	"prometheus": {"first", "after 2"},
 }
 
 // due tells whether the trouble befalls a request, and counts it.
@@ -95,7 +97,7 @@ func TestFaults(t *testing.T) {
 		if golden.Update() && !t.Failed() {
 			writeFaults(t, want, ends)
 		}
-		t.Logf("reliability: %d faults of Git, Argo CD and GitHub at the moments of a promotion, once or from then on: 0 promises broken, %d runs swept for secrets, 0 found; most memory %d MiB",
+		t.Logf("reliability: %d faults of Git, Argo CD, GitHub and Prometheus at the moments of a promotion, once or from then on: 0 promises broken, %d runs swept for secrets, 0 found; most memory %d MiB",
 			len(ends), sweeps.Load()-before, memory>>20)
 		if n := elsewhere().requests.Load(); n > 0 {
 			t.Errorf("%d requests, with what they carry, followed a redirect to another host", n)
@@ -125,7 +127,7 @@ func troubles() []*trouble {
 	var all []*trouble
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
 		for _, host := range slices.Sorted(maps.Keys(moments)) {
-			if strings.HasPrefix(name, "grpc") && host != "argocd" {
+			if strings.HasPrefix(name, "grpc") && host != "argocd" || strings.HasPrefix(name, "metrics") && host != "prometheus" {
 				continue
 			}
 			for _, at := range moments[host] {
@@ -196,8 +198,12 @@ func (x *trouble) befall(t *testing.T) string {
 		limit = "30s" // far from the end of a call: those to Argo CD take up to 20 seconds, one after the other
 	}
 	args := []string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "50,100", "--wait-timeout", wait, "--timeout", limit}
+	env := []string{"GITHUB_RUN_ATTEMPT=2"}
+	if x.host == "prometheus" {
+		env, args = w.measured(t, env, args)
+	}
 	file := filepath.Join(t.TempDir(), "status")
-	code, out := w.program(t, []string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, args)
+	code, out := w.program(t, append([]string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, env[1:]...), args)
 	w.mu.Lock()
 	hits := x.hits
 	w.trouble = nil
@@ -210,7 +216,7 @@ func (x *trouble) befall(t *testing.T) string {
 	}
 	title := titleOf(t, code, out)
 	if code != "0" {
-		if again, more := w.program(t, []string{"GITHUB_RUN_ATTEMPT=2"}, args); again != "0" {
+		if again, more := w.program(t, env, args); again != "0" {
 			t.Errorf("it ended with %s %s; without the fault the next run ended with %s:\n%s\n%s", code, title, again, out, more)
 		}
 	}
@@ -221,6 +227,20 @@ func (x *trouble) befall(t *testing.T) string {
 		return "0"
 	}
 	return code + " " + title
+}
+
+// measured starts a Prometheus, by which a promotion of two steps is judged. A
+// call to it that gets no answer takes 30 seconds.
+func (w *world) measured(t *testing.T, env, args []string) (withHeaders, withObjective []string) {
+	t.Helper()
+	metrics := &gatewayMetrics{candidate: users{rate: 200}, old: users{rate: 400}}
+	server := httptest.NewServer(w.disturbed("prometheus", metrics))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return append(env, "INPUT_PROMETHEUS-HEADERS=Authorization: Bearer "+prometheusToken),
+		append(args, "--slo", "success>=99% from=kourier", "--prometheus", server.URL, "--wait-for-data", "10s", "--timeout", "4m")
 }
 
 // peak is the most memory that a program had, in bytes. The kernel's count for
