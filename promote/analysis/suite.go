@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ type Inputs struct {
 	Args       map[string]string // analysis-args
 	Secrets    map[string]string // analysis-secrets, by name/key
 	Prometheus string            // the address for queries that name none
+	Connect    string            // host:port to connect to instead of the Service's hosts; empty: these
 }
 
 // Asked tells whether there is an analysis after the step with that percentage.
@@ -49,8 +51,9 @@ func (s Step) name() string {
 
 // An Analysis is what is asked after one step.
 type Analysis struct {
-	merged template.Merged
-	values func() template.Values
+	merged  template.Merged
+	values  func() template.Values
+	connect string
 }
 
 // Load reads the files of the entries in the tree of the infra repository, and says
@@ -167,7 +170,8 @@ func (s Suite) At(percent int, facts Facts) (Analysis, bool) {
 	if merged == nil {
 		return Analysis{}, false
 	}
-	return Analysis{merged: *merged, values: func() template.Values { return s.values(facts.values(time.Now())) }}, true
+	values := func() template.Values { return s.values(facts.values(time.Now())) }
+	return Analysis{merged: *merged, values: values, connect: s.inputs.Connect}, true
 }
 
 // Patience is the longest that a run takes.
@@ -197,11 +201,29 @@ func (a Analysis) Metrics() ([]template.Metric, error) {
 
 // metric is one of them, with what may not be shown of it.
 func (a Analysis) metric(index int) (template.Metric, template.Secrets, error) {
-	metrics, secrets, wrong := a.merged.Resolve(a.values())
+	values := a.values()
+	metrics, secrets, wrong := a.merged.Resolve(values)
 	if len(wrong) > 0 {
 		return template.Metric{}, secrets, errors.Join(wrong...)
 	}
-	return metrics[index], secrets, nil
+	metric := metrics[index]
+	if metric.Web != nil && asksService(metric.Web.URL, values.Known) {
+		metric.Web.Connect = a.connect
+	}
+	return metric, secrets, nil
+}
+
+// asksService tells whether an address is at one of the Service's own hosts, to
+// which a run may have to take another way than DNS knows.
+func asksService(address string, known map[string]string) bool {
+	asked, err := url.Parse(address)
+	if err != nil || asked.Host == "" {
+		return false
+	}
+	return slices.ContainsFunc([]string{known["candidate-url"], known["url"]}, func(own string) bool {
+		u, err := url.Parse(own)
+		return err == nil && u.Host == asked.Host
+	})
 }
 
 // distinct leaves out what was said already, of a step before.

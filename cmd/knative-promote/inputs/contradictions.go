@@ -56,8 +56,8 @@ func (s *Settings) checkProbe(given origins) string {
 	if given.source("probe-count") != "" {
 		return fmt.Sprintf("probe-count (%s): there is no probe; set probe, for example: /healthz", given.source("probe-count"))
 	}
-	if given.source("probe-connect") != "" && !given.has("load") && !given.has("warm-up") && !given.has("compare") {
-		return fmt.Sprintf("probe-connect (%s): there is no probe and no load; set one of them, for example probe: /healthz", given.source("probe-connect"))
+	if given.source("probe-connect") != "" && !given.has("load") && !given.has("warm-up") && !given.has("compare") && !given.has("analysis") {
+		return fmt.Sprintf("probe-connect (%s): nothing asks the Service; set probe, load, warm-up, compare or analysis, for example probe: /healthz", given.source("probe-connect"))
 	}
 	return ""
 }

@@ -33,7 +33,7 @@ func TestContradictions(t *testing.T) {
 		{"statuses elsewhere", []string{"INPUT_STATUSES=true", "INPUT_REPOSITORY=https://git.example.com/acme/infra"}, `statuses (INPUT_STATUSES): the statuses of https://git.example.com/acme/infra are not on the forge of the workflow, https://github.com; expected a repository there, or remove it`},
 		{"checks without a token", []string{"INPUT_FROM=apps/x/overlays/staging", "INPUT_CHECKS=e2e", "INPUT_TOKEN="}, `checks (INPUT_CHECKS): no token reaches the statuses of https://github.com/acme/infra.git; set token, or app-id and app-private-key`},
 		{"statuses without TLS", []string{"INPUT_STATUSES=true", "INPUT_TOKEN=x", "GITHUB_API_URL=http://api.github.com"}, `statuses (INPUT_STATUSES): a token must not travel without TLS, and GITHUB_API_URL is "http://api.github.com"; expected an https URL there`},
-		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): there is no probe and no load; set one of them, for example probe: /healthz`},
+		{"connect without probe", []string{"INPUT_PROBE-CONNECT=a:1"}, `probe-connect (INPUT_PROBE-CONNECT): nothing asks the Service; set probe, load, warm-up, compare or analysis, for example probe: /healthz`},
 		{"count without probe", []string{"INPUT_PROBE-COUNT=2", "INPUT_LOAD=/ 5/s"}, `probe-count (INPUT_PROBE-COUNT): there is no probe; set probe, for example: /healthz`},
 		{"objective without requests", []string{"INPUT_SLO=success>=99%"}, `slo (INPUT_SLO): nothing asks the candidate; set load too, for example: /healthz 5/s`},
 		{"values without a template", []string{"INPUT_ANALYSIS-ARGS=a=b"}, `analysis-args (INPUT_ANALYSIS-ARGS): there is no template; set analysis, for example: analysis/success-rate.yaml`},

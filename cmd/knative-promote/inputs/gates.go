@@ -16,7 +16,7 @@ func (s *Settings) gates() []Input {
 		{Name: "probe-count", Default: "3", Example: "5", For: []Command{Promote, Check, Diff}, Value: bind(&p.Probe.Count, parseCount(1, 1000)),
 			Usage: "how many consecutive good answers the probe needs"},
 		{Name: "probe-connect", Example: "127.0.0.1:8080", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Way.Connect, parseHostPort),
-			Usage: "host:port that the probe and the load connect to instead of resolving the URL's host, as curl's --connect-to does"},
+			Usage: "host:port to connect to instead of resolving the host of the Service's URLs, as curl's --connect-to does: for `probe`, `warm-up`, `compare`, `load` and the web metrics of `analysis` that ask the Service"},
 		{Name: "warm-up", Example: "/healthz", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.WarmUp, parseWarmUp),
 			Usage: "path to request on the candidate's URL so that it has a ready pod when it gets traffic; more pods are told, not promised"},
 		{Name: "compare", Example: "/api/items status,latency<=1.5x,json count=20 ignore=generatedAt", Address: true, For: []Command{Promote, Check, Diff}, Value: bind(&p.Compare, compare.Parse),

@@ -116,7 +116,7 @@ func TestEveryInput(t *testing.T) {
 			SLO:     slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute, OnInconclusive: promote.GoOn,
 			Analysis: analysis.Inputs{
 				Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
-				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"}, Prometheus: "http://prometheus:9090/x",
+				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"}, Prometheus: "http://prometheus:9090/x", Connect: "[::1]:8080",
 			},
 			Windows:   "prod/windows.yaml",
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},

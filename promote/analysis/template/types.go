@@ -97,6 +97,8 @@ type Web struct {
 	Insecure       bool            `json:"insecure,omitempty"`
 	JSONBody       json.RawMessage `json:"jsonBody,omitempty"`
 	Authentication Authentication  `json:"authentication,omitzero"`
+
+	Connect string `json:"-"` // host:port to connect to instead of the URL's; no template says it
 }
 
 // Header is a header of a request.

@@ -110,10 +110,10 @@ func newRequest(ctx context.Context, w template.Web) (*http.Request, error) {
 
 // client is one for the request alone, so that nothing of another metric is used.
 func (c Client) client(ctx context.Context, w template.Web) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTime}
+	to := connector{w}
 	var sender http.RoundTripper = &http.Transport{
-		Proxy:           http.ProxyFromEnvironment,
-		DialContext:     dialer.DialContext,
+		Proxy:           to.proxy,
+		DialContext:     to.dial,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: w.Insecure}, // as the template asks
 	}
 	if c.Around != nil {
@@ -128,6 +128,36 @@ func (c Client) client(ctx context.Context, w template.Web) *http.Client {
 	client := credentials.Client(context.WithValue(ctx, oauth2.HTTPClient, plain))
 	client.CheckRedirect = sameHost
 	return client
+}
+
+// A connector finds the way to the host of a metric's URL. To others, such as the
+// one that gives the token, it is the usual one.
+type connector struct{ template.Web }
+
+// proxy is the environment's, but none where the metric says what to connect to.
+func (c connector) proxy(request *http.Request) (*url.URL, error) {
+	if own, err := url.Parse(c.URL); c.Connect != "" && err == nil && own.Host == request.URL.Host {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(request)
+}
+
+func (c connector) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if own, err := url.Parse(c.URL); c.Connect != "" && err == nil && address == net.JoinHostPort(own.Hostname(), port(own)) {
+		address = c.Connect
+	}
+	return (&net.Dialer{Timeout: dialTime}).DialContext(ctx, network, address)
+}
+
+// port is that of an address, or else its scheme's.
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
 }
 
 // sameHost follows no redirect to another host or scheme.

@@ -178,3 +178,29 @@ func TestSlow(t *testing.T) {
 		t.Errorf("got %v, expected an untrusted certificate", err)
 	}
 }
+
+// TestConnect takes another way to the metric's host, TLS and all, and the usual
+// one to the host that gives the token.
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	service := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Host+" "+r.TLS.ServerName+" "+r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `"good"`)
+	}))
+	defer service.Close()
+	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, "token")
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"access_token": "fetched", "token_type": "Bearer"}`)
+	}))
+	defer tokens.Close()
+	got, err := web.Client{}.Ask(t.Context(), template.Web{
+		URL: "https://candidate-shop.example.test/healthz", Connect: service.Listener.Addr().String(), Insecure: true,
+		Authentication: template.Authentication{OAuth2: template.OAuth2{TokenURL: tokens.URL, ClientID: "me", ClientSecret: "x"}},
+	}, false)
+	want := []string{"token", "candidate-shop.example.test candidate-shop.example.test Bearer fetched"}
+	if diff := cmp.Diff(want, asked); err != nil || got != "good" || diff != "" {
+		t.Errorf("got %v %v (-want +got):\n%s", got, err, diff)
+	}
+}
