@@ -5,6 +5,7 @@ package scenario
 import (
 	"flag"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,8 @@ import (
 var (
 	measuredSites  = flag.Int("sites", 1, "sites on which each image is promoted side by side")
 	measuredRounds = flag.Int("image-rounds", 1, "how often each image is promoted on each site")
+	measuredImages = flag.String("images", "", "regular expression of the images that are promoted; empty: all")
+	measuredWait   = flag.String("wait-for-data", "1m", "the input of each promotion")
 )
 
 // A trial is a kind of image, and how many promotions of it may go wrong: a bad
@@ -47,6 +50,12 @@ func trials() []trial {
 	}
 }
 
+// asked are the trials that the flags ask for.
+func asked() []trial {
+	images := regexp.MustCompile(*measuredImages)
+	return slices.DeleteFunc(trials(), func(t trial) bool { return !images.MatchString(t.name) })
+}
+
 // TestMeasuredGates promotes images that are live and healthy, and bad or good,
 // with nothing but a load to tell. Users ask the Service 20 times a second.
 //
@@ -62,7 +71,7 @@ func TestMeasuredGates(t *testing.T) {
 				s := newSite(t)
 				s.replace("v1.0.0-first")
 				for round := range *measuredRounds {
-					for _, trial := range trials() {
+					for _, trial := range asked() {
 						e := s.try(trial, round)
 						mu.Lock()
 						all[trial.name] = append(all[trial.name], e)
@@ -91,7 +100,7 @@ func (s *site) try(trial trial, round int) ending {
 	}
 	users := s.listen(s.host(), 50*time.Millisecond)
 	began := time.Now()
-	r := s.promote(fmt.Sprintf("v2.%d.0-%s", round, trial.tag), "steps=10@30s,50@30s,100", "load=/ 10/s", "slo="+trial.slo, "wait-for-data=1m", "timeout=25m")
+	r := s.promote(fmt.Sprintf("v2.%d.0-%s", round, trial.tag), "steps=10@30s,50@30s,100", "load=/ 10/s", "slo="+trial.slo, "wait-for-data="+*measuredWait, "timeout=25m")
 	e := ending{code: r.Code, after: time.Since(began)}
 	for _, a := range users.end() {
 		if a.Status != 200 {
