@@ -14,6 +14,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // state is the overlay at one commit.
@@ -166,7 +167,10 @@ func (w *world) version(revision string) string {
 	return revision
 }
 
-func tagOf(image string) string { return image[strings.LastIndex(image, ":")+1:] }
+func tagOf(image string) string {
+	_, tag, _ := kustomize.SplitImage(image)
+	return tag
+}
 
 // ask makes one request to the Service and says which version answered.
 func (w *world) ask(ctx context.Context) (string, error) {

@@ -13,9 +13,9 @@ func heading(out io.Writer, text string) {
 }
 
 // showInputs prints the step as a workflow has it.
-func showInputs(out io.Writer, s story) {
+func showInputs(out io.Writer, with []input) {
 	fmt.Fprintln(out, "  - uses: acme/knative-promote@v1\n    with:")
-	for _, in := range s.with {
+	for _, in := range with {
 		fmt.Fprintf(out, "      %s: %s\n", in.name, in.value)
 	}
 	fmt.Fprintln(out)

@@ -16,6 +16,7 @@ import (
 type story struct {
 	title string
 	text  string
+	first []input // of a step before; none: there is none
 	with  []input // as in a workflow's step
 	pull  int     // pull request that started it; 0: a person did
 
@@ -64,11 +65,23 @@ func stories(w *world) []story {
 		with: w.inputs("command", "rollback", "reason", "wrong prices since 14:10"),
 		exit: 0, status: "rolled-back",
 		commits: []string{"v1.0.0 100 %", "v1.0.0 100 %"},
+	}, {
+		title: "from staging to production, by digest",
+		text: "v2.3.0 is promoted in staging. Production names no image: it takes what runs there, by the digest\n" +
+			"that Knative has resolved, because the record says that the last gates have passed, and Argo CD\n" +
+			"shows it live.",
+		first: w.inputsOf(staging, "product-import-staging", "image", "ghcr.io/acme/product-import:v2.3.0"),
+		with:  w.inputs("from", staging, "steps", "50@2s,100", "probe", "/healthz", "probe-connect", w.Argo.Ingress()),
+		exit:  0, status: "promoted",
+		commits: []string{"v1.0.0 100 %", "v1.0.0 50 %, v2.3.0 50 %", "v2.3.0 100 %", "v2.3.0 100 %"},
 	}}
 }
 
-// inputs are the ones of every workflow, with more in front.
-func (w *world) inputs(pairs ...string) []input {
+// inputs are the ones of every workflow of production, with more in front.
+func (w *world) inputs(pairs ...string) []input { return w.inputsOf(overlay, application, pairs...) }
+
+// inputsOf are those of an environment.
+func (w *world) inputsOf(path, app string, pairs ...string) []input {
 	var with []input
 	for pair := range slices.Chunk(pairs, 2) {
 		with = append(with, input{pair[0], pair[1]})
@@ -76,9 +89,9 @@ func (w *world) inputs(pairs ...string) []input {
 	return append(with,
 		input{"service", service},
 		input{"repository", w.Repository},
-		input{"path", overlay},
+		input{"path", path},
 		input{"token", "${{ secrets.INFRA_TOKEN }}"},
-		input{"application", application},
+		input{"application", app},
 		input{"argocd-server", w.Argo.Addr()},
 		input{"argocd-token", "${{ secrets.ARGOCD_TOKEN }}"},
 		input{"argocd-ca", "${{ vars.ARGOCD_CA }}"},
@@ -89,7 +102,10 @@ func (w *world) inputs(pairs ...string) []input {
 func tell(ctx context.Context, out io.Writer, w *world, number int, s story) error {
 	heading(out, fmt.Sprintf("Story %d: %s", number, s.title))
 	fmt.Fprintf(out, "%s\n\n", s.text)
-	showInputs(out, s)
+	if err := w.prepare(ctx, out, s); err != nil {
+		return err
+	}
+	showInputs(out, s.with)
 	before, err := w.tip(ctx)
 	if err != nil {
 		return err
@@ -109,6 +125,20 @@ func tell(ctx context.Context, out io.Writer, w *world, number int, s story) err
 		return err
 	}
 	return w.showComment(out, s)
+}
+
+// prepare runs the step before, where there is one.
+func (w *world) prepare(ctx context.Context, out io.Writer, s story) error {
+	if s.first == nil {
+		return nil
+	}
+	showInputs(out, s.first)
+	ended, err := w.run(ctx, out, story{with: s.first})
+	if err == nil && ended.exit != 0 {
+		err = fmt.Errorf("the step before ended with exit code %d", ended.exit)
+	}
+	fmt.Fprintln(out)
+	return err
 }
 
 // play runs the command and watches what its commits do to the traffic.

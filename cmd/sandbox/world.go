@@ -22,6 +22,7 @@ const (
 	namespace   = "production"
 	overlay     = "apps/product-import/overlays/production"
 	application = "product-import-production"
+	staging     = "apps/product-import/overlays/staging"
 )
 
 // The sandbox's secrets. None may show up in what the command prints.
@@ -68,6 +69,7 @@ func (w *world) begin(ctx context.Context) error {
 	w.Servers, err = servers.Start(servers.Config{
 		Folder: filepath.Join(w.dir, "git"), Infra: os.DirFS(filepath.Join(module, "testdata", "infra")), GitToken: gitToken,
 		App:    argotest.App{Name: application, Path: overlay, DestinationNamespace: namespace, AutoSync: true, SelfHeal: true},
+		More:   []argotest.App{{Name: "product-import-staging", Path: staging, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}},
 		Argo:   argotest.Config{Token: argoToken, Speed: speed},
 		GitHub: w.hub,
 	})
