@@ -25,17 +25,19 @@ type part struct {
 	service liveService
 	journal *journal
 
-	measured measured         // the candidate's requests
-	suite    analysis.Suite   // the AnalysisTemplates
-	unread   error            // why there are none, though they are asked for
-	at       Situation        // as last seen
-	plan     Plan             // of a promotion: what is left to do
-	source   Source           // what the images of the plan are taken from
-	planned  []*knative.State // what its first and its last commit that are left lead to
-	begun    int              // how many of the plan's steps the run has come to
-	reached  Status           // how it ends if nothing stops the run; empty: unchanged
-	stays    bool             // a run that fails has nothing of it to roll back
-	lost     error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
+	measured measured       // the candidate's requests
+	suite    analysis.Suite // the AnalysisTemplates
+	unread   error          // why there are none, though they are asked for
+	at       Situation      // as last seen
+	plan     Plan           // of a promotion: what is left to do
+	source   Source         // what the images of the plan are taken from
+	// sourceService is the Service's name there.
+	sourceService string
+	planned       []*knative.State // what its first and its last commit that are left lead to
+	begun         int              // how many of the plan's steps the run has come to
+	reached       Status           // how it ends if nothing stops the run; empty: unchanged
+	stays         bool             // a run that fails has nothing of it to roll back
+	lost          error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
 func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {

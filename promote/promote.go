@@ -202,9 +202,18 @@ func (m *move) edit(ctx context.Context) edit {
 			if err == nil && len(files) > 0 && m.plan.shifts() {
 				err = m.mayShift(tip, time.Now())
 			}
+			if err == nil && len(files) > 0 && m.begins() {
+				err = m.sourceStands(ctx, tip)
+			}
 			return files, m.noteLost(m.named(err))
 		},
 	}
+}
+
+// begins tells whether the step is the first of a promotion that takes its images
+// from somewhere.
+func (m *move) begins() bool {
+	return m.index == 0 && !m.source.IsZero() && m.plan.record.Promotion != m.plan.ID
 }
 
 // editOverriding is the same where what may be overridden freezes nothing.

@@ -123,6 +123,15 @@ func (r Record) rolledBackTo() string {
 	return r.To.Revision
 }
 
+// rolledBackFrom is the revision that had the traffic before the recorded step,
+// which rolled back.
+func (r Record) rolledBackFrom() string {
+	if r.Step == stepRestore {
+		return r.To.Revision
+	}
+	return r.From.Revision
+}
+
 // entry is how the recorded promotion ended, as far as is known.
 func (r Record) entry() Entry {
 	e := Entry{

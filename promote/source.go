@@ -32,7 +32,7 @@ type NotYetError struct {
 func (e *NotYetError) Error() string {
 	text := fmt.Sprintf("from: %s is not to be promoted yet: %s; nothing was changed", e.From, e.Reason)
 	if e.Until.IsZero() {
-		return text + ": start the run again when that is over"
+		return text
 	}
 	return fmt.Sprintf("%s: start the run again at %s", text, e.Until.UTC().Format(time.RFC3339))
 }

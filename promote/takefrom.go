@@ -70,22 +70,64 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 	if p.Images, err = imagesFrom(sight, p.at.Now); err != nil {
 		return err
 	}
+	p.sourceService = sight.Service
 	p.source = Source{Overlay: p.From, Commit: tip.Commit.Hash, Revision: sight.Record.To.Revision}
 	p.journal.takes(p.source)
 	p.journal.say("from: %s runs %s at %.10s, good since %s", p.From, p.source.Revision, p.source.Commit, sight.since().UTC().Format(time.RFC3339))
 	if p.at.Next, err = withImages(ctx, p.at.Now, p.Images); err != nil {
 		return err
 	}
+	if err := p.notRolledBack(); err != nil {
+		return err
+	}
 	return p.tellDrift(ctx, sight)
+}
+
+// notRolledBack keeps what was rolled back here from being promoted again by
+// itself, as by a workflow that runs every hour.
+func (p *part) notRolledBack() error {
+	r := p.at.Record.of(p.Overlay)
+	next, err := p.at.Next.NextRevision()
+	if err != nil || !r.rollsBack() || next != r.rolledBackFrom() {
+		return err
+	}
+	return &NotYetError{From: p.From, Reason: fmt.Sprintf("%s, which is what runs there, was rolled back here last; to try it again give image, or promote something newer there", next)}
+}
+
+// sourceInfra reads the source's overlay, of the Service that has the target's name.
+func (p *part) sourceInfra() infra {
+	from := p.Target
+	from.Overlay, from.Environment, from.Source.Path = p.From, "", p.From
+	return infra{Target: from, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, input: "from"}
+}
+
+// sourceStands is why the first commit must not be made on a tip: the source is
+// not there any more what was looked at.
+func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot) error {
+	source := p.sourceInfra()
+	source.Service = p.sourceService
+	at, err := source.situation(ctx, tip)
+	if err != nil {
+		return err
+	}
+	reason := sourceSight{Situation: at}.unfinished(p.Config)
+	if reason == "" && at.Record.To.Revision != p.source.Revision {
+		reason = fmt.Sprintf("it has come from %s to %s meanwhile", p.source.Revision, at.Record.To.Revision)
+	}
+	if reason == "" {
+		return nil
+	}
+	return &NotYetError{From: p.From, Reason: reason}
 }
 
 // seeSource reads the source's overlay, and asks its Applications.
 func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot) (sourceSight, error) {
-	from := p.Target
-	from.Overlay, from.Service, from.Environment = p.From, "", ""
-	from.Source.Path = p.From
-	source := infra{Target: from, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, input: "from"}
+	source := p.sourceInfra()
 	at, err := source.situation(ctx, tip)
+	if err != nil && source.Service != "" { // it may have a name of its own there
+		source.Service = ""
+		at, err = source.situation(ctx, tip)
+	}
 	if err != nil {
 		return sourceSight{}, err
 	}

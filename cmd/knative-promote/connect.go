@@ -94,7 +94,7 @@ func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Re
 	remote := s.Remote
 	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
 	var err error
-	if remote.Mint, err = infraToken(s, w, r); err != nil {
+	if remote.Mint, err = appToken(s, w, r, false); err != nil {
 		return nil, err
 	}
 	return gitops.Open(remote)

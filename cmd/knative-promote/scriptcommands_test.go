@@ -34,7 +34,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"gitlog":     gitlog,          // gitlog: print the subjects since the seed, oldest first
 		"comment":    comment,         // comment PULL: print the one comment on it; with a count, how many
 		"argo":       argocd,          // see there
-		"github":     hub,             // github down|up
+		"github":     hub,             // github down|up|no-statuses
 		"prometheus": startPrometheus, // see there
 		"status":     commitStatus,    // see there
 		"sign":       sign,            // see there
@@ -248,7 +248,7 @@ func comment(ts *testscript.TestScript, w *world, args []string) {
 func hub(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hubDown = args[0] == "down"
+	w.hubDown, w.hub.App.NoStatuses = args[0] == "down", args[0] == "no-statuses"
 }
 
 func outputIs(ts *testscript.TestScript, w *world, args []string) {

@@ -26,7 +26,7 @@ type statuses struct {
 
 // statusesOf speaks to the forge that has the infra repository.
 func statusesOf(s inputs.Settings, w console.Workflow, c *console.Console) (*statuses, error) {
-	token, err := infraToken(s, w, c)
+	token, err := appToken(s, w, c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +89,10 @@ func (w statusWriter) write(on *statuses, s report.Status) error {
 	return client.SetStatus(w.ctx, s.Commit, github.CommitStatus{Context: w.console.Redact(s.Context), State: s.State, Description: w.console.Redact(s.Description), URL: w.workflow.RunURL})
 }
 
-// infraToken has the tokens of the GitHub App made that may push to the infra
-// repository; nil where there is no App.
-func infraToken(s inputs.Settings, w console.Workflow, c *console.Console) (func(context.Context) (string, error), error) {
+// appToken has tokens of the GitHub App made, for pushing to the infra repository or
+// for its statuses; nil where there is no App. An App that may not do the one
+// still may do the other.
+func appToken(s inputs.Settings, w console.Workflow, c *console.Console, statuses bool) (func(context.Context) (string, error), error) {
 	if s.App.ID == "" {
 		return nil, nil
 	}
@@ -99,7 +100,7 @@ func infraToken(s inputs.Settings, w console.Workflow, c *console.Console) (func
 	if err != nil {
 		return nil, err
 	}
-	app.Statuses = s.WantsStatuses()
+	app.Statuses = statuses
 	return func(ctx context.Context) (string, error) {
 		token, err := app.Token(ctx)
 		if errors.Is(err, github.ErrApp) {

@@ -46,3 +46,29 @@ func TestParseRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestParsePasted has keys as they come out of a secret: with Windows' ends of
+// lines, and with text around them.
+func TestParsePasted(t *testing.T) {
+	t.Parallel()
+	for name, key := range map[string]signingtest.Key{
+		"OpenPGP": signingtest.OpenPGP(t, "ed25519", ""),
+		"SSH":     signingtest.SSH(t, "", "-t", "ed25519"),
+	} {
+		for how, text := range map[string]string{
+			"CRLF":      strings.ReplaceAll(key.Private, "\n", "\r\n"),
+			"no end":    strings.TrimSpace(key.Private),
+			"a comment": "# of the release bot\n" + key.Private,
+			"text":      key.Private + "\nand more",
+		} {
+			got, err := signing.Parse(text, "", time.Now())
+			if err != nil || got.ID != key.ID {
+				t.Errorf("%s, %s: key %v, error %v", name, how, got, err)
+				continue
+			}
+			if _, err := got.Sign([]byte("commit")); err != nil {
+				t.Errorf("%s, %s: %v", name, how, err)
+			}
+		}
+	}
+}

@@ -25,7 +25,7 @@ const renewal = 10 * time.Minute
 // repository and nothing else. A token lives for an hour, so a promotion that
 // takes longer needs more than one. It is safe for concurrent use.
 type App struct {
-	// Statuses says that the tokens must be good for commit statuses too.
+	// Statuses says that the tokens are for commit statuses, and not for pushing.
 	Statuses bool
 
 	config Config
@@ -100,7 +100,7 @@ func (a *App) mint(ctx context.Context) (string, time.Time, error) {
 		Permissions:  a.permissions(),
 	})
 	if err != nil {
-		return "", time.Time{}, c.noToken(err, "has it the permission contents: write"+a.alsoWants()+"?")
+		return "", time.Time{}, c.noToken(err, "has it the permission "+a.wanted()+"?")
 	}
 	if made.GetToken() == "" || !made.GetExpiresAt().After(time.Now()) {
 		return "", time.Time{}, errors.New("asking for a token of the GitHub App: the answer holds none that is good now")
@@ -110,18 +110,17 @@ func (a *App) mint(ctx context.Context) (string, time.Time, error) {
 
 // permissions are what the tokens are good for, and no more.
 func (a *App) permissions() *github.InstallationPermissions {
-	wanted := &github.InstallationPermissions{Contents: github.String("write")}
 	if a.Statuses {
-		wanted.Statuses = github.String("write")
+		return &github.InstallationPermissions{Statuses: github.String("write")}
 	}
-	return wanted
+	return &github.InstallationPermissions{Contents: github.String("write")}
 }
 
-func (a *App) alsoWants() string {
+func (a *App) wanted() string {
 	if a.Statuses {
-		return ", and statuses: write"
+		return maySetStatus
 	}
-	return ""
+	return "contents: write"
 }
 
 // claim says who the App is, for a few minutes. GitHub allows ten; the clocks

@@ -23,6 +23,7 @@ type App struct {
 	Token      func() string // gives the next token
 	Life       time.Duration // of a token
 	Readonly   bool          // it may not write contents
+	NoStatuses bool          // it may not write statuses
 }
 
 // AppKey is the private key of every App here, made once.
@@ -75,7 +76,7 @@ func (a *App) mint(w http.ResponseWriter, r *http.Request) {
 	}
 	_, name, _ := strings.Cut(a.Repository, "/")
 	err := json.NewDecoder(r.Body).Decode(&asked)
-	narrow := slices.Equal(asked.Repositories, []string{name}) && asked.Permissions["contents"] == "write" && (len(asked.Permissions) == 1 || len(asked.Permissions) == 2 && asked.Permissions["statuses"] == "write")
+	narrow := slices.Equal(asked.Repositories, []string{name}) && len(asked.Permissions) == 1 && (asked.Permissions["contents"] == "write" || asked.Permissions["statuses"] == "write" && !a.NoStatuses)
 	if err != nil || !narrow || a.Readonly {
 		Refuse(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		return
