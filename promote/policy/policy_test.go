@@ -129,6 +129,18 @@ func TestHostile(t *testing.T) {
 			t.Errorf("said %s, want %s", got, want)
 		}
 	})
+	for name, bomb := range map[string]string{
+		"an alias bomb":    "a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a, ", 100_000) + "]",
+		"an endless alias": "a: &a [*a]",
+		"deep":             strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := saidOf(t, fstest.MapFS{"p.yaml": {Data: []byte(bomb)}}); !strings.HasPrefix(got, "p.yaml: is longer than 2097152 bytes with its aliases") && got != "p.yaml: is nested more than 100 levels deep" {
+				t.Errorf("said %.300s", got)
+			}
+		})
+	}
 	t.Run("many files", func(t *testing.T) {
 		t.Parallel()
 		many := fstest.MapFS{}

@@ -16,14 +16,16 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/aliases"
 	"github.com/acme/knative-promote/gitops/oneline"
 )
 
 // The bounds of what is read: files, and bytes of one. An API server takes no
 // object of more than 1.5 MiB.
 const (
-	mostFiles = 100
-	fileLimit = 1 << 20
+	mostFiles     = 100
+	fileLimit     = 1 << 20
+	expandedLimit = 2 << 20 // of a document, aliases expanded
 )
 
 // A Set is the policies of some files, compiled. The zero value denies nothing.
@@ -147,6 +149,9 @@ func (s *Set) add(tree fs.FS, file string, bindings map[string][]admissionv1.Val
 
 // document reads one document, which is a policy or a binding.
 func (s *Set) document(file string, document []byte, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
+	if err := aliases.Bounded(document, expandedLimit); err != nil {
+		return errors.New(oneline.Of(err.Error(), 300))
+	}
 	var is metav1.TypeMeta
 	if err := yaml.Unmarshal(document, &is); err != nil {
 		return errors.New(oneline.Of(err.Error(), 300))

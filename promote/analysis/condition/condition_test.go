@@ -210,6 +210,27 @@ func TestEndless(t *testing.T) {
 	}
 }
 
+// TestTime has times, and expressions that are none or would not end.
+func TestTime(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`now()`:                                       "",
+		`now() - duration("5m")`:                      "",
+		`date("2026-11-22") + duration("1h")`:         "",
+		`now() - max(duration("5m"), duration("1h"))`: "",
+		`5`: "expected a time, but it gives a int",
+		`let a = 1..300; any(a, any(a, any(a, any(a, any(a, any(a, # > 1000)))))) ? now() : now()`: "it did not end: expected a time without loops",
+		`map(1..300, now())[0]`:              "it did not end: expected a time without loops",
+		`1..100000000 == [] ? now() : now()`: "memory budget exceeded",
+		strings.Repeat("-", 5000) + `now()`:  "is 5005 bytes long, expected at most 4096",
+	} {
+		_, err := condition.Time(text)
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%.60s: got %s, expected %q", text, got, want)
+		}
+	}
+}
+
 // FuzzJudge holds that no condition brings the program down, and that nothing
 // without data passes unless it is asked for.
 func FuzzJudge(f *testing.F) {

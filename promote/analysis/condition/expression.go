@@ -107,11 +107,16 @@ func (c *calls) Visit(node *ast.Node) {
 	}
 }
 
+// errLoop ends the first round of a loop in a time.
+var errLoop = errors.New("expected a time without loops")
+
 // Time is what an expression such as now() - duration("5m") gives, with which a
-// query over a time begins and ends.
+// query over a time begins and ends. It has no loops, so that each of them ends.
 func Time(expression string) (time.Time, error) {
+	over, end := context.WithCancelCause(context.Background())
+	end(errLoop)
 	env := map[string]any{"isNaN": math.IsNaN, "isInf": func(f float64) bool { return math.IsInf(f, 0) }}
-	program, err := compile(context.Background(), expression, expr.Env(env))
+	program, err := compile(over, expression, expr.Env(env))
 	if err != nil {
 		return time.Time{}, err
 	}

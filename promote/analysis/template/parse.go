@@ -9,11 +9,11 @@ import (
 	"io"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	k8syaml "k8s.io/apimachinery/pkg/util/yaml"
 	strictjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/aliases"
 	"github.com/acme/knative-promote/gitops/oneline"
 )
 
@@ -22,7 +22,6 @@ import (
 const (
 	MaxFile      = 256 << 10 // bytes
 	maxDocuments = 100
-	maxDepth     = 100     // levels of nesting, aliases expanded
 	maxExpanded  = 1 << 20 // bytes of all texts and nodes, aliases expanded
 )
 
@@ -81,8 +80,8 @@ func isBlank(text []byte) bool {
 }
 
 func parseDocument(text []byte) (Template, []error) {
-	if err := bounded(text); err != nil {
-		return Template{}, []error{err}
+	if err := aliases.Bounded(text, maxExpanded); err != nil {
+		return Template{}, []error{errors.New(oneline.Of(err.Error(), 300))}
 	}
 	asJSON, err := sigsyaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -114,33 +113,4 @@ func wrongType(err error) error {
 		return fmt.Errorf("%s: there is a %s where it does not belong; expected %s", wrong.Field, wrong.Value, wrong.Type)
 	}
 	return errors.New(oneline.Of(err.Error(), 300))
-}
-
-// bounded is nil if a document stays small when its aliases are expanded.
-func bounded(text []byte) error {
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		return errors.New(oneline.Of(err.Error(), 300))
-	}
-	left := maxExpanded
-	return spend(&root, 0, &left)
-}
-
-func spend(node *yaml.Node, depth int, left *int) error {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	*left -= len(node.Value) + 1
-	switch {
-	case depth > maxDepth:
-		return fmt.Errorf("is nested more than %d levels deep", maxDepth)
-	case *left < 0:
-		return fmt.Errorf("is longer than %d bytes with its aliases expanded", maxExpanded)
-	}
-	for _, below := range node.Content {
-		if err := spend(below, depth+1, left); err != nil {
-			return err
-		}
-	}
-	return nil
 }
