@@ -3,6 +3,8 @@ package argo
 import (
 	"context"
 	"time"
+
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 const (
@@ -63,7 +65,7 @@ func (r *polling) next(changed, open bool) time.Duration {
 func (w *waiter) pause(ctx context.Context, changed bool) bool {
 	timer := time.NewTimer(w.until(w.polling.next(changed, w.events.open())))
 	defer timer.Stop()
-	if w.polling.woken = false; !sleep(ctx, wakePause) {
+	if w.polling.woken = false; sleep.For(ctx, wakePause) != nil {
 		return false
 	}
 	for {

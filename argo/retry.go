@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 const maxTries = 6
@@ -34,7 +36,7 @@ func (r *retry) unary(ctx context.Context, method string, req, reply any, conn *
 		if err == nil {
 			r.accepted.Store(true)
 		}
-		if err == nil || try == maxTries || writes(method) || !r.maySucceed(err, try) || !sleep(all, jitter(pause)) {
+		if err == nil || try == maxTries || writes(method) || !r.maySucceed(err, try) || sleep.For(all, jitter(pause)) != nil {
 			return err
 		}
 		if !late {
@@ -73,16 +75,4 @@ func (r *retry) maySucceed(err error, try int) bool {
 // jitter is between half and all of d.
 func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
-}
-
-// sleep reports whether d passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

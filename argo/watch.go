@@ -7,6 +7,8 @@ import (
 	"time"
 
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // events are what the stream of an Application's events tells.
@@ -56,7 +58,7 @@ func (c *Client) watch(ctx context.Context, app App) *events {
 			if c.follow(ctx, app, n) {
 				pause = time.Second
 			}
-			if !sleep(ctx, jitter(pause)) {
+			if sleep.For(ctx, jitter(pause)) != nil {
 				return
 			}
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // transientAttempts bounds how often a failed exchange is tried where patience
@@ -51,7 +53,7 @@ func (r *remote) tries() *tries {
 func (t *tries) again(ctx context.Context, err error) bool {
 	t.count++
 	if after := retryAfter(err); after > 0 && time.Now().Add(after).Before(t.end) {
-		return sleep(ctx, after) == nil
+		return sleep.For(ctx, after) == nil
 	}
 	enough := t.count >= transientAttempts
 	if t.known && isUnreachable(err) {
@@ -161,16 +163,5 @@ const (
 // to the longest, and jittered so that rivals do not meet again.
 func pause(ctx context.Context, attempt int, longest time.Duration) error {
 	longest = min(50*time.Millisecond<<min(attempt, 10), longest)
-	return sleep(ctx, longest/4+rand.N(longest*3/4))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return sleep.For(ctx, longest/4+rand.N(longest*3/4))
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // How often a baking step is looked at, and how long it may be anything but
@@ -41,7 +43,7 @@ func bake(ctx context.Context, long time.Duration, holds func(context.Context) e
 		if left := time.Until(until); left > 0 {
 			pause = min(pause, left)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := sleep.For(ctx, pause); err != nil {
 			return err
 		}
 		err := holds(ctx)

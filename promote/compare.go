@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
 )
@@ -97,7 +98,7 @@ func (c comparing) rounds(ctx context.Context, q compare.Question) (*compare.Com
 			comparison.Add(round)
 		case err != nil:
 			unsent = err
-			if over := sleep(ctx, probePause); over != nil {
+			if over := sleep.For(ctx, probePause); over != nil {
 				return comparison, unsent
 			}
 		}

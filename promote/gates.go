@@ -78,15 +78,3 @@ func (i inconclusive) Error() string { return "inconclusive: " + i.error.Error()
 
 // Unwrap gives the reason.
 func (i inconclusive) Unwrap() error { return i.error }
-
-// sleep waits, but not longer than the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}

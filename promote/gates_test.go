@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
@@ -51,7 +52,7 @@ func TestEveryGateIsWhole(t *testing.T) {
 // says is a gate that answers after a while, or ends with its context.
 func says(name string, after time.Duration, err error) Gate {
 	return Gate{Name: name, Check: func(ctx context.Context, _ *Position) (string, error) {
-		if over := sleep(ctx, after); over != nil {
+		if over := sleep.For(ctx, after); over != nil {
 			return "", over
 		}
 		return "as told", err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -85,7 +86,7 @@ func (m measurement) judge(ctx context.Context, step string) (string, error) {
 		_, _ = m.look(ctx, l)
 	}
 	for {
-		if err := sleep(ctx, max(m.every, sloInterval)); err != nil {
+		if err := sleep.For(ctx, max(m.every, sloInterval)); err != nil {
 			return "", err
 		}
 		now, err := m.look(ctx, l)

@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // A model is the infra repository's branch and the cluster, as a seed draws
@@ -78,7 +79,7 @@ func (m *model) upTo(d time.Duration) time.Duration { return time.Duration(m.pic
 // happens is what can befall any call: it takes its time, fails, or the run
 // crashes.
 func (m *model) happens(ctx context.Context, call string) error {
-	if err := sleep(ctx, m.upTo(2*time.Second)); err != nil {
+	if err := sleep.For(ctx, m.upTo(2*time.Second)); err != nil {
 		return err
 	}
 	if m.odds("crash in "+call, 60) {
@@ -130,7 +131,7 @@ func (m *model) newImage(images []string) bool { return slices.Equal(images, []s
 func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
 	away := m.odds("Argo CD goes away", 60)
 	for {
-		if err := sleep(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
+		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
 			return m.observed(), err
 		}
 		verdict, seen, err := m.Check(ctx, in)

@@ -9,6 +9,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/requests"
 )
 
@@ -57,7 +58,7 @@ func (p Probe) answers(ctx context.Context, client *requests.Client, url string)
 		case patience.Err() == nil || last == nil: // the end of patience is no answer
 			good, last = 0, err
 		}
-		if over := sleep(patience, probePause); over != nil {
+		if over := sleep.For(patience, probePause); over != nil {
 			if ctx.Err() != nil { // the run ends, which says nothing of the candidate
 				return "", fmt.Errorf("asking %s: %w", shown, context.Cause(ctx))
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 var rivalRounds = flag.Int("rounds", 3, "how often the promoters of TestRivals promote")
@@ -182,7 +183,7 @@ func (o *obedient) Await(ctx context.Context, in argo.Intent, report func(argo.V
 		case argo.Superseded:
 			return seen, fmt.Errorf("%w: %s", argo.ErrSuperseded, verdict.Reason)
 		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
 			return seen, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/requests"
 )
 
@@ -88,7 +89,7 @@ func (w warmUp) first(ctx context.Context) error {
 		if answer.Status > 0 && answer.Status < 500 && !answer.Gateway {
 			return nil
 		}
-		if over := sleep(patience, probePause); over != nil {
+		if over := sleep.For(patience, probePause); over != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("asking %s: %w", requests.Shown(w.url), context.Cause(ctx))
 			}
@@ -179,12 +180,12 @@ func (w warmUp) pods(ctx context.Context, read func(context.Context) replicas) (
 	var all sync.WaitGroup
 	for range now.atOnce*(wanted-1) + 1 {
 		all.Go(func() {
-			for sleep(asking, warmUpPause) == nil {
+			for sleep.For(asking, warmUpPause) == nil {
 				w.client.Get(asking, w.url, io.Discard)
 			}
 		})
 	}
-	for now.has < wanted && sleep(asking, sloInterval) == nil {
+	for now.has < wanted && sleep.For(asking, sloInterval) == nil {
 		now = read(ctx)
 	}
 	stop()
@@ -233,7 +234,7 @@ func (r *run) keepWarm(ctx context.Context) (stop func()) {
 		go func() {
 			client := p.Way.Open()
 			defer client.Close()
-			for sleep(ctx, warmUpEvery) == nil {
+			for sleep.For(ctx, warmUpEvery) == nil {
 				client.Get(ctx, requests.Address(url, p.WarmUp), io.Discard)
 			}
 		}()

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/analysis/condition"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
@@ -111,7 +112,7 @@ type follower struct {
 
 func (f *follower) follow(ctx context.Context) Measured {
 	for pause := f.metric.InitialDelay; ; pause = f.pause() {
-		if !sleep(ctx, pause) {
+		if sleep.For(ctx, pause) != nil {
 			return f.skipped(ctx)
 		}
 		measurement := f.measure(ctx)
@@ -197,17 +198,5 @@ func (f *follower) measured(phase condition.Phase, reason string) Measured {
 	}
 	return Measured{
 		Name: f.metric.Name, Phase: phase, Reason: reason, DryRun: f.metric.DryRun, Rollouts: f.rollouts, Measurements: f.measurements,
-	}
-}
-
-// sleep waits, and tells whether the context still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return ctx.Err() == nil
 	}
 }

@@ -89,16 +89,20 @@ func (o Options) run(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// configuration is Gitea's app.ini: https://docs.gitea.com/administration/config-cheat-sheet.
-//
-// Nothing in it leaves the machine, and nothing runs beside what is asked for:
-// no cron jobs, no search index, no mail. Passwords are hashed in a cheap way,
-// as every request of the admin account is checked against one.
+// configuration is Gitea's app.ini, with the values filled in.
 func (o Options) configuration(s secret, host, port, account string) []byte {
 	return []byte(strings.NewReplacer(
 		"{account}", account, "{host}", host, "{port}", port, "{static}", o.Static, "{dir}", o.Dir,
 		"{secret key}", s.of("SECRET_KEY"), "{internal token}", s.of("INTERNAL_TOKEN"), "{jwt secret}", s.of("JWT_SECRET"),
-	).Replace(`RUN_USER = {account}
+	).Replace(appINI))
+}
+
+// appINI is Gitea's app.ini: https://docs.gitea.com/administration/config-cheat-sheet.
+//
+// Nothing in it leaves the machine, and nothing runs beside what is asked for:
+// no cron jobs, no search index, no mail. Passwords are hashed in a cheap way,
+// as every request of the admin account is checked against one.
+const appINI = `RUN_USER = {account}
 RUN_MODE = prod
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
 [server]
@@ -145,8 +149,7 @@ ENABLED = false
 ENABLED = false
 [picture]
 DISABLE_GRAVATAR = true
-`))
-}
+`
 
 // secret is what all of a Gitea's secrets are made of, so that whoever knows
 // the folder can talk to it.
