@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 const (
@@ -111,7 +113,7 @@ func (c *Client) newJob(ctx context.Context, app App, owner v1alpha1.ResourceNod
 				return name, nil
 			}
 		}
-		if !sleep(ctx, jobPoll) {
+		if sleep.For(ctx, jobPoll) != nil {
 			return "", fmt.Errorf("waiting for a Job of CronJob %s: %w", owner.Name, context.Cause(ctx))
 		}
 		if time.Now().After(until) {
@@ -137,7 +139,7 @@ func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) 
 				return JobEnd{Name: name, Reason: clean(strings.TrimPrefix(condition.Reason+": "+condition.Message, ": "))}, nil
 			}
 		}
-		if !sleep(ctx, jobPoll) {
+		if sleep.For(ctx, jobPoll) != nil {
 			return JobEnd{}, errors.Join(fmt.Errorf("waiting for the end of Job %s: %w", name, context.Cause(ctx)), err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // sourcePoll is how often a source is looked at that is waited for.
@@ -42,7 +43,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 			return err
 		}
 		p.journal.say("waiting: %v", err)
-		if err := sleep(ctx, min(sourcePoll, time.Until(until))); err != nil {
+		if err := sleep.For(ctx, min(sourcePoll, time.Until(until))); err != nil {
 			return err
 		}
 		if tip, err = p.Branch.Tip(ctx); err != nil {

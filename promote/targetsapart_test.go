@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // telling is a cluster where a function says whether a commit is live.
@@ -129,7 +130,7 @@ func TestUnclearEndsNoOther(t *testing.T) {
 				if isFirst {
 					return first
 				}
-				other = sleep(ctx, time.Second)
+				other = sleep.For(ctx, time.Second)
 				return nil
 			})
 			if !errors.Is(err, first) || (other == nil) != isInconclusive(first) {
