@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,12 +26,7 @@ func shippedSite(t *testing.T) (*site, *hub) {
 	t.Helper()
 	s := prepare(t, func(l *layout) {
 		l.App.SetName(l.Service + "-production")
-		for path, file := range maps.Clone(l.Files) {
-			if name, inside := strings.CutPrefix(path, l.Overlay+"/"); inside {
-				text := strings.ReplaceAll(string(file.Data), "namespace: "+l.Service, "namespace: "+l.Service+"-staging")
-				l.set("apps/"+l.Service+"/overlays/staging/"+name, text)
-			}
-		}
+		withStaging(l)
 	})
 	h := hubOf(s, "acme/"+s.Service)
 	s.URL = h.url + "/acme/infra.git"
