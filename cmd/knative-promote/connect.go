@@ -19,10 +19,7 @@ import (
 // plan alone can do without.
 func (t task) connect() (promote.Systems, error) {
 	s := t.settings
-	on := promote.Systems{Cancelled: t.cancelled}
-	on.Sources.Web = analysis.Web{Client: web.Client{Around: t.console.Trace("analysis")}}
-	on.Sources.Prometheus = analysis.Prometheus{Default: s.Prometheus, Around: t.console.Trace("Prometheus")}
-	on.Sources.Job = analysis.Job{Run: noJobs}
+	on := promote.Systems{Cancelled: t.cancelled, Sources: t.sources()}
 	if s.Checkout {
 		on.Branch = checkedOut{t.workflow.Workspace}
 	} else {
@@ -43,25 +40,41 @@ func (t task) connect() (promote.Systems, error) {
 		}
 		on.Statuses = found
 	}
-	if err := t.measure(&on); err != nil || s.Argo.Server == "" {
+	if err := t.measure(&on); err != nil {
 		return on, err
 	}
-	s.Argo.Around = t.console.Trace("Argo CD")
-	cluster, err := argo.New(s.Argo)
+	return on, t.observe(&on)
+}
+
+// sources are what AnalysisTemplates measure with. Without Argo CD nobody could
+// start a Job, which a plan and a check do without.
+func (t task) sources() analysis.Sources {
+	return analysis.Sources{
+		Web:        analysis.Web{Client: web.Client{Around: t.console.Trace("analysis")}},
+		Prometheus: analysis.Prometheus{Default: t.settings.Prometheus, Around: t.console.Trace("Prometheus")},
+		Job: analysis.Job{Run: func(context.Context, string) (analysis.JobEnd, error) {
+			return analysis.JobEnd{}, errors.New("no argocd-server and application are given")
+		}},
+	}
+}
+
+// observe makes the client of Argo CD, where there is one.
+func (t task) observe(on *promote.Systems) error {
+	c := t.settings.Argo
+	if c.Server == "" {
+		return nil
+	}
+	c.Around = t.console.Trace("Argo CD")
+	cluster, err := argo.New(c)
 	if err != nil {
-		return on, badSetting(err)
+		return badSetting(err)
 	}
 	on.Cluster, on.Setup, on.Applications = cluster, cluster, cluster
 	on.Sources.Job = analysis.Job{Run: func(ctx context.Context, cronJob string) (analysis.JobEnd, error) {
-		end, err := cluster.RunJob(ctx, s.Target.App, cronJob)
+		end, err := cluster.RunJob(ctx, t.settings.Target.App, cronJob)
 		return analysis.JobEnd(end), err
 	}}
-	return on, nil
-}
-
-// noJobs is where no Argo CD could start one, which a plan and a check do without.
-func noJobs(context.Context, string) (analysis.JobEnd, error) {
-	return analysis.JobEnd{}, errors.New("no argocd-server and application are given")
+	return nil
 }
 
 // measure makes the client of Prometheus, where there is one.
