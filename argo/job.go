@@ -33,13 +33,16 @@ var errJobUnseen = errors.New("no new one is shown")
 type JobEnd struct {
 	Name      string
 	Succeeded bool
-	Reason    string // why it failed, one line
+	Unknown   bool   // nobody can tell whether it has: it still runs, or is gone
+	Reason    string // why it has not succeeded, one line
 }
 
 // RunJob starts a Job of a CronJob of the Application, by Argo CD's action
-// create-job, and waits for its end. The Job is found as a new child of the
-// CronJob in the tree of live objects: its name follows from Argo CD's clock, and
-// there is one a minute, which another run may have started.
+// create-job, and waits for its end for as long as the context lasts. The Job is
+// found as a new child of the CronJob in the tree of live objects: its name
+// follows from Argo CD's clock, and there is one a minute
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/resource_customizations/batch/CronJob/actions/create-job/action.lua).
+// An error says that no Job is known to have been started.
 func (c *Client) RunJob(ctx context.Context, app App, cronJob string) (JobEnd, error) {
 	tree, err := c.tree(ctx, app)
 	if err != nil {
@@ -62,7 +65,7 @@ func (c *Client) RunJob(ctx context.Context, app App, cronJob string) (JobEnd, e
 		name, err := c.newJob(ctx, app, owner, known, patience)
 		switch {
 		case err == nil:
-			return c.awaitJob(ctx, app, owner.Namespace, name)
+			return c.awaitJob(ctx, app, owner.Namespace, name), nil
 		case started == nil || !errors.Is(err, errJobUnseen):
 			return JobEnd{}, err
 		}
@@ -72,9 +75,24 @@ func (c *Client) RunJob(ctx context.Context, app App, cronJob string) (JobEnd, e
 
 // createJob asks for the action.
 func (c *Client) createJob(ctx context.Context, app App, owner v1alpha1.ResourceNode) error {
-	group, kind, version, action := jobGroup, "CronJob", owner.Version, "create-job"
+	_, err := c.apps.RunResourceAction(ctx, jobRequest(app, owner))
+	if err == nil {
+		return nil
+	}
+	err = explain(err)
+	// Kubernetes may forbid Jobs too, to Argo CD itself.
+	if errors.Is(err, ErrAuth) && !strings.Contains(err.Error(), "is forbidden") {
+		err = fmt.Errorf("%w: the token's role needs: p, ROLE, applications, %s, PROJECT/%s, allow", err, MayStartJobs, app.Name)
+	}
+	return fmt.Errorf("starting a Job of CronJob %s of application %s: %w", owner.Name, app, err)
+}
+
+// jobRequest asks for a Job of a CronJob. Argo CD 3 has a second version of the
+// call, and takes this one too.
+func jobRequest(app App, of v1alpha1.ResourceNode) *applicationpkg.ResourceActionRunRequest {
+	group, kind, version, action := jobGroup, "CronJob", "v1", "create-job"
 	request := &applicationpkg.ResourceActionRunRequest{
-		Name: &app.Name, Namespace: &owner.Namespace, ResourceName: &owner.Name, Group: &group, Kind: &kind, Version: &version, Action: &action,
+		Name: &app.Name, Namespace: &of.Namespace, ResourceName: &of.Name, Group: &group, Kind: &kind, Version: &version, Action: &action,
 	}
 	if app.Namespace != "" {
 		request.AppNamespace = &app.Namespace
@@ -82,14 +100,7 @@ func (c *Client) createJob(ctx context.Context, app App, owner v1alpha1.Resource
 	if app.Project != "" {
 		request.Project = &app.Project
 	}
-	_, err := c.apps.RunResourceAction(ctx, request)
-	if err == nil {
-		return nil
-	}
-	if err = explain(err); errors.Is(err, ErrAuth) {
-		err = fmt.Errorf("%w: the token's role needs: p, ROLE, applications, action/%s/%s/%s, PROJECT/%s, allow", err, group, kind, action, app.Name)
-	}
-	return fmt.Errorf("starting a Job of CronJob %s of application %s: %w", owner.Name, app, err)
+	return request
 }
 
 // mayHaveStarted tells a Job of this minute that is there already, and an answer
@@ -102,16 +113,14 @@ func mayHaveStarted(err error) bool {
 }
 
 // newJob is the CronJob's Job that was not known before.
-func (c *Client) newJob(ctx context.Context, app App, owner v1alpha1.ResourceNode, known map[string]string, patience time.Duration) (string, error) {
+func (c *Client) newJob(ctx context.Context, app App, owner v1alpha1.ResourceNode, known []v1alpha1.ResourceNode, patience time.Duration) (string, error) {
 	for until := time.Now().Add(patience); ; {
 		tree, err := c.tree(ctx, app)
 		if err != nil {
 			return "", err
 		}
-		for uid, name := range jobsOf(tree, owner) {
-			if known[uid] == "" {
-				return name, nil
-			}
+		if name := newest(jobsOf(tree, owner), known); name != "" {
+			return name, nil
 		}
 		if sleep.For(ctx, jobPoll) != nil {
 			return "", fmt.Errorf("waiting for a Job of CronJob %s: %w", owner.Name, context.Cause(ctx))
@@ -122,26 +131,39 @@ func (c *Client) newJob(ctx context.Context, app App, owner v1alpha1.ResourceNod
 	}
 }
 
+// newest is the name of the last of the Jobs that are not known, empty if all are:
+// one that an ended run has started may be shown late. A name ends with the minute.
+func newest(jobs, known []v1alpha1.ResourceNode) string {
+	last := ""
+	for _, job := range jobs {
+		if !slices.ContainsFunc(known, func(k v1alpha1.ResourceNode) bool { return k.UID == job.UID }) {
+			last = max(last, job.Name)
+		}
+	}
+	return last
+}
+
 // awaitJob reads the Job until it has ended. What cannot be read for a while may
 // be read again: another Job would do its work twice.
-func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) (JobEnd, error) {
+func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) JobEnd {
 	for {
 		job := new(batchv1.Job)
 		err := c.resource(ctx, app, jobGroup, "Job", namespace, name, job)
 		if errors.Is(err, ErrNotFound) {
-			return JobEnd{}, err
+			return JobEnd{Name: name, Unknown: true, Reason: "it was deleted before its end was seen"}
 		}
 		for _, condition := range job.Status.Conditions {
 			switch ended := condition.Status == corev1.ConditionTrue; {
 			case ended && condition.Type == batchv1.JobComplete:
-				return JobEnd{Name: name, Succeeded: true}, nil
+				return JobEnd{Name: name, Succeeded: true}
 			case ended && condition.Type == batchv1.JobFailed:
-				return JobEnd{Name: name, Reason: clean(strings.TrimPrefix(condition.Reason+": "+condition.Message, ": "))}, nil
+				return JobEnd{Name: name, Reason: clean(strings.TrimPrefix(condition.Reason+": "+condition.Message, ": "))}
 			}
 		}
-		if sleep.For(ctx, jobPoll) != nil {
-			return JobEnd{}, errors.Join(fmt.Errorf("waiting for the end of Job %s: %w", name, context.Cause(ctx)), err)
+		if sleep.For(ctx, jobPoll) == nil {
+			continue
 		}
+		return JobEnd{Name: name, Unknown: true, Reason: "it has not ended: " + context.Cause(ctx).Error()}
 	}
 }
 
@@ -174,12 +196,12 @@ func cronJobIn(tree *v1alpha1.ApplicationTree, app App, name string) (v1alpha1.R
 	return found[0], nil
 }
 
-// jobsOf are the names of a CronJob's Jobs, by their UIDs.
-func jobsOf(tree *v1alpha1.ApplicationTree, owner v1alpha1.ResourceNode) map[string]string {
-	jobs := map[string]string{}
+// jobsOf are the Jobs of a CronJob.
+func jobsOf(tree *v1alpha1.ApplicationTree, owner v1alpha1.ResourceNode) []v1alpha1.ResourceNode {
+	var jobs []v1alpha1.ResourceNode
 	for _, node := range tree.Nodes {
 		if node.Group == jobGroup && node.Kind == "Job" && slices.ContainsFunc(node.ParentRefs, func(r v1alpha1.ResourceRef) bool { return r.UID == owner.UID }) {
-			jobs[node.UID] = node.Name
+			jobs = append(jobs, node)
 		}
 	}
 	return jobs

@@ -58,8 +58,8 @@ const (
 // Setup reads how Argo CD treats the target's Application. What
 // the token may not see is left out and named in Unread; the error is about
 // the Application itself, which is read unless the caller knows it already.
-// All questions are asked at the same time.
-func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Application) (Setup, error) {
+// All questions are asked at the same time, also for further rights.
+func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Application, further ...Right) (Setup, error) {
 	setup := Setup{App: known, Expires: c.expires, Unread: map[Part]error{}}
 	if known == nil {
 		var err error
@@ -69,18 +69,19 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 	}
 	setup.read(ctx, map[Part]reader{
 		PartVersion: c.readVersion, PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides,
-		PartAnonymous: c.readUser, PartRights: c.readRights,
+		PartAnonymous: c.readUser, PartRights: c.rightsReader(append(further, MaySync, MayUpdate, MayDelete, MayUpdateProject)...),
 		PartOwners: func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
 	})
 	return setup, nil
 }
 
 // Essentials is the part of Setup that can stop a promotion of an Application
-// that was read already. It takes five requests, and none of them is large.
-func (c *Client) Essentials(ctx context.Context, app *v1alpha1.Application) Setup {
+// that was read already. It takes five requests, of which none is large, and one
+// for each further right.
+func (c *Client) Essentials(ctx context.Context, app *v1alpha1.Application, further ...Right) Setup {
 	setup := Setup{App: app, Expires: c.expires, Unread: map[Part]error{}}
 	setup.read(ctx, map[Part]reader{
-		PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides, PartRights: c.readRightToSync,
+		PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides, PartRights: c.rightsReader(append(further, MaySync)...),
 	})
 	return setup
 }

@@ -26,37 +26,33 @@ const (
 	MayUpdate        Right = "update"
 	MayDelete        Right = "delete"
 	MayUpdateProject Right = "update project"
+	// MayStartJobs is asked for where an analysis has Jobs.
+	MayStartJobs Right = "action/batch/CronJob/create-job"
 )
 
+// rightsReader asks for rights.
+func (c *Client) rightsReader(rights ...Right) reader {
+	return func(ctx context.Context, s *Setup) error { return c.readRights(ctx, s, rights) }
+}
+
 // readRights asks what the token may do.
-func (c *Client) readRights(ctx context.Context, s *Setup) error {
-	return c.canI(ctx, s, MaySync, MayUpdate, MayDelete, MayUpdateProject)
-}
-
-// readRightToSync asks only for what a promotion may have to do.
-func (c *Client) readRightToSync(ctx context.Context, s *Setup) error {
-	return c.canI(ctx, s, MaySync)
-}
-
-// canI asks for rights by Argo CD's own can-i.
-func (c *Client) canI(ctx context.Context, s *Setup, rights ...Right) error {
+func (c *Client) readRights(ctx context.Context, s *Setup, rights []Right) error {
 	var (
-		accounts = accountpkg.NewAccountServiceClient(c.conn)
-		group    sync.WaitGroup
-		mu       sync.Mutex
-		can      = map[Right]bool{}
-		failed   error
+		group  sync.WaitGroup
+		mu     sync.Mutex
+		can    = map[Right]bool{}
+		failed error
 	)
 	for _, right := range rights {
 		group.Go(func() {
-			answer, err := accounts.CanI(ctx, s.question(right))
+			may, err := c.may(ctx, s, right)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				failed = fmt.Errorf("asking Argo CD whether the token may %s: %w", right, explain(err))
+				failed = fmt.Errorf("asking Argo CD whether the token may %s: %w", right, err)
 				return
 			}
-			can[right] = answer.Value == "yes"
+			can[right] = may
 		})
 	}
 	group.Wait()
@@ -64,6 +60,38 @@ func (c *Client) canI(ctx context.Context, s *Setup, rights ...Right) error {
 		s.Can = can
 	}
 	return failed
+}
+
+// may asks for one right, by Argo CD's own can-i where that knows it.
+func (c *Client) may(ctx context.Context, s *Setup, right Right) (bool, error) {
+	if right == MayStartJobs {
+		return c.mayStartJobs(ctx, s)
+	}
+	answer, err := accountpkg.NewAccountServiceClient(c.conn).CanI(ctx, s.question(right))
+	if err != nil {
+		return false, explain(err)
+	}
+	return answer.Value == "yes", nil
+}
+
+// mayStartJobs asks for a Job of a CronJob whose name none can have. Can-i takes
+// no actions of resources
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/account/account.go#L121-L123),
+// and Argo CD asks for the right before it looks for the CronJob
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L1366-L1383).
+func (c *Client) mayStartJobs(ctx context.Context, s *Setup) (bool, error) {
+	none := v1alpha1.ResourceNode{ResourceRef: v1alpha1.ResourceRef{Namespace: "-", Name: "-"}}
+	_, err := c.apps.RunResourceAction(ctx, jobRequest(App{Name: s.App.Name, Namespace: s.App.Namespace, Project: s.App.Spec.GetProject()}, none))
+	if err == nil {
+		return true, nil
+	}
+	switch err = explain(err); {
+	case errors.Is(err, ErrNotFound):
+		return true, nil
+	case errors.Is(err, errDenied):
+		return false, nil
+	}
+	return false, err
 }
 
 // question asks for one right in Argo CD's terms.

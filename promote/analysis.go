@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/oneline"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/condition"
-	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
 // mostReason is how much of an analysis is said in a sentence, in bytes.
@@ -132,19 +128,6 @@ func (p *part) readAnalysis(tree fs.FS) (wrong []error) {
 		steps = append(steps, analysis.Step(step))
 	}
 	p.suite, wrong = analysis.Load(p.Analysis, p.Sources, steps, tree)
-	return append(wrong, missingCronJobs(p.suite.Jobs(steps), p.at.Now.Objects())...)
-}
-
-// missingCronJobs says which metrics with a job have none that could be started.
-func missingCronJobs(metrics []template.Metric, rendered []unstructured.Unstructured) []error {
-	var wrong []error
-	for _, m := range metrics {
-		if !slices.ContainsFunc(rendered, func(o unstructured.Unstructured) bool {
-			return o.GroupVersionKind().Group == "batch" && o.GetKind() == "CronJob" && o.GetName() == m.CronJob()
-		}) {
-			wrong = append(wrong, fmt.Errorf("%s: provider.job: the overlay renders no CronJob %s, and no other Job can be started without access to the cluster: "+
-				"expected a suspended CronJob with that name which does what the Job is to do, or a name in provider.job.metadata.name", m.At, m.CronJob()))
-		}
-	}
-	return wrong
+	p.jobs = p.suite.Jobs(steps)
+	return append(wrong, wrongCronJobs(p.jobs, p.at.Now.Objects())...)
 }

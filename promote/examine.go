@@ -59,7 +59,7 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	if facts.Denials, err = p.denials(ctx); err != nil {
 		return facts, err
 	}
-	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Setup.Setup(ctx, p.Target.Target, p.at.App) })
+	p.gather(ctx, &facts, func() (argo.Setup, error) { return p.Setup.Setup(ctx, p.Target.Target, p.at.App, p.furtherRights()...) })
 	return facts, nil
 }
 
@@ -92,7 +92,7 @@ func (p *part) facts(ctx context.Context) check.Facts {
 		Request: check.Request{
 			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
 			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
-			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, Signer: p.Signer,
+			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.cronJobs(), Signer: p.Signer,
 			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},
 		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Planned: p.planned, Service: p.at.Live,

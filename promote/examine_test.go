@@ -60,11 +60,13 @@ func (a *around) Revision(_ context.Context, _ argo.App, namespace, name string)
 	return nil, a.revisions[name]
 }
 
-func (a *around) Setup(context.Context, argo.Target, *v1alpha1.Application) (argo.Setup, error) {
+func (a *around) Setup(context.Context, argo.Target, *v1alpha1.Application, ...argo.Right) (argo.Setup, error) {
 	return a.setup, a.setupErr
 }
 
-func (a *around) Essentials(context.Context, *v1alpha1.Application) argo.Setup { return a.setup }
+func (a *around) Essentials(context.Context, *v1alpha1.Application, ...argo.Right) argo.Setup {
+	return a.setup
+}
 
 func (a *around) MayPush(context.Context) error { return a.push }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
 // A part is what a run does for one of its targets: what it has seen of it,
@@ -25,12 +26,13 @@ type part struct {
 	service liveService
 	journal *journal
 
-	measured measured       // the candidate's requests
-	suite    analysis.Suite // the AnalysisTemplates
-	unread   error          // why there are none, though they are asked for
-	at       Situation      // as last seen
-	plan     Plan           // of a promotion: what is left to do
-	source   Source         // what the images of the plan are taken from
+	measured measured          // the candidate's requests
+	suite    analysis.Suite    // the AnalysisTemplates
+	jobs     []template.Metric // of the suite: those with a job
+	unread   error             // why there are none, though they are asked for
+	at       Situation         // as last seen
+	plan     Plan              // of a promotion: what is left to do
+	source   Source            // what the images of the plan are taken from
 	// sourceService is the Service's name there.
 	sourceService string
 	planned       []*knative.State // what its first and its last commit that are left lead to

@@ -57,10 +57,10 @@ type Cluster interface {
 }
 
 // SetupReader tells how Argo CD is set up around an Application: all of it, or in a
-// few requests what can stop a promotion.
+// few requests what can stop a promotion, and whether the token has further rights.
 type SetupReader interface {
-	Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application) (argo.Setup, error)
-	Essentials(ctx context.Context, known *v1alpha1.Application) argo.Setup
+	Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) (argo.Setup, error)
+	Essentials(ctx context.Context, known *v1alpha1.Application, further ...argo.Right) argo.Setup
 }
 
 // PushRight tells whether the infra repository takes a push, without one.

@@ -74,6 +74,10 @@ type accountService struct {
 
 // CanI knows no objects: what is denied is denied for all.
 func (s *accountService) CanI(_ context.Context, question *account.CanIRequest) (*account.CanIResponse, error) {
+	actions := []string{"get", "create", "update", "delete", "sync", "override", "action", "invoke"}
+	if !slices.Contains(actions, question.Action) {
+		return nil, status.Errorf(codes.InvalidArgument, "%v does not contain %s", actions, question.Action)
+	}
 	resources := []string{"applications", "projects"}
 	if !slices.Contains(resources, question.Resource) {
 		return nil, status.Errorf(codes.InvalidArgument, "%v does not contain %s", resources, question.Resource)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/argo/argotest"
@@ -52,29 +52,60 @@ func TestRunJob(t *testing.T) {
 func TestRunJobRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		cronJob, tag string
-		adjust       func(*argotest.Config)
-		want         string
+		cronJob string
+		adjust  func(*argotest.Config)
+		want    string
 	}{
-		"absent": {cronJob: "smoke-test", tag: "v1", want: "application " + app + " has 0 live CronJobs with the name smoke-test: expected one"},
-		"denied": {cronJob: "smoke", tag: "v1", adjust: func(c *argotest.Config) { c.Denied = []string{"applications/action/batch/CronJob/create-job"} },
-			want: "the token's role needs: p, ROLE, applications, action/batch/CronJob/create-job, PROJECT/" + app + ", allow"},
-		"endless": {cronJob: "smoke", tag: "endless", want: "waiting for the end of Job smoke-"},
+		"absent": {cronJob: "smoke-test", want: "application " + app + " has 0 live CronJobs with the name smoke-test: expected one"},
+		"denied": {cronJob: "smoke", adjust: mayNotStartJobs, want: "the token's role needs: p, ROLE, applications, action/batch/CronJob/create-job, PROJECT/" + app + ", allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := start(t, test.adjust)
-			w.withCronJob("smoke", test.tag)
-			over := errors.New("no answer in time")
-			ctx, stop := context.WithTimeoutCause(w.auth(), 15*time.Second, over)
-			defer stop()
-			_, err := w.newClient(token).RunJob(ctx, argo.App{Name: app}, test.cronJob)
+			w.withCronJob("smoke", "v1")
+			_, err := w.newClient(token).RunJob(w.auth(), argo.App{Name: app}, test.cronJob)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
-			if name == "endless" && !errors.Is(err, over) {
-				t.Errorf("error %v, want %v in it", err, over)
-			}
 		})
+	}
+}
+
+func mayNotStartJobs(c *argotest.Config) {
+	c.Denied = []string{"applications/action/batch/CronJob/create-job"}
+}
+
+// TestRunJobEndless is ended while its Job runs, and says so.
+func TestRunJobEndless(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancelCause(t.Context())
+	w := start(t, func(c *argotest.Config) {
+		c.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(out, r)
+				if strings.HasSuffix(r.URL.Path, "/GetResource") { // of the Job
+					end(errors.New("no answer in time"))
+				}
+			})
+		}
+	})
+	w.withCronJob("smoke", "endless")
+	got, err := w.newClient(token).RunJob(ctx, argo.App{Name: app}, "smoke")
+	if err != nil || got.Succeeded || !got.Unknown || got.Reason != "it has not ended: no answer in time" || !strings.HasPrefix(got.Name, "smoke-") {
+		t.Errorf("got %+v, error %v", got, err)
+	}
+}
+
+// TestMayStartJobs asks for the right, which starts nothing.
+func TestMayStartJobs(t *testing.T) {
+	t.Parallel()
+	for want, adjust := range map[bool]func(*argotest.Config){true: nil, false: mayNotStartJobs} {
+		w := start(t, adjust)
+		w.withCronJob("smoke", "v1")
+		client := w.newClient(token)
+		setup := client.Essentials(w.auth(), w.settledApplication(), argo.MayStartJobs)
+		if may, asked := setup.Can[argo.MayStartJobs]; may != want || !asked || len(setup.Unread) > 0 {
+			t.Errorf("got %v, want %v, unread %v", setup.Can, want, setup.Unread)
+		}
 	}
 }

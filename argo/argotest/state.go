@@ -81,6 +81,17 @@ func (s *Server) DeleteRevision(namespace, name string) bool {
 // CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
 func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
 
+// Jobs are the names of the Jobs of a namespace.
+func (s *Server) Jobs(namespace string) []string {
+	var names []string
+	for _, live := range s.cluster.List() {
+		if live.GetKind() == "Job" && live.GetNamespace() == namespace {
+			names = append(names, live.GetName())
+		}
+	}
+	return names
+}
+
 // HoldKnative stops Knative's controllers until release is called. What is synced meanwhile stays
 // unobserved, so Argo CD goes on reporting the health of the generation before.
 func (s *Server) HoldKnative() (release func()) { return s.cluster.Hold() }

@@ -19,6 +19,7 @@ import (
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION       garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
+//	argo jobs N                wait until the cluster has N Jobs
 //	argo edit FILE             merge the file into the Application
 func argocd(ts *testscript.TestScript, w *world, args []string) {
 	switch args[0] {
@@ -44,6 +45,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		if !w.argo.CrashRevision(namespace, w.revisionOf(ts, args[1])) {
 			ts.Fatalf("revision of %s is not there", args[1])
 		}
+	case "jobs":
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		ts.Check(w.await("", func() bool { return len(w.argo.Jobs(namespace)) == n }))
 	case "edit":
 		patch, err := yaml.YAMLToJSON([]byte(ts.ReadFile(args[1])))
 		ts.Check(err)

@@ -56,10 +56,7 @@ func (m Measured) Words() string {
 }
 
 func (m Measurement) words() string {
-	switch {
-	case m.Phase == condition.Successful:
-		return fmt.Sprintf(", the last with %s", m.Value)
-	case m.Reason != "":
+	if m.Reason != "" && (m.Phase != condition.Successful || m.Value == "") {
 		return fmt.Sprintf(", the last because %s", m.Reason)
 	}
 	return fmt.Sprintf(", the last with %s", m.Value)

@@ -18,15 +18,19 @@ type Job struct {
 type JobEnd struct {
 	Name      string
 	Succeeded bool
-	Reason    string // why it failed
+	Unknown   bool   // nobody can tell whether it has: it still runs, or is gone
+	Reason    string // why it has not succeeded
 }
 
-// Measure runs the metric's Job: its end is the result, no condition is asked.
+// Measure runs the metric's Job: its end is the result, no condition is asked. One
+// that still runs is not started again beside it.
 func (j Job) Measure(ctx context.Context, metric template.Metric) (Answer, error) {
 	end, err := j.Run(ctx, metric.CronJob())
 	switch {
 	case err != nil:
 		return Answer{}, err
+	case end.Unknown:
+		return Answer{Phase: condition.Error, Final: true, Note: "Job " + end.Name + ": " + end.Reason}, nil
 	case end.Succeeded:
 		return Answer{Phase: condition.Successful, Note: "Job " + end.Name + " succeeded"}, nil
 	}

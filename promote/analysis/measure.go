@@ -32,6 +32,7 @@ func (f *follower) measure(ctx context.Context) Measurement {
 		m.Reason = oneline.Of(secrets.Hide(err.Error()), maxReason)
 		return m
 	}
+	f.final = answer.Final
 	m := Measurement{At: time.Now(), Phase: answer.Phase, Rollouts: answer.Phase, Reason: answer.Note}
 	if answer.Phase == "" {
 		judging, done := context.WithTimeout(ctx, conditionTime)

@@ -26,6 +26,7 @@ type Answer struct {
 	// Phase is set by a source that knows the end of it without conditions.
 	Phase condition.Phase
 	Note  string // in words, what Phase follows from
+	Final bool   // measuring once more would do harm
 }
 
 // Sources are the providers.
@@ -108,6 +109,7 @@ type follower struct {
 	ours, theirs tally
 	rollouts     condition.Phase // what Argo Rollouts ended with, if it has
 	measurements []Measurement
+	final        bool // the last measurement must stay the last
 }
 
 func (f *follower) follow(ctx context.Context) Measured {
@@ -142,6 +144,9 @@ func (f *follower) note(m Measurement) {
 // end is what the metric came to, empty while it goes on.
 func (f *follower) end() (condition.Phase, string) {
 	took, due := time.Since(f.started), f.due()
+	if f.final {
+		return condition.Error, "could not be measured"
+	}
 	seen := f.ours.last != condition.Error && f.ours.last != condition.NoData
 	if phase, reason := f.ours.judge(f.metric, f.metric.Endless() && seen && took >= due); phase != "" {
 		return phase, reason

@@ -29,8 +29,8 @@ type replay struct {
 }
 
 // Measure reads one character of the metric's list: a digit is a value, N is NaN,
-// E an error, _ an empty vector, ~ a result that is in neither condition, and h an
-// answer that does not come.
+// E an error, F one that must stay the last, _ an empty vector, ~ a result that is in
+// neither condition, and h an answer that does not come.
 func (r *replay) Measure(ctx context.Context, m template.Metric) (analysis.Answer, error) {
 	r.mu.Lock()
 	list := r.answers[m.Name]
@@ -41,6 +41,8 @@ func (r *replay) Measure(ctx context.Context, m template.Metric) (analysis.Answe
 	switch answer {
 	case 'E':
 		return analysis.Answer{}, errors.New("connection refused")
+	case 'F':
+		return analysis.Answer{Phase: condition.Error, Final: true, Note: "it still runs"}, nil
 	case 'N':
 		return analysis.Answer{Result: []float64{math.NaN()}}, nil
 	case '_':
@@ -94,6 +96,7 @@ func TestRun(t *testing.T) {
 		{"count: 0", "1", "Successful", "", "1 of 1 measurements were successful", []time.Duration{0}},
 		{"count: 3, interval: 1m", "111", "Successful", "", "3 of 3 measurements were successful", []time.Duration{0, m, 2 * m}},
 		{"count: 2, interval: 1m, initialDelay: 30s", "11", "Successful", "", "2 of 2 measurements were successful", []time.Duration{30 * s, 90 * s}},
+		{"count: 3, interval: 1m", "1F1", "Error", "", "could not be measured", []time.Duration{0, m}},
 		// failureLimit
 		{"count: 3, interval: 1m, failureLimit: 1", "101", "Successful", "", "2 of 3 measurements were successful", []time.Duration{0, m, 2 * m}},
 		{"count: 4, interval: 1m, failureLimit: 1", "1010", "Failed", "", "2 of 4 measurements failed, failureLimit is 1", []time.Duration{0, m, 2 * m, 3 * m}},

@@ -18,6 +18,10 @@ func accessRules() []Rule {
 			Summary: "the Argo CD token may not sync the Application",
 		},
 		{
+			ID: "may-not-start-jobs", Severity: Error, Find: findMayNotStartJobs, Link: tokens,
+			Summary: "the Argo CD token may not start the Jobs of an analysis",
+		},
+		{
 			ID: "too-much-power", Severity: Info, Find: findPower, Link: tokens,
 			Summary: "the Argo CD token may do more than promotions need",
 		},

@@ -92,6 +92,7 @@ type Request struct {
 	PodSecurity  string        // the pod security standard to hold: baseline, restricted, or empty: none
 	Policies     []string      // patterns of the files with policies
 	Signer       *signing.Key  // of the promotion's commits; nil: they are not signed
+	CronJobs     []string      // names of those that an analysis starts
 	Probed       bool          // the candidate must answer requests before it gets traffic
 	Wait         time.Duration // how long the first gate waits for the first commit
 	Worst        time.Duration // the longest that the run and its rollback may take

@@ -209,6 +209,10 @@ func (m Metric) CronJob() string {
 	return orElse(m.Job.Metadata.Name, m.Name)
 }
 
+// jobStart is how long it may take until a Job runs: the name of its minute may be
+// taken, and a pod is not there at once.
+const jobStart = 2 * time.Minute
+
 // Timeout is the longest that one measurement takes.
 func (m Metric) Timeout() time.Duration {
 	switch {
@@ -219,7 +223,7 @@ func (m Metric) Timeout() time.Duration {
 	case m.Prometheus != nil && m.Prometheus.Timeout != nil:
 		return time.Duration(*m.Prometheus.Timeout) * time.Second
 	case m.Job != nil && m.Job.Spec.ActiveDeadlineSeconds != nil:
-		return time.Duration(*m.Job.Spec.ActiveDeadlineSeconds)*time.Second + time.Minute
+		return time.Duration(*m.Job.Spec.ActiveDeadlineSeconds)*time.Second + jobStart
 	case m.Job != nil:
 		return 30 * time.Minute
 	}
