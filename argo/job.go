@@ -152,6 +152,10 @@ func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) 
 		if errors.Is(err, ErrNotFound) {
 			return JobEnd{Name: name, Unknown: true, Reason: "it was deleted before its end was seen"}
 		}
+		why := "it has not ended"
+		if err != nil && ctx.Err() == nil {
+			why = "its end could not be read: " + err.Error()
+		}
 		for _, condition := range job.Status.Conditions {
 			switch ended := condition.Status == corev1.ConditionTrue; {
 			case ended && condition.Type == batchv1.JobComplete:
@@ -163,7 +167,7 @@ func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) 
 		if sleep.For(ctx, jobPoll) == nil {
 			continue
 		}
-		return JobEnd{Name: name, Unknown: true, Reason: "it has not ended: " + context.Cause(ctx).Error()}
+		return JobEnd{Name: name, Unknown: true, Reason: why + ": " + context.Cause(ctx).Error()}
 	}
 }
 

@@ -159,7 +159,6 @@ data:
   policy.csv: |
     p, role:promoter, applications, get, */*, allow
     p, role:promoter, applications, sync, */*, allow
-    p, role:promoter, applications, action/batch/CronJob/create-job, */*, allow
     p, role:promoter, projects, get, *, allow
     p, role:reader, applications, get, */*, allow
     g, ci, role:promoter
