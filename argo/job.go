@@ -146,13 +146,12 @@ func newest(jobs, known []v1alpha1.ResourceNode) string {
 // awaitJob reads the Job until it has ended. What cannot be read for a while may
 // be read again: another Job would do its work twice.
 func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) JobEnd {
-	for {
+	for why := "it has not ended"; ; {
 		job := new(batchv1.Job)
 		err := c.resource(ctx, app, jobGroup, "Job", namespace, name, job)
 		if errors.Is(err, ErrNotFound) {
 			return JobEnd{Name: name, Unknown: true, Reason: "it was deleted before its end was seen"}
 		}
-		why := "it has not ended"
 		if err != nil && ctx.Err() == nil {
 			why = "its end could not be read: " + err.Error()
 		}

@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"google.golang.org/grpc/codes"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/argo/argotest"
@@ -75,25 +80,76 @@ func mayNotStartJobs(c *argotest.Config) {
 	c.Denied = []string{"applications/action/batch/CronJob/create-job"}
 }
 
-// TestRunJobEndless is ended while its Job runs, and says so.
-func TestRunJobEndless(t *testing.T) {
+// TestRunJobWithoutEnd has Jobs of whose end nobody hears: Argo CD is asked for it
+// twice, and then there is no more time.
+func TestRunJobWithoutEnd(t *testing.T) {
 	t.Parallel()
-	ctx, end := context.WithCancelCause(t.Context())
+	for name, test := range map[string]struct {
+		code codes.Code // of Argo CD's answers
+		says string
+		want string // after the Job's name
+	}{
+		"runs on": {want: "it has not ended: no answer in time"},
+		"unreadable": {codes.PermissionDenied, "permission denied", "its end could not be read: reading Job smoke-NAME of application " + app +
+			": not allowed by Argo CD: no such application, or the token may not do this: permission denied: no answer in time"},
+		"gone": {codes.InvalidArgument, "Job batch smoke not found as part of application " + app, "it was deleted before its end was seen"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := context.WithCancelCause(t.Context())
+			var asked atomic.Int32
+			w := start(t, func(c *argotest.Config) {
+				c.Middleware = func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+						job := strings.HasSuffix(r.URL.Path, "/GetResource")
+						if job && asked.Add(1) == 2 {
+							end(errors.New("no answer in time"))
+						}
+						if !job || test.code == codes.OK {
+							next.ServeHTTP(out, r)
+							return
+						}
+						answerWith(out, r, test.code, test.says)
+					})
+				}
+			})
+			w.withCronJob("smoke", "endless")
+			got, err := w.newClient(token).RunJob(ctx, argo.App{Name: app}, "smoke")
+			want := strings.ReplaceAll(test.want, "smoke-NAME", got.Name)
+			if err != nil || got.Succeeded || !got.Unknown || got.Reason != want || !strings.HasPrefix(got.Name, "smoke-") {
+				t.Errorf("got %+v, error %v, want %s", got, err, want)
+			}
+		})
+	}
+}
+
+// TestRunJobOnce has the answer lost of a call that started the Job.
+func TestRunJobOnce(t *testing.T) {
+	t.Parallel()
 	w := start(t, func(c *argotest.Config) {
 		c.Middleware = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-				next.ServeHTTP(out, r)
-				if strings.HasSuffix(r.URL.Path, "/GetResource") { // of the Job
-					end(errors.New("no answer in time"))
+				if !strings.HasSuffix(r.URL.Path, "/RunResourceAction") {
+					next.ServeHTTP(out, r)
+					return
 				}
+				next.ServeHTTP(httptest.NewRecorder(), r.Clone(r.Context()))
+				answerWith(out, r, codes.Unavailable, "transport is closing")
 			})
 		}
 	})
-	w.withCronJob("smoke", "endless")
-	got, err := w.newClient(token).RunJob(ctx, argo.App{Name: app}, "smoke")
-	if err != nil || got.Succeeded || !got.Unknown || got.Reason != "it has not ended: no answer in time" || !strings.HasPrefix(got.Name, "smoke-") {
-		t.Errorf("got %+v, error %v", got, err)
+	w.withCronJob("smoke", "v1")
+	got, err := w.newClient(token).RunJob(w.auth(), argo.App{Name: app}, "smoke")
+	if jobs := w.Jobs("production"); err != nil || !got.Succeeded || len(jobs) != 1 {
+		t.Errorf("got %+v, error %v, of the Jobs %v", got, err, jobs)
 	}
+}
+
+// answerWith is one without a message.
+func answerWith(out http.ResponseWriter, r *http.Request, code codes.Code, says string) {
+	out.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+	out.Header().Set("Grpc-Status", strconv.Itoa(int(code)))
+	out.Header().Set("Grpc-Message", says)
 }
 
 // TestMayStartJobs asks for the right, which starts nothing.
