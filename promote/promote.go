@@ -191,7 +191,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made
 
 // edit is what the step changes. The tip that it is made on says whether the
 // target may have more traffic now; a tip that shows the step already changes
-// nothing.
+// nothing. The freeze comes last: it is all that an override passes over.
 func (m *move) edit(ctx context.Context) edit {
 	step := m.step()
 	return edit{
@@ -199,11 +199,11 @@ func (m *move) edit(ctx context.Context) edit {
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			files, err := editStep(ctx, m.Config, m.plan, m.index, tip, m.at.Live)
-			if err == nil && len(files) > 0 && m.plan.shifts() {
-				err = m.mayShift(tip, time.Now())
-			}
 			if err == nil && len(files) > 0 && m.begins() {
 				err = m.sourceStands(ctx, tip)
+			}
+			if err == nil && len(files) > 0 && m.plan.shifts() {
+				err = m.mayShift(tip, time.Now())
 			}
 			return files, m.noteLost(m.named(err))
 		},

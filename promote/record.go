@@ -114,6 +114,13 @@ func (r Record) is(promotion, step string) bool { return r.Promotion == promotio
 // rollsBack tells whether the recorded step rolled back.
 func (r Record) rollsBack() bool { return rollsBack(r.Step) }
 
+// takesFrom tells whether a promotion of the images of another environment is under
+// way, and an overlay still has those: what a person has set since never ran there.
+func (r Record) takesFrom(source string, now *knative.State) bool {
+	underWay := !r.rollsBack() && !(r.Percent == 100 && r.passed())
+	return underWay && r.Source.Overlay == source && r.To.sameImages(now)
+}
+
 // rolledBackTo is the revision that has the traffic after the recorded step, which
 // rolled back: a restore gives it to what had it before.
 func (r Record) rolledBackTo() string {

@@ -31,7 +31,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	if p.From == "" {
 		return nil
 	}
-	if r := p.at.Record.of(p.Overlay); r.Source.Overlay == p.From && !r.rollsBack() && !(r.Percent == 100 && r.passed()) {
+	if r := p.at.Record.of(p.Overlay); r.takesFrom(p.From, p.at.Now) {
 		p.source = r.Source
 		p.journal.takes(p.source)
 		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", r.Source.Overlay, r.Source.Commit)
