@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"github.com/acme/knative-promote/gitops/oneline"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -29,7 +30,7 @@ func Statuses(r promote.Result) []Status {
 		state, words := stateOf(r, step)
 		all = append(all, Status{
 			Commit: step.Commit, Context: StatusContext(r.Target), State: state,
-			Description: cut(step.Name+": "+words, maxDescription),
+			Description: oneline.Of(step.Name+": "+words, maxDescription-len("…")),
 		})
 	}
 	return all
@@ -64,13 +65,4 @@ func brokenGate(step promote.StepResult) string {
 		}
 	}
 	return "not seen live"
-}
-
-// cut is one line of at most so many bytes.
-func cut(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
-	}
-	return text
 }

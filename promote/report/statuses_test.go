@@ -29,7 +29,12 @@ func TestStatuses(t *testing.T) {
 			promote.Result{Status: promote.RolledBack, Steps: []promote.StepResult{
 				{Name: "candidate", Commit: "a", Progress: promote.Broken, Gates: broken}, {Name: "restore", Commit: "b", Progress: promote.Passed},
 			}},
-			[]Status{{"a", context, "failure", "candidate: gate slo failed: " + strings.Repeat("ö ", 36) + "…"}, {"b", context, "success", "restore: all gates have passed"}},
+			[]Status{{"a", context, "failure", "candidate: gate slo failed: " + strings.Repeat("ö ", 35) + "ö…"}, {"b", context, "success", "restore: all gates have passed"}},
+		},
+		"a word that may be a secret is not cut in two": {
+			promote.Result{Status: promote.RolledBack, Steps: []promote.StepResult{{Name: "10 %", Commit: "a", Progress: promote.Broken,
+				Gates: []promote.GateResult{{Name: "slo", Progress: promote.Broken, Reason: "refused: " + strings.Repeat("s3cr3t", 30)}}}}},
+			[]Status{{"a", context, "failure", "10 %: gate slo failed: refused:…"}},
 		},
 		"cancelled": {
 			promote.Result{Status: promote.Cancelled, Steps: []promote.StepResult{{Name: "10 %", Commit: "a", Progress: promote.Skipped}}},
