@@ -195,3 +195,31 @@ func TestImagesFrom(t *testing.T) {
 		t.Errorf("the target runs %v, error %v", after.Images(), err)
 	}
 }
+
+// TestMatching finds the container of the source that belongs to one of the target.
+func TestMatching(t *testing.T) {
+	t.Parallel()
+	app, proxy, other := containerImage{name: "app"}, containerImage{name: "proxy"}, containerImage{name: "other"}
+	unnamed, setup, prepare := containerImage{}, containerImage{name: "setup", init: true}, containerImage{name: "prepare", init: true}
+	type containers = []containerImage
+	for name, test := range map[string]struct {
+		there, here containers
+		want        []int // for each of here
+	}{
+		"by name":                        {containers{app, proxy}, containers{proxy, app}, []int{1, 0}},
+		"alone, of any name":             {containers{unnamed}, containers{app}, []int{0}},
+		"alone of its kind":              {containers{unnamed, setup}, containers{app, prepare}, []int{0, 1}},
+		"one that is not there":          {containers{app, proxy}, containers{app, other}, []int{0, -1}},
+		"one of two":                     {containers{app, proxy}, containers{proxy}, []int{1}},
+		"no init container of that name": {containers{app, {name: "setup"}}, containers{app, setup}, []int{0, -1}},
+		"two without a name":             {containers{unnamed, unnamed}, containers{unnamed, unnamed}, []int{-1, -1}},
+	} {
+		var got []int
+		for _, container := range test.here {
+			got = append(got, matching(test.there, test.here, container))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
+}

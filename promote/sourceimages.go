@@ -47,10 +47,7 @@ func imagesFrom(source sourceSight, target *knative.State) ([]kustomize.Image, e
 	}
 	var images []kustomize.Image
 	for i, container := range here {
-		match := slices.IndexFunc(there, func(c containerImage) bool { return c.name == container.name && c.init == container.init })
-		if len(here) == 1 && len(there) == 1 {
-			match = 0
-		}
+		match := matching(there, here, container)
 		if match < 0 {
 			return nil, badInput("from: %s has no container %q, and %s has: expected the same containers, by name", source.Overlay, container.name, target.Overlay)
 		}
@@ -63,6 +60,20 @@ func imagesFrom(source sourceSight, target *knative.State) ([]kustomize.Image, e
 		}
 	}
 	return images, nil
+}
+
+// matching is the index of the container of the source that belongs to one of the
+// target; -1: none does, or nobody can tell which.
+func matching(there, here []containerImage, container containerImage) int {
+	kind := func(c containerImage) bool { return c.init == container.init }
+	if count(there, kind) == 1 && count(here, kind) == 1 {
+		return slices.IndexFunc(there, kind)
+	}
+	return slices.IndexFunc(there, func(c containerImage) bool { return c.name != "" && c.name == container.name && kind(c) })
+}
+
+func count(all []containerImage, is func(containerImage) bool) int {
+	return len(all) - len(slices.DeleteFunc(slices.Clone(all), is))
 }
 
 // taken is the image that a container gets: its own name with the tag of the
