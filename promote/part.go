@@ -33,7 +33,7 @@ type part struct {
 	at       Situation         // as last seen
 	plan     Plan              // of a promotion: what is left to do
 	source   Source            // what the images of the plan are taken from
-	// sourceService is the Service's name there.
+	// sourceService is the Service's name there; empty: the run has not looked there.
 	sourceService string
 	planned       []*knative.State // what its first and its last commit that are left lead to
 	begun         int              // how many of the plan's steps the run has come to

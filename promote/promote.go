@@ -210,10 +210,11 @@ func (m *move) edit(ctx context.Context) edit {
 	}
 }
 
-// begins tells whether the step is the first of a promotion that takes its images
-// from somewhere.
+// begins tells whether the step is the first of a promotion whose images the run
+// has taken from somewhere. One that goes on with those of an earlier run asks
+// nothing of where they came from.
 func (m *move) begins() bool {
-	return m.index == 0 && !m.source.IsZero() && m.plan.record.Promotion != m.plan.ID
+	return m.index == 0 && m.sourceService != "" && m.plan.record.Promotion != m.plan.ID
 }
 
 // editOverriding is the same where what may be overridden freezes nothing.
