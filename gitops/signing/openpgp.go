@@ -31,9 +31,12 @@ func parseOpenPGP(text, passphrase string, now time.Time) (*Key, error) {
 	if err := decrypt(key.PrivateKey, passphrase); err != nil {
 		return nil, err
 	}
-	return &Key{ID: id, OpenPGP: true, sign: func(commit []byte) (string, error) {
-		return signOpenPGP(entity, key.PublicKey.KeyId, commit)
-	}}, nil
+	sign := func(commit []byte) (string, error) { return signOpenPGP(entity, key.PublicKey.KeyId, commit) }
+	canSign := func(at time.Time) bool {
+		_, can := entity.SigningKeyById(at, key.PublicKey.KeyId)
+		return can
+	}
+	return &Key{ID: id, OpenPGP: true, sign: sign, canSign: canSign}, nil
 }
 
 func decrypt(key *packet.PrivateKey, passphrase string) error {

@@ -18,12 +18,17 @@ type Key struct {
 	// OpenPGP says which of the two it is. Argo CD verifies no other signatures.
 	OpenPGP bool
 
-	sign func(commit []byte) (string, error)
+	sign    func(commit []byte) (string, error)
+	canSign func(at time.Time) bool // nil: at any time
 }
 
 // Sign returns the signature of a commit object, armored as its header gpgsig
 // holds it.
 func (k *Key) Sign(commit []byte) (string, error) { return k.sign(commit) }
+
+// CanSign tells whether the key can still sign at a time: an OpenPGP key may
+// expire.
+func (k *Key) CanSign(at time.Time) bool { return k.canSign == nil || k.canSign(at) }
 
 // String is what the key is, for people.
 func (k *Key) String() string {

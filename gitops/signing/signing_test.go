@@ -72,3 +72,26 @@ func TestParsePasted(t *testing.T) {
 		}
 	}
 }
+
+// TestCanSign has a key that expires, and one that does not.
+func TestCanSign(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		key   signingtest.Key
+		after time.Duration
+		want  bool
+	}{
+		"before it expires":  {signingtest.Expiring(t, 24*3600), time.Hour, true},
+		"after it expires":   {signingtest.Expiring(t, 24*3600), 48 * time.Hour, false},
+		"one without an end": {signingtest.Subkey(t), 48 * time.Hour, true},
+		"SSH":                {signingtest.SSH(t, "", "-t", "ed25519"), 48 * time.Hour, true},
+	} {
+		key, err := signing.Parse(test.key.Private, "", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := key.CanSign(time.Now().Add(test.after)); got != test.want {
+			t.Errorf("%s: can sign: %v, want %v", name, got, test.want)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package inputs
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
@@ -21,7 +19,7 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
 		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
-		s.checkSigning(given), s.checkStatuses(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
+		s.checkSigning(given), s.checkKeyLife(given), s.checkStatuses(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
 }
@@ -196,22 +194,6 @@ func (s *Settings) checkTokenLife(given origins) string {
 	}
 	return fmt.Sprintf("token (%s): a GitHub App's token lives for %s, and this promotion and its rollback may take %s, so at its end it could not be rolled back; "+
 		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given.source("token"), appTokenLife, worst)
-}
-
-// checkSigning says what is wrong with the key that signs, or with its passphrase.
-func (s *Settings) checkSigning(given origins) string {
-	key, passphrase := given.source("signing-key"), given.source("signing-passphrase")
-	switch err := s.Signing.refused; {
-	case key == "" && passphrase != "":
-		return fmt.Sprintf("signing-passphrase (%s): there is no key that it decrypts; set signing-key too, or remove it", passphrase)
-	case errors.Is(err, signing.ErrNoPassphrase):
-		return fmt.Sprintf("signing-passphrase: missing: the key of signing-key (%s) is encrypted; set signing-passphrase too", key)
-	case errors.Is(err, signing.ErrPassphrase):
-		return fmt.Sprintf("signing-passphrase (%s): it does not decrypt the key of signing-key (%s); expected the passphrase of that key", passphrase, key)
-	case err != nil:
-		return fmt.Sprintf("signing-key (%s): the value cannot sign commits: %v", key, err)
-	}
-	return ""
 }
 
 func (s *Settings) checkTLS(given origins) string {

@@ -14,6 +14,7 @@ func TestContradictions(t *testing.T) {
 	t.Parallel()
 	long := "INPUT_SERVICE=" + strings.Repeat("a", 55)
 	encrypted := "INPUT_SIGNING-KEY=" + signingtest.SSH(t, "correct horse", "-t", "ed25519").Private
+	expiring := "INPUT_SIGNING-KEY=" + signingtest.Expiring(t, 3600).Private
 	for _, test := range []struct {
 		name string
 		env  []string
@@ -60,6 +61,7 @@ func TestContradictions(t *testing.T) {
 		{"token over before the end", []string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `token (INPUT_TOKEN): a GitHub App's token lives for 1h0m0s, and this promotion and its rollback may take 1h36m0s, so at its end it could not be rolled back; give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps`},
 		{"no key to sign with", []string{"INPUT_SIGNING-KEY=hunter2"}, `signing-key (INPUT_SIGNING-KEY): the value cannot sign commits: expected one private key, whole: of gpg --armor --export-secret-keys, or of ssh-keygen`},
 		{"passphrase without key", []string{"INPUT_SIGNING-PASSPHRASE=hunter2"}, `signing-passphrase (INPUT_SIGNING-PASSPHRASE): there is no key that it decrypts; set signing-key too, or remove it`},
+		{"key over before the end", []string{expiring, "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, `signing-key (INPUT_SIGNING-KEY): the key expires before this promotion and its rollback have ended, which may take 1h36m0s; expected one that is good for longer, or lower timeout, wait-timeout or the times in steps`},
 		{"encrypted key", []string{encrypted}, `signing-passphrase: missing: the key of signing-key (INPUT_SIGNING-KEY) is encrypted; set signing-passphrase too`},
 		{"wrong passphrase", []string{encrypted, "INPUT_SIGNING-PASSPHRASE=hunter2"}, `signing-passphrase (INPUT_SIGNING-PASSPHRASE): it does not decrypt the key of signing-key (INPUT_SIGNING-KEY); expected the passphrase of that key`},
 		{"CA without TLS", []string{"INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-CA=" + testCertificate}, `argocd-ca (INPUT_ARGOCD-CA): without TLS there is no certificate; remove it, or set argocd-plaintext to false`},

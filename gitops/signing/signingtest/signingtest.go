@@ -3,6 +3,7 @@
 package signingtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,8 +27,19 @@ const owner = "bot <bot@example.com>"
 // itself.
 func OpenPGP(t testing.TB, algorithm, passphrase string) Key {
 	t.Helper()
+	return newOpenPGP(t, algorithm, passphrase, "never")
+}
+
+// Expiring makes a key that signs by itself for some seconds.
+func Expiring(t testing.TB, seconds int) Key {
+	t.Helper()
+	return newOpenPGP(t, "ed25519", "", fmt.Sprintf("seconds=%d", seconds))
+}
+
+func newOpenPGP(t testing.TB, algorithm, passphrase, expires string) Key {
+	t.Helper()
 	g := newGnuPG(t, passphrase)
-	g.run("--quick-generate-key", owner, algorithm, "sign", "never")
+	g.run("--quick-generate-key", owner, algorithm, "sign", expires)
 	ids := g.ids("sec")
 	return Key{Private: g.run("--armor", "--export-secret-keys"), Passphrase: passphrase, Public: g.run("--armor", "--export"), ID: ids[0], Home: g.home}
 }
