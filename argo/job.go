@@ -52,22 +52,36 @@ func (c *Client) RunJob(ctx context.Context, app App, cronJob string) (JobEnd, e
 	if err != nil {
 		return JobEnd{}, err
 	}
-	known := jobsOf(tree, owner)
-	for {
+	name, err := c.startJob(ctx, app, owner, jobsOf(tree, owner))
+	if err != nil {
+		return JobEnd{}, err
+	}
+	return c.awaitJob(ctx, app, owner.Namespace, name), nil
+}
+
+// startJob starts a Job and finds its name. Where Argo CD cannot say whether it has
+// started one and shows none, it is asked again for as long as the context lasts.
+func (c *Client) startJob(ctx context.Context, app App, owner v1alpha1.ResourceNode, known []v1alpha1.ResourceNode) (string, error) {
+	for said := error(nil); ; { // said by an earlier try, which tells more than that the time is over
 		started := c.createJob(ctx, app, owner)
+		if ctx.Err() != nil && said != nil {
+			return "", fmt.Errorf("%w: %w", said, context.Cause(ctx))
+		}
 		if started != nil && !mayHaveStarted(started) {
-			return JobEnd{}, started
+			return "", started
 		}
 		patience := jobSeen
-		if started != nil {
+		if said = started; said != nil {
 			patience = jobDoubted
 		}
 		name, err := c.newJob(ctx, app, owner, known, patience)
 		switch {
 		case err == nil:
-			return c.awaitJob(ctx, app, owner.Namespace, name), nil
-		case started == nil || !errors.Is(err, errJobUnseen):
-			return JobEnd{}, err
+			return name, nil
+		case said != nil && ctx.Err() != nil:
+			return "", fmt.Errorf("%w: %w", said, context.Cause(ctx))
+		case said == nil || !errors.Is(err, errJobUnseen):
+			return "", err
 		}
 		// Nobody has started one: the name of this minute was taken before.
 	}

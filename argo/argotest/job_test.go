@@ -145,6 +145,33 @@ func TestRunJobOnce(t *testing.T) {
 	}
 }
 
+// TestRunJobNeverStarted has an Argo CD that cannot say whether it has started the
+// Job, until there is no more time.
+func TestRunJobNeverStarted(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancelCause(t.Context())
+	var asked atomic.Int32
+	w := start(t, func(c *argotest.Config) {
+		c.Middleware = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/RunResourceAction") {
+					next.ServeHTTP(out, r)
+					return
+				}
+				if asked.Add(1) == 2 {
+					end(errors.New("no answer in time"))
+				}
+				answerWith(out, r, codes.Internal, "error running the script of the action")
+			})
+		}
+	})
+	w.withCronJob("smoke", "v1")
+	_, err := w.newClient(token).RunJob(ctx, argo.App{Name: app}, "smoke")
+	if err == nil || !strings.Contains(err.Error(), "error running the script of the action") {
+		t.Errorf("error %v, want what Argo CD said", err)
+	}
+}
+
 // answerWith is one without a message.
 func answerWith(out http.ResponseWriter, r *http.Request, code codes.Code, says string) {
 	out.Header().Set("Content-Type", r.Header.Get("Content-Type"))
