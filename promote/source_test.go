@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -222,4 +223,32 @@ func TestMatching(t *testing.T) {
 			t.Errorf("%s: (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+// TestImagesFromUntagged has a source whose image nobody can name: Knative gives no
+// digest, and the overlay no tag.
+func TestImagesFromUntagged(t *testing.T) {
+	t.Parallel()
+	source := goodSource(t)
+	source.Now = untagged(t)
+	source.apps = []appSight{{seen: argo.Observed{Revision: running("")}}}
+	images, err := imagesFrom(source, base(t))
+	const want = "from: apps/product-import/overlays/staging runs ghcr.io/acme/product-import in container 1, and Knative gives no digest: expected a tag or a digest there"
+	if err == nil || err.Error() != want {
+		t.Errorf("images %v, error %v, want %s", images, err, want)
+	}
+}
+
+// untagged is an overlay whose image has neither tag nor digest.
+func untagged(t *testing.T) *knative.State {
+	t.Helper()
+	state, err := knative.Read(t.Context(), fstest.MapFS{
+		"x/kustomization.yaml": {Data: []byte("resources: [service.yaml]\n")},
+		"x/service.yaml": {Data: []byte("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: product-import}\n" +
+			"spec: {template: {spec: {containers: [{image: ghcr.io/acme/product-import}]}}}\n")},
+	}, "x", "product-import")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
 }

@@ -52,6 +52,9 @@ func imagesFrom(source sourceSight, target *knative.State) ([]kustomize.Image, e
 			return nil, badInput("from: %s has no container %q, and %s has: expected the same containers, by name", source.Overlay, container.name, target.Overlay)
 		}
 		image := taken(there[match].image, source.digest(match), container.image)
+		if image.NewTag == "" && image.Digest == "" {
+			return nil, badInput("from: %s runs %s in container %d, and Knative gives no digest: expected a tag or a digest there", source.Overlay, there[match].image, match+1)
+		}
 		if other := slices.IndexFunc(images, func(o kustomize.Image) bool { return o.Name == image.Name }); other < 0 {
 			images = append(images, image)
 		} else if images[other] != image {
