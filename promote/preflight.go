@@ -49,6 +49,12 @@ func (r *run) underWay() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.plan.Restorable() && p.resumed() })
 }
 
+// unjudged tells whether a target was asked for a gate that cannot be read. What
+// has no step left above it has not passed that gate, whatever counts as passed.
+func (r *run) unjudged() bool {
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.unread != nil })
+}
+
 // resumed tells whether Git showed a step of the plan before the run.
 func (p *part) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
 

@@ -45,6 +45,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 		cool = r.keepWarm(ctx)
 	}
 	cool()
+	if r.unjudged() {
+		return r.end(ctx, ending{cause: r.barred, hold: r.committed()})
+	}
 	r.close(ctx, r.unclosed())
 	for _, p := range r.parts {
 		p.reached = p.reachedBy(p.plan)
