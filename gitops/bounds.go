@@ -102,7 +102,7 @@ func (r *references) Read(p []byte) (int, error) {
 func (r *references) needed(line []byte) bool {
 	_, name, reference := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
 	switch {
-	case !reference || line[0] == '#' || name == r.branch:
+	case !reference || line[0] == '#' || name == r.branch || strings.HasPrefix(name, "refs/heads/"+ProposalPrefix):
 		return true
 	case !r.abilities && bytes.IndexByte(line, 0) >= 0:
 		r.abilities = true

@@ -58,11 +58,12 @@ func (o *objects) forget() {
 	o.past = past{}
 }
 
-// where asks the server for the newest commit of a branch.
+// where asks the server for the newest commit of a branch; zero: there is none.
 func (o *objects) where(ctx context.Context, branch plumbing.ReferenceName) (plumbing.Hash, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.ask(ctx, branch)
+	references, err := o.references(ctx)
+	return references[branch.String()], err
 }
 
 // tip asks where a branch is and brings its newest commit in.
@@ -77,17 +78,26 @@ func (o *objects) tip(ctx context.Context, branch plumbing.ReferenceName) (commi
 }
 
 func (o *objects) ask(ctx context.Context, branch plumbing.ReferenceName) (plumbing.Hash, error) {
-	seen, err := o.remote.advertised(ctx)
+	references, err := o.references(ctx)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
-	o.can = seen.capabilities
-	tip, ok := seen.references[branch.String()]
+	tip, ok := references[branch.String()]
 	if !ok {
-		return plumbing.ZeroHash, o.remote.noBranch(branch, seen.references, o.known)
+		return plumbing.ZeroHash, o.remote.noBranch(branch, references, o.known)
 	}
 	o.known = true
 	return tip, nil
+}
+
+// references asks the server where its branches are, and what it can.
+func (o *objects) references(ctx context.Context) (map[string]plumbing.Hash, error) {
+	seen, err := o.remote.advertised(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.can = seen.capabilities
+	return seen.references, nil
 }
 
 // tree returns a folder without what is in it.

@@ -39,8 +39,8 @@ type Change struct {
 // An error of Edit ends it, as do ErrUnchanged, which Edit may return too,
 // ErrRefused, ErrAuth, ErrNotFound and ErrContention.
 func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
-	m, err := newMessage(change.Subject, change.Trailers)
-	if err = errors.Join(err, r.Author.check("author"), r.Committer.check("committer")); err != nil {
+	m, err := r.message(change)
+	if err != nil {
 		return Commit{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(r.PublishTimeout, 5*time.Minute))
@@ -70,6 +70,12 @@ func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 	}
 }
 
+// message is that of a change which can be committed.
+func (r *Repo) message(change Change) (message, error) {
+	m, err := newMessage(change.Subject, change.Trailers)
+	return m, errors.Join(err, r.Author.check("author"), r.Committer.check("committer"))
+}
+
 func (r *Repo) contention(raced int) error {
 	return fmt.Errorf("publishing to branch %s: %w: other commits came first %d times: run again when fewer are made", r.branch.Short(), ErrContention, raced)
 }
@@ -90,6 +96,7 @@ func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made 
 	if err != nil {
 		return tip.Commit, false, err
 	}
+	d.branch, d.old = r.branch, tip.hash
 	if maybe, err = r.pushUntilSeen(ctx, d); err != nil {
 		return Commit{}, maybe, err
 	}
@@ -97,13 +104,16 @@ func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made 
 	return made, maybe, err
 }
 
-// draft is a commit that is not in the branch yet.
+// draft is a commit that is not in its branch yet.
 type draft struct {
-	old, commit plumbing.Hash
-	objects     []plumbing.EncodedObject
-	pack        []byte
+	branch         plumbing.ReferenceName
+	old            plumbing.Hash // where that branch is; zero: it is to be made
+	parent, commit plumbing.Hash
+	objects        []plumbing.EncodedObject
+	pack           []byte
 }
 
+// draft makes the commit of an edit, for no branch yet.
 func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m message) (draft, error) {
 	e := &edit{ctx: ctx, objects: r.objects, commit: old.hash}
 	tree, err := e.root(old.tree, files)
@@ -117,7 +127,7 @@ func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m
 	if err != nil {
 		return draft{}, err
 	}
-	d := draft{old: old.hash, commit: object.Hash(), objects: append(e.written, object)}
+	d := draft{parent: old.hash, commit: object.Hash(), objects: append(e.written, object)}
 	d.pack, err = encodePack(d.objects)
 	return d, err
 }

@@ -21,7 +21,7 @@ var errRaced = errors.New("the branch has moved")
 // it was sent, and the server did not say no.
 func (r *Repo) pushUntilSeen(ctx context.Context, d draft) (maybe bool, err error) {
 	for t := r.remote.tries(); ; {
-		sent, pushed := r.remote.push(ctx, r.branch, d)
+		sent, pushed := r.remote.push(ctx, d)
 		maybe = maybe || sent && !isRefusal(pushed)
 		seen := absent
 		if sent || maybe {
@@ -95,10 +95,12 @@ func (r *Repo) readBack(ctx context.Context, d draft) (sight, error) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
 		defer cancel()
 	}
-	tip, err := r.objects.where(ctx, r.branch)
+	tip, err := r.objects.where(ctx, d.branch)
 	switch {
 	case err != nil:
 		return absent, err
+	case tip.IsZero() && !d.old.IsZero():
+		return absent, r.remote.noBranch(d.branch, nil, true)
 	case tip == d.old:
 		return absent, nil
 	case tip == d.commit:
@@ -118,7 +120,7 @@ func (o *objects) keepPublished(d draft) (Commit, error) {
 		}
 		o.keep(written.Hash(), stored{written.Type(), content})
 	}
-	if o.whole[d.old] {
+	if o.whole[d.parent] {
 		o.whole[d.commit] = true
 	}
 	c, err := o.commit(d.commit)

@@ -32,6 +32,8 @@ var (
 	ErrContention = errors.New("the branch keeps moving")
 	// ErrNotFound: there is no such repository, branch or commit.
 	ErrNotFound = errors.New("not found")
+	// ErrTaken: the branch of a proposal is there and shows something else.
+	ErrTaken = errors.New("the branch is there and shows something else")
 	// ErrRefused: the server's hooks or branch protection do not take the commit.
 	ErrRefused = errors.New("refused by the server")
 )

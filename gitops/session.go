@@ -192,7 +192,7 @@ func demultiplexed(answer io.Reader, asked *capability.List) io.Reader {
 // push sends a draft to a branch that must still be where the draft starts.
 // Neither an error nor its absence tells anything certain about the branch; but
 // if sent is false, the server cannot have seen the draft.
-func (r *remote) push(ctx context.Context, branch plumbing.ReferenceName, d draft) (sent bool, err error) {
+func (r *remote) push(ctx context.Context, d draft) (sent bool, err error) {
 	var said remarks
 	var sending atomic.Bool
 	_, err = exchange(ctx, r, transport.ReceivePackServiceName, func(ctx context.Context) (struct{}, error) {
@@ -206,12 +206,12 @@ func (r *remote) push(ctx context.Context, branch plumbing.ReferenceName, d draf
 		if err != nil {
 			return struct{}{}, err
 		}
-		if refs.References[branch.String()] != d.old {
+		if refs.References[d.branch.String()] != d.old {
 			return struct{}{}, errRaced
 		}
 		r.moved(endpoint)
 		sending.Store(true)
-		command := &packp.Command{Name: branch, Old: d.old, New: d.commit}
+		command := &packp.Command{Name: d.branch, Old: d.old, New: d.commit}
 		return struct{}{}, sendPack(ctx, session, refs.Capabilities, command, d.pack, &said)
 	})
 	return sending.Load(), r.explain("pushing to", err, &said)

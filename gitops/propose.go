@@ -1,0 +1,101 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// ProposalPrefix is what the names of branches for pull requests begin with.
+const ProposalPrefix = "promote/"
+
+// proposeAttempts bounds how often a proposal is looked at anew that somebody
+// else pushes at the same time.
+const proposeAttempts = 4
+
+// Propose pushes the change, as one commit on top of the branch's tip, to a
+// branch for a pull request, and returns that commit. The name begins with
+// ProposalPrefix. Nothing that is there is pushed over: where the branch is there
+// and Edit makes no difference to it, Propose returns its newest commit, else
+// ErrTaken. ErrUnchanged comes with the tip, which shows the change already.
+func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit, error) {
+	if !strings.HasPrefix(name, ProposalPrefix) {
+		return Commit{}, fmt.Errorf("branch %q: expected a name that begins with %s", clean(name), ProposalPrefix)
+	}
+	branch, err := branchName(name)
+	if err != nil {
+		return Commit{}, err
+	}
+	m, err := r.message(change)
+	if err != nil {
+		return Commit{}, err
+	}
+	for raced := 1; ; raced++ {
+		made, err := r.proposeOnce(ctx, branch, change, m)
+		if !errors.Is(err, errRaced) || raced == proposeAttempts {
+			return made, err
+		}
+	}
+}
+
+// proposeOnce returns errRaced where somebody else has made the branch
+// meanwhile.
+func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, change Change, m message) (Commit, error) {
+	tip, err := r.objects.tip(ctx, r.branch)
+	if err != nil {
+		return Commit{}, err
+	}
+	files, err := change.Edit(r.snapshot(ctx, tip))
+	if err != nil {
+		return tip.Commit, fmt.Errorf("editing commit %.12s: %w", tip.Hash, err)
+	}
+	d, err := r.draft(ctx, tip, files, m)
+	if err != nil {
+		return tip.Commit, err
+	}
+	there, err := r.objects.where(ctx, branch)
+	if err != nil {
+		return Commit{}, err
+	}
+	if !there.IsZero() {
+		return r.proposed(ctx, branch, change)
+	}
+	d.branch = branch
+	if _, err := r.pushUntilSeen(ctx, d); err != nil {
+		return Commit{}, err
+	}
+	return r.objects.keepPublished(d)
+}
+
+// proposed is the newest commit of a branch that shows the change.
+func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, change Change) (Commit, error) {
+	head, err := r.objects.tip(ctx, branch)
+	if err != nil {
+		return Commit{}, err
+	}
+	files, err := change.Edit(r.snapshot(ctx, head))
+	if err == nil {
+		_, err = r.draft(ctx, head, files, message{subject: change.Subject})
+	}
+	switch {
+	case errors.Is(err, ErrUnchanged):
+		return head.Commit, nil
+	case ctx.Err() != nil:
+		return Commit{}, err
+	}
+	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), clean(r.remote.address), ErrTaken, head.Hash)
+}
+
+// Message is what the commit of the change says, in two parts: the subject, and
+// the rest, which is its trailers.
+func (c Change) Message() (subject, body string, err error) {
+	m, err := newMessage(c.Subject, c.Trailers)
+	if err != nil {
+		return "", "", err
+	}
+	text := m.String()
+	return m.subject, strings.TrimSpace(strings.TrimPrefix(text, m.subject)), nil
+}

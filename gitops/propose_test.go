@@ -1,0 +1,103 @@
+package gitops_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/gittest"
+)
+
+const proposal = "promote/web/prod/3f9c-10"
+
+func TestPropose(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	change := write("apps/web/overlays/prod/k.yaml", "mine")
+	head, err := s.open(t).Propose(t.Context(), proposal, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git(t, "rev-parse", proposal); got != head.Hash {
+		t.Errorf("the branch is at %s, want %s", got, head.Hash)
+	}
+	if got := s.git(t, "log", "--format=%s", "main"); got != "Start the infra repository" {
+		t.Errorf("main has %q, want it as it was", got)
+	}
+	s.rival(t, "README.md", "moved")
+	again, err := s.open(t).Propose(t.Context(), proposal, change)
+	if err != nil || again.Hash != head.Hash {
+		t.Errorf("proposed again: %s, %v; want %s, which is there", again.Hash, err, head.Hash)
+	}
+}
+
+// Hosts list many branches, of which few are read.
+func TestProposeBesideManyBranches(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	for _, name := range strings.Split("a b c d e f g h i j k l m", " ") {
+		s.git(t, "branch", "b/"+name, "main")
+	}
+	change := write("apps/web/overlays/prod/k.yaml", "mine")
+	first, err := s.open(t).Propose(t.Context(), proposal, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.open(t).Propose(t.Context(), proposal, change); err != nil || again.Hash != first.Hash {
+		t.Errorf("proposed again: %s, %v; want %s", again.Hash, err, first.Hash)
+	}
+}
+
+func TestProposeWhereTheBranchShowsIt(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	tip, err := s.open(t).Propose(t.Context(), proposal, write("apps/web/overlays/prod/k.yaml", "images: []\n"))
+	if !errors.Is(err, gitops.ErrUnchanged) || tip.Hash != s.git(t, "rev-parse", "main") {
+		t.Errorf("proposed what is there: %s, %v; want ErrUnchanged with the tip", tip.Hash, err)
+	}
+}
+
+func TestProposeRefused(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	s.git(t, "branch", proposal, "main")
+	if err := gittest.Commit(s.dir, proposal, "Somebody else's", fstest.MapFS{"apps/web/overlays/prod/k.yaml": {Data: []byte("theirs")}}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := s.git(t, "rev-parse", proposal)
+	for _, test := range []struct{ name, branch, want string }{
+		{"another change", proposal, "branch " + proposal + " of " + s.url + ": the branch is there and shows something else, at commit " + theirs[:12]},
+		{"the branch itself", "main", `branch "main": expected a name that begins with promote/`},
+		{"no name", "promote/a..b", `branch "promote/a..b": expected the short name of a branch, such as main`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := s.open(t).Propose(t.Context(), test.branch, write("apps/web/overlays/prod/k.yaml", "mine"))
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+	if got := s.git(t, "rev-parse", proposal); got != theirs {
+		t.Errorf("the branch is at %s, want %s as before", got, theirs)
+	}
+}
+
+func TestProposeAfterLostAnswer(t *testing.T) {
+	t.Parallel()
+	lost := on(1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		next.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	})
+	s := serve(t, gittest.Repository{}, infra(), lost)
+	head, err := s.open(t).Propose(t.Context(), proposal, write("apps/web/overlays/prod/k.yaml", "mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git(t, "rev-parse", proposal); got != head.Hash {
+		t.Errorf("the branch is at %s, want %s", got, head.Hash)
+	}
+}
