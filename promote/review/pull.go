@@ -1,0 +1,53 @@
+package review
+
+import "errors"
+
+// A PullRequest is one of the infra repository, as the forge shows it.
+type PullRequest struct {
+	Number int
+	URL    string // of its page
+	Branch string // of its head, in the repository itself
+	Head   string // commit at its head
+	State  State
+	Merge  string // commit that it was merged as; empty: it is not merged
+	Block  Block  // why it cannot be merged now; empty: nothing is known
+	Node   string // its name in GraphQL; empty on Gitea
+}
+
+// State is what has become of a pull request.
+type State string
+
+// The states of a pull request.
+const (
+	Open   State = "open"
+	Merged State = "merged"
+	Closed State = "closed" // and not merged
+)
+
+// Block is why a pull request cannot be merged now.
+type Block string
+
+// The reasons.
+const (
+	Conflict Block = "conflict" // the branch has other changes of the same lines
+	Behind   Block = "behind"   // the rules want it to be on the branch's tip
+	Blocked  Block = "blocked"  // a review or a status is missing
+)
+
+// NewPull is a pull request that is to be opened.
+type NewPull struct{ Branch, Base, Title, Body string }
+
+// Merging is how far a pull request has come on its way into the branch.
+type Merging string
+
+// The kinds of merging.
+const (
+	Done      Merging = "merged"
+	Scheduled Merging = "to be merged as soon as the branch's rules allow it"
+	Queued    Merging = "in the merge queue"
+	Asked     Merging = "the forge does not know yet whether it can be merged" // it is to be asked again
+)
+
+// ErrNotMergeable is a pull request that the forge does not merge as it is now,
+// nor by itself later: a person may have to do something.
+var ErrNotMergeable = errors.New("not merged by the forge")

@@ -1,0 +1,201 @@
+package review
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+)
+
+// Merge says who merges the pull requests.
+type Merge string
+
+// The kinds of merge.
+const (
+	Auto Merge = "auto" // the forge, as soon as its rules allow it
+	Wait Merge = "wait" // a person, who is waited for
+	None Merge = "none" // a person, who is not waited for
+)
+
+// attempts bounds how often a change is proposed anew, because the branch moved
+// so that the pull request cannot be merged.
+const attempts = 10
+
+// Repo is the infra repository and its branch.
+type Repo interface {
+	Tip(context.Context) (gitops.Snapshot, error)
+	At(ctx context.Context, commit string) (gitops.Snapshot, error)
+	Propose(ctx context.Context, branch string, change gitops.Change) (gitops.Commit, error)
+}
+
+// Forge has the pull requests of the infra repository.
+type Forge struct {
+	OpenPulls   func(ctx context.Context, base, prefix string) ([]PullRequest, error)
+	Open        func(context.Context, NewPull) (PullRequest, error)
+	Pull        func(ctx context.Context, number int) (PullRequest, error)
+	ClosePull   func(ctx context.Context, number int, comment string) error
+	MergePull   func(ctx context.Context, pull PullRequest, title, body string) (Merging, error)
+	CancelMerge func(context.Context, PullRequest) error
+}
+
+// Reviews are the pull requests into one branch.
+type Reviews struct {
+	Repo    Repo
+	Forge   Forge
+	Branch  string        // that they are merged into
+	Merge   Merge         // who merges them
+	Timeout time.Duration // how long one is waited for
+	Body    func() string // what they say, in Markdown, when they are opened
+	Poll    time.Duration // how often one is looked at, at first; zero: every 3 s
+}
+
+// A Proposal is what is proposed, beside the change itself.
+type Proposal struct {
+	Target string                              // that it is for, such as checkout/overlays/production
+	Step   string                              // that it brings, one of its own for each commit of the target
+	Stays  bool                                // it is to be merged also when nobody waits for it any more
+	Seen   func(pull PullRequest, what string) // told of what becomes of it
+}
+
+// branch is the name of the n-th branch for the proposal. A run that is started
+// again comes to the same.
+func (p Proposal) branch(n int) string {
+	name := p.prefix() + p.Step
+	if n > 1 {
+		name += fmt.Sprintf("-%d", n)
+	}
+	return name
+}
+
+// prefix is what the branches of all proposals for the target begin with.
+func (p Proposal) prefix() string { return gitops.ProposalPrefix + p.Target + "/" }
+
+// A NotMergedError is a pull request that is not merged, so that the branch is
+// as it was.
+type NotMergedError struct {
+	Pull   PullRequest
+	Reason string
+}
+
+// Error names the pull request and the reason.
+func (e *NotMergedError) Error() string {
+	return fmt.Sprintf("pull request #%d (%s) is not merged: %s", e.Pull.Number, e.Pull.URL, e.Reason)
+}
+
+// ErrNotWaited is a pull request that is open, and that nobody waits for.
+var ErrNotWaited = errors.New("a pull request is open, and merge is none")
+
+// errOutdated is a pull request that the branch has moved away from.
+var errOutdated = errors.New("the branch has moved")
+
+// Publish makes the change one commit of a pull request, waits until that is
+// merged, and returns the commit that shows it: what it was merged as, else the
+// branch's newest. Its errors are those of the change's Edit, which is asked on
+// every new tip until then, NotMergedError, ErrNotWaited, and as for
+// gitops.Repo.Propose, ErrUnchanged with the tip's commit above all.
+func (r Reviews) Publish(ctx context.Context, change gitops.Change, p Proposal) (gitops.Commit, error) {
+	limited, stop := context.WithTimeout(ctx, r.Timeout)
+	defer stop()
+	for n := 1; ; n++ {
+		commit, err := r.publishOnce(limited, change, p, p.branch(n))
+		if again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated); !again || n == attempts {
+			return commit, err
+		}
+	}
+}
+
+// publishOnce proposes the change on a branch, and waits for that.
+func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Proposal, branch string) (gitops.Commit, error) {
+	title, body, err := change.Message()
+	if err != nil {
+		return gitops.Commit{}, err
+	}
+	if commit, err := r.Repo.Propose(ctx, branch, change); err != nil {
+		return commit, err
+	}
+	pull, err := r.Forge.Open(ctx, NewPull{Branch: branch, Base: r.Branch, Title: title, Body: r.Body() + "\n\n" + body})
+	if err != nil {
+		return gitops.Commit{}, err
+	}
+	p.Seen(pull, "open")
+	if err := r.supersede(ctx, pull, p); err != nil {
+		return gitops.Commit{}, err
+	}
+	if r.Merge == None {
+		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): run again when it is merged", ErrNotWaited, pull.Number, pull.URL)
+	}
+	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, title: title, body: body}
+	return w.wait(ctx)
+}
+
+// supersede closes the other open pull requests for the target: nobody may merge
+// an earlier step over a later one.
+func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
+	open, err := r.openFor(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, other := range open {
+		if other.Number == pull.Number {
+			continue
+		}
+		if err := r.Forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number)); err != nil {
+			return err
+		}
+		p.Seen(other, fmt.Sprintf("closed, superseded by #%d", pull.Number))
+	}
+	return nil
+}
+
+// openFor are the open pull requests for the target. Those of an overlay in a folder
+// below have longer names.
+func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error) {
+	open, err := r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
+	return slices.DeleteFunc(open, func(other PullRequest) bool {
+		return strings.Contains(strings.TrimPrefix(other.Branch, p.prefix()), "/")
+	}), err
+}
+
+// Proposed is what the newest open pull request for the target would bring; false:
+// there is none.
+func (r Reviews) Proposed(ctx context.Context, p Proposal) (gitops.Snapshot, bool, error) {
+	open, err := r.openFor(ctx, p)
+	if err != nil || len(open) == 0 {
+		return gitops.Snapshot{}, false, err
+	}
+	newest := slices.MaxFunc(open, func(a, b PullRequest) int { return cmp.Compare(a.Number, b.Number) })
+	head, err := r.Repo.At(ctx, newest.Head)
+	return head, err == nil, err
+}
+
+// shows tells whether a snapshot shows the change: its Edit makes no difference.
+func shows(at gitops.Snapshot, change gitops.Change) (bool, error) {
+	files, err := change.Edit(at)
+	if errors.Is(err, gitops.ErrUnchanged) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for name, content := range files {
+		has, err := fs.ReadFile(at.Tree, name)
+		absent := errors.Is(err, fs.ErrNotExist)
+		switch {
+		case err != nil && !absent:
+			return false, err
+		case absent != (content == nil), !bytes.Equal(has, content):
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// firstPoll is how often a pull request is looked at, at first.
+func (r Reviews) firstPoll() time.Duration { return cmp.Or(r.Poll, 3*time.Second) }

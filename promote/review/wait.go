@@ -1,0 +1,213 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/sleep"
+)
+
+const (
+	longestPoll = 30 * time.Second
+	askAgain    = time.Minute     // a queue may throw a pull request out, and says so to nobody
+	leaveTime   = 3 * time.Second // for a last word to the forge after the context has ended
+	unanswered  = 5               // looks in a row that the forge may leave unanswered
+	lagging     = 10              // looks until a branch must show what was merged into it
+)
+
+// waiting is a pull request on its way.
+type waiting struct {
+	Reviews
+	Proposal
+	change      gitops.Change
+	pull        PullRequest
+	title, body string // of the commit, where the forge makes it
+
+	asked  time.Time // when the forge was last asked to merge it
+	answer Merging   // and what it said
+	done   bool      // it was merged, by what the forge said
+	reason string    // why it is not merged yet
+	failed int       // looks in a row that got no answer
+	merged int       // looks since it was merged
+}
+
+// wait looks at the pull request until it is merged, or will not be.
+func (w *waiting) wait(ctx context.Context) (gitops.Commit, error) {
+	for poll := w.firstPoll(); ; poll = min(poll+poll/2, longestPoll) {
+		commit, err := w.look(ctx)
+		if err == nil {
+			return commit, nil
+		}
+		if ctx.Err() != nil || errors.Is(err, errWaiting) && sleep.For(ctx, poll) != nil {
+			err = w.notMerged(ctx)
+		}
+		if !errors.Is(err, errWaiting) {
+			return w.leave(ctx, err)
+		}
+	}
+}
+
+// errWaiting is a pull request that may still be merged.
+var errWaiting = errors.New("not merged yet")
+
+// notMerged is the error of a wait that is over.
+func (w *waiting) notMerged(ctx context.Context) error {
+	reason := "its time is over"
+	if w.reason != "" {
+		reason += ": " + w.reason
+	}
+	err := &NotMergedError{w.pull, reason}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) { // the run's own has ended
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// look looks at the pull request once: errWaiting, if it may still be merged.
+func (w *waiting) look(ctx context.Context) (gitops.Commit, error) {
+	seen, err := w.Forge.Pull(ctx, w.pull.Number)
+	if err != nil {
+		return gitops.Commit{}, w.unanswered(ctx, err)
+	}
+	w.failed = 0
+	head := w.pull.Head
+	w.pull = seen
+	switch {
+	case seen.State == Merged:
+		return w.settle(ctx)
+	case seen.State == Closed:
+		return w.closed(ctx)
+	case seen.Head != head:
+		if _, err := w.Repo.Propose(ctx, seen.Branch, w.change); errors.Is(err, gitops.ErrTaken) {
+			return gitops.Commit{}, &NotMergedError{seen, fmt.Sprintf("somebody has pushed to its branch %s, which does not show the change any more", seen.Branch)}
+		} else if err != nil {
+			return gitops.Commit{}, err
+		}
+	}
+	return w.decide(ctx)
+}
+
+// unanswered passes over some looks that the forge does not answer.
+func (w *waiting) unanswered(ctx context.Context, err error) error {
+	if w.failed++; w.failed >= unanswered || ctx.Err() != nil {
+		return err
+	}
+	w.say(err.Error())
+	return errWaiting
+}
+
+// decide goes on with an open pull request. The change is asked first whether it
+// may still be made, on the branch as it is now.
+func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
+	tip, err := w.Repo.Tip(ctx)
+	if err != nil {
+		return gitops.Commit{}, err
+	}
+	switch there, err := shows(tip, w.change); {
+	case err != nil:
+		return gitops.Commit{}, err
+	case there:
+		return tip.Commit, w.Forge.ClosePull(ctx, w.pull.Number, fmt.Sprintf("The branch shows this already, at %s.", tip.Commit.Hash))
+	case w.pull.Block == Conflict || w.pull.Block == Behind:
+		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
+		return gitops.Commit{}, errOutdated
+	case w.Merge == Wait:
+		w.say("waiting for somebody to merge it")
+		return gitops.Commit{}, errWaiting
+	}
+	err = w.askToMerge(ctx)
+	if w.answer == Done && !w.done {
+		w.done = true
+		return w.look(ctx) // at once
+	}
+	return gitops.Commit{}, err
+}
+
+// askToMerge asks the forge to merge as soon as it may, now and then again.
+func (w *waiting) askToMerge(ctx context.Context) error {
+	if pending := w.answer == Scheduled || w.answer == Queued; pending && time.Since(w.asked) < askAgain {
+		return errWaiting
+	}
+	answer, err := w.Forge.MergePull(ctx, w.pull, w.title, w.body)
+	if errors.Is(err, ErrNotMergeable) {
+		w.say(err.Error())
+		return errWaiting
+	}
+	if err != nil {
+		return w.unanswered(ctx, err)
+	}
+	w.answer, w.asked = answer, time.Now()
+	w.say(string(answer))
+	return errWaiting
+}
+
+// settle finds the commit that shows what was merged. What the forge names is
+// taken where it shows that; the branch's newest commit must.
+func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
+	tip, err := w.Repo.Tip(ctx)
+	if err != nil {
+		return gitops.Commit{}, err
+	}
+	switch there, err := shows(tip, w.change); {
+	case err != nil:
+		return gitops.Commit{}, err
+	case !there && w.merged < lagging: // what reads Git may be behind
+		w.merged++
+		return gitops.Commit{}, errWaiting
+	case !there:
+		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
+	}
+	w.say("merged as " + w.pull.Merge)
+	if at, err := w.Repo.At(ctx, w.pull.Merge); err == nil {
+		if there, err := shows(at, w.change); err == nil && there {
+			return at.Commit, nil
+		}
+	}
+	return tip.Commit, nil
+}
+
+// closed is how it ends with a pull request that somebody has closed.
+func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
+	tip, err := w.Repo.Tip(ctx)
+	if err != nil {
+		return gitops.Commit{}, err
+	}
+	if there, err := shows(tip, w.change); err == nil && there {
+		return tip.Commit, nil
+	}
+	return gitops.Commit{}, &NotMergedError{w.pull, "somebody has closed it"}
+}
+
+// leave makes sure that the forge does not merge a change that nobody waits for
+// any more, also after the context has ended. One that was merged in the last
+// moment is merged.
+func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
+	if w.pull.State != Open || w.Stays {
+		return gitops.Commit{}, err
+	}
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer stop()
+	if w.answer == Scheduled || w.answer == Queued {
+		if late := w.Forge.CancelMerge(last, w.pull); late != nil {
+			w.say(fmt.Sprintf("it may still be merged by itself, close it by hand: %v", late))
+		}
+	}
+	if seen, late := w.Forge.Pull(last, w.pull.Number); late == nil && seen.State == Merged {
+		w.pull = seen
+		if commit, late := w.settle(last); late == nil {
+			return commit, nil
+		}
+	}
+	return gitops.Commit{}, err
+}
+
+// say tells what becomes of the pull request, each once in a row.
+func (w *waiting) say(what string) {
+	if what != w.reason {
+		w.reason = what
+		w.Seen(w.pull, what)
+	}
+}

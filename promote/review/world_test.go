@@ -1,0 +1,174 @@
+package review_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// world is a repository on a server, with a forge that merges in it.
+type world struct {
+	t     *testing.T
+	dir   string
+	repo  *gitops.Repo
+	forge *forge
+	ctx   context.Context
+	end   func()
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	root := t.TempDir()
+	dir, err := gittest.Repository{}.Init(root, "infra.git", infra)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, stop, err := (&gittest.Server{Root: root}).Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	repo, err := gitops.Open(gitops.Remote{URL: url + "/infra.git", Branch: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.Author = gitops.Person{Name: "Ada", Email: "ada@example.com"}
+	repo.Committer = repo.Author
+	w := &world{t: t, dir: dir, repo: repo}
+	w.ctx, w.end = context.WithCancel(t.Context())
+	t.Cleanup(w.end)
+	w.forge = &forge{world: w, method: "squash"}
+	return w
+}
+
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	out, err := gittest.Git(w.dir, nil, args...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+// commit is somebody else's to main.
+func (w *world) commit(file, content string) { w.push("main", file, content) }
+
+func (w *world) push(branch, file, content string) {
+	w.t.Helper()
+	if err := gittest.Commit(w.dir, branch, "Somebody", fstest.MapFS{file: {Data: []byte(content)}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// pull is a pull request as the forge keeps it.
+type pull struct {
+	review.PullRequest
+	comment   string
+	scheduled bool
+}
+
+// forge has pull requests, and merges with git what it is asked to.
+type forge struct {
+	*world
+	method    string          // merge, squash or rebase
+	late      int             // looks until the rules allow a merge
+	blocked   string          // why it may not be merged; empty: it may
+	away      error           // the answer to a look
+	looked    func(looks int) // before each look
+	cancelled func()          // when a scheduled merge is cancelled
+
+	looks int
+	pulls []*pull
+}
+
+func (f *forge) functions() review.Forge {
+	return review.Forge{OpenPulls: f.openPulls, Open: f.open, Pull: f.pull, ClosePull: f.closePull, MergePull: f.mergePull, CancelMerge: f.cancelMerge}
+}
+
+func (f *forge) openPulls(_ context.Context, base, prefix string) (open []review.PullRequest, err error) {
+	for _, p := range f.pulls {
+		if p.State == review.Open && strings.HasPrefix(p.Branch, prefix) {
+			open = append(open, p.PullRequest)
+		}
+	}
+	return open, nil
+}
+
+func (f *forge) open(_ context.Context, n review.NewPull) (review.PullRequest, error) {
+	if !strings.HasPrefix(n.Body, "The report.\n\nPromotion: 1") {
+		return review.PullRequest{}, fmt.Errorf("the body is %q", n.Body)
+	}
+	for _, p := range f.pulls {
+		if p.State == review.Open && p.Branch == n.Branch {
+			return p.PullRequest, nil
+		}
+	}
+	number := len(f.pulls) + 1
+	f.pulls = append(f.pulls, &pull{PullRequest: review.PullRequest{
+		Number: number, URL: fmt.Sprintf("https://forge/%d", number), Branch: n.Branch, State: review.Open, Head: f.git("rev-parse", n.Branch),
+	}})
+	return f.pulls[number-1].PullRequest, nil
+}
+
+func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error) {
+	f.looks++
+	if f.looked != nil && ctx.Err() == nil {
+		f.looked(f.looks)
+	}
+	if f.away != nil {
+		return review.PullRequest{}, f.away
+	}
+	p := f.pulls[number-1]
+	if p.State == review.Open {
+		p.Head = f.git("rev-parse", p.Branch)
+		p.Block = ""
+		if _, err := gittest.Git(f.dir, nil, "merge-tree", "--write-tree", "main", p.Branch); err != nil {
+			p.Block = review.Conflict
+		}
+	}
+	if p.scheduled && f.looks > f.late && p.Block == "" {
+		f.merge(number)
+	}
+	return p.PullRequest, nil
+}
+
+func (f *forge) closePull(_ context.Context, number int, comment string) error {
+	f.pulls[number-1].State, f.pulls[number-1].comment = review.Closed, comment
+	return nil
+}
+
+func (f *forge) mergePull(_ context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
+	if f.blocked != "" {
+		return "", fmt.Errorf("%w: %s", review.ErrNotMergeable, f.blocked)
+	}
+	f.pulls[p.Number-1].scheduled = true
+	return review.Scheduled, nil
+}
+
+func (f *forge) cancelMerge(_ context.Context, p review.PullRequest) error {
+	f.pulls[p.Number-1].scheduled = false
+	if f.cancelled != nil {
+		f.cancelled()
+	}
+	return nil
+}
+
+// merge merges as the method says.
+func (f *forge) merge(number int) {
+	f.t.Helper()
+	p := f.pulls[number-1]
+	tree, main, head := f.git("merge-tree", "--write-tree", "main", p.Branch), f.git("rev-parse", "main"), f.git("rev-parse", p.Branch)
+	parents := []string{"-p", main}
+	if f.method == "merge" {
+		parents = append(parents, "-p", head)
+	}
+	commit := f.git(append([]string{"-c", "user.name=Forge", "-c", "user.email=forge@example.com", "commit-tree", tree, "-m", f.method}, parents...)...)
+	f.git("update-ref", "refs/heads/main", commit)
+	p.State, p.Merge, p.scheduled = review.Merged, commit, false
+}
