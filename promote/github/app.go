@@ -21,12 +21,22 @@ var ErrApp = errors.New("no token for the GitHub App")
 // that is done with it.
 const renewal = 10 * time.Minute
 
+// Purpose says what the tokens of an App are for.
+type Purpose string
+
+// The purposes.
+const (
+	Contents Purpose = ""              // to push
+	Statuses Purpose = "statuses"      // to read and set commit statuses
+	Pulls    Purpose = "pull-requests" // to open and merge pull requests
+)
+
 // App is a GitHub App. It has tokens made that may write the contents of one
 // repository and nothing else. A token lives for an hour, so a promotion that
 // takes longer needs more than one. It is safe for concurrent use.
 type App struct {
-	// Statuses says that the tokens are for commit statuses, and not for pushing.
-	Statuses bool
+	// Purpose is what the tokens are good for; the zero value is Contents.
+	Purpose Purpose
 
 	config Config
 	id     string
@@ -110,15 +120,22 @@ func (a *App) mint(ctx context.Context) (string, time.Time, error) {
 
 // permissions are what the tokens are good for, and no more.
 func (a *App) permissions() *github.InstallationPermissions {
-	if a.Statuses {
-		return &github.InstallationPermissions{Statuses: github.String("write")}
+	write := github.String("write")
+	switch a.Purpose {
+	case Statuses:
+		return &github.InstallationPermissions{Statuses: write}
+	case Pulls: // merging one writes contents
+		return &github.InstallationPermissions{Contents: write, PullRequests: write}
 	}
-	return &github.InstallationPermissions{Contents: github.String("write")}
+	return &github.InstallationPermissions{Contents: write}
 }
 
 func (a *App) wanted() string {
-	if a.Statuses {
+	switch a.Purpose {
+	case Statuses:
 		return maySetStatus
+	case Pulls:
+		return mayPropose
 	}
 	return "contents: write"
 }

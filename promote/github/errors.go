@@ -30,6 +30,7 @@ const (
 	mayComment    = "pull-requests: write"
 	maySetStatus  = "statuses: write"
 	mayReadStatus = "statuses: read"
+	mayPropose    = "pull-requests: write and contents: write"
 )
 
 // explain replaces an error of go-github by one line without the token, which

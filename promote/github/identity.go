@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"net/http"
-	"strings"
 )
 
 // identity is the login under which the token comments; empty where nobody
@@ -42,26 +41,15 @@ func (c *Client) remember(login string) string {
 	return login
 }
 
-// viewer asks GraphQL for the bot of an app's token. Its address is beside the
-// REST API's: /graphql on github.com, /api/graphql beside /api/v3.
+// viewer asks GraphQL for the bot of an app's token.
 func (c *Client) viewer(ctx context.Context) (string, error) {
-	address := "graphql"
-	if strings.HasSuffix(c.api.BaseURL.Path, "/v3/") {
-		address = "../graphql"
+	var data struct {
+		Viewer struct {
+			Login string `json:"login"`
+		} `json:"viewer"`
 	}
-	request, err := c.api.NewRequest(http.MethodPost, address, map[string]string{"query": "query { viewer { login } }"})
-	if err != nil {
+	if err := c.graphQL(ctx, "query { viewer { login } }", nil, &data); err != nil && said(err) == "" {
 		return "", err
 	}
-	var answer struct {
-		Data struct {
-			Viewer struct {
-				Login string `json:"login"`
-			} `json:"viewer"`
-		} `json:"data"`
-	}
-	if _, err := c.api.Do(ctx, request, &answer); err != nil {
-		return "", err
-	}
-	return answer.Data.Viewer.Login, nil
+	return data.Viewer.Login, nil
 }

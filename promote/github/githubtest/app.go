@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -69,6 +70,13 @@ func (a *App) routes(mux *http.ServeMux) {
 	mux.HandleFunc(fmt.Sprintf("POST /app/installations/%d/access_tokens", installation), guarded(a.mint))
 }
 
+// may tells whether the App has rights, and asks for those of one purpose alone.
+func (a *App) may(asked map[string]string) bool {
+	statuses := map[string]string{"statuses": "write"}
+	purposes := []map[string]string{{"contents": "write"}, {"contents": "write", "pull_requests": "write"}, statuses}
+	return slices.ContainsFunc(purposes, func(p map[string]string) bool { return maps.Equal(p, asked) }) && (!a.NoStatuses || !maps.Equal(asked, statuses))
+}
+
 func (a *App) mint(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Repositories []string          `json:"repositories"`
@@ -76,7 +84,7 @@ func (a *App) mint(w http.ResponseWriter, r *http.Request) {
 	}
 	_, name, _ := strings.Cut(a.Repository, "/")
 	err := json.NewDecoder(r.Body).Decode(&asked)
-	narrow := slices.Equal(asked.Repositories, []string{name}) && len(asked.Permissions) == 1 && (asked.Permissions["contents"] == "write" || asked.Permissions["statuses"] == "write" && !a.NoStatuses)
+	narrow := slices.Equal(asked.Repositories, []string{name}) && a.may(asked.Permissions)
 	if err != nil || !narrow || a.Readonly {
 		Refuse(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		return

@@ -7,13 +7,17 @@ import (
 	"sync"
 )
 
-// Infra is a repository whose commits have statuses.
+// Infra is a repository whose commits have statuses and come by pull requests.
 type Infra struct {
-	Repository string // owner/name; empty: there is none
-	Token      string // that requests must bear
+	Repository string              // owner/name; empty: there is none
+	Token      string              // that requests must bear
+	Folder     string              // of the bare Git repository, where there are pull requests
+	Merging    func(commit string) // told of the commit that one is about to be merged as; nil: nobody is
 
 	mu       sync.Mutex
 	statuses []CommitStatus
+	pulls    []*InfraPull
+	review   Review
 }
 
 // CommitStatus is one that was set, with all that was said in its request.
@@ -40,10 +44,11 @@ func (i *Infra) Set(s CommitStatus) {
 }
 
 func (i *Infra) has(r *http.Request) bool {
-	return i.Repository != "" && strings.HasPrefix(r.URL.Path, "/repos/"+i.Repository+"/") && !isApps(r)
+	asked := strings.HasPrefix(r.URL.Path, "/repos/"+i.Repository+"/") || r.URL.Path == "/graphql" && r.Header.Get("Authorization") == "Bearer "+i.Token
+	return i.Repository != "" && asked && !isApps(r)
 }
 
-// ServeHTTP answers one request about statuses.
+// ServeHTTP answers one request.
 func (i *Infra) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+i.Token {
 		Refuse(w, http.StatusUnauthorized, "Bad credentials")
@@ -52,6 +57,8 @@ func (i *Infra) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /repos/"+i.Repository+"/statuses/{commit}", i.set)
 	mux.HandleFunc("GET /repos/"+i.Repository+"/commits/{commit}/status", i.combined)
+	mux.HandleFunc("POST /graphql", i.graphQL)
+	i.routesOfPulls(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { Refuse(w, http.StatusNotFound, "Not Found") })
 	mux.ServeHTTP(w, r)
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/promote/github/githubtest"
+)
+
+// pulls is what people do with the pull requests of the infra repository.
+//
+//	pull list                     print all: number, how it ended, branch, title and comments
+//	pull body N                   print what one says
+//	pull merge N                  merge one by the button
+//	pull close N                  close one
+//	pull push N FILE              replace a file of the repository on its branch by one of the script
+//	pull wants METHOD [MISSING]   how they are merged, squash, merge or rebase, and what a merge still needs
+//	pull no-auto                  GitHub merges nothing by itself
+func pulls(ts *testscript.TestScript, w *world, args []string) {
+	hub := &w.hub.Infra
+	if args[0] == "list" {
+		for _, p := range hub.Pulls() {
+			fmt.Fprintln(ts.Stdout(), strings.TrimSpace(strings.Join(append([]string{fmt.Sprintf("#%d", p.Number), endOf(p), p.Branch, p.Title}, p.Comments...), " | ")))
+		}
+		return
+	}
+	number := 0
+	if len(args) > 1 {
+		number, _ = strconv.Atoi(args[1])
+	}
+	switch args[0] {
+	case "body":
+		fmt.Fprintln(ts.Stdout(), hub.Pulls()[number-1].Body)
+	case "merge":
+		ts.Check(hub.Merge(number))
+	case "close":
+		hub.Close(number)
+	case "push":
+		files := mapFS(map[string]string{args[2]: ts.ReadFile(args[2])})
+		ts.Check(gittest.Commit(w.bare, hub.Pulls()[number-1].Branch, "Change the proposal", files))
+	case "wants":
+		ts.Check(hub.Wants(githubtest.Review{Method: args[1], Missing: strings.Join(args[2:], " "), Message: "Merge pull request"}))
+	case "no-auto":
+		ts.Check(hub.Wants(githubtest.Review{NoAuto: true, Message: "Merge pull request"}))
+	default:
+		ts.Fatalf("pull: unknown word %q", args[0])
+	}
+}
+
+// endOf is what has become of a pull request.
+func endOf(p githubtest.InfraPull) string {
+	switch {
+	case p.Merge != "":
+		return "merged"
+	case p.Scheduled:
+		return "scheduled"
+	}
+	return p.State
+}
