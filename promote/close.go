@@ -2,7 +2,6 @@ package promote
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -32,12 +31,12 @@ func (r *run) close(ctx context.Context, closings []closing) {
 	for _, c := range closings {
 		edits = append(edits, c.edit(ctx, time.Now()))
 	}
-	commit, err := r.Branch.Publish(ctx, merge(edits))
+	commit, made, err := r.commit(ctx, edits)
 	for _, c := range closings {
 		switch {
-		case err == nil:
-			c.journal.closed(commit.Hash, c.title())
-		case !errors.Is(err, gitops.ErrUnchanged):
+		case made:
+			c.journal.closed(commit, c.title())
+		case err != nil:
 			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}
 	}
@@ -46,7 +45,8 @@ func (r *run) close(ctx context.Context, closings []closing) {
 // edit notes in the record that the gates have passed.
 func (c closing) edit(ctx context.Context, now time.Time) edit {
 	return edit{
-		subject: subject(c.Target, c.title()),
+		proposal: c.proposal(c.promotion, c.step+noted, false),
+		subject:  subject(c.Target, c.title()),
 		trailers: []gitops.Trailer{
 			{Key: trailerID, Value: c.promotion}, {Key: trailerService, Value: c.Service}, {Key: trailerOverlay, Value: c.Overlay},
 			{Key: trailerStep, Value: c.step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},

@@ -21,6 +21,16 @@ const (
 	GoOn     Policy = "pass"     // an inconclusive gate counts as passed
 )
 
+// Mode says how the commits come to the branch. The zero value is ModePush.
+type Mode string
+
+// The modes.
+const (
+	ModePush  Mode = "push"               // they are pushed
+	ModeFirst Mode = "first-pull-request" // a promotion's first one by a pull request, the others are pushed
+	ModePulls Mode = "pull-request"       // each by a pull request of its own
+)
+
 // Config is what one run is asked to do. Nothing writes to it while the run
 // goes on. The defaults are those of the program's inputs, not the zero values.
 type Config struct {
@@ -46,6 +56,9 @@ type Config struct {
 	SLO         slo.Objective // zero: what the requests of the run itself are judged by is the default
 	Analysis    analysis.Inputs
 	WaitForData time.Duration // how much longer than the bake time a step waits for requests enough to judge
+
+	Mode         Mode
+	MergeTimeout time.Duration // how long a pull request may take to be merged
 
 	OnFailure      Policy
 	OnInconclusive Policy

@@ -121,7 +121,7 @@ func (p *part) longest(limit time.Duration) time.Duration {
 	for _, step := range p.Steps {
 		total += p.patience(step)
 	}
-	return min(total, limit) + p.WaitTimeout
+	return min(total, limit) + p.WaitTimeout + p.reviewTime()
 }
 
 // gather asks Argo CD, by setup, and the Git server, all at the same time.

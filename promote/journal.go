@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // A journal writes the Result of a run, nothing else does, and tells the
@@ -87,6 +88,13 @@ func (j *journal) drifts(d Drift) {
 	for _, line := range d.words() {
 		j.say("configuration of %s that is not so here: %s", j.result.Source.Overlay, line)
 	}
+}
+
+// pull notes what becomes of a pull request with a commit of the run.
+func (j *journal) pull(pull review.PullRequest, what string) {
+	j.result.PullRequest = pull.URL
+	j.say("pull request #%d (%s): %s", pull.Number, pull.URL, what)
+	j.report()
 }
 
 // renders notes what the overlay renders to, and the difference.

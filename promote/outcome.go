@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // An ending is all that decides how a run ended.
@@ -32,6 +34,10 @@ func (e ending) outcome(cancelled bool) (Status, error) {
 		return Frozen, e.cause
 	case !e.back && isNotYet(e.cause):
 		return NotYet, e.cause
+	case !e.back && errors.Is(e.cause, review.ErrNotWaited):
+		return Proposed, nil
+	case !e.back && isNotMerged(e.cause):
+		return NotMerged, e.cause
 	case !e.back:
 		return Failed, e.cause
 	case e.failed == nil && !e.atOnce:

@@ -62,6 +62,9 @@ func (p *part) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.adoptProposed(ctx, &plan); err != nil {
+		return err
+	}
 	p.journal.debugPlan(plan, p.at)
 	plan.source = p.source
 	plan.started = p.journal.result.Started
@@ -198,6 +201,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made
 func (m *move) edit(ctx context.Context) edit {
 	step := m.step()
 	return edit{
+		proposal: m.proposal(m.plan.ID, stepOf(step.Percent), m.index == 0),
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {

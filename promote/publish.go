@@ -7,10 +7,12 @@ import (
 	"maps"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // An edit is what a commit changes for one target.
 type edit struct {
+	proposal *review.Proposal // of the pull request that it comes by; nil: it is pushed
 	subject  string
 	trailers []gitops.Trailer
 	files    func(tip gitops.Snapshot) (map[string][]byte, error) // none where the tip shows it
@@ -51,6 +53,13 @@ func merge(edits []edit) gitops.Change {
 func (r *run) commit(ctx context.Context, edits []edit) (hash string, made bool, err error) {
 	if len(edits) == 0 {
 		return "", false, nil
+	}
+	if p := edits[0].proposal; p != nil {
+		commit, err := r.Reviews.Publish(ctx, merge(edits), *p)
+		if errors.Is(err, gitops.ErrUnchanged) {
+			return commit.Hash, false, nil
+		}
+		return commit.Hash, err == nil, err
 	}
 	change, tip := merge(edits), gitops.Commit{}
 	again := change.Edit

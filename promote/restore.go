@@ -11,7 +11,7 @@ import (
 // restore rolls a failed promotion back in one commit and waits until that is
 // live. The run's own context may be over, this has its own time.
 func (r *run) restore(ctx context.Context, cause error) error {
-	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout)
+	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout+r.reviewTime())
 	defer stop()
 	reversals, err := r.rollBack(own, cause)
 	if err != nil {

@@ -35,8 +35,10 @@ const (
 	RolledBack Status = "rolled-back"
 	Held       Status = "held"
 	Superseded Status = "superseded"
-	Frozen     Status = "frozen"  // before its first commit
-	NotYet     Status = "not-yet" // the environment that the images come from has not shown yet that they are good
+	Frozen     Status = "frozen"     // before its first commit
+	NotYet     Status = "not-yet"    // the environment that the images come from has not shown yet that they are good
+	Proposed   Status = "proposed"   // the next commit is a pull request that the run does not wait for
+	NotMerged  Status = "not-merged" // the next commit is a pull request that was not merged
 	Failed     Status = "failed"
 	Cancelled  Status = "cancelled"
 )
@@ -45,18 +47,19 @@ const (
 // the outputs, the pull request comment and the job summary are made from.
 type Result struct {
 	Target           `json:"-"`
-	Command          Command                   `json:"command"`             // diff for what was only planned
-	Promotion        string                    `json:"promotion,omitempty"` // id that its commits share
-	Status           Status                    `json:"status,omitempty"`    // empty while the run goes on
-	Reason           string                    `json:"reason,omitempty"`    // why it ended so, in words
-	Warning          string                    `json:"warning,omitempty"`   // what a person should know although it ended so
-	DryRun           bool                      `json:"dry-run,omitempty"`   // the run only says what it would do
-	Changed          bool                      `json:"changed"`             // whether this run pushed a commit
-	Source           Source                    `json:"source,omitzero"`     // the environment that the images were taken from
-	Drift            Drift                     `json:"-"`                   // configuration that the source has and the target has not
-	NotBefore        time.Time                 `json:"not-before,omitzero"` // when that will have been good for long enough
-	Frozen           bool                      `json:"frozen,omitempty"`    // whether the infra repository's windows kept it from its next commit
-	Commit           string                    `json:"commit,omitempty"`    // the last commit of the promotion
+	Command          Command                   `json:"command"`                // diff for what was only planned
+	Promotion        string                    `json:"promotion,omitempty"`    // id that its commits share
+	Status           Status                    `json:"status,omitempty"`       // empty while the run goes on
+	Reason           string                    `json:"reason,omitempty"`       // why it ended so, in words
+	Warning          string                    `json:"warning,omitempty"`      // what a person should know although it ended so
+	DryRun           bool                      `json:"dry-run,omitempty"`      // the run only says what it would do
+	Changed          bool                      `json:"changed"`                // whether this run pushed a commit
+	Source           Source                    `json:"source,omitzero"`        // the environment that the images were taken from
+	Drift            Drift                     `json:"-"`                      // configuration that the source has and the target has not
+	NotBefore        time.Time                 `json:"not-before,omitzero"`    // when that will have been good for long enough
+	Frozen           bool                      `json:"frozen,omitempty"`       // whether the infra repository's windows kept it from its next commit
+	Commit           string                    `json:"commit,omitempty"`       // the last commit of the promotion
+	PullRequest      string                    `json:"pull-request,omitempty"` // address of the newest one in the infra repository
 	Revision         string                    `json:"revision,omitempty"`
 	PreviousRevision string                    `json:"previous-revision,omitempty"`
 	Image            string                    `json:"image,omitempty"`

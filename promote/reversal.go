@@ -64,6 +64,7 @@ func (b *reversal) begin(ctx context.Context) edit {
 	}
 	b.log = b.journal.beginReversal(b.step, title)
 	return edit{
+		proposal: b.proposal(b.plan.ID, b.step, false),
 		subject:  title,
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
 		files: func(tip gitops.Snapshot) (files map[string][]byte, err error) {

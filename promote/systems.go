@@ -18,6 +18,7 @@ import (
 type Systems struct {
 	Branch   Branch
 	Commits  Commits
+	Reviews  Reviews // nil: nothing is to come by a pull request
 	Cluster  Cluster // nil: there is no Argo CD to ask, which is enough for a plan
 	Reporter Reporter
 	Metrics  metrics.Asker // nil: there is no Prometheus to ask

@@ -24,7 +24,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 		return "A person must look: the traffic may still go to the new revision. To roll it back by hand:\n  " + s.RollbackCommand()
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
-	case slices.Contains([]promote.Status{promote.Held, promote.Frozen, promote.NotYet, promote.Cancelled}, result.Status), result.Status == promote.Failed && result.Changed:
+	case slices.Contains([]promote.Status{promote.Held, promote.Frozen, promote.NotYet, promote.Proposed, promote.NotMerged, promote.Cancelled}, result.Status), result.Status == promote.Failed && result.Changed:
 		return onward(s, result)
 	case result.Status == promote.Superseded:
 		return "Nothing was rolled back: what is in the infra repository now is somebody else's."

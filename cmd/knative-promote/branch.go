@@ -22,12 +22,16 @@ type masked struct {
 }
 
 func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
-	change.Subject = m.redact(change.Subject)
+	return m.Branch.Publish(ctx, maskedChange(change, m.redact))
+}
+
+func maskedChange(change gitops.Change, redact func(string) string) gitops.Change {
+	change.Subject = redact(change.Subject)
 	change.Trailers = slices.Clone(change.Trailers)
 	for i, t := range change.Trailers {
-		change.Trailers[i].Value = m.redact(t.Value)
+		change.Trailers[i].Value = redact(t.Value)
 	}
-	return m.Branch.Publish(ctx, change)
+	return change
 }
 
 // tracedEdits prints each try of an edit as a line of debug: the tip, the files,
@@ -38,6 +42,10 @@ type tracedEdits struct {
 }
 
 func (t tracedEdits) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	return t.Branch.Publish(ctx, tracedChange(change, t.console))
+}
+
+func tracedChange(change gitops.Change, c *console.Console) gitops.Change {
 	edit := change.Edit
 	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
 		began := time.Now()
@@ -49,10 +57,10 @@ func (t tracedEdits) Publish(ctx context.Context, change gitops.Change) (gitops.
 		case len(files) == 0:
 			made = "changes nothing"
 		}
-		t.console.Debugf("edit on %.10s: %s in %s", tip.Commit.Hash, made, time.Since(began).Round(time.Millisecond))
+		c.Debugf("edit on %.10s: %s in %s", tip.Commit.Hash, made, time.Since(began).Round(time.Millisecond))
 		return files, err
 	}
-	return t.Branch.Publish(ctx, change)
+	return change
 }
 
 // checkedOut is the commit that the workflow has checked out.

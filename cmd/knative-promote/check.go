@@ -42,7 +42,7 @@ func (t task) check(ctx context.Context) (promote.Result, error) {
 
 // examined is what there is to find.
 func (t task) examined(ctx context.Context) (check.Report, error) {
-	on, err := t.connect()
+	on, err := t.connect(nil)
 	if err != nil {
 		return check.Report{}, err
 	}

@@ -52,11 +52,11 @@ func (t task) execute(ctx context.Context) (promote.Result, error) {
 // changes makes a command of what plans changes, and shows them as they go.
 func changes(run func(context.Context, promote.Config, promote.Systems) ([]promote.Result, error)) func(task, context.Context) (promote.Result, error) {
 	return func(t task, ctx context.Context) (promote.Result, error) {
-		on, err := t.connect()
+		show := newReporter(ctx, t.settings, t.workflow, t.console)
+		on, err := t.connect(show.page)
 		if err != nil {
 			return t.looked(ctx, err)
 		}
-		show := newReporter(ctx, t.settings, t.workflow, t.console)
 		on.Reporter = show
 		results, err := run(ctx, t.settings.Promote, on)
 		return show.end(ctx, results[0], err) // the inputs name one target

@@ -12,12 +12,13 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/web"
+	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/prometheus"
 )
 
 // connect makes what a run works on: the infra repository and Argo CD, which a
-// plan alone can do without.
-func (t task) connect() (promote.Systems, error) {
+// plan alone can do without. Page is what pull requests say.
+func (t task) connect(page func() string) (promote.Systems, error) {
 	s := t.settings
 	on := promote.Systems{Cancelled: t.cancelled, Sources: t.sources()}
 	if s.Checkout {
@@ -32,13 +33,16 @@ func (t task) connect() (promote.Systems, error) {
 			repo.Sign = signer.Sign
 		}
 		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
+		if on.Reviews, err = t.reviews(repo, page); err != nil {
+			return on, err
+		}
 	}
 	if len(s.Promote.Checks) > 0 {
-		found, err := statusesOf(s, t.workflow, t.console)
+		found, err := forgeOfInfra(s, t.workflow, t.console, github.Statuses)
 		if err != nil {
 			return on, err
 		}
-		on.Statuses = found
+		on.Statuses = statuses{found}
 	}
 	if err := t.measure(&on); err != nil {
 		return on, err
@@ -107,7 +111,7 @@ func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Re
 	remote := s.Remote
 	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
 	var err error
-	if remote.Mint, err = appToken(s, w, r, false); err != nil {
+	if remote.Mint, err = appToken(s, w, r, github.Contents); err != nil {
 		return nil, err
 	}
 	return gitops.Open(remote)

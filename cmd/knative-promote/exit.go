@@ -30,6 +30,7 @@ const (
 	exitErrors      = 13
 	exitWarnings    = 14
 	exitNotYet      = 15
+	exitNotMerged   = 17
 )
 
 // An exit is a code and what it means.
@@ -57,6 +58,7 @@ func exits() []exit {
 		{exitErrors, "errors found", "the command check or diff, or the preflight of a promotion, found what would break it, or the file of the freezes cannot be read; nothing was changed"},
 		{exitWarnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
 		{exitNotYet, "not yet", "the infra repository's windows let the service have no more traffic now, or the environment that its images come from has not shown yet that they are good; nothing was changed"},
+		{exitNotMerged, "not merged", "a pull request with the next commit was closed, or not merged in time; the traffic stays as the last commit set it"},
 	}
 }
 
@@ -64,7 +66,7 @@ func exits() []exit {
 // what it met, and one that has changed something never ends as bad input.
 func exitCode(err error, result promote.Result) int {
 	switch status := result.Status; {
-	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Frozen, promote.NotYet, promote.Cancelled, promote.Failed}, status):
+	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Frozen, promote.NotYet, promote.NotMerged, promote.Cancelled, promote.Failed}, status):
 		return exitOK
 	case is[*promote.RestoreError](err):
 		return exitNotRestored
@@ -76,6 +78,8 @@ func exitCode(err error, result promote.Result) int {
 		return exitCancelled
 	case status == promote.Frozen, status == promote.NotYet:
 		return exitNotYet
+	case status == promote.NotMerged:
+		return exitNotMerged
 	case status == promote.Held:
 		return exitHeld
 	}

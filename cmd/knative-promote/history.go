@@ -12,7 +12,7 @@ import (
 
 // history prints the promotions that the record has, newest first.
 func (t task) history(ctx context.Context) error {
-	on, err := t.connect()
+	on, err := t.connect(nil)
 	if err != nil {
 		return err
 	}

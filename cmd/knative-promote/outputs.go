@@ -20,12 +20,14 @@ type outputRow struct {
 // outputTable is the table of outputs.
 func outputTable() []outputRow {
 	return []outputRow{
-		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `failed` or `cancelled`",
+		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `proposed`, `not-merged`, `failed` or `cancelled`",
 			func(r promote.Result) string { return string(cmp.Or(r.Status, promote.Failed)) }},
 		{"changed", "`true` if this run pushed a commit, else `false`",
 			func(r promote.Result) string { return strconv.FormatBool(r.Changed) }},
 		{"commit", "the promotion's last commit in the infra repository",
 			func(r promote.Result) string { return r.Commit }},
+		{"pull-request", "the address of the newest pull request that the run has opened, or found open, in the infra repository; empty where there is none",
+			func(r promote.Result) string { return r.PullRequest }},
 		{"revision", "the new revision",
 			func(r promote.Result) string { return r.Revision }},
 		{"previous-revision", "the revision that had the traffic before",

@@ -15,13 +15,18 @@ import (
 // the product's promises are broken. The number is that of the program's own
 // commits that were checked.
 func (w *world) checkPromises() (int, error) {
-	commits, err := promotetest.Commits(w.bare, "main")
+	var more []string
+	reviewed := len(w.hub.Infra.Pulls()) > 0
+	if reviewed { // what was merged is in the branch by its merge
+		more = []string{"--first-parent"}
+	}
+	commits, err := promotetest.Commits(w.bare, "main", more...)
 	if err != nil {
 		return 0, err
 	}
 	ctx, stop := context.WithTimeout(context.Background(), longest) // in a test's process one renders at a time
 	defer stop()
-	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Shared: w.staging}
+	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Shared: w.staging, Reviewed: reviewed}
 	own, broken := history.Check(ctx)
 	if w.staging {
 		history.Overlay, history.Ready = stagingPath, nil // nobody looks what is ready there

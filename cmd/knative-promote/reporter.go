@@ -12,6 +12,10 @@ import (
 	"github.com/acme/knative-promote/promote/report"
 )
 
+// pageLimit is the most bytes that a pull request says of a run, below the
+// 65,536 characters that GitHub takes.
+const pageLimit = 60_000
+
 // reporter shows a run as it goes: a group of the log a step, the pull
 // request comment and the job summary. Nothing of it can hold the run up or
 // change how it ends.
@@ -22,6 +26,7 @@ type reporter struct {
 	follow   []*follower
 	place    report.Place
 
+	newest    promote.Result
 	group     string // title of the open group
 	shown     string // how far the steps have come in the comment
 	preflight bool   // its findings are shown
@@ -50,6 +55,7 @@ func placeOf(s inputs.Settings) report.Place {
 // Report opens the group of the step that has begun, and passes on what the
 // comment should show: a step that begins or ends, not every gate.
 func (r *reporter) Report(result promote.Result) {
+	r.newest = result
 	if len(result.Findings) > 0 && !r.preflight {
 		r.preflight = true
 		showPreflight(r.settings, r.console, r.workflow, result.Findings)
@@ -75,6 +81,11 @@ func (r *reporter) Line(text string) { r.console.Printf("%s", text) }
 
 // Debug prints where debug logging is on.
 func (r *reporter) Debug(text string) { r.console.Debugf("%s", text) }
+
+// page is what a pull request in the infra repository says of the run.
+func (r *reporter) page() string {
+	return r.console.Redact(report.Summary(r.newest, r.place, pageLimit))
+}
 
 func (r *reporter) summarize(result promote.Result) error {
 	return r.console.Summarize(report.Summary(result, r.place, console.SummaryLimit))

@@ -37,6 +37,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"github":     hub,             // github down|up|no-statuses
 		"prometheus": startPrometheus, // see there
 		"status":     commitStatus,    // see there
+		"pull":       pulls,           // see there
 		"sign":       sign,            // see there
 		"output":     outputIs,        // output NAME REGEXP: what the last program told the runner
 	}
@@ -137,7 +138,7 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //	infra commit MESSAGE DIR   commit the files of a folder
 //	infra race N               somebody else comes first before the next N pushes
 //	infra before N MESSAGE DIR commit the files of a folder right before the Nth push of all arrives
-//	infra protect              refuse pushes, as a protected branch does
+//	infra protect              refuse pushes to main, as a protected branch does
 //	infra commits N            fail unless there are N commits since the seed, beside those that say that gates have passed
 //	infra passed N             fail unless there are N commits since the seed that say that gates have passed
 //	infra show FILE [COMMIT]   print a file
@@ -159,7 +160,8 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 	case "race":
 		w.races, _ = strconv.Atoi(args[1])
 	case "protect":
-		hook := "#!/bin/sh\necho 'GH006: Protected branch update failed for refs/heads/main.' >&2\nexit 1\n"
+		hook := "#!/bin/sh\nwhile read old new name; do\n  [ $name = refs/heads/main ] || continue\n" +
+			"  echo 'GH006: Protected branch update failed for refs/heads/main.' >&2\n  exit 1\ndone\n"
 		ts.Check(os.WriteFile(filepath.Join(w.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 	case "commits", "passed":
 		passed := "--grep=^Promotion-Passed: "

@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
-	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
@@ -17,40 +12,11 @@ import (
 
 // statuses are the commit statuses of the infra repository, by the functions
 // of GitHub's client: see gitHub.
-type statuses struct {
-	api   string                                    // address of the API
-	name  string                                    // owner/name
-	token func(ctx context.Context) (string, error) // for each request
-	trace func(http.RoundTripper) http.RoundTripper
-}
-
-// statusesOf speaks to the forge that has the infra repository.
-func statusesOf(s inputs.Settings, w console.Workflow, c *console.Console) (*statuses, error) {
-	token, err := appToken(s, w, c, true)
-	if err != nil {
-		return nil, err
-	}
-	if token == nil {
-		token = func(context.Context) (string, error) { return s.Remote.Token, nil }
-	}
-	return &statuses{api: w.APIURL, name: repourl.Read(s.Remote.URL).Name(), token: token, trace: c.Trace("GitHub")}, nil
-}
-
-func (s *statuses) client(ctx context.Context) (*github.Client, error) {
-	token, err := s.token(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return github.New(github.Config{Token: token, APIURL: s.api, Repository: s.name, Transport: s.trace(http.DefaultTransport)})
-}
+type statuses struct{ *infraForge }
 
 // States are the states of a commit's statuses, by their names.
-func (s *statuses) States(ctx context.Context, commit string) (map[string]string, error) {
-	client, err := s.client(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return client.States(ctx, commit)
+func (s statuses) States(ctx context.Context, commit string) (map[string]string, error) {
+	return asked(ctx, s.infraForge, func(c *github.Client) (map[string]string, error) { return c.States(ctx, commit) })
 }
 
 // A statusWriter sets the statuses of the commits of a run as they change.
@@ -62,7 +28,7 @@ type statusWriter struct {
 }
 
 func (w statusWriter) begin() (func(promote.Result) error, error) {
-	on, err := statusesOf(w.settings, w.workflow, w.console)
+	on, err := forgeOfInfra(w.settings, w.workflow, w.console, github.Statuses)
 	if err != nil {
 		return nil, err
 	}
@@ -81,32 +47,10 @@ func (w statusWriter) begin() (func(promote.Result) error, error) {
 	}, nil
 }
 
-func (w statusWriter) write(on *statuses, s report.Status) error {
+func (w statusWriter) write(on *infraForge, s report.Status) error {
 	client, err := on.client(w.ctx)
 	if err != nil {
 		return err
 	}
 	return client.SetStatus(w.ctx, s.Commit, github.CommitStatus{Context: w.console.Redact(s.Context), State: s.State, Description: w.console.Redact(s.Description), URL: w.workflow.RunURL})
-}
-
-// appToken has tokens of the GitHub App made, for pushing to the infra repository or
-// for its statuses; nil where there is no App. An App that may not do the one
-// still may do the other.
-func appToken(s inputs.Settings, w console.Workflow, c *console.Console, statuses bool) (func(context.Context) (string, error), error) {
-	if s.App.ID == "" {
-		return nil, nil
-	}
-	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: repourl.Read(s.Remote.URL).Name(), Transport: c.Trace("GitHub")(http.DefaultTransport)})
-	if err != nil {
-		return nil, err
-	}
-	app.Statuses = statuses
-	return func(ctx context.Context) (string, error) {
-		token, err := app.Token(ctx)
-		if errors.Is(err, github.ErrApp) {
-			err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
-		}
-		c.Hide(token)
-		return token, err
-	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/gittest"
@@ -51,18 +52,23 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 			w.reached(fmt.Sprintf("push %d arrives", w.pushes))
 		}
 		next.ServeHTTP(out, r)
-		if tip, err := gittest.Git(w.bare, nil, "rev-parse", "main"); err == nil {
-			if _, known := w.readyAt[tip]; !known {
-				for name := range maps.Keys(w.ready) {
-					w.readyAt[tip] = append(w.readyAt[tip], name)
-				}
-			}
+		if tips, err := gittest.Git(w.bare, nil, "for-each-ref", "--format=%(objectname)", "refs/heads"); err == nil {
+			w.arrived(strings.Fields(tips)...)
 		}
 		if push {
 			w.landed++
 			w.reached(fmt.Sprintf("push %d is done", w.pushes))
 		}
 	})
+}
+
+// arrived notes what is ready when commits come.
+func (w *world) arrived(commits ...string) {
+	for _, commit := range commits {
+		if _, known := w.readyAt[commit]; !known {
+			w.readyAt[commit] = slices.Collect(maps.Keys(w.ready))
+		}
+	}
 }
 
 // isPush tells whether a request brings commits. One of four bytes only asks

@@ -126,6 +126,13 @@ func (w *world) startServers() error {
 		return err
 	}
 	w.servers, w.bare, w.argo = started, started.Bare, started.Argo
+	w.hub.Infra.Folder = w.bare
+	w.hub.Infra.Merging = func(commit string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.noteReady()
+		w.arrived(commit)
+	}
 	w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main")
 	return err
 }

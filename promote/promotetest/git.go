@@ -12,9 +12,10 @@ import (
 )
 
 // Commits are all commits of a branch of a bare repository, parents before
-// their children.
-func Commits(dir, branch string) ([]Commit, error) {
-	out, err := gittest.Git(dir, nil, "log", "--reverse", "--topo-order", "-z", "--format=%H%n%P%n%s%n%(trailers:only,unfold)", branch)
+// their children, or those that more arguments of git log leave.
+func Commits(dir, branch string, more ...string) ([]Commit, error) {
+	args := append([]string{"log", "--reverse", "--topo-order", "-z", "--format=%H%n%P%n%s%n%(trailers:only,unfold)", branch}, more...)
+	out, err := gittest.Git(dir, nil, args...)
 	if err != nil {
 		return nil, err
 	}

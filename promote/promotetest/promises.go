@@ -33,6 +33,9 @@ type History struct {
 	Commits []Commit
 	// Shared tells that other Services are promoted there too.
 	Shared bool
+	// Reviewed tells that commits come by pull requests, which a forge may bring
+	// in by a merge commit.
+	Reviewed bool
 	// Foreign are commits of others that must be there.
 	Foreign []string
 	// Ready are, by commit, the revisions that had been ready when it was
@@ -85,7 +88,7 @@ func (j judge) isOwn(c Commit) bool {
 
 // check checks one of the program's commits.
 func (j judge) check(ctx context.Context, c Commit) error {
-	if len(c.Parents) != 1 {
+	if merged := j.Reviewed && len(c.Parents) == 2; len(c.Parents) != 1 && !merged {
 		return fmt.Errorf("it has %d parents", len(c.Parents))
 	}
 	before, known := j.byHash[c.Parents[0]]

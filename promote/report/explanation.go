@@ -58,6 +58,8 @@ func advice(r promote.Result, at Place) string {
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
 	case promote.Held:
 		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + rollbackAdvice(r, at)
+	case promote.Proposed, promote.NotMerged:
+		return unmergedAdvice(r, at)
 	case promote.Frozen, promote.NotYet:
 		return "**Next:** nothing was changed. Start the same run again when it is over.\n\n"
 	case promote.Cancelled, promote.Failed:
@@ -66,6 +68,15 @@ func advice(r promote.Result, at Place) string {
 		return "**Next:** nothing to do here. A newer change to the same fields is in Git, and this run left it alone.\n\n"
 	}
 	return ""
+}
+
+// unmergedAdvice says how a run goes on whose next commit is a pull request.
+func unmergedAdvice(r promote.Result, at Place) string {
+	next := "**Next:** merge the pull request, then start the same run again: it goes on from there. "
+	if _, found := r.Last(); !found {
+		return next + "Nothing was changed.\n\n"
+	}
+	return next + "The traffic stays as the last commit below sets it. " + rollbackAdvice(r, at)
 }
 
 func unfinishedAdvice(r promote.Result, at Place) string {

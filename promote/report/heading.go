@@ -41,6 +41,10 @@ func outcome(r promote.Result) (icon, words string) {
 		return "❄️", noun + " frozen"
 	case promote.NotYet:
 		return "⏳", noun + " not yet possible"
+	case promote.Proposed:
+		return "📬", noun + atPercent(r) + ", a pull request is open"
+	case promote.NotMerged:
+		return "🚧", noun + atPercent(r) + ", a pull request was not merged"
 	case promote.Failed:
 		return "❌", noun + " failed" + atPercent(r)
 	case promote.Cancelled:

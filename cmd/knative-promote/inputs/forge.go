@@ -7,22 +7,43 @@ import (
 	"github.com/acme/knative-promote/gitops/repourl"
 )
 
-// checkStatuses wants a forge that has the statuses, and a token for it.
-func (s *Settings) checkStatuses(given origins, w console.Workflow) string {
-	name, source := "statuses", given.source("statuses")
-	if len(s.Promote.Checks) > 0 {
-		name, source = "checks", given.source("checks")
+// checkForge wants a forge that has the infra repository's statuses and pull
+// requests, and a token for it.
+func (s *Settings) checkForge(given origins, w console.Workflow) string {
+	name, what := "statuses", "statuses"
+	switch {
+	case s.Reviewed():
+		name, what = "mode", "pull requests"
+	case len(s.Promote.Checks) > 0:
+		name = "checks"
+	case !s.Statuses:
+		return ""
 	}
-	if !s.WantsStatuses() || s.Remote.URL == "" {
+	source := given.source(name)
+	if source == "" || s.Remote.URL == "" {
 		return ""
 	}
 	switch {
 	case repourl.Read(s.Remote.URL).Host != repourl.Read(w.ServerURL).Host:
-		return fmt.Sprintf("%s (%s): the statuses of %s are not on the forge of the workflow, %s; expected a repository there, or remove it", name, source, repourl.Shown(s.Remote.URL), w.ServerURL)
+		return fmt.Sprintf("%s (%s): the %s of %s are not on the forge of the workflow, %s; expected a repository there, or remove it", name, source, what, repourl.Shown(s.Remote.URL), w.ServerURL)
 	case given.source("token") == "" && given.source("app-id") == "":
-		return fmt.Sprintf("%s (%s): no token reaches the statuses of %s; set token, or app-id and app-private-key", name, source, repourl.Shown(s.Remote.URL))
+		return fmt.Sprintf("%s (%s): no token reaches the %s of %s; set token, or app-id and app-private-key", name, source, what, repourl.Shown(s.Remote.URL))
 	case InClear(w.APIURL):
 		return fmt.Sprintf("%s (%s): a token must not travel without TLS, and GITHUB_API_URL is %q; expected an https URL there", name, source, w.APIURL)
+	}
+	return ""
+}
+
+// checkMerge keeps what is about pull requests from being given where there are
+// none, and their time within the run's.
+func (s *Settings) checkMerge(given origins) string {
+	for _, name := range []string{"merge", "merge-timeout"} {
+		if given.source(name) != "" && !s.Reviewed() {
+			return fmt.Sprintf("%s (%s): mode is push, so there are no pull requests; set mode to first-pull-request or pull-request, or remove it", name, given.source(name))
+		}
+	}
+	if given.source("merge-timeout") != "" && s.Timeout != 0 && s.Promote.MergeTimeout > s.Timeout {
+		return fmt.Sprintf("merge-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.MergeTimeout, s.Timeout)
 	}
 	return ""
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -51,13 +52,14 @@ func TestDefaults(t *testing.T) {
 		Promote: promote.Config{
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
 			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
-			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute,
+			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute, Mode: promote.ModePush, MergeTimeout: 15 * time.Minute,
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret"},
 		Timeout:   30 * time.Minute,
+		Merge:     review.Auto,
 		Check:     CheckSettings{Format: "text", FailOn: "error"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
@@ -71,7 +73,7 @@ func TestEveryInput(t *testing.T) {
 	got, err := read(t, consoletest.Environment(
 		"INPUT_COMMAND=check", "INPUT_SERVICE= product-import ", "INPUT_ENVIRONMENT=prod",
 		"INPUT_IMAGE=\napp=ghcr.io/acme/app:v2\n\nsidecar:v1\n", "INPUT_REASON=too\nmany errors", "INPUT_ALSO=Deployment/worker,\nService/shop/cart",
-		"INPUT_REPOSITORY=acme/infra", "INPUT_BRANCH=release/1", "INPUT_PATH=./apps/x/", "INPUT_TOKEN=git-secret",
+		"INPUT_REPOSITORY=acme/infra", "INPUT_BRANCH=release/1", "INPUT_PATH=./apps/x/", "INPUT_TOKEN=git-secret", "INPUT_MODE=pull-request", "INPUT_MERGE=wait",
 		"INPUT_AUTHOR-NAME=Bot", "INPUT_AUTHOR-EMAIL=bot@example.com",
 		"INPUT_APPLICATION=argocd/app", "INPUT_PROJECT=shop", "ARGOCD_SERVER=https://argo.example.com:8443/", "ARGOCD_AUTH_TOKEN=argo-secret",
 		"INPUT_ARGOCD_INSECURE=TRUE", "INPUT_ARGOCD-HEADERS=X-One: 1\nX-Two:2", "INPUT_ARGOCD-ROOT-PATH=argo-cd/",
@@ -118,6 +120,7 @@ func TestEveryInput(t *testing.T) {
 				Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
 				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"}, Prometheus: "http://prometheus:9090/x", Connect: "[::1]:8080",
 			},
+			Mode: promote.ModePulls, MergeTimeout: 15 * time.Minute,
 			Windows:   "prod/windows.yaml",
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack, DryRun: true, WaitTimeout: 90 * time.Second,
@@ -129,6 +132,7 @@ func TestEveryInput(t *testing.T) {
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
 		Prometheus:  prometheus.Config{Address: "http://prometheus:9090/x", Headers: map[string][]string{"X-Scope-Orgid": {"shop"}}},
+		Merge:       review.Wait,
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}

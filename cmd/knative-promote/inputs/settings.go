@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/prometheus"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // The choices of format and fail-on.
@@ -53,6 +54,7 @@ type Settings struct {
 	Author      gitops.Person     // of the commits
 	Committer   gitops.Person     // of the commits
 	Signing     SigningSettings   // of the commits
+	Merge       review.Merge      // who merges the pull requests
 	Argo        argo.Config       // how to reach Argo CD
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
@@ -91,6 +93,11 @@ func (s *Settings) complete(w console.Workflow) {
 	}
 	s.Promote.Targets = []promote.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Code()
+}
+
+// Reviewed says whether commits come by pull requests.
+func (s *Settings) Reviewed() bool {
+	return s.Promote.Mode == promote.ModeFirst || s.Promote.Mode == promote.ModePulls
 }
 
 // WantsStatuses says whether commit statuses of the infra repository are read or

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // An Input is one setting. Its row is its only declaration: the action's
@@ -108,7 +109,7 @@ func (s *Settings) what() []Input {
 }
 
 func (s *Settings) where() []Input {
-	r := &s.Remote
+	r, p := &s.Remote, &s.Promote
 	return []Input{
 		{Name: "repository", Example: "acme/infra", Address: true, Required: []Command{Promote, Rollback, History}, Planned: true, Value: bind(&r.URL, parseRepository),
 			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
@@ -127,6 +128,13 @@ func (s *Settings) where() []Input {
 		{Name: "ssh-known-hosts", Example: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
 			Value: bind(&r.KnownHosts, parseKnownHosts),
 			Usage: "host keys of the git server, as lines of a known_hosts file"},
+		{Name: "mode", Default: string(promote.ModePush), Example: string(promote.ModeFirst), For: []Command{Promote, Rollback, Check}, Value: bind(&p.Mode, oneOf(promote.ModePush, promote.ModeFirst, promote.ModePulls)),
+			Usage: "how the commits come to the branch: `push` pushes them, `first-pull-request` opens a pull request with the candidate at 0 % and pushes the steps after it, " +
+				"`pull-request` opens one for every step and for a rollback"},
+		{Name: "merge", Default: string(review.Auto), Example: string(review.Wait), For: []Command{Promote, Rollback, Check}, Value: bind(&s.Merge, oneOf(review.Auto, review.Wait, review.None)),
+			Usage: "who merges the pull requests: `auto` the forge as soon as the branch's rules allow it, `wait` a person, who is waited for, `none` a person, and a run that is started again goes on"},
+		{Name: "merge-timeout", Default: "15m", Example: "2h", For: []Command{Promote, Rollback}, Value: bind(&p.MergeTimeout, parseDuration),
+			Usage: "how long one pull request may take to be merged"},
 		{Name: "author-name", Default: "knative-promote", Example: "release-bot", Value: bind(&s.Author.Name, parseName),
 			Usage: "name of the commits' author"},
 		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", Value: bind(&s.Author.Email, parseEmail),

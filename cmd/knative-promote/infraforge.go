@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/github"
+)
+
+// infraForge is the forge that has the infra repository.
+type infraForge struct {
+	api   string                                    // address of the API
+	name  string                                    // owner/name
+	token func(ctx context.Context) (string, error) // for each request
+	trace func(http.RoundTripper) http.RoundTripper
+}
+
+// forgeOfInfra speaks to that forge with tokens for one purpose.
+func forgeOfInfra(s inputs.Settings, w console.Workflow, c *console.Console, purpose github.Purpose) (*infraForge, error) {
+	token, err := appToken(s, w, c, purpose)
+	if err != nil {
+		return nil, err
+	}
+	if token == nil {
+		token = func(context.Context) (string, error) { return s.Remote.Token, nil }
+	}
+	return &infraForge{api: w.APIURL, name: repourl.Read(s.Remote.URL).Name(), token: token, trace: c.Trace("GitHub")}, nil
+}
+
+func (f *infraForge) client(ctx context.Context) (*github.Client, error) {
+	token, err := f.token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return github.New(github.Config{Token: token, APIURL: f.api, Repository: f.name, Transport: f.trace(http.DefaultTransport)})
+}
+
+// appToken has tokens of the GitHub App made for one purpose; nil where there is
+// no App. An App that may not do the one still may do the other.
+func appToken(s inputs.Settings, w console.Workflow, c *console.Console, purpose github.Purpose) (func(context.Context) (string, error), error) {
+	if s.App.ID == "" {
+		return nil, nil
+	}
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: repourl.Read(s.Remote.URL).Name(), Transport: c.Trace("GitHub")(http.DefaultTransport)})
+	if err != nil {
+		return nil, err
+	}
+	app.Purpose = purpose
+	return func(ctx context.Context) (string, error) {
+		token, err := app.Token(ctx)
+		if errors.Is(err, github.ErrApp) {
+			err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
+		}
+		c.Hide(token)
+		return token, err
+	}, nil
+}

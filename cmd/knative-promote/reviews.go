@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// reviews brings commits into the infra repository by pull requests, which say
+// what the page says; nil where they are pushed.
+func (t task) reviews(repo *gitops.Repo, page func() string) (promote.Reviews, error) {
+	s := t.settings
+	if !s.Reviewed() || page == nil {
+		return nil, nil
+	}
+	on, err := forgeOfInfra(s, t.workflow, t.console, github.Pulls)
+	if err != nil {
+		return nil, err
+	}
+	return maskedReviews{review.Reviews{
+		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Merge, Timeout: s.Promote.MergeTimeout, Body: page,
+	}, t.console}, nil
+}
+
+// maskedReviews keeps secrets out of what pull requests say, as masked does of
+// commits.
+type maskedReviews struct {
+	review.Reviews
+	console *console.Console
+}
+
+// Publish brings the change into the branch.
+func (m maskedReviews) Publish(ctx context.Context, change gitops.Change, p review.Proposal) (gitops.Commit, error) {
+	return m.Reviews.Publish(ctx, tracedChange(maskedChange(change, m.console.Redact), m.console), p)
+}
+
+// reviewed are the functions of GitHub's client that pull requests need: see gitHub.
+func (f *infraForge) reviewed() review.Forge {
+	return review.Forge{
+		OpenPulls: func(ctx context.Context, base, prefix string) (open []review.PullRequest, err error) {
+			return asked(ctx, f, func(c *github.Client) ([]review.PullRequest, error) { return c.OpenPulls(ctx, base, prefix) })
+		},
+		Open: func(ctx context.Context, p review.NewPull) (review.PullRequest, error) {
+			return asked(ctx, f, func(c *github.Client) (review.PullRequest, error) { return c.Open(ctx, p) })
+		},
+		Pull: func(ctx context.Context, number int) (review.PullRequest, error) {
+			return asked(ctx, f, func(c *github.Client) (review.PullRequest, error) { return c.Pull(ctx, number) })
+		},
+		ClosePull: func(ctx context.Context, number int, comment string) error {
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.ClosePull(ctx, number, comment) })
+			return err
+		},
+		MergePull: func(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
+			return asked(ctx, f, func(c *github.Client) (review.Merging, error) { return c.MergePull(ctx, p, title, body) })
+		},
+		CancelMerge: func(ctx context.Context, p review.PullRequest) error {
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.CancelMerge(ctx, p) })
+			return err
+		},
+	}
+}
+
+// asked asks the forge with a token that is good now.
+func asked[T any](ctx context.Context, f *infraForge, ask func(*github.Client) (T, error)) (T, error) {
+	client, err := f.client(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return ask(client)
+}

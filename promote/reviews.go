@@ -1,0 +1,80 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// Reviews bring a change into the infra repository's branch by a pull request.
+type Reviews interface {
+	Publish(context.Context, gitops.Change, review.Proposal) (gitops.Commit, error)
+	// Proposed is what an open pull request for the same target would bring.
+	Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error)
+}
+
+// noted is what the name of a step ends with whose gates have passed.
+const noted = "-passed"
+
+// proposal is the pull request for a commit of the part; nil where it is pushed.
+// Promotion and step name the commit, and first is a promotion's first one.
+func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
+	if p.Mode != ModePulls && (p.Mode != ModeFirst || !first) {
+		return nil
+	}
+	return &review.Proposal{
+		Target: branchOf(p.Target), Step: promotion + "-" + step, Seen: p.journal.pull,
+		Stays: rollsBack(step) || strings.HasSuffix(step, noted),
+	}
+}
+
+// branchOf is what the branches of a target's pull requests are called. A folder
+// may have names that a branch may not.
+func branchOf(t Target) string {
+	return regexp.MustCompile(`[^A-Za-z0-9/_-]`).ReplaceAllString(t.Service+"/"+t.Overlay, "-")
+}
+
+// reviewTime is how much longer a rollback takes that people review.
+func (c Config) reviewTime() time.Duration {
+	if c.Mode != ModePulls {
+		return 0
+	}
+	return c.MergeTimeout
+}
+
+// isUnmerged tells whether a commit is proposed, and not in the branch.
+func isUnmerged(err error) bool { return errors.Is(err, review.ErrNotWaited) || isNotMerged(err) }
+
+func isNotMerged(err error) bool {
+	_, not := errors.AsType[*review.NotMergedError](err)
+	return not
+}
+
+// adoptProposed makes the plan that of an open pull request with the same first
+// commit. An earlier run has opened it on an earlier tip, and people may have
+// reviewed it since.
+func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
+	proposal := p.proposal(plan.ID, "", true)
+	if proposal == nil || p.Reviews == nil || plan.Steps[0].Done || plan.record.Promotion == plan.ID {
+		return nil
+	}
+	head, found, err := p.Reviews.Proposed(ctx, *proposal)
+	if err != nil || !found {
+		return err
+	}
+	state, err := p.infra.read(ctx, head)
+	if err != nil {
+		return ctx.Err() // what does not render is proposed anew
+	}
+	r, err := parseRecord(state.Record())
+	if r = r.of(p.Overlay); err != nil || !r.exists() || r.Step != stepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
+		return nil
+	}
+	plan.ID, plan.Base = r.Promotion, r.Base
+	return nil
+}
