@@ -31,6 +31,18 @@ func (r *Repository) PullRequest(ctx context.Context, as, branch, title string) 
 	return made, err
 }
 
+// Pulls are the open pull requests.
+func (r *Repository) Pulls(ctx context.Context) ([]Pull, error) {
+	var open []Pull
+	err := r.forge.call(ctx, Admin, http.MethodGet, r.path("/pulls?state=open"), nil, &open)
+	return open, err
+}
+
+// Approve says yes to a pull request.
+func (r *Repository) Approve(ctx context.Context, as string, number int) error {
+	return r.forge.call(ctx, as, http.MethodPost, r.path("/pulls/%d/reviews", number), map[string]string{"event": "APPROVED", "body": "Fine."}, nil)
+}
+
 // Pull reads a pull request.
 func (r *Repository) Pull(ctx context.Context, number int) (Pull, error) {
 	var pull Pull

@@ -104,8 +104,11 @@ func (r *Repository) Collaborator(ctx context.Context, user, permission string) 
 
 // Protection is a rule for a branch.
 type Protection struct {
-	Push  bool   // whoever may write may push
-	Files string // patterns of files that nobody may change, joined by semicolons
+	Push      bool     // whoever may write may push
+	Pusher    string   // who alone may push, where not everybody may; empty: nobody
+	Files     string   // patterns of files that nobody may change, joined by semicolons
+	Approvals int      // that a pull request needs
+	Statuses  []string // that a pull request's head needs
 }
 
 // Protect protects a branch. A rule that there is already is replaced.
@@ -113,14 +116,33 @@ func (r *Repository) Protect(ctx context.Context, branch string, p Protection) e
 	if err := r.Unprotect(ctx, branch); err != nil && !isNotFound(err) {
 		return err
 	}
+	var pushers []string
+	if p.Pusher != "" {
+		pushers = []string{p.Pusher}
+	}
 	return r.forge.call(ctx, Admin, http.MethodPost, r.path("/branch_protections"), map[string]any{
-		"rule_name": branch, "enable_push": p.Push, "protected_file_patterns": p.Files,
+		"rule_name": branch, "enable_push": p.Push || p.Pusher != "", "protected_file_patterns": p.Files,
+		"enable_push_whitelist": p.Pusher != "", "push_whitelist_usernames": pushers,
+		"required_approvals": p.Approvals, "enable_status_check": len(p.Statuses) > 0, "status_check_contexts": p.Statuses,
 	}, nil)
 }
 
 // Unprotect takes a branch's rule away.
 func (r *Repository) Unprotect(ctx context.Context, branch string) error {
 	return r.forge.call(ctx, Admin, http.MethodDelete, r.path("/branch_protections/%s", url.PathEscape(branch)), nil, nil)
+}
+
+// MergesBy leaves one of the ways merge, squash and rebase to merge.
+func (r *Repository) MergesBy(ctx context.Context, way string) error {
+	return r.forge.call(ctx, Admin, http.MethodPatch, r.path(""), map[string]any{
+		"has_pull_requests": true, "allow_merge_commits": way == "merge", "allow_squash_merge": way == "squash", "allow_rebase": way == "rebase",
+		"allow_rebase_explicit": false, "allow_fast_forward_only_merge": false, "default_merge_style": way,
+	}, nil)
+}
+
+// Status sets a commit status.
+func (r *Repository) Status(ctx context.Context, as, commit, name, state string) error {
+	return r.forge.call(ctx, as, http.MethodPost, r.path("/statuses/%s", commit), map[string]string{"context": name, "state": state}, nil)
 }
 
 // Archive makes the repository read-only, or writable again.

@@ -35,6 +35,8 @@ type site struct {
 	Dir       string // the bare repository
 	Seed      string // commit that the scenario began with
 	App       *unstructured.Unstructured
+
+	reviewed bool // commits come by pull requests
 }
 
 // A layout is what a scenario may change before its site is made.
