@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -19,16 +20,6 @@ const (
 	RollBack Policy = "rollback" // one commit restores image, revision and traffic
 	Hold     Policy = "hold"     // the traffic stays as the last commit set it
 	GoOn     Policy = "pass"     // an inconclusive gate counts as passed
-)
-
-// Mode says how the commits come to the branch. The zero value is ModePush.
-type Mode string
-
-// The modes.
-const (
-	ModePush  Mode = "push"               // they are pushed
-	ModeFirst Mode = "first-pull-request" // a promotion's first one by a pull request, the others are pushed
-	ModePulls Mode = "pull-request"       // each by a pull request of its own
 )
 
 // Config is what one run is asked to do. Nothing writes to it while the run
@@ -57,7 +48,8 @@ type Config struct {
 	Analysis    analysis.Inputs
 	WaitForData time.Duration // how much longer than the bake time a step waits for requests enough to judge
 
-	Mode         Mode
+	Mode         review.Mode
+	Merge        review.Merge  // who merges the pull requests
 	MergeTimeout time.Duration // how long a pull request may take to be merged
 
 	OnFailure      Policy

@@ -92,7 +92,7 @@ func (p *part) facts(ctx context.Context) check.Facts {
 		Request: check.Request{
 			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
 			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
-			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.cronJobs(), Signer: p.Signer,
+			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.cronJobs(), Signer: p.Signer, Mode: p.Mode, Merge: p.Merge,
 			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},
 		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Planned: p.planned, Service: p.at.Live,
@@ -127,7 +127,7 @@ func (p *part) longest(limit time.Duration) time.Duration {
 // gather asks Argo CD, by setup, and the Git server, all at the same time.
 func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
-	var push, blind, exist error
+	var push, blind, exist, unruled error
 	if p.byMetrics() {
 		facts.MetricsFrom, facts.Latency = string(p.SLO.From), p.usualLatency()
 	}
@@ -137,6 +137,9 @@ func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (arg
 	if p.PushRight != nil {
 		group.Go(func() { push = p.PushRight.MayPush(ctx) })
 	}
+	if p.BranchRules != nil {
+		group.Go(func() { facts.Branch, unruled = p.BranchRules.BranchRules(ctx) })
+	}
 	if p.at.App != nil && p.Setup != nil {
 		group.Go(func() { facts.Setup, blind = setup() })
 	}
@@ -145,7 +148,7 @@ func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (arg
 	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
 		facts.Push, facts.PushAsked, push = push, p.PushRight != nil, nil
 	}
-	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist} {
+	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled} {
 		if err != nil {
 			facts.Unread[name] = err
 		}

@@ -24,7 +24,7 @@ const noted = "-passed"
 // proposal is the pull request for a commit of the part; nil where it is pushed.
 // Promotion and step name the commit, and first is a promotion's first one.
 func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
-	if p.Mode != ModePulls && (p.Mode != ModeFirst || !first) {
+	if p.Mode != review.Every && (p.Mode != review.First || !first) {
 		return nil
 	}
 	return &review.Proposal{
@@ -41,7 +41,7 @@ func branchOf(t Target) string {
 
 // reviewTime is how much longer a rollback takes that people review.
 func (c Config) reviewTime() time.Duration {
-	if c.Mode != ModePulls {
+	if c.Mode != review.Every {
 		return 0
 	}
 	return c.MergeTimeout

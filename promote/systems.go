@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // Systems are what a run works on, and whom it tells of it.
@@ -29,8 +30,9 @@ type Systems struct {
 	Applications Applications // nil: nobody can tell what runs in the environment that images come from
 
 	// What the check and the preflight ask; nil: that is not asked.
-	Setup     SetupReader
-	PushRight PushRight
+	Setup       SetupReader
+	PushRight   PushRight
+	BranchRules BranchRules
 
 	// Cancelled is closed when somebody cancels the run, also one whose time is
 	// over. Nil: the context alone tells.
@@ -67,6 +69,11 @@ type SetupReader interface {
 // PushRight tells whether the infra repository takes a push, without one.
 type PushRight interface {
 	MayPush(context.Context) error
+}
+
+// BranchRules tells the forge's rules of the infra repository's branch.
+type BranchRules interface {
+	BranchRules(context.Context) (review.Rules, error)
 }
 
 // Reporter is told how the run goes, of one target at a time. It never decides

@@ -33,6 +33,13 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 			repo.Sign = signer.Sign
 		}
 		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
+		if s.AsksForge(t.workflow) {
+			forge, err := forgeOfInfra(s, t.workflow, t.console, github.Contents)
+			if err != nil {
+				return on, err
+			}
+			on.BranchRules = branchRules{forge, s.Remote.Branch}
+		}
 		if on.Reviews, err = t.reviews(repo, page); err != nil {
 			return on, err
 		}

@@ -22,8 +22,19 @@ func (t task) reviews(repo *gitops.Repo, page func() string) (promote.Reviews, e
 		return nil, err
 	}
 	return maskedReviews{review.Reviews{
-		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Merge, Timeout: s.Promote.MergeTimeout, Body: page,
+		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: page,
 	}, t.console}, nil
+}
+
+// branchRules are the forge's rules of the infra repository's branch.
+type branchRules struct {
+	*infraForge
+	branch string
+}
+
+// BranchRules asks for them.
+func (b branchRules) BranchRules(ctx context.Context) (review.Rules, error) {
+	return asked(ctx, b.infraForge, func(c *github.Client) (review.Rules, error) { return c.BranchRules(ctx, b.branch) })
 }
 
 // maskedReviews keeps secrets out of what pull requests say, as masked does of

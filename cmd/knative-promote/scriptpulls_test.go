@@ -19,6 +19,7 @@ import (
 //	pull close N                  close one
 //	pull push N FILE              replace a file of the repository on its branch by one of the script
 //	pull wants METHOD [MISSING]   how they are merged, squash, merge or rebase, and what a merge still needs
+//	pull rules BYPASS             a rule takes pull requests alone, and says who may push past it: always or never
 //	pull no-auto                  GitHub merges nothing by itself
 func pulls(ts *testscript.TestScript, w *world, args []string) {
 	hub := &w.hub.Infra
@@ -44,6 +45,8 @@ func pulls(ts *testscript.TestScript, w *world, args []string) {
 		ts.Check(gittest.Commit(w.bare, hub.Pulls()[number-1].Branch, "Change the proposal", files))
 	case "wants":
 		ts.Check(hub.Wants(githubtest.Review{Method: args[1], Missing: strings.Join(args[2:], " "), Message: "Merge pull request"}))
+	case "rules":
+		ts.Check(hub.Wants(githubtest.Review{Bypass: args[1], Message: "Merge pull request"}))
 	case "no-auto":
 		ts.Check(hub.Wants(githubtest.Review{NoAuto: true, Message: "Merge pull request"}))
 	default:

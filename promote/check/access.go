@@ -133,7 +133,7 @@ func findPush(f Facts) []Finding {
 		fix = "Take the repository out of the archive, or set repository to the one that took its place."
 	}
 	if slices.ContainsFunc([]string{"protected", "hook", "rule"}, func(w string) bool { return strings.Contains(words, w) }) {
-		fix = "Let the token's owner bypass the rule, or promote to a branch that is not protected and open a pull request from there."
+		fix = "Let the token's owner bypass the rule, or set mode to first-pull-request or pull-request."
 	}
 	return []Finding{{
 		Problem:  "The Git server does not take a push to branch " + f.Request.Source.Branch,

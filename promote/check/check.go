@@ -62,7 +62,7 @@ type Finding struct {
 
 // Rules are all rules, in the order of their groups.
 func Rules() []Rule {
-	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), manifestRules(), accessRules(), frozenRules(), metricsRules(), unreadRules())
+	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), manifestRules(), accessRules(), branchRules(), frozenRules(), metricsRules(), unreadRules())
 }
 
 // Run asks every rule but the ones to skip and sorts the findings, the worst

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/policy"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // Facts are what a promotion would meet. A zero field was not read, and no
@@ -55,6 +56,9 @@ type Facts struct {
 	Push      error
 	PushAsked bool
 
+	// Branch are the forge's rules of the infra repository's branch.
+	Branch review.Rules
+
 	// Refused is why a promotion would end before its first commit, in its own
 	// words. Nil: it would not, or this was not found out.
 	Refused error
@@ -91,6 +95,8 @@ type Request struct {
 	Strict       bool          // a field that no kind has stops a promotion
 	PodSecurity  string        // the pod security standard to hold: baseline, restricted, or empty: none
 	Policies     []string      // patterns of the files with policies
+	Mode         review.Mode   // how the commits come to the branch
+	Merge        review.Merge  // who merges the pull requests
 	Signer       *signing.Key  // of the promotion's commits; nil: they are not signed
 	CronJobs     []string      // names of those that an analysis starts
 	Probed       bool          // the candidate must answer requests before it gets traffic

@@ -81,6 +81,7 @@ func (s scene) facts(t testing.TB) Facts {
 			facts.Push = errors.New(text)
 		}
 	}
+	s.read(t, "branch", &facts.Branch)
 	if text, asked := s["metrics"]; asked { // the source, and on the next line why nothing is counted
 		from, why, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 		facts.MetricsFrom = from

@@ -34,6 +34,13 @@ func (s *Settings) checkForge(given origins, w console.Workflow) string {
 	return ""
 }
 
+// AsksForge says whether the forge of the workflow has the infra repository, and
+// a token for it is at hand.
+func (s *Settings) AsksForge(w console.Workflow) bool {
+	here := w.ServerURL != "" && repourl.Read(s.Remote.URL).Host == repourl.Read(w.ServerURL).Host
+	return here && (s.Remote.Token != "" || s.App.ID != "") && !InClear(w.APIURL)
+}
+
 // checkMerge keeps what is about pull requests from being given where there are
 // none, and their time within the run's.
 func (s *Settings) checkMerge(given origins) string {

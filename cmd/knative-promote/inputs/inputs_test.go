@@ -52,14 +52,13 @@ func TestDefaults(t *testing.T) {
 		Promote: promote.Config{
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
 			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
-			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute, Mode: promote.ModePush, MergeTimeout: 15 * time.Minute,
+			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute, Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret"},
 		Timeout:   30 * time.Minute,
-		Merge:     review.Auto,
 		Check:     CheckSettings{Format: "text", FailOn: "error"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
@@ -120,7 +119,7 @@ func TestEveryInput(t *testing.T) {
 				Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
 				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"}, Prometheus: "http://prometheus:9090/x", Connect: "[::1]:8080",
 			},
-			Mode: promote.ModePulls, MergeTimeout: 15 * time.Minute,
+			Mode: review.Every, Merge: review.Wait, MergeTimeout: 15 * time.Minute,
 			Windows:   "prod/windows.yaml",
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack, DryRun: true, WaitTimeout: 90 * time.Second,
@@ -132,7 +131,6 @@ func TestEveryInput(t *testing.T) {
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
 		Prometheus:  prometheus.Config{Address: "http://prometheus:9090/x", Headers: map[string][]string{"X-Scope-Orgid": {"shop"}}},
-		Merge:       review.Wait,
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}

@@ -54,7 +54,6 @@ type Settings struct {
 	Author      gitops.Person     // of the commits
 	Committer   gitops.Person     // of the commits
 	Signing     SigningSettings   // of the commits
-	Merge       review.Merge      // who merges the pull requests
 	Argo        argo.Config       // how to reach Argo CD
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
@@ -97,7 +96,7 @@ func (s *Settings) complete(w console.Workflow) {
 
 // Reviewed says whether commits come by pull requests.
 func (s *Settings) Reviewed() bool {
-	return s.Promote.Mode == promote.ModeFirst || s.Promote.Mode == promote.ModePulls
+	return s.Promote.Mode == review.First || s.Promote.Mode == review.Every
 }
 
 // WantsStatuses says whether commit statuses of the infra repository are read or

@@ -128,10 +128,10 @@ func (s *Settings) where() []Input {
 		{Name: "ssh-known-hosts", Example: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
 			Value: bind(&r.KnownHosts, parseKnownHosts),
 			Usage: "host keys of the git server, as lines of a known_hosts file"},
-		{Name: "mode", Default: string(promote.ModePush), Example: string(promote.ModeFirst), For: []Command{Promote, Rollback, Check}, Value: bind(&p.Mode, oneOf(promote.ModePush, promote.ModeFirst, promote.ModePulls)),
+		{Name: "mode", Default: string(review.Push), Example: string(review.First), For: []Command{Promote, Rollback, Check}, Value: bind(&p.Mode, oneOf(review.Push, review.First, review.Every)),
 			Usage: "how the commits come to the branch: `push` pushes them, `first-pull-request` opens a pull request with the candidate at 0 % and pushes the steps after it, " +
 				"`pull-request` opens one for every step and for a rollback"},
-		{Name: "merge", Default: string(review.Auto), Example: string(review.Wait), For: []Command{Promote, Rollback, Check}, Value: bind(&s.Merge, oneOf(review.Auto, review.Wait, review.None)),
+		{Name: "merge", Default: string(review.Auto), Example: string(review.Wait), For: []Command{Promote, Rollback, Check}, Value: bind(&p.Merge, oneOf(review.Auto, review.Wait, review.None)),
 			Usage: "who merges the pull requests: `auto` the forge as soon as the branch's rules allow it, `wait` a person, who is waited for, `none` a person, and a run that is started again goes on"},
 		{Name: "merge-timeout", Default: "15m", Example: "2h", For: []Command{Promote, Rollback}, Value: bind(&p.MergeTimeout, parseDuration),
 			Usage: "how long one pull request may take to be merged"},

@@ -28,6 +28,7 @@ type Review struct {
 	Message string // that a person's merge has, in place of the one that was asked for
 	Missing string // what a merge still needs, in GitHub's words; empty: nothing
 	NoAuto  bool   // nothing is merged by itself
+	Bypass  string // who may push past the rule that takes pull requests alone: always, never, pull_requests_only; empty: there is no such rule
 }
 
 // Pulls are all pull requests, the oldest first.
@@ -114,10 +115,22 @@ func (i *Infra) routesOfPulls(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(func(*InfraPull, map[string]string) {})))
 	mux.HandleFunc("PATCH "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.State = asked["state"] })))
 	mux.HandleFunc("POST "+at+"/issues/{pull}/comments", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.Comments = append(p.Comments, asked["body"]) })))
+	mux.HandleFunc("GET "+at+"/rules/branches/main", i.locked(i.rules))
+	mux.HandleFunc("GET "+at+"/rulesets/7", i.locked(func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]any{"current_user_can_bypass": i.review.Bypass})
+	}))
 	mux.HandleFunc("DELETE "+at+"/git/refs/heads/{branch...}", i.locked(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = i.git("update-ref", "-d", "refs/heads/"+r.PathValue("branch"))
 		w.WriteHeader(http.StatusNoContent)
 	}))
+}
+
+func (i *Infra) rules(w http.ResponseWriter, _ *http.Request) {
+	rules := []any{}
+	if i.review.Bypass != "" {
+		rules = append(rules, map[string]any{"type": "pull_request", "ruleset_id": 7}, map[string]any{"type": "merge_queue", "ruleset_id": 7})
+	}
+	answer(w, http.StatusOK, rules)
 }
 
 func (i *Infra) locked(next http.HandlerFunc) http.HandlerFunc {
