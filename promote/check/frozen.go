@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/acme/knative-promote/gitops/strictyaml"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
@@ -47,7 +48,7 @@ func (w Windows) unreadable() Finding {
 		Evidence: w.Unreadable.Error(),
 		Fix:      "Correct the file, or delete it where nothing is to be frozen.",
 	}
-	if at, found := errors.AsType[*windows.Error](w.Unreadable); found {
+	if at, found := errors.AsType[*strictyaml.Error](w.Unreadable); found {
 		finding.Line = at.Line
 	}
 	return finding

@@ -1,53 +1,26 @@
 package windows
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/gitops/strictyaml"
 )
 
 // The bounds of a file.
 const (
 	sizeLimit     = 64 << 10 // bytes
 	windowLimit   = 200      // windows in each list
-	wordLimit     = 300      // bytes of a value that is for people
 	longestWindow = 366 * 24 * time.Hour
 )
 
-// An Error is why a file cannot be read.
-type Error struct {
-	Line int // from 1; 0: the whole file
-	Err  error
-}
-
-// Error is the line and the cause.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Err.Error()
-	}
-	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
-}
-
-// Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-func wrong(n *yaml.Node, format string, args ...any) error {
-	return &Error{n.Line, fmt.Errorf(format, args...)}
-}
-
 // Parse reads a file. It takes nothing that it does not know: the error is an
-// *Error that says what was expected.
+// *strictyaml.Error that says what was expected.
 func Parse(file []byte) (Schedule, error) {
-	root, err := document(file)
+	root, err := strictyaml.Document(file, sizeLimit)
 	if err != nil || root == nil {
 		return Schedule{zone: time.UTC}, err
 	}
@@ -60,55 +33,20 @@ func Parse(file []byte) (Schedule, error) {
 		return Schedule{}, err
 	}
 	s := Schedule{zone: zone}
-	if s.outside, err = top.flag("override", false); err != nil {
+	if s.outside, err = top.Flag("override", false); err != nil {
 		return Schedule{}, err
 	}
 	if s.allow, err = top.windows("allow", zone, s.outside); err != nil {
 		return Schedule{}, err
 	}
-	if n := top.nodes["allow"]; n != nil && len(s.allow) == 0 {
-		return Schedule{}, wrong(n, "allow: the list is empty: expected at least one time, or no allow where every time is allowed")
+	if n := top.Nodes["allow"]; n != nil && len(s.allow) == 0 {
+		return Schedule{}, strictyaml.Wrong(n, "allow: the list is empty: expected at least one time, or no allow where every time is allowed")
 	}
 	if s.exclude, err = top.windows("exclude", zone, s.outside); err != nil {
 		return Schedule{}, err
 	}
 	s.stop, err = top.stop(zone)
 	return s, err
-}
-
-// document is the only document of a file; nil: there is nothing in it.
-func document(file []byte) (*yaml.Node, error) {
-	if len(file) > sizeLimit {
-		return nil, &Error{0, fmt.Errorf("it has %d bytes: expected %d at most", len(file), sizeLimit)}
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(file))
-	var root, more yaml.Node
-	switch err := decoder.Decode(&root); {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		return nil, notYAML(err)
-	}
-	switch err := decoder.Decode(&more); {
-	case err == nil:
-		return nil, wrong(&more, "there is a second document: expected one")
-	case !errors.Is(err, io.EOF):
-		return nil, notYAML(err)
-	}
-	if content := root.Content[0]; content.Kind != yaml.ScalarNode || content.ShortTag() != "!!null" {
-		return content, nil
-	}
-	return nil, nil
-}
-
-// notYAML is an error of the reader, which writes the line into its text.
-func notYAML(err error) error {
-	text := strings.TrimPrefix(oneline.Of(err.Error(), wordLimit), "yaml: ")
-	var line int
-	if _, failed := fmt.Sscanf(text, "line %d: ", &line); failed == nil {
-		_, text, _ = strings.Cut(text, ": ")
-	}
-	return &Error{line, fmt.Errorf("expected YAML: %s", text)}
 }
 
 // windows are the entries of a list.
@@ -118,7 +56,7 @@ func (f fields) windows(key string, zone *time.Location, override bool) ([]windo
 		return nil, err
 	}
 	if len(entries) > windowLimit {
-		return nil, wrong(f.nodes[key], "%s: there are %d times: expected %d at most", key, len(entries), windowLimit)
+		return nil, strictyaml.Wrong(f.Nodes[key], "%s: there are %d times: expected %d at most", key, len(entries), windowLimit)
 	}
 	var all []window
 	for _, n := range entries {
@@ -144,10 +82,10 @@ func readWindow(n *yaml.Node, key string, zone *time.Location, override bool) (w
 	if w.scope, err = f.scope(); err != nil {
 		return w, err
 	}
-	if w.description, err = f.words("description"); err != nil {
+	if w.description, err = f.Words("description"); err != nil {
 		return w, err
 	}
-	if w.override, err = f.flag("override", override); err != nil {
+	if w.override, err = f.Flag("override", override); err != nil {
 		return w, err
 	}
 	if zone, err = f.zone(zone); err != nil {
@@ -159,13 +97,13 @@ func readWindow(n *yaml.Node, key string, zone *time.Location, override bool) (w
 
 // times are those of a window, as cron or as one time.
 func (f fields) times(zone *time.Location) (times, error) {
-	switch recurs, single := f.has("cron", "duration"), f.has("from", "until"); {
+	switch recurs, single := f.Has("cron", "duration"), f.Has("from", "until"); {
 	case recurs == 2 && single == 0:
 		return f.recurring(zone)
 	case single == 2 && recurs == 0:
 		return f.once(zone)
 	}
-	return nil, wrong(f.node, "%s: expected cron and duration, or from and until, for example: {cron: \"0 9 * * 1-5\", duration: 8h}", f.name)
+	return nil, strictyaml.Wrong(f.Node, "%s: expected cron and duration, or from and until, for example: {cron: \"0 9 * * 1-5\", duration: 8h}", f.Name)
 }
 
 func (f fields) once(zone *time.Location) (times, error) {
@@ -175,7 +113,7 @@ func (f fields) once(zone *time.Location) (times, error) {
 	}
 	until, err := f.moment("until", zone)
 	if err == nil && !from.Before(until) {
-		err = wrong(f.nodes["until"], "%s: until: %s is not after from, %s", f.name, Format(until), Format(from))
+		err = strictyaml.Wrong(f.Nodes["until"], "%s: until: %s is not after from, %s", f.Name, Format(until), Format(from))
 	}
 	return once{from, until}, err
 }
@@ -185,12 +123,12 @@ func (f fields) once(zone *time.Location) (times, error) {
 var fiveFields = regexp.MustCompile(`^[^\s=]+( +[^\s=]+){4}$`)
 
 func (f fields) recurring(zone *time.Location) (times, error) {
-	text, err := f.words("cron")
+	text, err := f.Words("cron")
 	if err != nil {
 		return nil, err
 	}
 	bad := func(why string) error {
-		return wrong(f.nodes["cron"], "%s: cron: %q: %sexpected five fields as in a crontab: minute, hour, day of the month, month, day of the week; for example: 0 9 * * 1-5", f.name, text, why)
+		return strictyaml.Wrong(f.Nodes["cron"], "%s: cron: %q: %sexpected five fields as in a crontab: minute, hour, day of the month, month, day of the week; for example: 0 9 * * 1-5", f.Name, text, why)
 	}
 	if !fiveFields.MatchString(text) {
 		return nil, bad("")
@@ -203,20 +141,20 @@ func (f fields) recurring(zone *time.Location) (times, error) {
 	if schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return nil, bad("it never begins; ")
 	}
-	long, err := f.words("duration")
+	long, err := f.Words("duration")
 	if err != nil {
 		return nil, err
 	}
 	length, err := time.ParseDuration(long)
 	if err != nil || length < time.Minute || length > longestWindow {
-		return nil, wrong(f.nodes["duration"], "%s: duration: %q: expected one from 1m to %.0fh, for example: 8h, or 1h30m", f.name, long, longestWindow.Hours())
+		return nil, strictyaml.Wrong(f.Nodes["duration"], "%s: duration: %q: expected one from 1m to %.0fh, for example: 8h, or 1h30m", f.Name, long, longestWindow.Hours())
 	}
 	return recurring{text, schedule, length, zone}, nil
 }
 
 // stop is what stops the line; nil: nothing does.
 func (f fields) stop(zone *time.Location) (*stop, error) {
-	n := f.nodes["stop"]
+	n := f.Nodes["stop"]
 	if n == nil {
 		return nil, nil
 	}
@@ -225,16 +163,16 @@ func (f fields) stop(zone *time.Location) (*stop, error) {
 		return nil, err
 	}
 	s := &stop{line: n.Line}
-	if s.reason, err = f.words("reason"); err != nil {
+	if s.reason, err = f.Words("reason"); err != nil {
 		return nil, err
 	}
 	if s.reason == "" {
-		return nil, wrong(n, "stop: the reason is missing: expected one for people, for example: {reason: incident 4711}")
+		return nil, strictyaml.Wrong(n, "stop: the reason is missing: expected one for people, for example: {reason: incident 4711}")
 	}
-	if s.by, err = f.words("by"); err != nil {
+	if s.by, err = f.Words("by"); err != nil {
 		return nil, err
 	}
-	if f.has("since") > 0 {
+	if f.Has("since") > 0 {
 		if s.since, err = f.moment("since", zone); err != nil {
 			return nil, err
 		}
@@ -242,6 +180,6 @@ func (f fields) stop(zone *time.Location) (*stop, error) {
 	if s.scope, err = f.scope(); err != nil {
 		return nil, err
 	}
-	s.override, err = f.flag("override", false)
+	s.override, err = f.Flag("override", false)
 	return s, err
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acme/knative-promote/gitops/strictyaml"
 )
 
 // TestParseErrors has every error of a file, as a user sees it.
@@ -77,7 +79,7 @@ func TestParseErrors(t *testing.T) {
 		{"stop: {reason: x, override: maybe}", `line 1: stop: override: "maybe": expected true or false`},
 	} {
 		_, err := Parse([]byte(test.file))
-		if _, ok := errors.AsType[*Error](err); !ok || err.Error() != test.want {
+		if _, ok := errors.AsType[*strictyaml.Error](err); !ok || err.Error() != test.want {
 			t.Errorf("%.200s\n got %v\nwant %s", test.file, err, test.want)
 		}
 	}
@@ -122,7 +124,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte, unix int64) {
 		schedule, err := Parse(file)
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*strictyaml.Error](err); !ok {
 				t.Errorf("an error without a line: %v", err)
 			}
 			return
