@@ -55,11 +55,12 @@ type Config struct {
 	OnFailure      Policy
 	OnInconclusive Policy
 	OnCancel       Policy
-	Windows        string   // file of the infra repository that must exist; empty: DefaultWindows, if there is one
-	Override       Override // what the run passes over where the infra repository permits it; not without a Reason
-	Policies       []string // patterns of the infra repository's files with ValidatingAdmissionPolicies
-	PodSecurity    string   // the pod security standard to hold: baseline, restricted, or empty: none
-	Strict         bool     // a field that no kind has stops a promotion
+	Windows        string     // file of the infra repository that must exist; empty: DefaultWindows, if there is one
+	Guards         Guards     // what the pipeline file is compared with
+	Override       []Override // what the run passes over where the infra repository permits it; not without a Reason
+	Policies       []string   // patterns of the infra repository's files with ValidatingAdmissionPolicies
+	PodSecurity    string     // the pod security standard to hold: baseline, restricted, or empty: none
+	Strict         bool       // a field that no kind has stops a promotion
 
 	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not
 

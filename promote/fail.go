@@ -39,7 +39,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return isFreeze(cause) || isNotYet(cause) || isUnmerged(cause) || r.barred != nil && errors.Is(cause, r.barred)
+	return isFreeze(cause) || isNotYet(cause) || isUnmerged(cause) || isGuard(cause) || r.barred != nil && errors.Is(cause, r.barred)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.

@@ -21,8 +21,11 @@ const DefaultWindows = ".promote/windows.yaml"
 // The zero value is nothing.
 type Override string
 
-// OverrideFreeze passes over what freezes promotions.
-const OverrideFreeze Override = "freeze"
+// What can be passed over.
+const (
+	OverrideFreeze Override = "freeze" // what freezes promotions
+	OverrideGuards Override = "guards" // what the pipeline file wants of a promotion
+)
 
 // A FreezeError is a commit of a promotion that was not made, because the
 // windows at the tip do not let the Service have more traffic now.
@@ -114,7 +117,7 @@ func (p *part) mayShift(tip gitops.Snapshot, now time.Time) error {
 		return err
 	}
 	if state := schedule.At(now, p.Environment, p.Service); !state.Open() {
-		return &FreezeError{File: p.windows(), State: state, Asked: p.Override == OverrideFreeze}
+		return &FreezeError{File: p.windows(), State: state, Asked: slices.Contains(p.Override, OverrideFreeze)}
 	}
 	return nil
 }
@@ -135,14 +138,20 @@ func (p *part) windowsNow() (check.Windows, error) {
 	return check.Windows{}, err
 }
 
-// overridable is the freeze that an error is, if the run asks to pass over it
-// and the file permits that; nil: it is none.
-func (c Config) overridable(err error) *FreezeError {
-	freeze, ok := errors.AsType[*FreezeError](err)
-	if !ok || freeze.Err != nil || !freeze.Asked || !freeze.State.Overridable() {
-		return nil
+// overridden is what an error is of, if the run asks to pass over it and the file
+// permits that, and what is passed over in words; empty: it is nothing such.
+func overridden(err error) (Override, []string) {
+	if freeze, is := errors.AsType[*FreezeError](err); is && freeze.Err == nil && freeze.Asked && freeze.State.Overridable() {
+		var causes []string
+		for _, c := range freeze.State.Closed {
+			causes = append(causes, c.String())
+		}
+		return OverrideFreeze, causes
 	}
-	return freeze
+	if guard, is := errors.AsType[*GuardError](err); is && guard.Err == nil && guard.Asked && guard.Permitted {
+		return OverrideGuards, guard.wants()
+	}
+	return "", nil
 }
 
 // tellFreeze says of a plan what freezes its next commit now.

@@ -87,7 +87,7 @@ func TestTargetsFrozen(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
-			c.Override, c.Reason = test.override, "urgent"
+			c.Override, c.Reason = []Override{test.override}, "urgent"
 			results, err := p.run(c, p.failing(-1))
 			for _, r := range results {
 				if r.Status != test.want || r.Frozen != (test.want == Frozen) || !strings.Contains(r.Reason, test.reason) {

@@ -128,9 +128,9 @@ func (j *journal) reason(format string, args ...any) {
 	j.say(format, args...)
 }
 
-// overrides notes that a commit is made in spite of a freeze.
-func (j *journal) overrides(freeze *FreezeError, why string) {
-	for _, c := range freeze.State.Closed {
+// overrides notes what a commit is made in spite of.
+func (j *journal) overrides(causes []string, why string) {
+	for _, c := range causes {
 		text := fmt.Sprintf("overridden: %s: %s", c, why)
 		if !strings.Contains(j.result.Reason, text) { // by an earlier step's commit
 			j.reason("%s", text)

@@ -32,7 +32,7 @@ func (e ending) outcome(cancelled bool) (Status, error) {
 		return Held, e.cause
 	case !e.back && isFrozen(e.cause):
 		return Frozen, e.cause
-	case !e.back && isNotYet(e.cause):
+	case !e.back && (isNotYet(e.cause) || isGuarded(e.cause)):
 		return NotYet, e.cause
 	case !e.back && errors.Is(e.cause, review.ErrNotWaited):
 		return Proposed, nil

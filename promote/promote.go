@@ -177,44 +177,71 @@ func (m *move) committed(hash string, resumed bool) {
 	m.journal.traffic(m.step().Traffic)
 }
 
-// commitSteps makes one commit of the targets' steps, unless the windows freeze
-// it. Where the run may override that, it does so in a commit that says it.
+// commitSteps makes one commit of the targets' steps, unless something of the
+// infra repository forbids it. Where the run may override that, it does so in a
+// commit that says it.
 func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made bool, err error) {
-	var edits, overriding []edit
-	for _, m := range moves {
-		edits, overriding = append(edits, m.edit(ctx)), append(overriding, m.editOverriding(ctx))
+	var over []Override
+	for {
+		var edits []edit
+		for _, m := range moves {
+			edits = append(edits, m.edit(ctx, over))
+		}
+		hash, made, err = r.commit(ctx, edits)
+		next, causes := overridden(err)
+		if next == "" || slices.Contains(over, next) {
+			return hash, made, err
+		}
+		for _, m := range moves {
+			m.journal.overrides(causes, r.Reason)
+		}
+		over = append(over, next)
 	}
-	hash, made, err = r.commit(ctx, edits)
-	freeze := r.overridable(err)
-	if freeze == nil {
-		return hash, made, err
-	}
-	for _, m := range moves {
-		m.journal.overrides(freeze, r.Reason)
-	}
-	return r.commit(ctx, overriding)
 }
 
 // edit is what the step changes. The tip that it is made on says whether the
 // target may have more traffic now; a tip that shows the step already changes
-// nothing. The freeze comes last: it is all that an override passes over.
-func (m *move) edit(ctx context.Context) edit {
+// nothing. What the run may override passes where it stands in over.
+func (m *move) edit(ctx context.Context, over []Override) edit {
 	step := m.step()
-	return edit{
+	e := edit{
 		proposal: m.proposal(m.plan.ID, stepOf(step.Percent), m.index == 0),
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			files, err := editStep(ctx, m.Config, m.plan, m.index, tip, m.at.Live)
-			if err == nil && len(files) > 0 && m.begins() {
-				err = m.sourceStands(ctx, tip)
-			}
-			if err == nil && len(files) > 0 && m.plan.shifts() {
-				err = m.mayShift(tip, time.Now())
+			if err == nil && len(files) > 0 {
+				err = m.permitted(ctx, tip, over)
 			}
 			return files, m.noteLost(m.named(err))
 		},
 	}
+	for _, o := range over {
+		e.trailers = append(e.trailers, gitops.Trailer{Key: trailerOverride, Value: string(o)})
+	}
+	return e
+}
+
+// permitted is why the step must not be committed on a tip; nil: it may be.
+func (m *move) permitted(ctx context.Context, tip gitops.Snapshot, over []Override) error {
+	if m.begins() {
+		if err := m.sourceStands(ctx, tip); err != nil {
+			return err
+		}
+	}
+	if !m.plan.shifts() {
+		return nil
+	}
+	for _, asks := range []func() error{
+		func() error { return m.guarded(tip) },
+		func() error { return m.mayShift(tip, time.Now()) },
+	} {
+		err := asks()
+		if o, _ := overridden(err); err != nil && (o == "" || !slices.Contains(over, o)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // begins tells whether the step is the first of a promotion whose images the run
@@ -222,21 +249,6 @@ func (m *move) edit(ctx context.Context) edit {
 // nothing of where they came from.
 func (m *move) begins() bool {
 	return m.index == 0 && m.sourceService != "" && m.plan.record.Promotion != m.plan.ID
-}
-
-// editOverriding is the same where what may be overridden freezes nothing.
-func (m *move) editOverriding(ctx context.Context) edit {
-	e := m.edit(ctx)
-	e.trailers = append(e.trailers, gitops.Trailer{Key: trailerOverride, Value: string(m.Override)})
-	again := e.files
-	e.files = func(tip gitops.Snapshot) (map[string][]byte, error) {
-		files, err := again(tip)
-		if m.overridable(err) != nil {
-			err = nil
-		}
-		return files, err
-	}
-	return e
 }
 
 // reachedBy is how a part ends whose plan has passed all its gates.

@@ -128,7 +128,7 @@ func (p *part) ending(e ending) ending {
 	if isSuperseded(e.cause) && len(p.Targets) > 1 {
 		e.cause = errors.New(e.cause.Error()) // another target is
 	}
-	if isFreeze(e.cause) && !p.committed() {
+	if (isFreeze(e.cause) || isGuard(e.cause)) && !p.committed() {
 		e.hold = false
 	}
 	return e

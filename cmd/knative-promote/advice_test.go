@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 func TestCommandsToPaste(t *testing.T) {
@@ -16,7 +17,7 @@ func TestCommandsToPaste(t *testing.T) {
 		"INPUT_PATH": "apps/it's here", "INPUT_TOKEN": "s3cret", "INPUT_APPLICATION": "a", "INPUT_ARGOCD-SERVER": "argocd.example.test",
 		"INPUT_ARGOCD-TOKEN": "s3cret", "INPUT_STEPS": "10@5m,100",
 	}
-	s, err := inputs.Read(inputs.Parse(nil), func(name string) string { return env[name] }, console.Workflow{})
+	s, err := inputs.Read(inputs.Parse(nil), func(name string) string { return env[name] }, console.Workflow{}, pipeline.File{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ type task struct {
 	workflow  console.Workflow
 	console   *console.Console
 	cancelled <-chan struct{}
+	infra     *infraBranch // read already; nil: not yet
 }
 
 // execute does what the settings ask for and says how it ended. The result is

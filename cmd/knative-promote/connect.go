@@ -24,15 +24,16 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 	if s.Checkout {
 		on.Branch = checkedOut{t.workflow.Workspace}
 	} else {
-		repo, err := open(s, t.workflow, t.console)
+		found, err := t.open()
 		if err != nil {
 			return on, badSetting(err)
 		}
+		repo := found.Repo
 		repo.Author, repo.Committer = s.Author, s.Committer
 		if signer := s.Promote.Signer; signer != nil {
 			repo.Sign = signer.Sign
 		}
-		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{repo, t.console}, t.console.Redact}, repo, repo
+		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{found, t.console}, t.console.Redact}, repo, repo
 		if s.AsksForge(t.workflow) {
 			forge, err := forgeOfInfra(s, t.workflow, t.console, github.Contents)
 			if err != nil {
@@ -55,6 +56,15 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 		return on, err
 	}
 	return on, t.observe(&on)
+}
+
+// open opens the infra repository, unless it is open already.
+func (t task) open() (*infraBranch, error) {
+	if t.infra != nil {
+		return t.infra, nil
+	}
+	repo, err := open(t.settings, t.workflow, t.console)
+	return &infraBranch{Repo: repo}, err
 }
 
 // sources are what AnalysisTemplates measure with. Without Argo CD nobody could

@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
@@ -187,7 +188,7 @@ func accepted(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = inputs.Read(inputs.Parse(args), getenv, w)
+	_, err = inputs.Read(inputs.Parse(args), getenv, w, pipeline.File{})
 	return err
 }
 

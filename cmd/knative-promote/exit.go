@@ -55,9 +55,9 @@ func exits() []exit {
 		{exitNotRestored, "rollback failed", "a gate failed and rolling back failed too; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
-		{exitErrors, "errors found", "the command check or diff, or the preflight of a promotion, found what would break it, or the file of the freezes cannot be read; nothing was changed"},
+		{exitErrors, "errors found", "the command check or diff, or the preflight of a promotion, found what would break it, or the file of the freezes or knative-promote.yaml cannot be read; nothing was changed"},
 		{exitWarnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
-		{exitNotYet, "not yet", "the infra repository's windows let the service have no more traffic now, or the environment that its images come from has not shown yet that they are good; nothing was changed"},
+		{exitNotYet, "not yet", "the infra repository's windows let the service have no more traffic now, the environment that its images come from has not shown yet that they are good, or knative-promote.yaml wants more since the run began; nothing was changed"},
 		{exitNotMerged, "not merged", "a pull request with the next commit was closed, or not merged in time; the traffic stays as the last commit set it"},
 	}
 }
@@ -96,7 +96,7 @@ func exitOfError(err error) int {
 	switch gate := is[*promote.GateError](err); {
 	case is[*inputs.BadInput](err), is[*promote.InputError](err), is[*argo.SourceError](err) && !gate:
 		return exitInput
-	case is[*promote.PreflightStop](err), is[*promote.FreezeError](err): // of windows that cannot be read
+	case is[*promote.PreflightStop](err), is[*promote.FreezeError](err), is[*promote.GuardError](err): // of a file that cannot be read
 		return exitErrors
 	case errors.As(err, &found):
 		return found.code

@@ -104,8 +104,8 @@ func downwards(name, imported string) bool {
 // forbidden are further imports that the design rules out: argo's product code
 // stands in one package, what compares manifests, what judges counts and
 // answers, and what all share know nothing of ours, what reads a file of the infra
-// repository knows what all share and how such files are read, go-git stays behind gitops, and the story knows no forge and does not
-// touch the environment.
+// repository knows what all share and how such files are read, go-git stays behind
+// gitops, and the story knows no forge and does not touch the environment.
 func forbidden(name, imported string, ours bool) bool {
 	switch {
 	case name == "argo" && top(imported) == "argo",

@@ -42,13 +42,23 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *console.Console) (promote.Result, error) {
 	r.Hide(inputs.Secrets(getenv)...)
 	w, eventErr := console.ReadWorkflow(getenv)
-	s, err := inputs.Read(arguments, getenv, w)
-	if eventErr != nil && !s.Command.Pushes() {
+	c := call{getenv: getenv, workflow: w, console: r, cancelled: ctx.Done()}
+	t, err := c.read(ctx, arguments)
+	if eventErr != nil && !t.settings.Command.Pushes() {
 		r.Warning(console.Note{Title: "Event not read", Text: eventErr.Error()})
 	}
-	if err != nil {
-		return promote.Result{Status: promote.Failed}, err
+	if err == nil && len(t.settings.Several) > 0 {
+		return c.oneByOne(ctx, t.settings.Several, arguments)
 	}
+	return t.begin(ctx, err)
+}
+
+// begin does what the settings ask for, unless something is wrong with them.
+func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
+	if wrong != nil {
+		return promote.Result{Status: promote.Failed}, wrong
+	}
+	s, r := &t.settings, t.console
 	s.Promote.Way.Around = r.Trace("Probe")
 	s.Argo.UserAgent = "knative-promote/" + versionOf()
 	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
@@ -57,7 +67,7 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
-	return task{settings: s, workflow: w, console: r, cancelled: ctx.Done()}.execute(limited)
+	return t.execute(limited)
 }
 
 // finish tells the runner how it ended.

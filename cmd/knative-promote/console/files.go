@@ -93,6 +93,14 @@ func (c *Console) Summarize(markdown string) error {
 	return appendFile(c.summary, markdown)
 }
 
+// BeginSummary lets the next Summarize add to what stands there, in the place of
+// writing it anew.
+func (c *Console) BeginSummary() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun = false
+}
+
 func appendFile(name, text string) error {
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -14,6 +14,7 @@ type Arguments struct {
 	command       string
 	flags         map[string]string
 	wrong         []string // what is not an argument at all
+	oneOfSeveral  bool     // the environment is one of several that were asked for
 }
 
 // Parse sorts the command line into flags and the command. It goes on after

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/review"
@@ -30,7 +31,7 @@ func read(t *testing.T, getenv func(string) string, args ...string) (Settings, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Read(Parse(args), getenv, w)
+	return Read(Parse(args), getenv, w, pipeline.File{})
 }
 
 func TestDefaults(t *testing.T) {
@@ -62,7 +63,7 @@ func TestDefaults(t *testing.T) {
 		Check:     CheckSettings{Format: "text", FailOn: "error"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -134,7 +135,7 @@ func TestEveryInput(t *testing.T) {
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }

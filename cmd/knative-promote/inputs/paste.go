@@ -16,10 +16,10 @@ type keptInput struct {
 func (k keptInput) fromEnvironment() bool { return k.Secret || strings.Contains(k.text, "\n") }
 
 // keep keeps what somebody set, for commands to paste. The command itself
-// is theirs to say.
-func (s *Settings) keep(in Input, text string) {
+// is theirs to say, and what the pipeline file says it says again.
+func (s *Settings) keep(in Input, text, source string) {
 	switch {
-	case in.Name == "command":
+	case in.Name == "command", bySaid(source):
 	case in.Secret:
 		s.kept = append(s.kept, keptInput{Input: in})
 	default:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // A BadInput names every input that is wrong, one line each, with its value,
@@ -17,41 +18,59 @@ type BadInput struct{ Lines []string }
 // Error is the lines.
 func (e *BadInput) Error() string { return strings.Join(e.Lines, "\n") }
 
-// Read fills the settings: a flag wins over the environment, and the
-// environment over the default. An empty value counts as not set. The error
-// is a *BadInput with all that is wrong.
-func Read(args Arguments, getenv func(string) string, w console.Workflow) (Settings, error) {
+// Read fills the settings: a flag wins over the environment, that over what the
+// pipeline file says of the target, and that over the default. An empty value
+// counts as not set. The error is a *BadInput with all that is wrong.
+func Read(args Arguments, getenv func(string) string, w console.Workflow, file pipeline.File) (Settings, error) {
 	var s Settings
-	wrong := slices.Clone(args.wrong)
 	if args.command != "" {
 		args.flags["command"] = args.command
 	}
-	given := origins{}
+	r := &reading{args: args, getenv: getenv, file: file}
+	lost := s.begin(r)
+	given, wrong := s.values(r, w)
+	wrong = append(slices.Clone(args.wrong), wrong...)
+	s.Rules = r.rules
+	s.complete(w)
+	s.Reached = len(wrong) == 0 && s.reachable(given, w)
+	switch {
+	case lost != "":
+		wrong = append(wrong, lost)
+	case len(s.Several) == 0:
+		wrong = append(wrong, s.missing(given)...)
+		wrong = append(wrong, s.looser(r, given)...)
+		wrong = append(wrong, s.contradictions(given, w)...)
+	}
+	if len(wrong) > 0 {
+		return s, &BadInput{wrong}
+	}
+	return s, nil
+}
+
+// values checks each value and keeps it. It gives who has set which, and what is
+// wrong.
+func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong []string) {
+	given, s.Promote.Guards.Given = origins{}, map[string]string{}
 	for _, in := range s.inputs() {
-		text, source := in.look(args.flags, getenv)
+		text, source := r.look(in)
 		if source != "" && !in.isFor(s.Command) {
 			wrong = append(wrong, s.passOver(in, text, source, w)...)
 			text, source = in.Default, ""
 		}
-		if _, refused := args.flags[in.Name]; refused || source != "" && text != in.Default {
+		if _, refused := r.args.flags[in.Name]; refused || source != "" && text != in.Default {
 			given[in.Name] = origin{source: source, bad: source == ""}
-			s.keep(in, text)
+			s.keep(in, text, source)
 		}
 		if text == "" {
 			continue
 		}
+		s.Promote.Guards.Note(in.Name, text)
 		if err := in.Value.Set(text); err != nil {
 			wrong = append(wrong, in.complain(text, source, err))
 			given[in.Name] = origin{source: source, bad: true}
 		}
 	}
-	s.complete(w)
-	wrong = append(wrong, s.missing(given)...)
-	wrong = append(wrong, s.contradictions(given, w)...)
-	if len(wrong) > 0 {
-		return s, &BadInput{wrong}
-	}
-	return s, nil
+	return given, wrong
 }
 
 // An origin is where the value of an input came from.
@@ -83,6 +102,9 @@ func (o origins) source(name string) string {
 func (s *Settings) passOver(in Input, text, source string, w console.Workflow) []string {
 	if in.Elsewhere != "" {
 		return []string{fmt.Sprintf("%s: %s (%s): %s; remove it, or set command to %s", in.Name, in.shown(text), source, in.Elsewhere, Names(in.For))}
+	}
+	if bySaid(source) {
+		return nil
 	}
 	if strings.HasPrefix(source, "--") {
 		return []string{fmt.Sprintf("%s (%s): the command %s does not use it, only %s; remove it, or set command", in.Name, source, s.Command, Names(in.For))}

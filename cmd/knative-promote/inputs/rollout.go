@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
@@ -118,12 +119,17 @@ func parseExpect(text string) (int, error) {
 	return status, nil
 }
 
-// parseOverride accepts the one thing that can be overridden.
-func parseOverride(text string) (promote.Override, error) {
-	if text != string(promote.OverrideFreeze) {
-		return "", errors.New("expected freeze")
+// parseOverride accepts what can be overridden.
+func parseOverride(text string) ([]promote.Override, error) {
+	var all []promote.Override
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		over := promote.Override(name)
+		if over != promote.OverrideFreeze && over != promote.OverrideGuards {
+			return nil, errors.New("expected freeze, guards, or both with a comma")
+		}
+		all = append(all, over)
 	}
-	return promote.OverrideFreeze, nil
+	return all, nil
 }
 
 // parseImages accepts one image per line.

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -65,6 +66,9 @@ type Settings struct {
 	Check       CheckSettings     // how the command check reports
 	Checkout    bool              // the infra repository is the workflow's, checked out
 	Unused      []string          // inputs that the workflow gives and the command does not use
+	Rules       pipeline.Rules    // what the pipeline file says of the target
+	Several     []string          // environments that are promoted one after the other; none: only the target's
+	Reached     bool              // nothing is wrong with what it takes to read the infra repository
 	kept        []keptInput       // the inputs that somebody set, for the commands to paste
 }
 
@@ -76,6 +80,9 @@ func (s *Settings) complete(w console.Workflow) {
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
 	s.Target.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Target.Overlay}
+	if s.Target.Environment == "" {
+		s.Target.Environment = s.Rules.Environment
+	}
 	if overlay := s.Target.Overlay; s.Target.Environment == "" && overlay != "" && overlay != "." {
 		s.Target.Environment = path.Base(s.Target.Overlay)
 	}
@@ -90,6 +97,7 @@ func (s *Settings) complete(w console.Workflow) {
 	if s.Command == Diff {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightPlan
 	}
+	s.Promote.Guards.Check = CheckValue
 	s.Promote.Targets = []promote.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Code()
 }

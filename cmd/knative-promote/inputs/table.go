@@ -83,12 +83,13 @@ func (s *Settings) what() []Input {
 		{Name: "service", Place: true, Example: "product-import", Value: bind(&s.Target.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
 		{Name: "environment", Place: true, Example: "production", Value: bind(&s.Target.Environment, parseLine),
-			Usage: "label for people (default: the name of the overlay's folder, none for the repository's root)"},
+			Usage: "environment of knative-promote.yaml, which then says the path and all else that is not given; several, with commas, are promoted one after the other; " +
+				"otherwise a label for people (default: the name of the overlay's folder, none for the repository's root)"},
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
 				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
 		{Name: "from", Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: bind(&p.From, parseFolder),
-			Usage: "folder of the environment whose images to promote, in the place of image: those that its live revision runs, by their digests, " +
+			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak"},
 		{Name: "soak", Example: "1h", For: []Command{Promote, Diff}, Value: bind(&p.Soak, parseDuration),
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
@@ -184,7 +185,7 @@ func (s *Settings) how() []Input {
 		{Name: "windows", Example: "production/windows.yaml", For: []Command{Promote, Check, Diff}, Value: bind(&p.Windows, parseFile),
 			Usage: "file of the infra repository that says when a Service may be given more traffic, and that the line is stopped (default: " + promote.DefaultWindows + ", if there is one)"},
 		{Name: "override", Example: string(promote.OverrideFreeze), For: []Command{Promote, Diff}, Value: bind(&p.Override, parseOverride),
-			Usage: "`freeze` passes over what freezes the promotion, where the file of the freezes permits that; with a reason, and both go into the commits"},
+			Usage: "what the run passes over, with commas: `freeze`, where the file of the freezes permits that, and `guards`, what knative-promote.yaml wants, where that permits it; with a reason, and both go into the commits"},
 		{Name: "on-failure", Default: string(promote.RollBack), Example: string(promote.Hold), Value: bind(&p.OnFailure, oneOf(promote.RollBack, promote.Hold)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
 		{Name: "on-cancel", Default: string(promote.Hold), Example: string(promote.RollBack), Value: bind(&p.OnCancel, oneOf(promote.RollBack, promote.Hold)),

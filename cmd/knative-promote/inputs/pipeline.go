@@ -1,0 +1,202 @@
+package inputs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/pipeline"
+)
+
+// CheckValue says what is wrong with a value of the pipeline file, by the name of
+// the input that takes it.
+func CheckValue(input, value string) error {
+	all := All()
+	in := all[slices.IndexFunc(all, func(in Input) bool { return in.Name == input })]
+	if err := in.Value.Set(value); err != nil {
+		return fmt.Errorf("%w; for example: %s", err, in.Example)
+	}
+	return nil
+}
+
+// WantsPipeline tells whether the command asks the pipeline file: what promotes and
+// what looks at that does, and other commands where inputs are missing, so that no
+// rollback waits for a file that is not needed.
+func (s *Settings) WantsPipeline(incomplete bool) bool {
+	switch s.Command {
+	case Promote, Check:
+		return true
+	case Diff:
+		return !s.DiffsCheckout()
+	}
+	return incomplete
+}
+
+// For is the same command line for one environment of several. The images are
+// given to those whose images come from nowhere else.
+func (a Arguments) For(environment string) Arguments {
+	flags := map[string]string{"environment": environment}
+	for name, text := range a.flags {
+		if name != "environment" {
+			flags[name] = text
+		}
+	}
+	a.flags, a.oneOfSeveral = flags, true
+	return a
+}
+
+// A reading is what stands beside the table while the inputs are read: who sets
+// one, and what the pipeline file says of the target.
+type reading struct {
+	args   Arguments
+	getenv func(string) string
+	file   pipeline.File
+	rules  pipeline.Rules // of the target; the zero Rules where the file says nothing of it
+	byHand bool           // the images are given in spite of the file, which a run may override
+}
+
+// begin finds out of which target the file is asked. The line is what is wrong
+// with what names it.
+func (s *Settings) begin(r *reading) (line string) {
+	if len(r.file.Environments) == 0 {
+		return ""
+	}
+	service, _ := r.asked("service")
+	environment, source := r.asked("environment")
+	if overlay, _ := r.asked("path"); overlay != "" {
+		folder, err := parseFolder(overlay)
+		if err == nil {
+			r.rules = r.file.Of(folder, service)
+		}
+	} else if several, is := severalOf(environment); is {
+		s.Several, line = r.inOrder(several, source)
+	} else if line = r.nowhere(service, environment, source); line == "" {
+		r.rules = r.file.Rules(service, environment)
+	}
+	image, _ := r.asked("image")
+	override, _ := r.asked("override")
+	overrides, _ := parseOverride(override)
+	r.byHand = image != "" && r.rules.Override && slices.Contains(overrides, promote.OverrideGuards)
+	return line
+}
+
+// asked is what somebody has set an input to, and where.
+func (r *reading) asked(name string) (text, source string) {
+	all := All()
+	in := all[slices.IndexFunc(all, func(in Input) bool { return in.Name == name })]
+	text, source = in.look(r.args.flags, r.getenv)
+	if source == "" || text == in.Default && !strings.HasPrefix(source, "--") {
+		return "", ""
+	}
+	return text, source
+}
+
+// nowhere says what is missing to find the target in the file.
+func (r *reading) nowhere(service, environment, source string) string {
+	known := strictyaml.Names(r.file.Environments)
+	switch {
+	case environment == "":
+		return fmt.Sprintf("environment: missing: expected %s, which %s has; set environment, or path", known, pipeline.Name)
+	case !slices.Contains(r.file.Environments, environment):
+		return fmt.Sprintf("environment: %q (%s): %s has no such environment; expected %s, or path for an overlay that is not in it", environment, source, pipeline.Name, known)
+	case service == "" && r.file.PerService():
+		return fmt.Sprintf("service: missing: the path in %s is another one for each Service; set service, or path", pipeline.Name)
+	}
+	return ""
+}
+
+// severalOf are the names of several environments, with commas.
+func severalOf(text string) (names []string, several bool) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, len(names) > 1
+}
+
+// inOrder are several environments in the order of the file.
+func (r *reading) inOrder(names []string, source string) (ordered []string, line string) {
+	for _, name := range names {
+		if !slices.Contains(r.file.Environments, name) {
+			return nil, fmt.Sprintf("environment: %q (%s): %s has no environment %s; expected some of %s", strings.Join(names, ","), source, pipeline.Name, name, strictyaml.Names(r.file.Environments))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.file.Environments), func(name string) bool { return !slices.Contains(names, name) }), ""
+}
+
+// look finds an input's text and where it comes from. What somebody sets comes
+// before what the file says, and that before the default. What is left out by
+// override has neither.
+func (r *reading) look(in Input) (text, source string) {
+	text, source = in.look(r.args.flags, r.getenv)
+	if in.Name == "image" && r.args.oneOfSeveral && r.rules.Settings["from"].Text != "" {
+		return "", ""
+	}
+	said, is := r.rules.Settings[in.Name]
+	if asked, _ := r.asked(in.Name); asked != "" || !is {
+		return r.resolved(in, text), source
+	}
+	if r.byHand && pipeline.OfSource(in.Name) {
+		return in.Default, ""
+	}
+	return said.Text, fmt.Sprintf("%s:%d", pipeline.Name, said.Line)
+}
+
+// resolved is the path of the environment that from names by its name.
+func (r *reading) resolved(in Input, text string) string {
+	if in.Name != "from" || text == "" || !r.rules.Known() {
+		return text
+	}
+	if slices.Contains(r.file.Environments, text) {
+		return r.file.Path(r.rules.Service, text)
+	}
+	if folder, err := parseFolder(text); err == nil {
+		return folder // as the file's is written
+	}
+	return text
+}
+
+// bySaid tells whether a source is the pipeline file.
+func bySaid(source string) bool { return strings.HasPrefix(source, pipeline.Name+":") }
+
+// looser lists the inputs that are less than the file says, unless the run
+// overrides that and the file permits it.
+func (s *Settings) looser(r *reading, given origins) (wrong []string) {
+	if s.Command != Promote && s.Command != Diff {
+		return nil
+	}
+	asked := slices.Contains(s.Promote.Override, promote.OverrideGuards)
+	if asked && r.rules.Override {
+		return nil
+	}
+	fix := "remove it"
+	switch {
+	case asked:
+		fix += fmt.Sprintf("; override: guards is not permitted: %s does not say override: true in %s", r.rules.Environment, pipeline.Name)
+	case r.rules.Override:
+		fix += ", or set override to guards, with a reason"
+	}
+	for _, l := range r.rules.Looser(s.Promote.Guards.Given) {
+		source := given.source(l.Input)
+		if source == "" || bySaid(source) {
+			continue // nobody has asked for it
+		}
+		wrong = append(wrong, fmt.Sprintf("%s: %q (%s): less than what %s:%d says for %s: expected %s; %s", l.Input, l.Given, source, pipeline.Name, l.Line, r.rules.Environment, l.Expected(), fix))
+	}
+	return wrong
+}
+
+// reachable tells whether nothing is wrong with what it takes to read the infra
+// repository.
+func (s *Settings) reachable(given origins, w console.Workflow) bool {
+	for _, line := range []string{s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkFork(w)} {
+		if line != "" {
+			return false
+		}
+	}
+	return s.Remote.URL != ""
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/pipeline"
+)
+
+// A call is the program as it was called, before anything is read.
+type call struct {
+	getenv    func(string) string
+	workflow  console.Workflow
+	console   *console.Console
+	cancelled <-chan struct{}
+}
+
+// An infraBranch is the infra repository, of which the tip may have been read already.
+// The first to ask for the tip gets that one, so that what the pipeline file says
+// and what is promoted are of one commit.
+type infraBranch struct {
+	*gitops.Repo
+	read string // the tip's hash; empty: it was not read
+	err  error  // why it could not be read
+}
+
+// Tip is the branch's newest commit.
+func (i *infraBranch) Tip(ctx context.Context) (gitops.Snapshot, error) {
+	read, err := i.read, i.err
+	i.read, i.err = "", nil
+	switch {
+	case err != nil:
+		return gitops.Snapshot{}, err
+	case read != "":
+		return i.At(ctx, read)
+	}
+	return i.Repo.Tip(ctx)
+}
+
+// read reads the inputs, and what the pipeline file says of the target. Where the
+// inputs are complete without that file, what keeps it from being read is said
+// where the run reads the tip.
+func (c call) read(ctx context.Context, arguments inputs.Arguments) (task, error) {
+	s, wrong := inputs.Read(arguments, c.getenv, c.workflow, pipeline.File{})
+	t := task{settings: s, workflow: c.workflow, console: c.console, cancelled: c.cancelled}
+	if !s.Reached || !s.WantsPipeline(wrong != nil) {
+		return t, wrong
+	}
+	file, err := t.pipeline(ctx)
+	if err != nil && (wrong != nil || t.infra == nil || t.infra.err == nil) {
+		return t, err
+	}
+	t.settings, wrong = inputs.Read(arguments, c.getenv, c.workflow, file)
+	return t, wrong
+}
+
+// pipeline reads the pipeline file at the tip.
+func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, t.settings.Timeout, promote.ErrTimeout)
+	defer cancel()
+	if t.settings.Checkout {
+		tip, err := checkedOut{t.workflow.Workspace}.Tip(limited)
+		if err != nil {
+			return pipeline.File{}, err
+		}
+		return t.parse(tip)
+	}
+	opened, err := t.open()
+	if err != nil {
+		return pipeline.File{}, badSetting(err)
+	}
+	t.infra = opened
+	tip, err := opened.Tip(limited)
+	if err != nil {
+		opened.err = err
+		return pipeline.File{}, err
+	}
+	opened.read = tip.Commit.Hash
+	return t.parse(tip)
+}
+
+// parse is the pipeline file of a commit. What cannot be read is a finding of the
+// command check.
+func (t *task) parse(tip gitops.Snapshot) (pipeline.File, error) {
+	file, err := promote.ReadPipeline(tip, inputs.CheckValue)
+	if is[*promote.GuardError](err) && t.settings.Command == inputs.Check && t.settings.Target.Overlay != "" {
+		return pipeline.File{}, nil
+	}
+	return file, err
+}
+
+// oneByOne promotes several environments, one after the other and each as a run
+// of its own, until one does not end promoted or wants an approval: the job has
+// that of no single one.
+func (c call) oneByOne(ctx context.Context, environments []string, arguments inputs.Arguments) (last promote.Result, err error) {
+	for i, environment := range environments {
+		t, err := c.read(ctx, arguments.For(environment))
+		if err == nil && t.settings.Rules.Approval > 0 {
+			return c.heldBefore(last, t.settings), nil
+		}
+		c.console.Printf("environment %s, %d of %s", environment, i+1, strings.Join(environments, ", "))
+		c.console.BeginSummary()
+		t.settings.Promote.Guards.Several = true
+		if last, err = t.begin(ctx, err); err != nil || last.Status != promote.Promoted && last.Status != promote.Unchanged {
+			return last, err
+		}
+	}
+	return last, nil
+}
+
+// heldBefore is how a run over several environments ends before one that wants an
+// approval: with the Result of the one before, held.
+func (c call) heldBefore(last promote.Result, s inputs.Settings) promote.Result {
+	last.Command, last.Status = s.Command, promote.Held
+	last.Reason = fmt.Sprintf("held before %s, which wants an approval (%s:%d): promote it alone, in a job with a GitHub environment that has reviewers", s.Target.Environment, pipeline.Name, s.Rules.Approval)
+	c.console.Printf("%s", last.Reason)
+	return last
+}

@@ -1,0 +1,125 @@
+package promote
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/pipeline"
+)
+
+// Guards are what a run was given of what the pipeline file may want. With the
+// zero Guards nobody reads that file.
+type Guards struct {
+	Given   map[string]string               // values of inputs, by their names
+	Check   func(input, value string) error // what is wrong with a value of the file
+	Several bool                            // the run is one of several environments, which nobody has approved of singly
+}
+
+// Note keeps what an input was given, if a guard may be about it.
+func (g Guards) Note(input, text string) {
+	if _, guarded := pipeline.Inputs(); input == "image" || slices.Contains(guarded, input) {
+		g.Given[input] = text
+	}
+}
+
+// A GuardError is a commit of a promotion that was not made, because the pipeline
+// file at the tip wants more than the run keeps. When the run began it did not, or
+// the run would not have begun.
+type GuardError struct {
+	Environment string
+	Looser      []pipeline.Looser
+	Approval    int   // line that wants an approval; 0: none does
+	Err         error // why the file cannot be read, which permits nothing; nil: it can
+	Asked       bool  // whether an override was asked for
+	Permitted   bool  // whether the file permits it
+}
+
+// Error says what the file wants, and what to do.
+func (e *GuardError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %v; nothing gets more traffic until it can be read: correct it in the infra repository", pipeline.Name, e.Err)
+	}
+	text := fmt.Sprintf("%s wants more for %s now than this run keeps: %s: start the run again, which then goes by the file", pipeline.Name, e.Environment, strings.Join(e.wants(), "; "))
+	switch {
+	case e.Asked && !e.Permitted:
+		text += fmt.Sprintf("; override: guards is not permitted: %s does not say override: true", e.Environment)
+	case e.Permitted:
+		text += ", or with override: guards and a reason"
+	}
+	return text
+}
+
+// Unwrap gives the cause; nil where the file can be read.
+func (e *GuardError) Unwrap() error { return e.Err }
+
+// wants are the guards that the run does not keep.
+func (e *GuardError) wants() []string {
+	var all []string
+	for _, l := range e.Looser {
+		given := "nothing"
+		if l.Given != "" {
+			given = fmt.Sprintf("%q", l.Given)
+		}
+		all = append(all, fmt.Sprintf("%s is %s, and line %d wants %s", l.Input, given, l.Line, l.Expected()))
+	}
+	if e.Approval > 0 {
+		all = append(all, fmt.Sprintf("line %d wants an approval", e.Approval))
+	}
+	return all
+}
+
+func isGuard(err error) bool {
+	_, is := errors.AsType[*GuardError](err)
+	return is
+}
+
+// isGuarded tells of a pipeline file that can be read, and wants more.
+func isGuarded(err error) bool {
+	guard, is := errors.AsType[*GuardError](err)
+	return is && guard.Err == nil
+}
+
+// ReadPipeline reads the pipeline file of a commit. Without one there are no
+// environments. A *GuardError says that it cannot be understood.
+func ReadPipeline(at gitops.Snapshot, check func(input, value string) error) (pipeline.File, error) {
+	text, err := fs.ReadFile(at.Tree, pipeline.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return pipeline.File{}, nil
+	case err != nil:
+		return pipeline.File{}, fmt.Errorf("reading the pipeline file: %w", err)
+	}
+	file, err := pipeline.Parse(text, check)
+	if err != nil {
+		return file, &GuardError{Err: err}
+	}
+	return file, nil
+}
+
+// guarded is nil where the run keeps what the pipeline file at a tip wants of a
+// promotion of the target, and else a *GuardError.
+func (p *part) guarded(tip gitops.Snapshot) error {
+	if p.Guards.Given == nil {
+		return nil
+	}
+	file, err := ReadPipeline(tip, p.Guards.Check)
+	if err != nil {
+		return err
+	}
+	rules := file.Of(p.Overlay, p.Service)
+	e := &GuardError{
+		Environment: rules.Environment, Looser: rules.Looser(p.Guards.Given),
+		Asked: slices.Contains(p.Override, OverrideGuards), Permitted: rules.Override,
+	}
+	if p.Guards.Several {
+		e.Approval = rules.Approval
+	}
+	if len(e.Looser) == 0 && e.Approval == 0 {
+		return nil
+	}
+	return e
+}

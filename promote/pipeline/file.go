@@ -1,0 +1,166 @@
+// Package pipeline reads knative-promote.yaml, which says at the root of the infra
+// repository what its environments are, in which order images go through them,
+// and what must hold before. It is pure: the file comes as bytes.
+//
+//	version: 1
+//	path: apps/{service}/overlays/{environment}
+//	defaults: {application: "{service}-{environment}", argocd-server: argocd.example.com}
+//	environments:
+//	  dev: {}
+//	  staging: {from: dev, checks: [e2e]}
+//	  production: {from: staging, soak: 1h, approval: true, steps: "10@5m,50@5m,100"}
+//	services:
+//	  checkout: {production: {soak: 24h}}
+//
+// What an environment says are values of inputs, by their names and as the inputs
+// take them. Some are guards: what a run is given may be stricter, and not less.
+package pipeline
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Name is the file's, at the root of the infra repository.
+const Name = "knative-promote.yaml"
+
+// A File is what the file says.
+type File struct {
+	Environments []string // in order
+	path         Setting
+	defaults     Settings
+	environments map[string]Settings
+	services     map[string]map[string]Settings // of environments
+}
+
+// A Setting is one value with its line, from 1.
+type Setting struct {
+	Text string // as the input of that name takes it
+	Line int
+}
+
+// Settings are values by the names of their inputs. Two are none of an input:
+// approval, and override as true or false.
+type Settings map[string]Setting
+
+// The keys that are not the values of inputs.
+const (
+	approval = "approval" // somebody must have approved of each run
+	override = "override" // a run may override the guards, with a reason
+)
+
+// guards are the inputs that a run may be given only as the file says them, or
+// stricter.
+var guards = []string{
+	"from", "soak", "checks", "on-config-drift",
+	"steps", "windows", "preflight", "policies", "pod-security", "strict",
+	"probe", "probe-count", "warm-up", "compare", "load", "slo", "analysis", "analysis-args",
+	"on-failure", "on-inconclusive",
+}
+
+// free are the inputs whose values the file says for whoever is given none.
+var free = []string{
+	"application", "project", "argocd-server", "argocd-root-path", "prometheus", "candidate-tag", "keep-previous", "statuses",
+	"wait-for-source", "wait-for-data", "timeout", "wait-timeout",
+}
+
+// Inputs are the names of the inputs that an environment may say. Of those the
+// guards are what a run may be given stricter, and not otherwise.
+func Inputs() (names, guarded []string) { return slices.Concat(guards, free), slices.Clone(guards) }
+
+// ofSource are the keys that are about the environment that from names.
+var ofSource = []string{"soak", "checks", "on-config-drift", "wait-for-source"}
+
+// The words that stand for names in the path and in the application.
+const (
+	theService     = "{service}"
+	theEnvironment = "{environment}"
+)
+
+func expand(pattern, service, environment string) string {
+	return strings.NewReplacer(theService, service, theEnvironment, environment).Replace(pattern)
+}
+
+// Rules are what a file says of one Service in one environment. The zero Rules
+// are of none.
+type Rules struct {
+	Service     string
+	Environment string
+	Settings    Settings // with the path, and from as a path
+	Approval    int      // line that wants somebody to have approved of a run; 0: none does
+	Override    bool     // a run may override the guards, with a reason
+}
+
+// Known tells whether the file says anything of the target.
+func (r Rules) Known() bool { return r.Environment != "" }
+
+// PerService tells whether the path is another one for each Service.
+func (f File) PerService() bool { return strings.Contains(f.path.Text, theService) }
+
+// Rules are those of a Service in an environment of the file. Later ones win: of
+// all environments, of the environment, of the Service there.
+func (f File) Rules(service, environment string) Rules {
+	if !slices.Contains(f.Environments, environment) {
+		return Rules{}
+	}
+	r := Rules{Service: service, Environment: environment, Settings: Settings{}}
+	for _, layer := range []Settings{f.defaults, f.environments[environment], f.services[service][environment]} {
+		for name, said := range layer {
+			r.Settings[name] = said
+		}
+	}
+	r.Override = r.Settings[override].Text == "true"
+	if said := r.Settings[approval]; said.Text == "true" {
+		r.Approval = said.Line
+	}
+	delete(r.Settings, approval)
+	delete(r.Settings, override)
+	r.Settings["path"] = Setting{f.Path(service, environment), f.path.Line}
+	if from, said := r.Settings["from"]; said {
+		r.Settings["from"] = Setting{f.Path(service, from.Text), from.Line}
+	}
+	if app, said := r.Settings["application"]; said {
+		r.Settings["application"] = Setting{expand(app.Text, service, environment), app.Line}
+	}
+	return r
+}
+
+// Path is the overlay of a Service in an environment.
+func (f File) Path(service, environment string) string {
+	return expand(f.path.Text, service, environment)
+}
+
+// Of are the rules of an overlay, by its path. Where the path names no Service, it
+// is the given one.
+func (f File) Of(overlay, service string) Rules {
+	for _, environment := range f.Environments {
+		folder := regexp.QuoteMeta(expand(f.path.Text, theService, environment))
+		folder = strings.ReplaceAll(folder, regexp.QuoteMeta(theService), "([^/]+)")
+		found := regexp.MustCompile("^" + folder + "$").FindStringSubmatch(overlay)
+		if len(found) > 1 {
+			service = found[1]
+		}
+		if found != nil && f.Path(service, environment) == overlay {
+			return f.Rules(service, environment)
+		}
+	}
+	return Rules{}
+}
+
+// Exceptions are the Services that the file says something else of in an
+// environment, with the lines.
+func (f File) Exceptions(environment string) map[string]int {
+	lines := map[string]int{}
+	for service, of := range f.services {
+		for _, said := range of[environment] {
+			if at := lines[service]; at == 0 || said.Line < at {
+				lines[service] = said.Line
+			}
+		}
+	}
+	return lines
+}
+
+// OfSource tells whether an input is about the environment that images come from.
+func OfSource(input string) bool { return input == "from" || slices.Contains(ofSource, input) }
