@@ -17,7 +17,6 @@
 package pipeline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -61,7 +60,7 @@ var guards = []string{
 
 // free are the inputs whose values the file says for whoever is given none.
 var free = []string{
-	"application", "project", "argocd-server", "argocd-root-path", "prometheus", "candidate-tag", "keep-previous", "statuses",
+	"application", "project", "argocd-server", "argocd-root-path", "probe-connect", "prometheus", "candidate-tag", "keep-previous", "statuses",
 	"wait-for-source", "wait-for-data", "timeout", "wait-timeout",
 }
 
@@ -131,21 +130,31 @@ func (f File) Path(service, environment string) string {
 	return expand(f.path.Text, service, environment)
 }
 
-// Of are the rules of an overlay, by its path. Where the path names no Service, it
-// is the given one.
+// Of are the rules of an overlay, by its path. Where the path may be that of
+// several Services, or names none, it is the given one.
 func (f File) Of(overlay, service string) Rules {
+	var found Rules
 	for _, environment := range f.Environments {
-		folder := regexp.QuoteMeta(expand(f.path.Text, theService, environment))
-		folder = strings.ReplaceAll(folder, regexp.QuoteMeta(theService), "([^/]+)")
-		found := regexp.MustCompile("^" + folder + "$").FindStringSubmatch(overlay)
-		if len(found) > 1 {
-			service = found[1]
+		of := service
+		if f.PerService() {
+			of = serviceIn(overlay, expand(f.path.Text, theService, environment))
 		}
-		if found != nil && f.Path(service, environment) == overlay {
-			return f.Rules(service, environment)
+		if f.Path(of, environment) == overlay && (!found.Known() || of == service) {
+			found = f.Rules(of, environment)
 		}
 	}
-	return Rules{}
+	return found
+}
+
+// serviceIn is what stands in a path where a pattern has the word for the Service;
+// empty: nothing can. How long it is follows from the two lengths.
+func serviceIn(overlay, pattern string) string {
+	times, start := strings.Count(pattern, theService), strings.Index(pattern, theService)
+	long := (len(overlay) - len(pattern) + times*len(theService)) / times
+	if long < 1 || start+long > len(overlay) || strings.Contains(overlay[start:start+long], "/") {
+		return ""
+	}
+	return overlay[start : start+long]
 }
 
 // Exceptions are the Services that the file says something else of in an

@@ -39,7 +39,7 @@ func keeps(input, given, said string) bool {
 	switch {
 	case given == "":
 		return false
-	case strings.Join(strings.Fields(given), " ") == strings.Join(strings.Fields(said), " "), strictest[input] == strings.ToLower(given):
+	case slices.Equal(lines(given), lines(said)), strictest[input] == strings.ToLower(given):
 		return true
 	}
 	switch input {
@@ -74,7 +74,7 @@ func keepsSteps(given, said map[int]time.Duration) bool {
 
 // Expected says which values would do.
 func (l Looser) Expected() string {
-	said := strconv.Quote(l.Text)
+	said := strconv.Quote(strings.ReplaceAll(l.Text, "\n", ","))
 	switch l.Input {
 	case "image":
 		return "none, as the images come from " + l.Text
@@ -86,6 +86,17 @@ func (l Looser) Expected() string {
 		return said + ", with further steps between them or longer ones"
 	}
 	return said
+}
+
+// lines are those of a text that are not blank, with single blanks.
+func lines(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 func list(text string) []string {

@@ -122,7 +122,7 @@ func severalOf(text string) (names []string, several bool) {
 func (r *reading) inOrder(names []string, source string) (ordered []string, line string) {
 	for _, name := range names {
 		if !slices.Contains(r.file.Environments, name) {
-			return nil, fmt.Sprintf("environment: %q (%s): %s has no environment %s; expected some of %s", strings.Join(names, ","), source, pipeline.Name, name, strictyaml.Names(r.file.Environments))
+			return nil, fmt.Sprintf("environment: %q (%s): %s has no environment %s; expected some of %s", strings.Join(names, ","), source, pipeline.Name, name, strings.Join(r.file.Environments, ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(r.file.Environments), func(name string) bool { return !slices.Contains(names, name) }), ""

@@ -1,0 +1,154 @@
+package pipeline
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acme/knative-promote/gitops/strictyaml"
+)
+
+// begin is what files of the tests begin with.
+const begin = "version: 1\npath: apps/{service}/overlays/{environment}\n"
+
+// refuse is a check of values that takes all but one.
+func refuse(_, value string) error {
+	if value == "bad" {
+		return errors.New("expected something good")
+	}
+	return nil
+}
+
+// TestParseErrors has every error of a file, as a user sees it.
+func TestParseErrors(t *testing.T) {
+	t.Parallel()
+	keys := strings.Join(slices.Concat(guards, free, []string{approval}), ", ") + " or " + override
+	for _, test := range []struct{ file, want string }{
+		{"", "it is empty: expected version, path and environments"},
+		{"# later\n", "it is empty: expected version, path and environments"},
+		{strings.Repeat("#", sizeLimit+1), "it has 262145 bytes: expected 262144 at most"},
+		{"version: [", "line 1: expected YAML: did not find expected node content"},
+		{"- 1", "line 1: the file: a list: expected a mapping with version, path, defaults, environments or services"},
+		{"versions: 1", `line 1: the file: the key "versions" is not known: expected version, path, defaults, environments or services`},
+		{"version: 1\nversion: 1", "line 2: the file: version is there twice: expected it once"},
+		{"path: x", "line 1: version is missing: expected version: 1"},
+		{"version: 2", `line 1: version: "2": expected 1`},
+		{"version: 1", "line 1: path is missing: expected the folders of the overlays, for example path: apps/{service}/overlays/{environment}"},
+		{"version: 1\npath: apps/{service}", `line 2: path: "apps/{service}": expected {environment} in it, as each environment has an overlay of its own, for example path: apps/{service}/overlays/{environment}`},
+		{"version: 1\npath: apps/{target}/{environment}", `line 2: the file: path: "apps/{target}/{environment}": expected no other words in braces than {service} and {environment}`},
+		{begin, "line 1: environments is missing: expected them in order, for example environments: {staging: {}, production: {from: staging}}"},
+		{begin + "environments: {}", "line 3: environments: expected one at least"},
+		{begin + "environments: [dev]", "line 3: environments: a list: expected a mapping with names of environments, of letters, digits, dots, dashes and underscores"},
+		{begin + "environments: {a/b: {}}", `line 3: environments: "a/b": expected names of environments, of letters, digits, dots, dashes and underscores`},
+		{begin + "environments: {dev: {}, dev: {}}", "line 3: environments: dev is there twice: expected it once"},
+		{begin + "environments: {dev: on}", `line 3: dev: "on": expected a mapping with ` + keys},
+		{begin + "environments:\n  dev:\n    stepps: 100", `line 5: dev: the key "stepps" is not known: expected ` + keys},
+		{begin + "environments: {dev: {token: x}}", `line 3: dev: the key "token" is not known: expected ` + keys},
+		{begin + "environments: {dev: {steps: bad}}", `line 3: dev: steps: "bad": expected something good`},
+		{begin + "environments: {dev: {steps: [{10: 5m}]}}", "line 3: dev: steps: a mapping: expected a value, as the input steps takes it, or a list of those"},
+		{begin + "environments: {dev: {steps: []}}", "line 3: dev: steps: the list is empty: expected a value, or no steps"},
+		{begin + "environments: {dev: {probe: }}", "line 3: dev: probe: nothing: expected a value, as the input probe takes it, or a list of those"},
+		{begin + "environments: {dev: &x {probe: /}, test: *x}", "line 3: test: an alias, which is not read: expected a mapping with " + keys},
+		{begin + "environments: {dev: {approval: yes}}", `line 3: dev: approval: "yes": expected true or false`},
+		{begin + "environments: {dev: {override: guards}}", `line 3: dev: override: "guards": expected true or false`},
+		{begin + "environments: {dev: {application: '{app}'}}", `line 3: dev: application: "{app}": expected no other words in braces than {service} and {environment}`},
+		{begin + "environments: {dev: {from: dev}}", `line 3: dev: from: "dev": it is the first environment: expected no from`},
+		{begin + "environments: {dev: {}, test: {}, prod: {from: stagin}}", `line 3: prod: from: "stagin": expected an environment that stands before it: dev or test`},
+		{begin + "environments:\n  dev: {}\n  test: {from: prod}\n  prod: {from: test}", `line 5: test: from: "prod": expected an environment that stands before it: dev`},
+		{begin + "environments: {dev: {}, prod: {soak: 1h}}", "line 3: prod: soak: there is no environment that it asks this of: expected from too"},
+		{begin + "environments: {dev: {}}\ndefaults: {from: dev}", `line 4: defaults: the key "from" is not known: expected on-config-drift`},
+		{begin + "environments: {dev: {}}\nservices: {Cart: {}}", `line 4: services: "Cart": expected names of Services`},
+		{begin + "environments: {dev: {}, prod: {}}\nservices: {cart: {test: {}}}", `line 4: cart: the key "test" is not known: expected dev or prod`},
+		{begin + "environments: {dev: {}, prod: {}}\nservices: {cart: {prod: {checks: e2e}}}", "line 4: cart: prod: checks: there is no environment that it asks this of: expected from too"},
+		{begin + "environments: {dev: {}, prod: {}}\nservices: {cart: {prod: {from: prod}}}", `line 4: cart: prod: from: "prod": expected an environment that stands before it: dev`},
+		{begin + "---\n", "line 3: there is a second document: expected one"},
+	} {
+		want := strings.Replace(test.want, "expected on-config-drift", "expected "+strictyaml.Names(slices.Concat(guards[4:], free[:len(free)-4], free[len(free)-3:])), 1)
+		_, err := Parse([]byte(test.file), refuse)
+		if _, ok := errors.AsType[*strictyaml.Error](err); !ok || err.Error() != want {
+			t.Errorf("%.200s\n got %v\nwant %s", test.file, err, want)
+		}
+	}
+}
+
+// TestRules has what a file says of a Service in an environment, by its name and
+// by its overlay.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	file := read(t, `version: 1
+path: apps/{service}/overlays/{environment}
+defaults: {application: "{service}-{environment}", probe: /healthz}
+environments:
+  dev:
+  staging: {from: dev, checks: [e2e, contract], probe-count: 5}
+  production:
+    from: staging
+    approval: true
+    probe: /readyz
+services:
+  cart:
+    production: {approval: false, override: true, from: dev}
+`)
+	for _, test := range []struct{ overlay, want string }{
+		{"apps/web/overlays/dev", "web dev: application=web-dev:3 path=apps/web/overlays/dev:2 probe=/healthz:3"},
+		{"apps/web/overlays/staging", "web staging: application=web-staging:3 checks=e2e|contract:6 from=apps/web/overlays/dev:6 path=apps/web/overlays/staging:2 probe=/healthz:3 probe-count=5:6"},
+		{"apps/web/overlays/production", "web production: application=web-production:3 from=apps/web/overlays/staging:8 path=apps/web/overlays/production:2 probe=/readyz:10 approval:9"},
+		{"apps/cart/overlays/production", "cart production: application=cart-production:3 from=apps/cart/overlays/dev:13 path=apps/cart/overlays/production:2 probe=/readyz:10 override"},
+		{"apps/web/overlays/test", ""},
+		{"apps/web/x/overlays/dev", ""},
+		{"apps/web/overlays/dev/x", ""},
+	} {
+		rules := file.Of(test.overlay, "other")
+		if got := shown(rules); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.overlay, got, test.want)
+		}
+		if rules.Known() && file.Path(rules.Service, rules.Environment) != test.overlay {
+			t.Errorf("%s has the rules of %s in %s", test.overlay, rules.Service, rules.Environment)
+		}
+	}
+	alone := read(t, "version: 1\npath: 'overlays/{environment}'\nenvironments: {dev: {}}\nservices: {web: {dev: {probe: /}}}")
+	if got, want := shown(alone.Of("overlays/dev", "web")), "web dev: path=overlays/dev:2 probe=/:4"; got != want || alone.PerService() {
+		t.Errorf("one Service: got %s, want %s", got, want)
+	}
+	twice := read(t, "version: 1\npath: '{service}/{environment}/{service}'\nenvironments: {dev: {}}")
+	if twice.Of("a/dev/b", "").Known() || !twice.Of("a/dev/a", "").Known() {
+		t.Error("a path that names two Services is one of the file")
+	}
+}
+
+func read(t *testing.T, text string) File {
+	t.Helper()
+	file, err := Parse([]byte(text), refuse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// FuzzParse looks that no file is read half: what is read has a path for each
+// environment, by which it is found again, and takes images from one before it.
+func FuzzParse(f *testing.F) {
+	f.Add(begin + "environments: {dev: {}, prod: {from: dev, soak: 1h}}\nservices: {cart: {prod: {soak: 2h}}}")
+	f.Add("version: 1\npath: '{environment}/{service}.{service}'\nenvironments: {a.b: , c: {approval: true}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := Parse([]byte(text), refuse)
+		if err != nil {
+			if _, ok := errors.AsType[*strictyaml.Error](err); !ok || strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error without a line, or of several: %q", err)
+			}
+			return
+		}
+		for i, environment := range file.Environments {
+			rules := file.Rules("cart", environment)
+			found := file.Of(rules.Settings["path"].Text, "cart")
+			if !found.Known() || file.Path(found.Service, found.Environment) != rules.Settings["path"].Text {
+				t.Errorf("%q is not found again", rules.Settings["path"].Text)
+			}
+			from, is := rules.Settings["from"]
+			if is && !slices.ContainsFunc(file.Environments[:i], func(before string) bool { return file.Path("cart", before) == from.Text }) {
+				t.Errorf("%s takes images from %q", environment, from.Text)
+			}
+		}
+	})
+}
