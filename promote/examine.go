@@ -54,6 +54,9 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	if facts.Windows, err = p.windowsNow(); err != nil {
 		return facts, err
 	}
+	if facts.Pipeline, err = p.pipelineNow(); err != nil {
+		return facts, err
+	}
 	facts.Refused = p.refusal(ctx, unseen == nil)
 	facts.Planned = p.planned
 	if facts.Denials, err = p.denials(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -98,6 +99,19 @@ func ReadPipeline(at gitops.Snapshot, check func(input, value string) error) (pi
 		return file, &GuardError{Err: err}
 	}
 	return file, nil
+}
+
+// pipelineNow is the pipeline file at the tip, for the check.
+func (p *part) pipelineNow() (check.Pipeline, error) {
+	return pipelineOf(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree}, p.Guards.Check)
+}
+
+func pipelineOf(at gitops.Snapshot, good func(input, value string) error) (check.Pipeline, error) {
+	file, err := ReadPipeline(at, good)
+	if guard, unreadable := errors.AsType[*GuardError](err); unreadable {
+		return check.Pipeline{Unreadable: guard.Err}, nil
+	}
+	return check.Pipeline{File: file}, err
 }
 
 // guarded is nil where the run keeps what the pipeline file at a tip wants of a

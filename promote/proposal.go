@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/windows"
 )
@@ -68,24 +69,22 @@ func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []b
 	return check.Proposed(facts, p.config.Skip...), nil
 }
 
-// A WindowsChange is what a Proposal changes of the windows. The zero value is
-// nothing.
-type WindowsChange struct {
-	File     string // of the infra repository
-	Findings []check.Finding
-	windows.Difference
+// A FileChange is what a Proposal changes of a file of the infra repository that
+// runs go by. The zero value is nothing.
+type FileChange struct {
+	File           string
+	Findings       []check.Finding
+	Removed, Added []string // what it says, in words
 }
 
 // Windows say what the head changes of the windows, and what is wrong with them
 // then. The error is of reading the repository.
-func (p Proposal) Windows() (WindowsChange, error) {
+func (p Proposal) Windows() (FileChange, error) {
 	file := p.config.windows()
-	was, errWas := fs.ReadFile(p.base.Tree, file)
-	is, errIs := fs.ReadFile(p.head.Tree, file)
-	if (errWas == nil) == (errIs == nil) && bytes.Equal(was, is) {
-		return WindowsChange{}, nil
+	if !p.changes(file) {
+		return FileChange{}, nil
 	}
-	change := WindowsChange{File: file}
+	change := FileChange{File: file}
 	after, _, err := p.config.schedule(p.head)
 	if freeze, unreadable := errors.AsType[*FreezeError](err); unreadable {
 		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: freeze.Err}}
@@ -99,6 +98,36 @@ func (p Proposal) Windows() (WindowsChange, error) {
 	if _, unreadable := errors.AsType[*FreezeError](err); err != nil && !unreadable {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
-	change.Difference = windows.Compare(before, after) // of what could not be read: nothing
+	difference := windows.Compare(before, after) // of what could not be read: nothing
+	change.Removed, change.Added = difference.Removed, difference.Added
+	return change, nil
+}
+
+// changes tells whether a file is another one at the head.
+func (p Proposal) changes(file string) bool {
+	was, errWas := fs.ReadFile(p.base.Tree, file)
+	is, errIs := fs.ReadFile(p.head.Tree, file)
+	return (errWas == nil) != (errIs == nil) || !bytes.Equal(was, is)
+}
+
+// Pipeline says what the head changes of the pipeline file, and what is wrong with
+// it then. The error is of reading the repository.
+func (p Proposal) Pipeline() (FileChange, error) {
+	if !p.changes(pipeline.Name) {
+		return FileChange{}, nil
+	}
+	change := FileChange{File: pipeline.Name}
+	before, err := pipelineOf(p.base, p.config.Guards.Check)
+	if err != nil {
+		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
+	}
+	after, err := pipelineOf(p.head, p.config.Guards.Check)
+	if err != nil {
+		return change, err
+	}
+	change.Findings = check.Proposed(check.Facts{Pipeline: after, Tree: p.head.Tree}, p.config.Skip...)
+	if after.Unreadable == nil {
+		change.Removed, change.Added = pipeline.Compare(before.File, after.File)
+	}
 	return change, nil
 }

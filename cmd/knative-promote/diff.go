@@ -41,7 +41,8 @@ func (t task) showDiff(diff report.Diff) {
 	for _, file := range diff.Own {
 		r.Warning(console.Note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
 	}
-	t.showWindows(diff.Windows)
+	t.showFile(diff.Windows)
+	t.showFile(diff.Pipeline)
 	for _, o := range diff.Overlays {
 		t.showOverlay(o)
 	}
@@ -55,7 +56,7 @@ func (t task) showDiff(diff report.Diff) {
 	r.Printf("overlays that change: %d", changed)
 }
 
-func (t task) showWindows(w promote.WindowsChange) {
+func (t task) showFile(w promote.FileChange) {
 	for _, f := range w.Findings {
 		t.console.Printf("%s", f.Text())
 	}

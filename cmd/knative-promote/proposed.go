@@ -37,6 +37,9 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 	if diff.Windows, err = proposal.Windows(); err != nil {
 		return diff, nil, err
 	}
+	if diff.Pipeline, err = proposal.Pipeline(); err != nil {
+		return diff, nil, err
+	}
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
 	diff.Overlays, err = comparison{base, head, proposal}.overlays(ctx, changed)
 	return diff, refused, err

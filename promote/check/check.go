@@ -62,7 +62,7 @@ type Finding struct {
 
 // Rules are all rules, in the order of their groups.
 func Rules() []Rule {
-	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), manifestRules(), accessRules(), branchRules(), frozenRules(), metricsRules(), unreadRules())
+	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), manifestRules(), accessRules(), branchRules(), frozenRules(), pipelineRules(), metricsRules(), unreadRules())
 }
 
 // Run asks every rule but the ones to skip and sorts the findings, the worst
@@ -70,9 +70,9 @@ func Rules() []Rule {
 func Run(facts Facts, skip ...string) []Finding { return run(Rules(), facts, skip) }
 
 // Proposed asks those rules that need to know no more than the files of a change
-// of the infra repository: about its manifests and its windows.
+// of the infra repository: about its manifests, its windows and its pipeline file.
 func Proposed(facts Facts, skip ...string) []Finding {
-	return run(slices.Concat(manifestRules(), frozenRules()), facts, skip)
+	return run(slices.Concat(manifestRules(), frozenRules(), pipelineRules()), facts, skip)
 }
 
 func run(rules []Rule, facts Facts, skip []string) []Finding {

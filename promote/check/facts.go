@@ -51,6 +51,10 @@ type Facts struct {
 	// them before each commit.
 	Windows Windows
 
+	// Pipeline is the infra repository's. The preflight has none: a promotion asks it
+	// before each commit.
+	Pipeline Pipeline
+
 	// Push is why the Git server would not take a push; nil where it would, or
 	// where it was not asked (PushAsked).
 	Push      error

@@ -83,6 +83,7 @@ func TestPartlyRead(t *testing.T) {
 			"overlay":         func(f *Facts) { f.Overlay, f.Next = nil, nil },
 			"next":            func(f *Facts) { f.Next = nil },
 			"infra's windows": func(f *Facts) { f.Windows = Windows{} },
+			"pipeline":        func(f *Facts) { f.Pipeline = Pipeline{} },
 			"request":         func(f *Facts) { f.Request = Request{} },
 		} {
 			facts := full

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/windows"
 )
@@ -60,6 +61,9 @@ func (s scene) facts(t testing.TB) Facts {
 	}
 	s.read(t, "revisions", &facts.Revisions)
 	s.windows(&facts)
+	if text, exists := s["infra/"+pipeline.Name]; exists {
+		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, nil)
+	}
 	var unread map[string]string
 	s.read(t, "unread", &unread)
 	facts.Unread = map[string]error{}

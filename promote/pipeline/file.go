@@ -17,6 +17,7 @@
 package pipeline
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -31,6 +32,7 @@ type File struct {
 	defaults     Settings
 	environments map[string]Settings
 	services     map[string]map[string]Settings // of environments
+	lines        map[string]int                 // of the environments
 }
 
 // A Setting is one value with its line, from 1.
@@ -156,6 +158,19 @@ func serviceIn(overlay, pattern string) string {
 	}
 	return overlay[start : start+long]
 }
+
+// Services is where the Services of an environment are told apart: the folder that
+// has an entry for each, and which Service an entry is of; empty: of none.
+func (f File) Services(environment string) (folder string, of func(entry string) string) {
+	pattern := expand(f.path.Text, theService, environment)
+	before, after, _ := strings.Cut(pattern, theService)
+	folder, before = path.Split(before)
+	after, _, _ = strings.Cut(after, "/")
+	return folder, func(entry string) string { return serviceIn(entry, before+theService+after) }
+}
+
+// Line is that of an environment.
+func (f File) Line(environment string) int { return f.lines[environment] }
 
 // Exceptions are the Services that the file says something else of in an
 // environment, with the lines.

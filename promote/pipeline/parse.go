@@ -36,7 +36,7 @@ func Parse(text []byte, check func(input, value string) error) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	r := reader{check: check, file: File{environments: map[string]Settings{}, services: map[string]map[string]Settings{}}}
+	r := reader{check: check, file: File{environments: map[string]Settings{}, services: map[string]map[string]Settings{}, lines: map[string]int{}}}
 	for _, read := range []func(strictyaml.Fields) error{r.version, r.path, r.defaults, r.environments, r.services} {
 		if err := read(top); err != nil {
 			return File{}, err
@@ -101,6 +101,7 @@ func (r *reader) environments(top strictyaml.Fields) error {
 	}
 	r.file.Environments = all.Keys
 	for _, name := range all.Keys {
+		r.file.lines[name] = all.Nodes[name].Line
 		if r.file.environments[name], err = r.environment(all.Nodes[name], name); err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
-	"github.com/acme/knative-promote/promote/windows"
 )
 
 // hostile are texts that want to be more than text.
@@ -92,8 +91,8 @@ func FuzzComment(f *testing.F) {
 		checkPage(t, Comment(r, Place{}), CommentLimit)
 		found := slices.Repeat([]check.Finding{{Rule: text, Severity: check.Error, Problem: diff, Evidence: text}}, 20)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text, Findings: found}}, len(r.Steps))
-		windows := promote.WindowsChange{File: text, Findings: found[:len(text)%2], Difference: windows.Difference{Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}}
-		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []string{text}, Windows: windows, Refused: diff}), CommentLimit)
+		windows := promote.FileChange{File: text, Findings: found[:len(text)%2], Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}
+		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []string{text}, Windows: windows, Pipeline: windows, Refused: diff}), CommentLimit)
 	})
 }
 

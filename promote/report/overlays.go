@@ -31,14 +31,15 @@ func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" }
 // A Diff is what a pull request changes of the infra repository.
 type Diff struct {
 	Overlays []Overlay
-	Own      []string              // changed files that are the tool's own
-	Windows  promote.WindowsChange // of the file that freezes promotions
-	Refused  string                // why the policies cannot be asked, in words; empty: they can
+	Own      []string           // changed files that are the tool's own
+	Windows  promote.FileChange // of the file that freezes promotions
+	Pipeline promote.FileChange // of the pipeline file
+	Refused  string             // why the policies cannot be asked, in words; empty: they can
 }
 
 // Findings are all of them, in the order of the page.
 func (d Diff) Findings() []check.Finding {
-	all := append([]check.Finding{}, d.Windows.Findings...)
+	all := append(append([]check.Finding{}, d.Windows.Findings...), d.Pipeline.Findings...)
 	for _, o := range d.Overlays {
 		all = append(all, o.Findings...)
 	}
@@ -47,7 +48,7 @@ func (d Diff) Findings() []check.Finding {
 
 // DiffComment is the body of the comment on a pull request of the infra
 // repository: what it changes in every overlay, which of the files that are the
-// tool's own, and what of the windows. It is at most CommentLimit bytes long; the
+// tool's own, and what of the files that runs go by. It is at most CommentLimit bytes long; the
 // longest diffs are shortened first.
 func DiffComment(d Diff) string {
 	return DiffMarker + "\n\n" + d.page(CommentLimit-len(DiffMarker)-2)
@@ -71,7 +72,8 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + ownWarning(d.Own) + d.refusal() + windowsChange(d.Windows)
+	title := d.heading() + ownWarning(d.Own) + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
+		fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -155,11 +157,11 @@ func (d Diff) refusal() string {
 	return severityIcon(check.Error) + " " + reason(d.Refused, maxReason) + "\n\n"
 }
 
-// maxEntries is how many of the changed entries of the windows are shown.
+// maxEntries is how many of the changed entries of such a file are shown.
 const maxEntries = 10
 
-// windowsChange is what becomes of the times in which promotions are frozen.
-func windowsChange(w promote.WindowsChange) string {
+// fileChange is what becomes of a file that runs go by.
+func fileChange(w promote.FileChange, what, nothing string) string {
 	if w.File == "" {
 		return ""
 	}
@@ -170,12 +172,12 @@ func windowsChange(w promote.WindowsChange) string {
 	for _, entry := range w.Added {
 		lines = append(lines, "added: "+reason(entry, maxReason))
 	}
-	text := "### " + code(w.File, maxName) + ", the windows of promotions\n\n"
+	text := "### " + code(w.File, maxName) + ", " + what + "\n\n"
 	for _, f := range w.Findings {
 		text += severityIcon(f.Severity) + " " + reason(f.Problem+": "+f.Evidence, maxReason) + " (" + code(f.Rule, maxName) + ")\n"
 	}
 	if len(w.Findings) == 0 && len(lines) == 0 {
-		text += "No time changes.\n"
+		text += nothing + "\n"
 	}
 	for _, line := range lines[:min(len(lines), maxEntries)] {
 		text += "- " + line + "\n"

@@ -1,0 +1,115 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/promote/pipeline"
+)
+
+// pipelineLink is where the pipeline file is explained.
+const pipelineLink = "https://github.com/acme/knative-promote/blob/main/docs/environments.md"
+
+// pipelineRules are about the pipeline file, all of it.
+func pipelineRules() []Rule {
+	return []Rule{
+		{
+			ID: "pipeline-unreadable", Severity: Error, Find: findPipelineUnreadable, Link: pipelineLink,
+			Summary: "`knative-promote.yaml` cannot be read",
+		},
+		{
+			ID: "pipeline-overlay-missing", Severity: Warning, Find: findPipelineMissing, Link: pipelineLink,
+			Summary: "`knative-promote.yaml` names overlays that are not there",
+		},
+	}
+}
+
+// Pipeline is the pipeline file of the infra repository. The zero Pipeline is of a
+// repository that has none.
+type Pipeline struct {
+	File       pipeline.File
+	Unreadable error // why it cannot be read
+}
+
+func findPipelineUnreadable(f Facts) []Finding {
+	why := f.Pipeline.Unreadable
+	if why == nil {
+		return nil
+	}
+	finding := Finding{
+		File:     pipeline.Name,
+		Problem:  pipeline.Name + " cannot be read",
+		Effect:   "Until it can be, no promotion begins, and one that is under way is held before its next commit.",
+		Evidence: why.Error(),
+		Fix:      "Correct the file.",
+	}
+	if at, found := errors.AsType[*strictyaml.Error](why); found {
+		finding.Line = at.Line
+	}
+	return []Finding{finding}
+}
+
+// findPipelineMissing looks for the overlays of the target, and for one of each
+// environment and each exception.
+func findPipelineMissing(f Facts) []Finding {
+	file := f.Pipeline.File
+	if f.Tree == nil {
+		return nil
+	}
+	var found []Finding
+	for _, environment := range file.Environments {
+		if !anywhere(f.Tree, file, environment) {
+			found = append(found, missing(file.Line(environment), fmt.Sprintf("No Service has an overlay in the environment %s", environment), file.Path("*", environment)))
+			continue
+		}
+		exceptions := file.Exceptions(environment)
+		for _, service := range slices.Sorted(maps.Keys(exceptions)) {
+			if overlay := file.Path(service, environment); !there(f.Tree, overlay) {
+				found = append(found, missing(exceptions[service], fmt.Sprintf("%s has an exception for %s, which has no overlay in %s", pipeline.Name, service, environment), overlay))
+			}
+		}
+	}
+	rules := file.Of(f.Request.Overlay, f.Request.Service)
+	if from, is := rules.Settings["from"]; is && !there(f.Tree, from.Text) {
+		finding := missing(from.Line, fmt.Sprintf("%s takes its images from an overlay that is not there", f.Request.Overlay), from.Text)
+		finding.Severity, finding.Effect = Error, "No promotion of it begins."
+		found = append(found, finding)
+	}
+	return found
+}
+
+func missing(line int, problem, overlay string) Finding {
+	return Finding{
+		File: pipeline.Name, Line: line, Problem: problem,
+		Effect:   "What the file says there is about nothing, as where a name is written wrong.",
+		Evidence: "there is no folder " + overlay,
+		Fix:      "Correct the path, or the name, or take it out of the file.",
+	}
+}
+
+// anywhere tells whether some Service has an overlay in the environment.
+func anywhere(tree fs.FS, file pipeline.File, environment string) bool {
+	if !file.PerService() {
+		return there(tree, file.Path("", environment))
+	}
+	folder, of := file.Services(environment)
+	entries, err := fs.ReadDir(tree, path.Clean(folder))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		service := of(e.Name())
+		return service != "" && there(tree, file.Path(service, environment))
+	})
+}
+
+// there tells whether a folder is not known to be missing.
+func there(tree fs.FS, folder string) bool {
+	_, err := fs.Stat(tree, folder)
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,46 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestCompare has what is told of a change of the file.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	before := read(t, begin+`defaults: {probe: /healthz}
+environments:
+  dev:
+  prod: {from: dev, soak: 1h, checks: [e2e]}
+services: {cart: {prod: {steps: [10, 100]}}}
+`)
+	after := read(t, `# the same, but for what is told
+version: 1
+environments:
+  dev:
+  qa: {}
+  prod:
+    checks:
+      - e2e
+    from: dev
+    approval: true
+services: {cart: {prod: {steps: [100]}}}
+defaults: {probe: /healthz}
+path: apps/{service}/overlays/{environment}
+`)
+	removed, added := Compare(before, after)
+	want := [][]string{
+		{"environments: dev, prod", "prod: soak: 1h", "cart: prod: steps: 10, 100"},
+		{"environments: dev, qa, prod", "prod: approval: true", "cart: prod: steps: 100"},
+	}
+	if diff := cmp.Diff(want, [][]string{removed, added}); diff != "" {
+		t.Errorf("removed and added (-want +got):\n%s", diff)
+	}
+	if removed, added := Compare(after, after); len(removed)+len(added) > 0 {
+		t.Errorf("of the same file: %q, %q", removed, added)
+	}
+	if removed, _ := Compare(before, File{}); len(removed) != 7 {
+		t.Errorf("of a file that is deleted: %q", removed)
+	}
+}
