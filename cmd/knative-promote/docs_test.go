@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // TestReference keeps action.yml, docs/reference.md and --help equal to the
@@ -34,6 +35,11 @@ func TestReference(t *testing.T) {
 		checkPart(t, part.file, begin, end, part.want)
 	}
 	golden.File(t, "testdata/usage.txt", usageText())
+	schema, err := inputs.PipelineSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.File(t, root+"/docs/"+strings.TrimSuffix(pipeline.Name, ".yaml")+".schema.json", string(schema))
 }
 
 // checkPart compares what stands between two marks of a file.

@@ -73,6 +73,9 @@ func Inputs() (names, guarded []string) { return slices.Concat(guards, free), sl
 // ofSource are the keys that are about the environment that from names.
 var ofSource = []string{"soak", "checks", "on-config-drift", "wait-for-source"}
 
+// everywhere are the inputs that may be said of all environments at once.
+func everywhere() []string { return slices.DeleteFunc(slices.Concat(guards, free), OfSource) }
+
 // The words that stand for names in the path and in the application.
 const (
 	theService     = "{service}"

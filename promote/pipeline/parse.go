@@ -81,8 +81,7 @@ func (r *reader) path(top strictyaml.Fields) error {
 
 func (r *reader) defaults(top strictyaml.Fields) (err error) {
 	if n := top.Nodes["defaults"]; n != nil {
-		keys := slices.DeleteFunc(slices.Concat(guards, free), func(key string) bool { return key == "from" || slices.Contains(ofSource, key) })
-		r.file.defaults, err = r.settings(n, "defaults", keys)
+		r.file.defaults, err = r.settings(n, "defaults", everywhere())
 	}
 	return err
 }
@@ -181,6 +180,9 @@ func (r *reader) settings(n *yaml.Node, name string, keys []string) (Settings, e
 	all := Settings{}
 	for _, key := range f.Keys {
 		value, err := textOf(f, key)
+		if key == "from" && f.Nodes[key].Kind != yaml.ScalarNode {
+			err = strictyaml.Wrong(f.Nodes[key], "%s: from: %s: expected the name of one environment", name, strictyaml.Shown(f.Nodes[key]))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -53,6 +53,7 @@ func TestParseErrors(t *testing.T) {
 		{begin + "environments: {dev: {approval: yes}}", `line 3: dev: approval: "yes": expected true or false`},
 		{begin + "environments: {dev: {override: guards}}", `line 3: dev: override: "guards": expected true or false`},
 		{begin + "environments: {dev: {application: '{app}'}}", `line 3: dev: application: "{app}": expected no other words in braces than {service} and {environment}`},
+		{begin + "environments: {dev: {}, qa: {}, prod: {from: [dev, qa]}}", "line 3: prod: from: a list: expected the name of one environment"},
 		{begin + "environments: {dev: {from: dev}}", `line 3: dev: from: "dev": it is the first environment: expected no from`},
 		{begin + "environments: {dev: {}, test: {}, prod: {from: stagin}}", `line 3: prod: from: "stagin": expected an environment that stands before it: dev or test`},
 		{begin + "environments:\n  dev: {}\n  test: {from: prod}\n  prod: {from: test}", `line 5: test: from: "prod": expected an environment that stands before it: dev`},

@@ -22,6 +22,16 @@ func CheckValue(input, value string) error {
 	return nil
 }
 
+// PipelineSchema is the JSON schema of the pipeline file, from the rows of the
+// inputs that it may say and the types of their values.
+func PipelineSchema() ([]byte, error) {
+	all := All()
+	return pipeline.Schema(func(input string) pipeline.Value {
+		in := all[slices.IndexFunc(all, func(in Input) bool { return in.Name == input })]
+		return pipeline.Value{Kind: in.Value.(kinded).kind(), Usage: strings.ReplaceAll(in.Usage, "`", "")}
+	})
+}
+
 // WantsPipeline tells whether the command asks the pipeline file: what promotes and
 // what looks at that does, and other commands where inputs are missing, so that no
 // rollback waits for a file that is not needed.

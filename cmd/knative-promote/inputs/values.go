@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // A value checks a text and keeps what it means in the settings. It is a
@@ -37,6 +40,21 @@ func (v value[T]) String() string {
 		return ""
 	}
 	return fmt.Sprint(*v.to)
+}
+
+// A kinded value knows how it is written in YAML.
+type kinded interface{ kind() pipeline.Kind }
+
+func (v value[T]) kind() pipeline.Kind {
+	switch reflect.TypeFor[T]().Kind() {
+	case reflect.Bool:
+		return pipeline.Flag
+	case reflect.Int:
+		return pipeline.Number
+	case reflect.Slice, reflect.Map:
+		return pipeline.List
+	}
+	return pipeline.Text
 }
 
 // parseBool accepts the booleans of YAML 1.2, as the toolkit of GitHub's own

@@ -1,0 +1,148 @@
+package inputs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/xeipuuv/gojsonschema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/pipeline"
+)
+
+// TestPipelineSchema has files that both the schema and the program take, or both
+// refuse.
+func TestPipelineSchema(t *testing.T) {
+	t.Parallel()
+	text, err := PipelineSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	loader := gojsonschema.NewSchemaLoader()
+	loader.AutoDetect, loader.Draft = false, gojsonschema.Draft7 // which knows all that ours says
+	schema, err := loader.Compile(gojsonschema.NewBytesLoader([]byte(strings.Replace(string(text), "https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#", 1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin = "version: 1\npath: apps/{service}/overlays/{environment}\n"
+	for _, test := range []struct {
+		good bool
+		file string
+	}{
+		{true, begin + "environments: {dev: {}, staging: , production: {from: staging, soak: 3600, checks: [e2e], approval: true, override: false, steps: [10@5m, 100]}}"},
+		{true, begin + "environments: {dev: {steps: 100, probe-count: 3, strict: true, wait-for-data: 5m, analysis-args: ['a=b']}}\ndefaults: {application: '{service}', probe: /}\nservices: {web: {dev: {probe: /x}}}"},
+		{false, begin},
+		{false, "path: '{environment}'\nenvironments: {dev: {}}"},
+		{false, "version: 2\npath: '{environment}'\nenvironments: {dev: {}}"},
+		{false, "version: 1\npath: apps\nenvironments: {dev: {}}"},
+		{false, begin + "environments: {}"},
+		{false, begin + "environments: {a/b: {}}"},
+		{false, begin + "environments: [dev]"},
+		{false, begin + "environments: {dev: {token: x}}"},
+		{false, begin + "environments: {dev: {steps: []}}"},
+		{false, begin + "environments: {dev: {steps: [{x: y}]}}"},
+		{false, begin + "environments: {dev: {strict: sometimes}}"},
+		{false, begin + "environments: {dev: {probe-count: many}}"},
+		{false, begin + "environments: {dev: {}, prod: {from: [dev]}}"},
+		{false, begin + "environments: {dev: {}}\ndefaults: {from: dev}"},
+		{false, begin + "environments: {dev: {}}\nservices: {Web: {}}"},
+	} {
+		document, err := yaml.YAMLToJSON([]byte(test.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := schema.Validate(gojsonschema.NewBytesLoader(document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pipeline.Parse([]byte(test.file), CheckValue); (err == nil) != test.good || result.Valid() != test.good {
+			t.Errorf("%s\nthe program: %v, the schema: %v", test.file, err, result.Errors())
+		}
+	}
+}
+
+// TestPipelineInputs looks that what the pipeline file may say are inputs of
+// promote, and none of them a secret.
+func TestPipelineInputs(t *testing.T) {
+	t.Parallel()
+	names, guarded := pipeline.Inputs()
+	all := All()
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(in Input) bool { return in.Name == name })
+		if i < 0 || all[i].Secret || !all[i].isFor(Promote) {
+			t.Errorf("%s is no input that a file of the repository may say", name)
+		}
+	}
+	if len(guarded) == 0 || len(names) <= len(guarded) {
+		t.Errorf("%d inputs, of which %d are guards", len(names), len(guarded))
+	}
+}
+
+// TestReadPipeline has what the settings come to where the file says something.
+func TestReadPipeline(t *testing.T) {
+	t.Parallel()
+	file, err := pipeline.Parse([]byte(`version: 1
+path: apps/{service}/overlays/{environment}
+defaults: {application: "{service}-{environment}", argocd-server: argo.example.com, timeout: 2h}
+environments:
+  staging: {}
+  production: {from: staging, soak: 1h, steps: "10@30m,100", strict: true, override: true}
+`), CheckValue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := []string{"INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ARGOCD-SERVER=", "INPUT_STEPS=100", "INPUT_TIMEOUT=30m", "INPUT_STRICT=false"}
+	for _, test := range []struct {
+		env  []string
+		want string
+		fail string
+	}{
+		{env: []string{"INPUT_ENVIRONMENT=production"},
+			want: "apps/product-import/overlays/production product-import-production argo.example.com from=apps/product-import/overlays/staging soak=1h0m0s steps=2 strict=true timeout=2h0m0s images=0"},
+		{env: []string{"INPUT_ENVIRONMENT=staging", "INPUT_IMAGE=app:v2"},
+			want: "apps/product-import/overlays/staging product-import-staging argo.example.com from= soak=0s steps=1 strict=false timeout=2h0m0s images=1"},
+		{env: []string{"INPUT_PATH=./apps/product-import/overlays/production/", "INPUT_SOAK=2h", "INPUT_TIMEOUT=3h", "INPUT_ARGOCD-SERVER=other.example.com", "INPUT_FROM=staging"},
+			want: "apps/product-import/overlays/production product-import-production other.example.com from=apps/product-import/overlays/staging soak=2h0m0s steps=2 strict=true timeout=3h0m0s images=0"},
+		{env: []string{"INPUT_ENVIRONMENT=production", "INPUT_IMAGE=app:v2", "INPUT_OVERRIDE=guards", "INPUT_REASON=x"},
+			want: "apps/product-import/overlays/production product-import-production argo.example.com from= soak=0s steps=2 strict=true timeout=2h0m0s images=1"},
+		{env: []string{"INPUT_PATH=apps/x/overlays/other", "INPUT_APPLICATION=a", "INPUT_ARGOCD-SERVER=b"},
+			want: "apps/x/overlays/other a b from= soak=0s steps=1 strict=false timeout=30m0s images=0"},
+		{env: []string{"INPUT_ENVIRONMENT=production", "INPUT_SOAK=soon"},
+			fail: `soak: "soon" (INPUT_SOAK): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 1h`},
+		{env: []string{"INPUT_ENVIRONMENT=production", "INPUT_TIMEOUT=10m"},
+			fail: `timeout: "10m0s": the steps alone must stay good for 30m0s; expected more than that, for example: 1h0m0s`},
+	} {
+		s, err := readWith(t, file, append(slices.Clone(base), test.env...)...)
+		got := strings.Join([]string{s.Target.Overlay, s.Target.App.String(), s.Argo.Server}, " ")
+		got += fmt.Sprintf(" from=%s soak=%s steps=%d strict=%t timeout=%s images=%d", s.Promote.From, s.Promote.Soak, len(s.Promote.Steps), s.Promote.Strict, s.Timeout, len(s.Promote.Images))
+		if test.fail != "" {
+			got, test.want = "", test.fail
+			if err != nil {
+				got = err.Error()
+			}
+		} else if err != nil {
+			t.Errorf("%v: %v", test.env, err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", test.env, diff)
+		}
+	}
+	s, err := readWith(t, file, append(base, "INPUT_ENVIRONMENT=production")...)
+	if got, want := s.CommandLine(Promote, func(Input) bool { return true }), "knative-promote promote --service product-import --environment production --repository acme/infra"; got != want || err != nil {
+		t.Errorf("the command to paste is\n%s, %v\nwant\n%s", got, err, want)
+	}
+	if got, want := s.Promote.Guards.Given["soak"]+s.Promote.Guards.Given["on-failure"], "1h"+string(promote.RollBack); got != want {
+		t.Errorf("the run keeps that it was given %q, want %q", got, want)
+	}
+}
+
+func readWith(t *testing.T, file pipeline.File, env ...string) (Settings, error) {
+	t.Helper()
+	return Read(Parse(nil), consoletest.Enough(env...), console.Workflow{ServerURL: "https://github.com"}, file)
+}
