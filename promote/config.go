@@ -75,6 +75,8 @@ type Config struct {
 	Actor  string // who started the run, for the commit and the report
 	DryRun bool   // plan and check, push nothing
 
+	// Approved is who has approved of the run, for the record and the report.
+	Approved string
 	// CodeCommit is the commit of the service's own repository that the run was
 	// started for, as owner/repository@commit, for the record.
 	CodeCommit string

@@ -29,7 +29,7 @@ func newJournal(command Command, c Config, target Target, started time.Time, rep
 	}
 	j := &journal{reporter: reporter, result: Result{
 		Command: command, DryRun: c.DryRun, Target: target,
-		RunURL: c.RunURL, Actor: c.Actor, Started: started,
+		RunURL: c.RunURL, Actor: c.Actor, Approved: c.Approved, Started: started,
 	}}
 	if command == CommandRollback {
 		j.result.Reason = c.Reason

@@ -36,6 +36,7 @@ type Record struct {
 	Started   time.Time `yaml:"started"`
 	Run       string    `yaml:"run,omitempty"`         // address of the workflow run
 	Actor     string    `yaml:"actor,omitempty"`       // who started it
+	Approved  string    `yaml:"approved,omitempty"`    // who has approved of it
 	Code      string    `yaml:"code,omitempty"`        // repository@commit that it was started for
 	Source    Source    `yaml:"source,omitempty,flow"` // the environment that To's images were taken from
 	Past      []Entry   `yaml:"past,omitempty"`        // what came before, newest first
@@ -69,6 +70,7 @@ type Entry struct {
 	Started   time.Time `yaml:"started" json:"started"`
 	Run       string    `yaml:"run,omitempty" json:"run,omitempty"`
 	Actor     string    `yaml:"actor,omitempty" json:"actor,omitempty"`
+	Approved  string    `yaml:"approved,omitempty" json:"approved,omitempty"`
 }
 
 // The bounds of a record.
@@ -143,7 +145,7 @@ func (r Record) rolledBackFrom() string {
 func (r Record) entry() Entry {
 	e := Entry{
 		Rollback: r.Step == stepRollback, Promotion: r.Promotion, To: r.To, From: r.From, Base: r.Base,
-		Started: r.Started, Run: r.Run, Actor: r.Actor,
+		Started: r.Started, Run: r.Run, Actor: r.Actor, Approved: r.Approved,
 	}
 	switch {
 	case r.rollsBack():
@@ -184,7 +186,7 @@ func (r Record) encode() ([]byte, error) {
 	}
 	r.Format = recordFormat
 	r.Started, r.Passed = r.Started.UTC().Truncate(time.Second), r.Passed.UTC().Truncate(time.Second)
-	r.Run, r.Actor, r.Code = word(r.Run), word(r.Actor), word(r.Code)
+	r.Run, r.Actor, r.Approved, r.Code = word(r.Run), word(r.Actor), word(r.Approved), word(r.Code)
 	for {
 		text, err := r.text()
 		if err != nil {

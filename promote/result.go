@@ -74,6 +74,7 @@ type Result struct {
 	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
 	RunURL           string                    `json:"run-url,omitempty"`
 	Actor            string                    `json:"actor,omitempty"`
+	Approved         string                    `json:"approved,omitempty"` // who has approved of the run
 	Started          time.Time                 `json:"started"`
 	Ended            time.Time                 `json:"ended,omitzero"`
 }

@@ -18,6 +18,8 @@ type forge interface {
 	PullRequestOf(ctx context.Context, commit string) (int, error)
 	// UnmergedOfFork says whether a pull request is a fork's that nobody has merged.
 	UnmergedOfFork(ctx context.Context, pull int) (bool, error)
+	// Approvals are who has approved of an environment in a workflow run.
+	Approvals(ctx context.Context, run int64, environment string) ([]string, error)
 }
 
 // forgeOf speaks to the repository of the workflow. What needs it can be done
@@ -30,7 +32,7 @@ func forgeOf(s inputs.Settings, w console.Workflow, c *console.Console) (forge, 
 	if err != nil {
 		return nil, err
 	}
-	return gitHub{client.Upsert, client.PullRequestOf, client.UnmergedOfFork}, nil
+	return gitHub{client.Upsert, client.PullRequestOf, client.UnmergedOfFork, client.Approvals}, nil
 }
 
 // gitHub is GitHub's client by its functions. As the value of an interface the
@@ -39,6 +41,7 @@ type gitHub struct {
 	upsert         func(ctx context.Context, pull int, marker, body string) error
 	pullRequestOf  func(ctx context.Context, commit string) (int, error)
 	unmergedOfFork func(ctx context.Context, pull int) (bool, error)
+	approvals      func(ctx context.Context, run int64, environment string) ([]string, error)
 }
 
 func (g gitHub) Upsert(ctx context.Context, pull int, marker, body string) error {
@@ -51,6 +54,10 @@ func (g gitHub) PullRequestOf(ctx context.Context, commit string) (int, error) {
 
 func (g gitHub) UnmergedOfFork(ctx context.Context, pull int) (bool, error) {
 	return g.unmergedOfFork(ctx, pull)
+}
+
+func (g gitHub) Approvals(ctx context.Context, run int64, environment string) ([]string, error) {
+	return g.approvals(ctx, run, environment)
 }
 
 // checkPullRequest asks GitHub whose pull request it is where the event does

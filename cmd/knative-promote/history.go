@@ -10,6 +10,14 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
+// by is who started a promotion, and who has approved of it.
+func by(e promote.Entry) string {
+	if e.Approved == "" {
+		return e.Actor
+	}
+	return strings.TrimSpace(e.Actor + ", approved by " + e.Approved)
+}
+
 // history prints the promotions that the record has, newest first.
 func (t task) history(ctx context.Context) error {
 	on, err := t.connect(nil)
@@ -31,7 +39,7 @@ func (t task) history(ctx context.Context) error {
 	for _, e := range entries {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.10s\t%s\n",
 			e.Started.UTC().Format("2006-01-02 15:04 UTC"), cmp.Or(string(e.Ended), "under way"), e.To.Revision, e.From.Revision,
-			strings.Join(e.To.Images, ","), e.Base, e.Actor)
+			strings.Join(e.To.Images, ","), e.Base, by(e))
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
+	"strconv"
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -120,4 +122,28 @@ func (c call) heldBefore(last promote.Result, s inputs.Settings) promote.Result 
 	last.Reason = fmt.Sprintf("held before %s, which wants an approval (%s:%d): promote it alone, in a job with a GitHub environment that has reviewers", s.Target.Environment, pipeline.Name, s.Rules.Approval)
 	c.console.Printf("%s", last.Reason)
 	return last
+}
+
+// noteApproval keeps who has approved of the run where the file wants somebody to:
+// by then the job's GitHub environment has let it begin. Not to know is a warning.
+func (t *task) noteApproval(ctx context.Context) {
+	s, w := t.settings, t.workflow
+	if s.Rules.Approval == 0 || s.Command != inputs.Promote || s.Promote.DryRun || w.RunURL == "" {
+		return
+	}
+	var names []string
+	run, err := strconv.ParseInt(path.Base(w.RunURL), 10, 64)
+	if err == nil {
+		var hub forge
+		if hub, err = forgeOf(s, w, t.console); err == nil {
+			names, err = hub.Approvals(ctx, run, s.Rules.Environment)
+		}
+	}
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("nobody has approved of %s in this workflow run: expected a job with the GitHub environment %s, which has reviewers", s.Rules.Environment, s.Rules.Environment)
+	}
+	if err != nil {
+		t.console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
+	}
+	t.settings.Promote.Approved = strings.Join(names, ", ")
 }

@@ -67,6 +67,7 @@ func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
+	t.noteApproval(limited)
 	return t.execute(limited)
 }
 

@@ -91,6 +91,7 @@ func (w *world) begin(env *testscript.Env) error {
 	w.hub.AddPull(githubtest.Pull{Number: 7, State: "closed", Merge: mergeCommit})
 	w.hub.AddPull(githubtest.Pull{Number: 12, State: "open", Fork: true})
 	w.hub.AddPull(githubtest.Pull{Number: 13, State: "open"})
+	w.hub.Approvals = []githubtest.Approval{{User: "alice", Environment: "production", State: "approved"}, {User: "mallory", Environment: "staging", State: "approved"}}
 	w.hub.Infra.Repository, w.hub.Infra.Token = "acme/infra", gitToken
 	w.hub.App = &githubtest.App{
 		ID: "4711", Repository: "acme/infra", Life: time.Hour, Token: func() string { return gitToken },

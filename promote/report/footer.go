@@ -15,7 +15,7 @@ func footer(r promote.Result) string {
 		parts = append(parts, link("Workflow run", r.RunURL))
 	}
 	for _, part := range []struct{ words, name string }{
-		{"Overlay ", r.Overlay}, {"Argo CD application ", r.App.String()}, {"promotion ", r.Promotion}, {"started by ", r.Actor},
+		{"Overlay ", r.Overlay}, {"Argo CD application ", r.App.String()}, {"promotion ", r.Promotion}, {"started by ", r.Actor}, {"approved by ", r.Approved},
 	} {
 		if part.name != "" {
 			parts = append(parts, part.words+code(part.name, maxName))

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -145,4 +146,23 @@ environments:
 func readWith(t *testing.T, file pipeline.File, env ...string) (Settings, error) {
 	t.Helper()
 	return Read(Parse(nil), consoletest.Enough(env...), console.Workflow{ServerURL: "https://github.com"}, file)
+}
+
+// TestPipelineExample reads the example file.
+func TestPipelineExample(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../.github/examples/knative-promote.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := pipeline.Parse(text, CheckValue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, environment := range []string{"dev", "staging", "production"} {
+		s, err := readWith(t, file, "INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ENVIRONMENT="+environment)
+		if err != nil || s.Target.App.Name != "product-import-"+environment || (s.Promote.From == "") != (i == 0) {
+			t.Errorf("%s: %v, application %s, images from %q", environment, err, s.Target.App, s.Promote.From)
+		}
+	}
 }

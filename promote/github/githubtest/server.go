@@ -19,6 +19,7 @@ type Server struct {
 	Login      string // whose token it is; an app's ends in [bot]
 	App        *App   // that has tokens made; nil: none
 	Infra      Infra  // the infra repository, whose commits have statuses
+	Approvals  []Approval
 
 	// Fault may answer a request in the server's stead; it reports whether it did.
 	Fault func(http.ResponseWriter, *http.Request) bool
@@ -128,6 +129,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("DELETE "+repository+"/issues/comments/{id}", s.remove)
 	mux.HandleFunc("GET "+repository+"/pulls/{pull}", s.pull)
 	mux.HandleFunc("GET "+repository+"/commits/{commit}/pulls", s.pullsOf)
+	mux.HandleFunc("GET "+repository+"/actions/runs/{run}/approvals", s.approvals)
 	if s.App != nil {
 		s.App.routes(mux)
 	}
