@@ -118,6 +118,9 @@ func (c call) oneByOne(ctx context.Context, environments []string, arguments inp
 // heldBefore is how a run over several environments ends before one that wants an
 // approval: with the Result of the one before, held.
 func (c call) heldBefore(last promote.Result, s inputs.Settings) promote.Result {
+	if last.Overlay == "" {
+		last.Target = s.Target // it is the first of them
+	}
 	last.Command, last.Status = s.Command, promote.Held
 	last.Reason = fmt.Sprintf("held before %s, which wants an approval (%s:%d): promote it alone, in a job with a GitHub environment that has reviewers", s.Target.Environment, pipeline.Name, s.Rules.Approval)
 	c.console.Printf("%s", last.Reason)

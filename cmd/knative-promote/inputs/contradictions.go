@@ -37,7 +37,7 @@ func (s *Settings) checkFrom(given origins) string {
 		return ""
 	}
 	switch {
-	case given.source("image") != "":
+	case given.source("image") != "" && !bySaid(from):
 		return fmt.Sprintf("image (%s): from is set too (%s), and says which images are promoted; remove one of them", given.source("image"), from)
 	case s.Promote.From == s.Target.Overlay:
 		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment", s.Promote.From)

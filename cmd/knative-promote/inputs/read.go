@@ -36,6 +36,8 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 	switch {
 	case lost != "":
 		wrong = append(wrong, lost)
+	case len(s.Several) > 0 && s.Command != Promote:
+		wrong = append(wrong, fmt.Sprintf("environment: %q: the command %s is for one environment; expected one of %s", strings.Join(s.Several, ","), s.Command, strings.Join(s.Several, ", ")))
 	case len(s.Several) == 0:
 		wrong = append(wrong, s.missing(given)...)
 		wrong = append(wrong, s.looser(r, given)...)
