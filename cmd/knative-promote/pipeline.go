@@ -45,17 +45,22 @@ func (i *infraBranch) Tip(ctx context.Context) (gitops.Snapshot, error) {
 }
 
 // read reads the inputs, and what the pipeline file says of the target. Where the
-// inputs are complete without that file, what keeps it from being read is said
-// where the run reads the tip.
+// inputs are complete without that file, what keeps the tip from being read is said
+// where the run reads it, and what rolls back or looks goes on without a file that
+// cannot be read.
 func (c call) read(ctx context.Context, arguments inputs.Arguments) (task, error) {
 	s, wrong := inputs.Read(arguments, c.getenv, c.workflow, pipeline.File{})
 	t := task{settings: s, workflow: c.workflow, console: c.console, cancelled: c.cancelled}
-	if !s.Reached || !s.WantsPipeline(wrong != nil) {
+	if !s.Reached || !s.WantsPipeline() {
 		return t, wrong
 	}
 	file, err := t.pipeline(ctx)
-	if err != nil && (wrong != nil || t.infra == nil || t.infra.err == nil) {
+	untold := t.infra != nil && t.infra.err != nil
+	if err != nil && (wrong != nil || s.NeedsPipeline() && !untold) {
 		return t, err
+	}
+	if err != nil && !untold && s.Command != inputs.Check { // which has a finding for it
+		c.console.Warning(console.Note{Title: "Going on without the pipeline file", Text: err.Error()})
 	}
 	t.settings, wrong = inputs.Read(arguments, c.getenv, c.workflow, file)
 	return t, wrong
@@ -70,7 +75,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 		if err != nil {
 			return pipeline.File{}, err
 		}
-		return t.parse(tip)
+		return promote.ReadPipeline(tip, inputs.CheckValue)
 	}
 	opened, err := t.open()
 	if err != nil {
@@ -83,17 +88,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 		return pipeline.File{}, err
 	}
 	opened.read = tip.Commit.Hash
-	return t.parse(tip)
-}
-
-// parse is the pipeline file of a commit. What cannot be read is a finding of the
-// command check.
-func (t *task) parse(tip gitops.Snapshot) (pipeline.File, error) {
-	file, err := promote.ReadPipeline(tip, inputs.CheckValue)
-	if is[*promote.GuardError](err) && t.settings.Command == inputs.Check && t.settings.Target.Overlay != "" {
-		return pipeline.File{}, nil
-	}
-	return file, err
+	return promote.ReadPipeline(tip, inputs.CheckValue)
 }
 
 // oneByOne promotes several environments, one after the other and each as a run

@@ -57,13 +57,13 @@ var guards = []string{
 	"from", "soak", "checks", "on-config-drift",
 	"steps", "windows", "preflight", "policies", "pod-security", "strict",
 	"probe", "probe-count", "warm-up", "compare", "load", "slo", "analysis", "analysis-args",
-	"on-failure", "on-inconclusive",
+	"on-failure", "on-inconclusive", "mode",
 }
 
 // free are the inputs whose values the file says for whoever is given none.
 var free = []string{
 	"application", "project", "argocd-server", "argocd-root-path", "probe-connect", "prometheus", "candidate-tag", "keep-previous", "statuses",
-	"wait-for-source", "wait-for-data", "timeout", "wait-timeout",
+	"merge", "merge-timeout", "wait-for-source", "wait-for-data", "timeout", "wait-timeout",
 }
 
 // Inputs are the names of the inputs that an environment may say. Of those the

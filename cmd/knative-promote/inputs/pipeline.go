@@ -32,18 +32,12 @@ func PipelineSchema() ([]byte, error) {
 	})
 }
 
-// WantsPipeline tells whether the command asks the pipeline file: what promotes and
-// what looks at that does, and other commands where inputs are missing, so that no
-// rollback waits for a file that is not needed.
-func (s *Settings) WantsPipeline(incomplete bool) bool {
-	switch s.Command {
-	case Promote, Check:
-		return true
-	case Diff:
-		return !s.DiffsCheckout()
-	}
-	return incomplete
-}
+// WantsPipeline tells whether the command asks the pipeline file.
+func (s *Settings) WantsPipeline() bool { return !s.DiffsCheckout() }
+
+// NeedsPipeline tells whether the command does nothing where there is such a file
+// that cannot be read. No rollback waits until somebody has corrected it.
+func (s *Settings) NeedsPipeline() bool { return s.Command == Promote || s.Command == Diff }
 
 // For is the same command line for one environment of several. The images are
 // given to those whose images come from nowhere else.
