@@ -79,10 +79,10 @@ func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) ([]*knative
 func stepRecord(c Config, plan Plan, step string, before Record) Record {
 	r := Record{
 		Promotion: plan.ID, Overlay: plan.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
-		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Approved: c.Approved, Code: c.CodeCommit, Source: plan.source, Past: before.of(plan.Overlay).after(),
+		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Approved: c.Approved, Code: c.CodeCommit, Source: plan.source, Pull: plan.pull, Past: before.of(plan.Overlay).after(),
 	}
 	if before.Promotion == plan.ID {
-		r.Started, r.Past, r.Source = before.Started, before.Past, before.Source
+		r.Started, r.Past, r.Source, r.Pull = before.Started, before.Past, before.Source, before.Pull
 		r.Approved = cmp.Or(r.Approved, before.Approved)
 	}
 	return r

@@ -44,6 +44,7 @@ type Plan struct {
 	Steps []PlannedStep
 
 	source   Source         // what the images were taken from
+	pull     int            // the pull request that begins it; 0: none does
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
 	now      *knative.State // what the first commit starts from

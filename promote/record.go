@@ -34,12 +34,13 @@ type Record struct {
 	From      Version   `yaml:"from,omitempty,flow"` // what had the traffic before; zero on a first deployment
 	Base      string    `yaml:"base,omitempty"`      // commit with the overlay from before; empty: nothing to roll back to
 	Started   time.Time `yaml:"started"`
-	Run       string    `yaml:"run,omitempty"`         // address of the workflow run
-	Actor     string    `yaml:"actor,omitempty"`       // who started it
-	Approved  string    `yaml:"approved,omitempty"`    // who has approved of it
-	Code      string    `yaml:"code,omitempty"`        // repository@commit that it was started for
-	Source    Source    `yaml:"source,omitempty,flow"` // the environment that To's images were taken from
-	Past      []Entry   `yaml:"past,omitempty"`        // what came before, newest first
+	Run       string    `yaml:"run,omitempty"`          // address of the workflow run
+	Actor     string    `yaml:"actor,omitempty"`        // who started it
+	Approved  string    `yaml:"approved,omitempty"`     // who has approved of it
+	Code      string    `yaml:"code,omitempty"`         // repository@commit that it was started for
+	Source    Source    `yaml:"source,omitempty,flow"`  // the environment that To's images were taken from
+	Pull      int       `yaml:"pull-request,omitempty"` // that brought it, by its number; 0: none did
+	Past      []Entry   `yaml:"past,omitempty"`         // what came before, newest first
 }
 
 // A Version is a revision and the images of its containers.
@@ -280,6 +281,8 @@ func (r Record) check() error {
 		return fmt.Errorf("commit: %q is no commit", r.Commit)
 	case !recordBase.MatchString(r.Base):
 		return fmt.Errorf("base: %q is no commit", r.Base)
+	case r.Pull < 0:
+		return fmt.Errorf("pull-request: %d is no number of one", r.Pull)
 	case len(r.Past) > pastLimit:
 		return fmt.Errorf("past: there are %d entries, and may be %d", len(r.Past), pastLimit)
 	}

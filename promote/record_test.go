@@ -22,7 +22,7 @@ func someRecord() Record {
 		To:   Version{Revision: "web-3f9c2d1e", Images: []string{"ghcr.io/acme/web:v2"}, InitImages: []string{"ghcr.io/acme/migrate:v2"}},
 		From: Version{Revision: "web-8a71e0c4", Images: []string{"ghcr.io/acme/web:v1"}, InitImages: []string{"ghcr.io/acme/migrate:v1"}},
 		Base: someCommit, Started: at, Run: "https://github.com/acme/web/actions/runs/1", Actor: "octocat", Code: "acme/web@" + someCommit,
-		Source: Source{Overlay: "apps/web/overlays/staging", Commit: someCommit, Revision: "web-5d1c2b0f"},
+		Source: Source{Overlay: "apps/web/overlays/staging", Commit: someCommit, Revision: "web-5d1c2b0f"}, Pull: 13,
 		Past: []Entry{
 			{Ended: Promoted, Promotion: "8a71e0c43f9c", To: Version{Revision: "web-8a71e0c4", Images: []string{"ghcr.io/acme/web:v1"}}, Base: someCommit, Started: at.Add(-time.Hour), Actor: "Ada: \"#1\"\n- x"},
 			{Ended: RolledBack, Rollback: true, Promotion: "8a71e0c43f9d", To: Version{Revision: "web-00001"}, From: Version{Revision: "web-00002"}, Started: at.Add(-2 * time.Hour)},
@@ -57,6 +57,7 @@ run: https://github.com/acme/web/actions/runs/1
 actor: octocat
 code: acme/web@74e5219b3179dd83185b313e8da45aa39506eafd
 source: {overlay: apps/web/overlays/staging, commit: 74e5219b3179dd83185b313e8da45aa39506eafd, revision: web-5d1c2b0f}
+pull-request: 13
 past:
   - {ended: promoted, promotion: 8a71e0c43f9c, to: {revision: web-8a71e0c4, images: ['ghcr.io/acme/web:v1']}, base: 74e5219b3179dd83185b313e8da45aa39506eafd, started: '2026-11-22T09:00:00Z', actor: "Ada: \"#1\"\n- x"}
   - {ended: rolled-back, rollback: true, promotion: 8a71e0c43f9d, to: {revision: web-00001}, from: {revision: web-00002}, started: '2026-11-22T08:00:00Z'}
@@ -79,7 +80,7 @@ func TestRecordRefused(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"cut":           {strings.Join(lines[:8], ""), "its end is missing"},
 		"line lost":     {strings.Join(append(lines[:9:9], lines[10:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
-		"entry lost":    {strings.Join(append(lines[:16:16], lines[17:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
+		"entry lost":    {strings.Join(append(lines[:17:17], lines[18:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
 		"share":         {strings.Replace(text, "percent: 10", "percent: 11", 1), "percent: 11 does not belong to step 10"},
 		"actor":         {strings.Replace(text, "octocat", "octopus", 1), "its checksum does not fit: lines were changed, lost or merged"},
 		"both sides":    {lines[0] + lines[1] + "promotion: 3f9c2d1e8a72\n" + strings.Join(lines[2:], ""), `it is not written as this version writes it: yaml: unmarshal errors: line 3: mapping key "promotion" already defined at line 2`},
@@ -93,6 +94,7 @@ func TestRecordRefused(t *testing.T) {
 		"no revision":   {strings.Replace(text, "web-3f9c2d1e", `""`, 1), "to: a revision is missing"},
 		"commit":        {strings.Replace(text, "commit: 74e5", "commit: main", 1), `commit: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
 		"base":          {strings.Replace(text, "base: 74e5", "base: main", 1), `base: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
+		"pull request":  {strings.Replace(text, "pull-request: 13", "pull-request: -1", 1), "pull-request: -1 is no number of one"},
 		"text after it": {text + "more: 1\n", "its checksum does not fit: lines were changed, lost or merged"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +153,7 @@ func TestRecordOfHostileText(t *testing.T) {
 	}
 	r := someRecord()
 	r.To.Images = []string{"a\nb\u2028c"}
-	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != 19 {
+	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != 20 {
 		t.Errorf("an image with line breaks makes more lines:\n%s", out)
 	}
 }

@@ -19,10 +19,11 @@ const (
 	CommandRollback Command = "rollback"
 	CommandCheck    Command = "check"
 	CommandDiff     Command = "diff"
+	CommandPrepare  Command = "prepare"
 	CommandHistory  Command = "history"
 )
 
-// Pushes tells whether the command may change the infra repository.
+// Pushes tells whether the command may change the branch that Argo CD syncs.
 func (c Command) Pushes() bool { return c == CommandPromote || c == CommandRollback }
 
 // Status is how a run ended.
@@ -32,6 +33,7 @@ type Status string
 const (
 	Promoted   Status = "promoted"
 	Unchanged  Status = "unchanged"
+	Prepared   Status = "prepared" // a pull request's branch has a new commit
 	RolledBack Status = "rolled-back"
 	Held       Status = "held"
 	Superseded Status = "superseded"
@@ -71,7 +73,8 @@ type Result struct {
 	Before           []byte                    `json:"-"` // the manifest that the overlay rendered before; not to be written to
 	After            []byte                    `json:"-"` // and what it renders when all is done
 	Steps            []StepResult              `json:"steps"`
-	Findings         []check.Finding           `json:"findings,omitempty"` // of the preflight, or of the command check
+	Findings         []check.Finding           `json:"findings,omitempty"`   // of the preflight, or of the command check
+	Candidates       []Candidate               `json:"candidates,omitempty"` // that the command prepare has found or made
 	RunURL           string                    `json:"run-url,omitempty"`
 	Actor            string                    `json:"actor,omitempty"`
 	Approved         string                    `json:"approved,omitempty"` // who has approved of the run

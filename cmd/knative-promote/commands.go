@@ -24,6 +24,7 @@ func commandTable() []command {
 		{inputs.Rollback, "restore an earlier promotion in one commit", changes(promote.Rollback)},
 		{inputs.Check, "look for what would break a promotion, and change nothing", task.check},
 		{inputs.Diff, "show what would change, and change nothing", task.diff},
+		{inputs.Prepare, "make what a pull request changes of a template a candidate at 0 %, in a commit on its own branch", task.prepare},
 		{inputs.History, "list the promotions", looks(task.history)},
 	}
 }

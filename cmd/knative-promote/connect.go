@@ -29,11 +29,7 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 			return on, badSetting(err)
 		}
 		repo := found.Repo
-		repo.Author, repo.Committer = s.Author, s.Committer
-		if signer := s.Promote.Signer; signer != nil {
-			repo.Sign = signer.Sign
-		}
-		on.Branch, on.Commits, on.PushRight = masked{tracedEdits{found, t.console}, t.console.Redact}, repo, repo
+		on.Branch, on.Commits, on.PushRight = t.written(found, repo), repo, repo
 		if s.AsksForge(t.workflow) {
 			forge, err := forgeOfInfra(s, t.workflow, t.console, github.Contents)
 			if err != nil {
@@ -65,6 +61,17 @@ func (t task) open() (*infraBranch, error) {
 	}
 	repo, err := open(t.settings, t.workflow, t.console)
 	return &infraBranch{Repo: repo}, err
+}
+
+// written is a branch of a repository that gets commits as the settings want
+// them.
+func (t task) written(branch promote.Branch, repo *gitops.Repo) promote.Branch {
+	s := t.settings
+	repo.Author, repo.Committer = s.Author, s.Committer
+	if signer := s.Promote.Signer; signer != nil {
+		repo.Sign = signer.Sign
+	}
+	return masked{tracedEdits{branch, t.console}, t.console.Redact}
 }
 
 // sources are what AnalysisTemplates measure with. Without Argo CD nobody could

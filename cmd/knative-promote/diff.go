@@ -27,7 +27,7 @@ func (t task) diffCheckout(ctx context.Context) (promote.Result, error) {
 	if err := r.Summarize(report.DiffSummary(diff, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
-	if err := t.commentDiff(ctx, report.DiffComment(diff)); err != nil {
+	if err := t.comment(ctx, report.DiffMarker, report.DiffComment(diff)); err != nil {
 		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 	}
 	result, err := t.looked(ctx, cmp.Or(refused, unrendered(diff.Overlays), errorsIn(diff.Findings())))
@@ -86,7 +86,9 @@ func (t task) showOverlay(o report.Overlay) {
 	}
 }
 
-func (t task) commentDiff(ctx context.Context, comment string) error {
+// comment writes the comment that has the marker on the event's pull request, where
+// there is one.
+func (t task) comment(ctx context.Context, marker, text string) error {
 	s, w := t.settings, t.workflow
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
@@ -95,7 +97,7 @@ func (t task) commentDiff(ctx context.Context, comment string) error {
 	if err != nil {
 		return err
 	}
-	return writeComment(ctx, hub, s.PullRequest, report.DiffMarker, comment, t.console)
+	return writeComment(ctx, hub, s.PullRequest, marker, text, t.console)
 }
 
 // unrendered is the error of overlays that do not render.

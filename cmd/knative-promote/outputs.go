@@ -20,7 +20,7 @@ type outputRow struct {
 // outputTable is the table of outputs.
 func outputTable() []outputRow {
 	return []outputRow{
-		{"status", "how the run ended: `promoted`, `unchanged`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `proposed`, `not-merged`, `failed` or `cancelled`",
+		{"status", "how the run ended: `promoted`, `unchanged`, `prepared`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `proposed`, `not-merged`, `failed` or `cancelled`",
 			func(r promote.Result) string { return string(cmp.Or(r.Status, promote.Failed)) }},
 		{"changed", "`true` if this run pushed a commit, else `false`",
 			func(r promote.Result) string { return strconv.FormatBool(r.Changed) }},
@@ -46,6 +46,8 @@ func outputTable() []outputRow {
 			func(r promote.Result) string { return timeText(r.NotBefore) }},
 		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
 			func(r promote.Result) string { return r.Difference.String() }},
+		{"candidates", "for `prepare`: the candidates that the pull request has, or that the push has brought and that wait for `promote`, as a list in JSON: path, service and environment of each",
+			candidatesText},
 		{"findings", "what `check`, `diff` or the preflight of a promotion found, in JSON",
 			func(r promote.Result) string { return jsonText(r.Findings) }},
 		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons, and the fields of the rendered manifests that change",
@@ -60,6 +62,14 @@ func outputsOf(result promote.Result) []console.Output {
 		outputs = append(outputs, console.Output{Name: row.Name, Value: row.Value(result)})
 	}
 	return outputs
+}
+
+// candidatesText is a list also where it is empty, for a workflow's matrix.
+func candidatesText(r promote.Result) string {
+	if r.Command == promote.CommandPrepare {
+		return jsonText(append([]promote.Candidate{}, r.Candidates...))
+	}
+	return ""
 }
 
 // jsonUnlessZero is the source in JSON, and empty for none.

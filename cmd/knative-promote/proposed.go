@@ -48,9 +48,8 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 // compared are the two commits of the difference: the checked-out one, and
 // where it is to be merged into.
 func (t task) compared(ctx context.Context) (base, head gitops.Snapshot, err error) {
-	head, err = gitops.Checkout(ctx, t.workflow.Workspace)
-	if err != nil {
-		return base, head, fmt.Errorf("diff without image compares the checked-out commit (in a workflow, add actions/checkout before): %w", err)
+	if head, err = t.checkedOut(ctx, "diff without image compares"); err != nil {
+		return base, head, err
 	}
 	repo, err := open(t.settings, t.workflow, t.console)
 	if err != nil {
@@ -58,6 +57,15 @@ func (t task) compared(ctx context.Context) (base, head gitops.Snapshot, err err
 	}
 	base, err = baseOf(ctx, repo, head, t.workflow)
 	return base, head, err
+}
+
+// checkedOut is the commit that is checked out. An error says what does what with it.
+func (t task) checkedOut(ctx context.Context, what string) (gitops.Snapshot, error) {
+	head, err := gitops.Checkout(ctx, t.workflow.Workspace)
+	if err != nil {
+		err = fmt.Errorf("%s the checked-out commit (in a workflow, add actions/checkout before): %w", what, err)
+	}
+	return head, err
 }
 
 // baseOf is the commit to compare with: the first parent of a pull request's

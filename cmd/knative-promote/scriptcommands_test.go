@@ -34,10 +34,11 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"gitlog":     gitlog,          // gitlog: print the subjects since the seed, oldest first
 		"comment":    comment,         // comment PULL: print the one comment on it; with a count, how many
 		"argo":       argocd,          // see there
+		"pull":       pull,            // see there
 		"github":     hub,             // github down|up|no-statuses
 		"prometheus": startPrometheus, // see there
 		"status":     commitStatus,    // see there
-		"pull":       pulls,           // see there
+		"proposal":   proposals,       // see there
 		"sign":       sign,            // see there
 		"output":     outputIs,        // output NAME REGEXP: what the last program told the runner
 	}

@@ -52,14 +52,19 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 			w.reached(fmt.Sprintf("push %d arrives", w.pushes))
 		}
 		next.ServeHTTP(out, r)
-		if tips, err := gittest.Git(w.bare, nil, "for-each-ref", "--format=%(objectname)", "refs/heads"); err == nil {
-			w.arrived(strings.Fields(tips)...)
-		}
+		w.noteTips()
 		if push {
 			w.landed++
 			w.reached(fmt.Sprintf("push %d is done", w.pushes))
 		}
 	})
+}
+
+// noteTips notes what is ready when commits have come to any branch.
+func (w *world) noteTips() {
+	if tips, err := gittest.Git(w.bare, nil, "for-each-ref", "--format=%(objectname)", "refs/heads"); err == nil {
+		w.arrived(strings.Fields(tips)...)
+	}
 }
 
 // arrived notes what is ready when commits come.

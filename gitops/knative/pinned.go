@@ -43,3 +43,12 @@ func Own(file string) bool {
 	name := path.Base(file)
 	return strings.HasPrefix(name, ownPrefix) && strings.HasSuffix(name, ".yaml")
 }
+
+// OwnedBy is the Service whose revision and traffic are in a file that the tool
+// writes, by its name; empty: it is none such.
+func OwnedBy(file string) string {
+	if !Own(file) {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(path.Base(file), ownPrefix), routeSuffix)
+}

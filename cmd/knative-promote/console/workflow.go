@@ -21,6 +21,10 @@ type Workflow struct {
 	EventName   string
 	PullRequest int    // of the event, 0 without one
 	Base, Head  string // commits of the event's pull request
+	BaseRef     string // branch that it is to be merged into
+	HeadRef     string // branch that it comes from
+	Closed      bool   // it is merged, or closed without that
+	Before      string // the branch's tip before the push that the event is of
 	Workspace   string // folder of the checkout, the current one outside Actions
 	Unread      string // why nobody knows what the event is; empty: it is read
 	Unmerged    string // what the event is of that nobody has merged; empty: of nothing such
@@ -42,6 +46,7 @@ type event struct {
 	} `json:"check_run"`
 	MergeGroup *json.RawMessage   `json:"merge_group"`
 	Branches   *[]json.RawMessage `json:"branches"` // of the event status: that have its commit
+	Before     string             `json:"before"`   // of the event push
 	Repository repository         `json:"repository"`
 }
 
@@ -62,11 +67,13 @@ type pullRequest struct {
 	Number   int    `json:"number"`
 	Merged   bool   `json:"merged"`
 	MergedAt string `json:"merged_at"` // in the place of merged where a review is told of
+	State    string `json:"state"`     // open, closed
 	Base     branch `json:"base"`
 	Head     branch `json:"head"`
 }
 
 type branch struct {
+	Ref  string     `json:"ref"`
 	SHA  string     `json:"sha"`
 	Repo repository `json:"repo"`
 }
@@ -142,9 +149,14 @@ func readEvent(getenv func(string) string) (e event, err error) {
 
 func (w *Workflow) take(e event) {
 	pulls := e.pulls()
+	if w.EventName == "push" {
+		w.Before = e.Before
+	}
 	switch {
 	case len(pulls) > 0:
-		w.PullRequest, w.Base, w.Head = pulls[0].Number, pulls[0].Base.SHA, pulls[0].Head.SHA
+		first := pulls[0]
+		w.PullRequest, w.Base, w.Head = first.Number, first.Base.SHA, first.Head.SHA
+		w.BaseRef, w.HeadRef, w.Closed = first.Base.Ref, first.Head.Ref, first.State == "closed"
 	case e.Issue.PullRequest != nil:
 		w.PullRequest, w.Untold = e.Issue.Number, true
 	}

@@ -15,11 +15,12 @@ const (
 	Rollback = promote.CommandRollback
 	Check    = promote.CommandCheck
 	Diff     = promote.CommandDiff
+	Prepare  = promote.CommandPrepare
 	History  = promote.CommandHistory
 )
 
 // Commands are all of them, the default first.
-func Commands() []Command { return []Command{Promote, Rollback, Check, Diff, History} }
+func Commands() []Command { return []Command{Promote, Rollback, Check, Diff, Prepare, History} }
 
 // Names are the names of commands, for people.
 func Names(commands []Command) string {

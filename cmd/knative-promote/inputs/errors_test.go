@@ -17,7 +17,7 @@ import (
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ env, want string }{
-		{"INPUT_COMMAND=promot", `command: "promot" (INPUT_COMMAND): expected promote, rollback, check, diff or history; did you mean promote?; for example: rollback`},
+		{"INPUT_COMMAND=promot", `command: "promot" (INPUT_COMMAND): expected promote, rollback, check, diff, prepare or history; did you mean promote?; for example: rollback`},
 		{"INPUT_SERVICE=Product_Import", `service: "Product_Import" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import`},
 		{"INPUT_ENVIRONMENT=a\nb", `environment: "a\nb" (INPUT_ENVIRONMENT): expected one printable line of 100 bytes at most; for example: production`},
 		{"INPUT_IMAGE=app:v1\napp:v2", `image: "app:v1\napp:v2" (INPUT_IMAGE): expected each image once, but app is there twice; for example: ghcr.io/acme/product-import:v2.0.0`},
@@ -199,7 +199,7 @@ func TestEverythingWrongAtOnce(t *testing.T) {
 service: "X" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import
 steps: "5,5" (INPUT_STEPS): expected percentages that rise, but 5 comes after 5; for example: 10@5m,50@5m,100
 dry-run: "maybe" (INPUT_DRY_RUN): expected true or false; for example: true
-repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
+repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff, prepare and check: the repository of the workflow, checked out); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
 path: missing: expected the folder of the kustomize overlay in the infra repository, a dot for its root; set the input path, --path or INPUT_PATH; for example: apps/product-import/overlays/production
 application: missing: expected the Argo CD Application that syncs the overlay, as name or namespace/name; set the input application, --application or INPUT_APPLICATION; for example: argocd/product-import-production
 argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com`)

@@ -75,7 +75,7 @@ type Settings struct {
 // complete fills what no input said from the workflow run and from other
 // inputs.
 func (s *Settings) complete(w console.Workflow) {
-	if s.Remote.URL == "" && (s.DiffsCheckout() || s.Command == Check) {
+	if s.Remote.URL == "" && (s.DiffsCheckout() || s.Command == Prepare || s.Command == Check) {
 		s.Remote.URL, s.Checkout = w.Repository, true
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)

@@ -79,7 +79,7 @@ func (s *Settings) what() []Input {
 	p := &s.Promote
 	return []Input{
 		{Name: "command", Default: string(Promote), Example: string(Rollback), Value: bind(&s.Command, oneOf(Commands()...)),
-			Usage: "what to do: `promote`, `rollback`, `check` (look for what would break a promotion), `diff` (show what would change) or `history`"},
+			Usage: "what to do: `promote`, `rollback`, `check` (look for what would break a promotion), `diff` (show what would change), `prepare` (make what a pull request changes of a template a candidate, on its own branch) or `history`"},
 		{Name: "service", Place: true, Example: "product-import", Value: bind(&s.Target.Service, parseLabel),
 			Usage: "name of the Knative Service, as the overlay renders it (default: the only one there)"},
 		{Name: "environment", Place: true, Example: "production", Value: bind(&s.Target.Environment, parseLine),
@@ -113,7 +113,7 @@ func (s *Settings) where() []Input {
 	r, p := &s.Remote, &s.Promote
 	return []Input{
 		{Name: "repository", Example: "acme/infra", Address: true, Required: []Command{Promote, Rollback, History}, Planned: true, Value: bind(&r.URL, parseRepository),
-			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff and check: the repository of the workflow, checked out)"},
+			Usage: "the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff, prepare and check: the repository of the workflow, checked out)"},
 		{Name: "branch", Default: "main", Example: "main", Value: bind(&r.Branch, parseBranch),
 			Usage: "the branch that Argo CD syncs"},
 		{Name: "path", Example: "apps/product-import/overlays/production", Required: []Command{Promote, Rollback, Check, History}, Planned: true, Value: bind(&s.Target.Overlay, parseFolder),
@@ -140,10 +140,10 @@ func (s *Settings) where() []Input {
 			Usage: "name of the commits' author"},
 		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", Value: bind(&s.Author.Email, parseEmail),
 			Usage: "email address of the commits' author"},
-		{Name: "signing-key", Example: "${{ secrets.INFRA_SIGNING_KEY }}", Secret: true, For: []Command{Promote, Rollback, Check}, Value: bind(&s.Signing.Key, parseText),
+		{Name: "signing-key", Example: "${{ secrets.INFRA_SIGNING_KEY }}", Secret: true, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Signing.Key, parseText),
 			Usage: "private key that signs the commits: an OpenPGP key, armored, as `gpg --armor --export-secret-keys ID` prints it, or an SSH key; " +
 				"Argo CD verifies OpenPGP alone (default: the commits are not signed)"},
-		{Name: "signing-passphrase", Example: "${{ secrets.INFRA_SIGNING_PASSPHRASE }}", Secret: true, For: []Command{Promote, Rollback, Check}, Value: bind(&s.Signing.Passphrase, parseText),
+		{Name: "signing-passphrase", Example: "${{ secrets.INFRA_SIGNING_PASSPHRASE }}", Secret: true, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Signing.Passphrase, parseText),
 			Usage: "passphrase of the signing key, where it is encrypted"},
 	}
 }

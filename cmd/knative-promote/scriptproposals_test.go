@@ -11,17 +11,17 @@ import (
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
-// pulls is what people do with the pull requests of the infra repository.
+// proposals is what people do with the pull requests of the infra repository.
 //
-//	pull list                     print all: number, how it ended, branch, title and comments
-//	pull body N                   print what one says
-//	pull merge N                  merge one by the button
-//	pull close N                  close one
-//	pull push N FILE              replace a file of the repository on its branch by one of the script
-//	pull wants METHOD [MISSING]   how they are merged, squash, merge or rebase, and what a merge still needs
-//	pull rules BYPASS             a rule takes pull requests alone, and says who may push past it: always or never
-//	pull no-auto                  GitHub merges nothing by itself
-func pulls(ts *testscript.TestScript, w *world, args []string) {
+//	proposal list                     print all: number, how it ended, branch, title and comments
+//	proposal body N                   print what one says
+//	proposal merge N                  merge one by the button
+//	proposal close N                  close one
+//	proposal push N FILE              replace a file of the repository on its branch by one of the script
+//	proposal wants METHOD [MISSING]   how they are merged, squash, merge or rebase, and what a merge still needs
+//	proposal rules BYPASS             a rule takes pull requests alone, and says who may push past it: always or never
+//	proposal no-auto                  GitHub merges nothing by itself
+func proposals(ts *testscript.TestScript, w *world, args []string) {
 	hub := &w.hub.Infra
 	if args[0] == "list" {
 		for _, p := range hub.Pulls() {
@@ -50,7 +50,7 @@ func pulls(ts *testscript.TestScript, w *world, args []string) {
 	case "no-auto":
 		ts.Check(hub.Wants(githubtest.Review{NoAuto: true, Message: "Merge pull request"}))
 	default:
-		ts.Fatalf("pull: unknown word %q", args[0])
+		ts.Fatalf("proposal: unknown word %q", args[0])
 	}
 }
 

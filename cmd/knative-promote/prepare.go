@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/report"
+)
+
+// prepare makes what a pull request changes of the templates candidates at 0 %, in
+// one commit on its own branch. Of a push it tells which candidates that brought.
+func (t task) prepare(ctx context.Context) (promote.Result, error) {
+	if t.workflow.Before != "" {
+		return t.waiting(ctx)
+	}
+	repo, err := open(t.settings, t.workflow, t.console)
+	if err != nil {
+		return t.looked(ctx, badSetting(err))
+	}
+	pull, err := t.pull(ctx, repo)
+	if err != nil {
+		return t.looked(ctx, err)
+	}
+	overlays, err := touched(pull.Base, pull.Merged)
+	if err != nil {
+		return t.looked(ctx, err)
+	}
+	p, err := promote.Prepare(ctx, t.settings.Promote, pull, overlays)
+	if err != nil {
+		return t.looked(ctx, err)
+	}
+	page := report.Prepared{Services: p.Services, Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
+	commit, err := t.publish(ctx, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
+	t.showPrepared(ctx, page)
+	result, err := t.looked(ctx, cmp.Or(err, p.Failed()))
+	result.Candidates = p.Candidates()
+	if commit != "" {
+		result.Changed, result.Commit = true, commit
+	}
+	if commit != "" && err == nil {
+		result.Status = promote.Prepared
+	}
+	return result, err
+}
+
+// pull is the pull request of the event, by the merge commit that is checked out.
+func (t task) pull(ctx context.Context, repo *gitops.Repo) (promote.Pull, error) {
+	pull := promote.Pull{Number: t.workflow.PullRequest, Branch: t.settings.Remote.Branch}
+	var err error
+	if pull.Merged, err = t.checkedOut(ctx, "prepare looks at"); err != nil {
+		return pull, err
+	}
+	commit := pull.Merged.Commit
+	if len(commit.Parents) != 2 {
+		return pull, &promote.InputError{Err: fmt.Errorf("command: %q: the checked-out commit %.10s (%s) is no merge of pull request %d: "+
+			"expected the one that GitHub makes, which actions/checkout takes on pull_request where no ref is given", inputs.Prepare, commit.Hash, commit.Subject, pull.Number)}
+	}
+	pull.Base, err = repo.At(ctx, commit.Parents[0])
+	return pull, err
+}
+
+// touched are the overlays that may render otherwise.
+func touched(base, head gitops.Snapshot) ([]string, error) {
+	changed, err := gitops.Changed(base, head)
+	if err != nil {
+		return nil, err
+	}
+	return kustomize.Touched(head.Tree, changed)
+}
+
+// publish makes the commit, or the same as a suggestion where nobody may push: to a
+// fork, or what the server refuses.
+func (t task) publish(ctx context.Context, p promote.Preparation, suggest func() ([]report.File, error), page *report.Prepared) (commit string, err error) {
+	switch {
+	case t.workflow.Unmerged != "":
+		page.Refused = fmt.Sprintf("it is %s, to which nothing is pushed", t.workflow.Unmerged)
+	case t.settings.Promote.DryRun:
+		page.Refused = "dry-run is set"
+	default:
+		commit, err = t.pushPrepared(ctx, p)
+		page.Commit, page.Refused = commit, words(err)
+		if !isAny(err, gitops.ErrAuth, gitops.ErrRefused) {
+			return commit, err
+		}
+	}
+	files, failed := suggest()
+	switch page.Suggestion = files; {
+	case failed != nil:
+		page.Refused = failed.Error()
+	case err == nil && len(files) == 0:
+		page.Refused = "" // there was nothing to push
+	}
+	return "", cmp.Or(err, failed)
+}
+
+// pushPrepared makes the commit on the pull request's branch; none where that has it.
+func (t task) pushPrepared(ctx context.Context, p promote.Preparation) (commit string, err error) {
+	s := t.settings
+	s.Remote.Branch = t.workflow.HeadRef
+	repo, err := open(s, t.workflow, t.console)
+	if err != nil {
+		return "", badSetting(err)
+	}
+	return p.Publish(ctx, t.written(repo, repo))
+}
+
+// words are the error's; empty without one.
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// suggestion is what the commit would change on the pull request's head, in the order of the files' names.
+func suggestion(ctx context.Context, p promote.Preparation, pull promote.Pull, repo *gitops.Repo) ([]report.File, error) {
+	head, err := repo.At(ctx, pull.Merged.Commit.Parents[1])
+	if err != nil {
+		return nil, err
+	}
+	files, err := p.Files(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	var all []report.File
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		before, err := fs.ReadFile(head.Tree, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		all = append(all, report.File{Name: name, Before: before, After: files[name]})
+	}
+	return all, nil
+}
+
+// showPrepared tells the log, the job summary and the pull request.
+func (t task) showPrepared(ctx context.Context, page report.Prepared) {
+	r := t.console
+	for _, s := range page.Services {
+		line := fmt.Sprintf("%s: %s", s.Overlay, s.InWords())
+		if s.Skipped != "" {
+			r.Warning(console.Note{Title: "Not prepared", Text: line})
+		} else if s.Err == nil {
+			r.Printf("%s", line)
+		}
+	}
+	if page.Commit != "" {
+		r.Printf("commit %.10s on branch %s", page.Commit, t.workflow.HeadRef)
+	}
+	if len(page.Suggestion) > 0 {
+		r.Warning(console.Note{Title: "Not pushed", Text: "the change that would make candidates of it stands in the comment and in the summary: " + page.Refused})
+	}
+	if !page.Tells() {
+		r.Printf("no template changes under its revision's name")
+		return
+	}
+	if err := r.Summarize(report.PreparedSummary(page, console.SummaryLimit)); err != nil {
+		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
+	}
+	if err := t.comment(ctx, report.PreparedMarker, report.PreparedComment(page)); err != nil {
+		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
+	}
+}
+
+// waiting tells which candidates the push has brought that wait for a promotion.
+func (t task) waiting(ctx context.Context) (promote.Result, error) {
+	if strings.Trim(t.workflow.Before, "0") == "" {
+		return t.looked(ctx, nil) // a new branch, to which nothing was merged
+	}
+	after, err := t.checkedOut(ctx, "prepare looks at")
+	if err != nil {
+		return t.looked(ctx, err)
+	}
+	repo, err := open(t.settings, t.workflow, t.console)
+	if err != nil {
+		return t.looked(ctx, badSetting(err))
+	}
+	before, err := repo.At(ctx, t.workflow.Before)
+	if err != nil {
+		return t.looked(ctx, err)
+	}
+	waiting, err := promote.Waiting(before, after)
+	for _, c := range waiting {
+		t.console.Printf("%s: the candidate of %s waits for a promotion without image", c.Overlay, c.Service)
+	}
+	result, err := t.looked(ctx, err)
+	result.Candidates = waiting
+	return result, err
+}

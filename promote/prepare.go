@@ -1,0 +1,210 @@
+package promote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// A Pull is a pull request of the infra repository, and what its merge would be.
+type Pull struct {
+	Number int
+	Base   gitops.Snapshot // tip of the branch that it is to be merged into
+	Merged gitops.Snapshot // merge of its head into that
+	Branch string          // name of that branch, for people
+}
+
+// A Preparation makes the templates that a pull request changes candidates at 0 %:
+// the change that a promotion would begin with, but on the pull request's own branch.
+// Knative refuses a template that changes under its revision's name, so without
+// that the sync of the merge fails.
+type Preparation struct {
+	Services []PreparedService // which it concerns, in the order of the overlays
+
+	config Config
+	pull   Pull
+}
+
+// A PreparedService is a Service whose template the pull request changes under a
+// pinned name, or that it has a candidate of.
+type PreparedService struct {
+	Target
+	From, To  string // revisions: with the traffic, and the candidate
+	Withdrawn bool   // the template is the branch's again, so the candidate goes
+	Skipped   string // why its template needs nothing, or can have nothing, in words; empty: it has
+	Err       error  // why that failed; nil: it did not
+
+	plan        Plan
+	was, merged *knative.State // before the pull request, and with it
+}
+
+// Prepare finds what the pull request changes of the templates in the overlays. The
+// error is of reading the repository; that of one overlay stands beside the others.
+func Prepare(ctx context.Context, c Config, pull Pull, overlays []string) (Preparation, error) {
+	p := Preparation{config: c, pull: pull}
+	for _, overlay := range overlays {
+		found, err := p.services(ctx, overlay)
+		if err != nil {
+			found = []PreparedService{{Target: targetOf(overlay, ""), Err: err}}
+		}
+		p.Services = append(p.Services, found...)
+	}
+	return p, ctx.Err()
+}
+
+// targetOf is one that is known by its overlay alone.
+func targetOf(overlay, service string) Target {
+	t := Target{Target: argo.Target{Service: service}, Overlay: overlay}
+	if overlay != "." {
+		t.Environment = path.Base(overlay)
+	}
+	return t
+}
+
+// services are those of one overlay that it concerns.
+func (p Preparation) services(ctx context.Context, overlay string) ([]PreparedService, error) {
+	manifest, err := kustomize.Render(ctx, p.pull.Merged.Tree, overlay)
+	if err != nil {
+		return nil, fmt.Errorf("overlay %s does not render: %w", overlay, err)
+	}
+	names, err := knative.Services(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("overlay %s: %w", overlay, err)
+	}
+	var found []PreparedService
+	for _, name := range names {
+		was, err := knative.Read(ctx, p.pull.Base.Tree, overlay, name)
+		if err != nil {
+			continue // nothing of it runs that could have a name
+		}
+		s := PreparedService{Target: targetOf(overlay, name), was: was}
+		if s.merged, err = knative.Read(ctx, p.pull.Merged.Tree, overlay, name); err != nil {
+			return nil, err
+		}
+		if concerned, err := p.settle(ctx, &s); concerned {
+			s.Err = err
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+// settle decides what becomes of a Service: whether it is concerned at all, and how.
+func (p Preparation) settle(ctx context.Context, s *PreparedService) (concerned bool, err error) {
+	changed := !s.was.SameTemplate(s.merged)
+	written := !bytes.Equal(ownFile(p.pull.Base, s.was), ownFile(p.pull.Merged, s.merged))
+	record, unread := parseRecord(s.merged.Record())
+	ours := unread == nil && record.Pull == p.pull.Number
+	switch {
+	case !changed && !(written && ours):
+		return false, nil
+	case written && unread != nil:
+		return true, fmt.Errorf("the record in %s cannot be read: %w: put the file back as branch %s has it", s.merged.RecordFile(), unread, p.pull.Branch)
+	case written && !ours:
+		s.Skipped = fmt.Sprintf("the pull request itself changes %s, which stays as it is", s.merged.RecordFile())
+		return s.was.Revision() == s.merged.Revision(), nil
+	case !changed:
+		s.Withdrawn = true
+	case s.was.Revision() == "":
+		s.Skipped = "it has no revision's name in Git yet, so the merge gives all traffic to the change at once, as soon as that is ready: promote the service once before, then each change waits for a promotion"
+		return true, nil
+	case s.was.Revision() != s.merged.Revision() && !s.was.Owned():
+		return false, nil // by hand, and its name with it
+	default:
+		if err := p.planned(s, record); err != nil || s.Skipped != "" {
+			return true, err
+		}
+	}
+	_, err = p.edit(ctx, s, p.pull.Merged)
+	return true, err
+}
+
+// ownFile is the file with the record; nil where there is none.
+func ownFile(at gitops.Snapshot, state *knative.State) []byte {
+	content, err := fs.ReadFile(at.Tree, state.RecordFile())
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+// planned plans the promotion that begins with the candidate, on what the branch has.
+// The one that stands there already stays the one that it is.
+func (p Preparation) planned(s *PreparedService, has Record) error {
+	at := Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}
+	at.Record, at.Unreadable = parseRecord(s.was.Record())
+	split, err := at.split(p.config)
+	if err != nil {
+		return err
+	}
+	if split.Stable == "" {
+		s.Skipped = "Git does not say which revision has its traffic: promote the service once before"
+		return nil
+	}
+	if s.plan, err = NewPlan(p.config, at); err != nil {
+		return err
+	}
+	s.plan.started, s.plan.pull = time.Now(), p.pull.Number
+	again := s.plan
+	again.Base = has.Base
+	if has.Pull == p.pull.Number && has.Promotion == id(again, at.Record) {
+		s.plan.ID, s.plan.Base = has.Promotion, has.Base
+	}
+	s.From, s.To = s.plan.From, s.plan.To
+	return nil
+}
+
+// Candidates are those that wait for a promotion once the pull request is merged.
+func (p Preparation) Candidates() []Candidate {
+	var all []Candidate
+	for _, s := range p.made() {
+		if !s.Withdrawn {
+			all = append(all, Candidate{s.Overlay, s.Service, s.Environment})
+		}
+	}
+	return all
+}
+
+// InWords is what becomes of the Service when the pull request is merged.
+func (s PreparedService) InWords() string {
+	switch {
+	case s.Err != nil:
+		return s.Err.Error()
+	case s.Skipped != "":
+		return s.Service + ": " + s.Skipped
+	case s.Withdrawn:
+		return s.Service + " has no candidate any more, as its template is as before"
+	case s.From == s.To:
+		return fmt.Sprintf("%s has the template of %s again, which keeps all traffic", s.Service, s.To)
+	}
+	return fmt.Sprintf("candidate %s of %s at 0 %%, %s keeps all traffic", s.To, s.Service, s.From)
+}
+
+// made are the Services whose overlay is changed.
+func (p Preparation) made() []PreparedService {
+	var all []PreparedService
+	for _, s := range p.Services {
+		if s.Err == nil && s.Skipped == "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Failed are the errors of single Services.
+func (p Preparation) Failed() error {
+	var all []error
+	for _, s := range p.Services {
+		all = append(all, s.Err)
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,110 @@
+package promote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// Publish makes one commit of all candidates on the pull request's branch. Where the
+// branch shows them there is none to make, and its hash is empty.
+func (p Preparation) Publish(ctx context.Context, branch Branch) (commit string, err error) {
+	change, any := p.change(ctx)
+	if !any {
+		return "", nil
+	}
+	made, err := branch.Publish(ctx, change)
+	switch {
+	case errors.Is(err, gitops.ErrUnchanged):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return made.Hash, nil
+}
+
+// Files are what the commit would change on the pull request's head, for whoever must
+// make it by hand.
+func (p Preparation) Files(ctx context.Context, head gitops.Snapshot) (map[string][]byte, error) {
+	change, any := p.change(ctx)
+	if !any {
+		return nil, nil
+	}
+	return change.Edit(head)
+}
+
+func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool) {
+	var edits []edit
+	for _, s := range p.made() {
+		e := edit{subject: subject(s.Target, "no candidate, as on "+p.pull.Branch)}
+		if !s.Withdrawn {
+			e.subject = s.step().Subject
+			e.trailers = trailers(p.config, s.plan, stepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
+		}
+		e.files = func(tip gitops.Snapshot) (map[string][]byte, error) { return p.edit(ctx, &s, tip) }
+		edits = append(edits, e)
+	}
+	if len(edits) == 0 {
+		return gitops.Change{}, false
+	}
+	return merge(edits), true
+}
+
+// step is the commit that a promotion would begin with: the candidate at 0 %, or all
+// traffic for the template that has it.
+func (s *PreparedService) step() PlannedStep { return s.plan.Steps[0] }
+
+// edit makes the candidate on a tip of the pull request's branch. The tip must have
+// the template that is to be merged, and what the branch has written.
+func (p Preparation) edit(ctx context.Context, s *PreparedService, tip gitops.Snapshot) (map[string][]byte, error) {
+	now, err := knative.Read(ctx, tip.Tree, s.Overlay, s.Service)
+	if err != nil {
+		return nil, err
+	}
+	if !now.SameTemplate(s.merged) {
+		return nil, p.moved(tip, "the template of %s", s.Service)
+	}
+	after, err := p.after(ctx, s, now)
+	if err != nil {
+		return nil, err
+	}
+	files, err := after.Files()
+	if err == nil && len(files) > 0 && !bytes.Equal(ownFile(tip, now), ownFile(p.pull.Merged, s.merged)) {
+		return nil, p.moved(tip, "%s", s.merged.RecordFile())
+	}
+	return files, err
+}
+
+// after is the overlay with the candidate, or as the branch has it where that goes.
+func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative.State) (*knative.State, error) {
+	if s.Withdrawn {
+		return now.RestoreRoute(ctx, s.was, s.was.Record())
+	}
+	before, err := parseRecord(s.was.Record())
+	if err != nil {
+		return nil, err
+	}
+	r := stepRecord(p.config, s.plan, stepOf(s.step().Percent), before)
+	if has, err := parseRecord(now.Record()); err == nil && has.Promotion == r.Promotion {
+		r.Started, r.Run, r.Actor, r.Code = has.Started, has.Run, has.Actor, has.Code
+	}
+	text, err := r.encode()
+	if err != nil {
+		return nil, err
+	}
+	return shift(ctx, p.config, s.plan.To, s.step().Traffic, text, now, now, nil)
+}
+
+// moved is the error of a tip that is not what the merge was made of. The head of the
+// merge is behind the branch; any other tip is newer, and has a run of its own.
+func (p Preparation) moved(tip gitops.Snapshot, format string, args ...any) error {
+	what := fmt.Sprintf(format, args...)
+	if parents := p.pull.Merged.Commit.Parents; len(parents) == 2 && parents[1] == tip.Commit.Hash {
+		return fmt.Errorf("branch %s has changed %s since the pull request began: merge it into the pull request's branch, which prepares that again", p.pull.Branch, what)
+	}
+	return superseded(tip.Commit, "it changes %s: the run for that commit prepares it", what)
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/manifest"
+)
+
+// PreparedMarker is the hidden first line of PreparedComment.
+const PreparedMarker = "<!-- knative-promote:prepare -->"
+
+// Prepared is what the command prepare has made of a pull request.
+type Prepared struct {
+	Services   []promote.PreparedService
+	Branch     string // that it is to be merged into
+	Commit     string // that was pushed; empty: none was
+	CommitURL  string // where commits of the repository are shown; empty: nowhere
+	Refused    string // why none was, though there is something to push, in words
+	Suggestion []File // what it would have changed
+}
+
+// A File is one that a commit would change.
+type File struct {
+	Name          string
+	Before, After []byte // nil: it is not there
+}
+
+// Tells tells whether there is anything for a person to know.
+func (p Prepared) Tells() bool { return len(p.Services) > 0 || p.Refused != "" }
+
+// PreparedComment is the body of the comment on the pull request. It is at most
+// CommentLimit bytes long.
+func PreparedComment(p Prepared) string {
+	return PreparedMarker + "\n\n" + p.page(CommentLimit-len(PreparedMarker)-2)
+}
+
+// PreparedSummary is the same for the summary of the job, of at most room bytes.
+func PreparedSummary(p Prepared, room int) string { return p.page(room) }
+
+// maxPrepared is how many Services the page has in full.
+const maxPrepared = 20
+
+func (p Prepared) page(room int) string {
+	var b strings.Builder
+	b.WriteString(p.heading())
+	if p.candidates() > 0 {
+		b.WriteString("Knative refuses a template that changes under its revision's name. With " + p.commit() +
+			" each has a new name, and the merge gives it no traffic. `promote` without `image` goes on from there.\n\n")
+	}
+	if p.Refused != "" {
+		b.WriteString("❌ Nothing was pushed to this pull request's branch: " + reason(p.Refused, maxReason) + "\n\n")
+	}
+	b.WriteString(p.table())
+	return b.String() + p.suggestion(room-b.Len())
+}
+
+// candidates counts the Services that the merge makes a candidate of.
+func (p Prepared) candidates() int {
+	n := 0
+	for _, s := range p.Services {
+		if s.To != "" && s.Err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (p Prepared) heading() string {
+	n := p.candidates()
+	switch {
+	case p.Refused != "":
+		return "## ❌ Merging would be refused by Knative\n\n"
+	case n == 0:
+		return "## ℹ️ No template waits for a promotion\n\n"
+	}
+	return "## ✅ Merging makes " + plural(n, "candidate") + " at 0 %\n\n"
+}
+
+// commit is what gives the candidates their names.
+func (p Prepared) commit() string {
+	switch {
+	case p.Commit != "" && p.CommitURL != "":
+		return "commit " + link(code(p.Commit[:min(len(p.Commit), 7)], maxName), p.CommitURL+p.Commit)
+	case p.Commit != "":
+		return "commit " + code(p.Commit[:min(len(p.Commit), 7)], maxName)
+	case len(p.Suggestion) > 0:
+		return "the change below"
+	}
+	return "what this branch has"
+}
+
+// table has a row for each Service.
+func (p Prepared) table() string {
+	if len(p.Services) == 0 {
+		return ""
+	}
+	text := tableRow("Overlay", "Service", "Has the traffic", "Candidate") + tableRow("---", "---", "---", "---")
+	var words []string
+	for _, s := range p.Services[:min(len(p.Services), maxPrepared)] {
+		text += tableRow(cell(s.Overlay, maxName), cell(s.Service, maxName), cell(s.From, maxName), cell(s.To, maxName))
+		switch {
+		case s.Err != nil:
+			words = append(words, "- ❌ "+reason(s.Err.Error(), maxReason))
+		case s.Skipped != "" || s.Withdrawn || s.From == s.To:
+			words = append(words, "- ⚠️ "+code(s.Overlay, maxName)+": "+reason(s.InWords(), maxReason))
+		}
+	}
+	if left := len(p.Services) - maxPrepared; left > 0 {
+		words = append(words, "- "+plural(left, "more Service")+" in the log")
+	}
+	return text + "\n" + strings.Join(append(words, ""), "\n") + "\n"
+}
+
+// suggestion is the change for a person to apply, as far as there is room: a part of
+// it would be of no use.
+func (p Prepared) suggestion(room int) string {
+	if len(p.Suggestion) == 0 {
+		return ""
+	}
+	diff := ""
+	for _, file := range p.Suggestion {
+		from, to := "a/"+file.Name, "b/"+file.Name
+		if file.Before == nil {
+			from = "/dev/null"
+		}
+		if file.After == nil {
+			to = "/dev/null"
+		}
+		diff += udiff.Unified(from, to, string(file.Before), string(file.After))
+	}
+	text := folded("Push this to the pull request's branch (`git apply`)", fenced("diff", manifest.HideSecrets(diff)), true)
+	if len(text) > room {
+		return "The change is too long to show here.\n"
+	}
+	return text
+}
