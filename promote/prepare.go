@@ -45,6 +45,7 @@ type PreparedService struct {
 
 	plan        Plan
 	was, merged *knative.State // before the pull request, and with it
+	shown       bool           // the pull request has the candidate already
 }
 
 // Prepare finds what the pull request changes of the templates in the overlays. The
@@ -124,7 +125,8 @@ func (p Preparation) settle(ctx context.Context, s *PreparedService) (concerned 
 			return true, err
 		}
 	}
-	_, err = p.edit(ctx, s, p.pull.Merged)
+	files, err := p.edit(ctx, s, p.pull.Merged)
+	s.shown = len(files) == 0
 	return true, err
 }
 

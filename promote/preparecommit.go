@@ -40,6 +40,9 @@ func (p Preparation) Files(ctx context.Context, head gitops.Snapshot) (map[strin
 func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool) {
 	var edits []edit
 	for _, s := range p.made() {
+		if s.shown {
+			continue
+		}
 		e := edit{subject: subject(s.Target, "no candidate, as on "+p.pull.Branch)}
 		if !s.Withdrawn {
 			e.subject = s.step().Subject
