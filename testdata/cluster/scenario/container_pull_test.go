@@ -33,16 +33,28 @@ func (s *site) pullRequest(file, content string) (checkout string, event map[str
 	git(work, "checkout", "--quiet", "main")
 	git(work, "merge", "--quiet", "--no-ff", "--message=Merge", "change")
 	git(work, "push", "--quiet", "--force", "origin", "HEAD:refs/pull/12/merge", "change:refs/pull/12/head")
-	git(work, "init", "--quiet", checkout)
-	git(checkout, "remote", "add", "origin", "https://github.com/acme/infra")
-	git(checkout, "fetch", "--quiet", "--no-tags", "--depth=1", "file://"+s.Dir, "+refs/pull/12/merge:refs/remotes/pull/12/merge")
-	git(checkout, "checkout", "--quiet", "--force", "refs/remotes/pull/12/merge")
+	s.checkOut(checkout)
 	side := func(ref, sha string) map[string]any {
 		return map[string]any{"ref": ref, "sha": sha, "repo": map[string]any{"id": 1, "full_name": "acme/infra"}}
 	}
 	return checkout, map[string]any{
 		"number": 12, "repository": map[string]any{"id": 1, "full_name": "acme/infra"},
 		"pull_request": map[string]any{"number": 12, "head": side("change", head), "base": side("main", s.Seed)},
+	}
+}
+
+// checkOut makes of a folder what actions/checkout makes of it for the pull request.
+func (s *site) checkOut(folder string) {
+	s.Helper()
+	s.must(os.MkdirAll(folder, 0o755))
+	for _, args := range [][]string{
+		{"init", "--quiet", "."},
+		{"remote", "add", "origin", "https://github.com/acme/infra"},
+		{"fetch", "--quiet", "--no-tags", "--depth=1", "file://" + s.Dir, "+refs/pull/12/merge:refs/remotes/pull/12/merge"},
+		{"checkout", "--quiet", "--force", "refs/remotes/pull/12/merge"},
+	} {
+		_, err := gittest.Git(folder, nil, args...)
+		s.must(err)
 	}
 }
 
