@@ -33,11 +33,7 @@ func (t task) prepare(ctx context.Context) (promote.Result, error) {
 	if err != nil {
 		return t.looked(ctx, err)
 	}
-	overlays, err := touched(pull.Base, pull.Merged)
-	if err != nil {
-		return t.looked(ctx, err)
-	}
-	p, err := promote.Prepare(ctx, t.settings.Promote, pull, overlays)
+	p, err := t.prepared(ctx, pull)
 	if err != nil {
 		return t.looked(ctx, err)
 	}
@@ -71,13 +67,17 @@ func (t task) pull(ctx context.Context, repo *gitops.Repo) (promote.Pull, error)
 	return pull, err
 }
 
-// touched are the overlays that may render otherwise.
-func touched(base, head gitops.Snapshot) ([]string, error) {
-	changed, err := gitops.Changed(base, head)
+// prepared is what the pull request changes of the overlays that may render otherwise.
+func (t task) prepared(ctx context.Context, pull promote.Pull) (promote.Preparation, error) {
+	changed, err := gitops.Changed(pull.Base, pull.Merged)
 	if err != nil {
-		return nil, err
+		return promote.Preparation{}, err
 	}
-	return kustomize.Touched(head.Tree, changed)
+	overlays, err := kustomize.Touched(pull.Merged.Tree, changed)
+	if err != nil {
+		return promote.Preparation{}, err
+	}
+	return promote.Prepare(ctx, t.settings.Promote, pull, overlays)
 }
 
 // publish makes the commit, or the same as a suggestion where nobody may push: to a
@@ -148,20 +148,7 @@ func suggestion(ctx context.Context, p promote.Preparation, pull promote.Pull, r
 // showPrepared tells the log, the job summary and the pull request.
 func (t task) showPrepared(ctx context.Context, page report.Prepared) {
 	r := t.console
-	for _, s := range page.Services {
-		line := fmt.Sprintf("%s: %s", s.Overlay, s.InWords())
-		if s.Skipped != "" {
-			r.Warning(console.Note{Title: "Not prepared", Text: line})
-		} else if s.Err == nil {
-			r.Printf("%s", line)
-		}
-	}
-	if page.Commit != "" {
-		r.Printf("commit %.10s on branch %s", page.Commit, t.workflow.HeadRef)
-	}
-	if len(page.Suggestion) > 0 {
-		r.Warning(console.Note{Title: "Not pushed", Text: "the change that would make candidates of it stands in the comment and in the summary: " + page.Refused})
-	}
+	t.logPrepared(page)
 	if !page.Tells() {
 		r.Printf("no template changes under its revision's name")
 		return
@@ -171,6 +158,28 @@ func (t task) showPrepared(ctx context.Context, page report.Prepared) {
 	}
 	if err := t.comment(ctx, report.PreparedMarker, report.PreparedComment(page)); err != nil {
 		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
+	}
+}
+
+// logPrepared says what becomes of each Service. Errors are those that the run ends
+// with.
+func (t task) logPrepared(page report.Prepared) {
+	r := t.console
+	for _, s := range page.Services {
+		line := fmt.Sprintf("%s: %s", s.Overlay, s.InWords())
+		switch {
+		case s.Err != nil:
+		case s.Skipped != "":
+			r.Warning(console.Note{Title: "Not prepared", Text: line})
+		default:
+			r.Printf("%s", line)
+		}
+	}
+	if page.Commit != "" {
+		r.Printf("commit %.10s on branch %s", page.Commit, t.workflow.HeadRef)
+	}
+	if len(page.Suggestion) > 0 {
+		r.Warning(console.Note{Title: "Not pushed", Text: "the change that would make candidates of it stands in the comment and in the summary: " + page.Refused})
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,8 @@ func FuzzComment(f *testing.F) {
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text, Findings: found}}, len(r.Steps))
 		windows := promote.FileChange{File: text, Findings: found[:len(text)%2], Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}
 		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []string{text}, Windows: windows, Pipeline: windows, Refused: diff}), CommentLimit)
+		services := slices.Repeat([]promote.PreparedService{{Target: target(text, text, text, text), From: text, To: diff, Err: errors.New(text)}, {Skipped: text}}, len(r.Steps))
+		checkPage(t, PreparedComment(Prepared{Services: services, Commit: text, Refused: diff, Suggestion: []File{{Name: text, Before: []byte(diff), After: []byte(text)}}}), CommentLimit)
 	})
 }
 

@@ -46,7 +46,7 @@ const maxPrepared = 20
 func (p Prepared) page(room int) string {
 	var b strings.Builder
 	b.WriteString(p.heading())
-	if p.candidates() > 0 {
+	if p.candidates() > 0 && (p.Refused == "" || len(p.Suggestion) > 0) {
 		b.WriteString("Knative refuses a template that changes under its revision's name. With " + p.commit() +
 			" each has a new name, and the merge gives it no traffic. `promote` without `image` goes on from there.\n\n")
 	}
@@ -61,7 +61,7 @@ func (p Prepared) page(room int) string {
 func (p Prepared) candidates() int {
 	n := 0
 	for _, s := range p.Services {
-		if s.To != "" && s.Err == nil {
+		if s.To != s.From && s.Err == nil {
 			n++
 		}
 	}
@@ -74,7 +74,7 @@ func (p Prepared) heading() string {
 	case p.Refused != "":
 		return "## ❌ Merging would be refused by Knative\n\n"
 	case n == 0:
-		return "## ℹ️ No template waits for a promotion\n\n"
+		return "## ℹ️ Merging makes no candidate\n\n"
 	}
 	return "## ✅ Merging makes " + plural(n, "candidate") + " at 0 %\n\n"
 }
@@ -89,7 +89,7 @@ func (p Prepared) commit() string {
 	case len(p.Suggestion) > 0:
 		return "the change below"
 	}
-	return "what this branch has"
+	return "the candidate on this branch"
 }
 
 // table has a row for each Service.
@@ -111,7 +111,11 @@ func (p Prepared) table() string {
 	if left := len(p.Services) - maxPrepared; left > 0 {
 		words = append(words, "- "+plural(left, "more Service")+" in the log")
 	}
-	return text + "\n" + strings.Join(append(words, ""), "\n") + "\n"
+	text += "\n"
+	if len(words) > 0 {
+		text += strings.Join(words, "\n") + "\n\n"
+	}
+	return text
 }
 
 // suggestion is the change for a person to apply, as far as there is room: a part of
@@ -131,7 +135,7 @@ func (p Prepared) suggestion(room int) string {
 		}
 		diff += udiff.Unified(from, to, string(file.Before), string(file.After))
 	}
-	text := folded("Push this to the pull request's branch (`git apply`)", fenced("diff", manifest.HideSecrets(diff)), true)
+	text := folded("Push this to the pull request's branch, with git apply", fenced("diff", manifest.HideSecrets(diff)), true)
 	if len(text) > room {
 		return "The change is too long to show here.\n"
 	}
