@@ -39,7 +39,10 @@ func (t task) prepare(ctx context.Context) (promote.Result, error) {
 	}
 	page := report.Prepared{Services: p.Services, Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
 	commit, err := t.publish(ctx, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
-	t.showPrepared(ctx, page)
+	t.logPrepared(page)
+	if !isAny(err, promote.ErrSuperseded) { // the run for the newer commit shows what becomes of it
+		t.showPrepared(ctx, page)
+	}
 	result, err := t.looked(ctx, cmp.Or(err, p.Failed()))
 	result.Candidates = p.Candidates()
 	if commit != "" {
@@ -145,10 +148,9 @@ func suggestion(ctx context.Context, p promote.Preparation, pull promote.Pull, r
 	return all, nil
 }
 
-// showPrepared tells the log, the job summary and the pull request.
+// showPrepared tells the job summary and the pull request.
 func (t task) showPrepared(ctx context.Context, page report.Prepared) {
 	r := t.console
-	t.logPrepared(page)
 	if !page.Tells() {
 		r.Printf("no template changes under its revision's name")
 		return
