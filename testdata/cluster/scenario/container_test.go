@@ -29,15 +29,16 @@ func TestContainer(t *testing.T) {
 	t.Parallel()
 	a := ship(t)
 	for name, scenario := range map[string]func(*testing.T, *shipped){
-		"image":       imageHasNothingElse,
-		"deploy":      deployOnPush,
-		"broken":      deployBroken,
-		"rollback":    rollbackDispatched,
-		"diff":        diffOfPullRequest,
-		"step":        stepLeavesNothing,
-		"hold":        cancelHolds,
-		"take-back":   cancelRollsBack,
-		"unreachable": cancelRollsBackInVain,
+		"image":        imageHasNothingElse,
+		"deploy":       deployOnPush,
+		"environments": environmentsOnPush,
+		"broken":       deployBroken,
+		"rollback":     rollbackDispatched,
+		"diff":         diffOfPullRequest,
+		"step":         stepLeavesNothing,
+		"hold":         cancelHolds,
+		"take-back":    cancelRollsBack,
+		"unreachable":  cancelRollsBackInVain,
 	} {
 		t.Run(name, func(t *testing.T) { scenario(t, a) })
 	}

@@ -22,11 +22,14 @@ import (
 // shippedSite is a site with what the example workflows name: an infra
 // repository acme/infra on GitHub, where the service's repository is too, an
 // overlay for staging beside production's, and an Application for each.
-func shippedSite(t *testing.T) (*site, *hub) {
+func shippedSite(t *testing.T, more ...func(*layout)) (*site, *hub) {
 	t.Helper()
 	s := prepare(t, func(l *layout) {
 		l.App.SetName(l.Service + "-production")
 		withStaging(l)
+		for _, change := range more {
+			change(l)
+		}
 	})
 	h := hubOf(s, "acme/"+s.Service)
 	s.URL = h.url + "/acme/infra.git"
@@ -37,11 +40,14 @@ func shippedSite(t *testing.T) (*site, *hub) {
 }
 
 // staging is the same site's other overlay, deployed.
-func (s *site) staging() *site {
+func (s *site) staging() *site { return s.environment("staging") }
+
+// environment is another overlay of the same site, deployed.
+func (s *site) environment(name string) *site {
 	s.Helper()
 	other := *s
-	other.Overlay, other.Namespace = "apps/"+s.Service+"/overlays/staging", s.Namespace+"-staging"
-	other.App = plane.Application(s.Service+"-staging", s.URL, other.Overlay, other.Namespace)
+	other.Overlay, other.Namespace = "apps/"+s.Service+"/overlays/"+name, s.Namespace+"-"+name
+	other.App = plane.Application(s.Service+"-"+name, s.URL, other.Overlay, other.Namespace)
 	s.must(kube.Deploy(s.Context(), other.App))
 	s.Cleanup(other.leave)
 	return &other

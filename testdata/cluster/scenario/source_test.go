@@ -61,10 +61,12 @@ func TestFromStaging(t *testing.T) {
 }
 
 // withStaging adds another overlay of the same base, for a namespace of its own.
-func withStaging(l *layout) {
+func withStaging(l *layout) { withOverlay(l, "staging") }
+
+func withOverlay(l *layout, environment string) {
 	for path, file := range maps.Clone(l.Files) {
 		if name, inside := strings.CutPrefix(path, l.Overlay+"/"); inside {
-			l.set("apps/"+l.Service+"/overlays/staging/"+name, strings.ReplaceAll(string(file.Data), "namespace: "+l.Service, "namespace: "+l.Service+"-staging"))
+			l.set("apps/"+l.Service+"/overlays/"+environment+"/"+name, strings.ReplaceAll(string(file.Data), "namespace: "+l.Service, "namespace: "+l.Service+"-"+environment))
 		}
 	}
 }
