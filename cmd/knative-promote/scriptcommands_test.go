@@ -139,7 +139,7 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //	infra commit MESSAGE DIR   commit the files of a folder
 //	infra race N               somebody else comes first before the next N pushes
 //	infra before N MESSAGE DIR commit the files of a folder right before the Nth push of all arrives
-//	infra protect              refuse pushes to main, as a protected branch does
+//	infra protect [BRANCH]     refuse pushes to a branch, main if no other, as a protected one does
 //	infra commits N            fail unless there are N commits since the seed, beside those that say that gates have passed
 //	infra passed N             fail unless there are N commits since the seed that say that gates have passed
 //	infra show FILE [COMMIT]   print a file
@@ -161,8 +161,9 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 	case "race":
 		w.races, _ = strconv.Atoi(args[1])
 	case "protect":
-		hook := "#!/bin/sh\nwhile read old new name; do\n  [ $name = refs/heads/main ] || continue\n" +
-			"  echo 'GH006: Protected branch update failed for refs/heads/main.' >&2\n  exit 1\ndone\n"
+		name := "refs/heads/" + append(args[1:], "main")[0]
+		hook := "#!/bin/sh\nwhile read old new name; do\n  [ $name = " + name + " ] || continue\n" +
+			"  echo 'GH006: Protected branch update failed for " + name + ".' >&2\n  exit 1\ndone\n"
 		ts.Check(os.WriteFile(filepath.Join(w.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 	case "commits", "passed":
 		passed := "--grep=^Promotion-Passed: "

@@ -133,7 +133,12 @@ func (p Prepared) suggestion(room int) string {
 		if file.After == nil {
 			to = "/dev/null"
 		}
-		diff += udiff.Unified(from, to, string(file.Before), string(file.After))
+		before := string(file.Before)
+		one, err := udiff.ToUnified(from, to, before, udiff.Lines(before, string(file.After)), udiff.DefaultContextLines)
+		if err != nil {
+			return "The change cannot be shown here: " + reason(err.Error(), maxReason) + "\n"
+		}
+		diff += one
 	}
 	text := folded("Push this to the pull request's branch, with git apply", fenced("diff", manifest.HideSecrets(diff)), true)
 	if len(text) > room {
