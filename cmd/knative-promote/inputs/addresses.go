@@ -24,7 +24,18 @@ func parseRepository(text string) (string, error) {
 	if bad, ok := errors.AsType[*repourl.Error](err); ok {
 		return "", expected(address.Scheme, bad)
 	}
-	return address.String(), nil
+	return address.String(), without(address.Host)
+}
+
+// without says what forges miss that cannot be pushed to. Their Git servers demand
+// multi_ack, which go-git v5 has not (https://github.com/go-git/go-git/issues/64).
+func without(host string) error {
+	host = strings.ToLower(host)
+	azure := strings.HasSuffix(host, "dev.azure.com") || strings.HasSuffix(host, ".visualstudio.com")
+	if azure || strings.HasPrefix(host, "git-codecommit.") {
+		return errors.New("Azure DevOps and AWS CodeCommit demand multi_ack, an ability of Git's protocol that is missing here; expected a repository on another Git server")
+	}
+	return nil
 }
 
 // expected says which input takes what an address must not hold, and how the
