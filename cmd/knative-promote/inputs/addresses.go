@@ -33,7 +33,7 @@ func without(host string) error {
 	host = strings.ToLower(host)
 	azure := strings.HasSuffix(host, "dev.azure.com") || strings.HasSuffix(host, ".visualstudio.com")
 	if azure || strings.HasPrefix(host, "git-codecommit.") {
-		return errors.New("Azure DevOps and AWS CodeCommit demand multi_ack, an ability of Git's protocol that is missing here; expected a repository on another Git server")
+		return errors.New("the servers of Azure DevOps and AWS CodeCommit demand multi_ack, an ability of Git's protocol that is missing here; expected a repository on another Git server")
 	}
 	return nil
 }
