@@ -18,9 +18,9 @@ const proposeAttempts = 4
 
 // Propose pushes the change, as one commit on top of the branch's tip, to a
 // branch for a pull request, and returns that commit. The name begins with
-// ProposalPrefix. Nothing that is there is pushed over: where the branch is there
-// and Edit makes no difference to it, Propose returns its newest commit, else
-// ErrTaken. ErrUnchanged comes with the tip, which shows the change already.
+// ProposalPrefix. Nothing that is there is pushed over: where the branch is there,
+// Edit makes no difference to it and the change adopts it, Propose returns its newest
+// commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the change already.
 func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit, error) {
 	if !strings.HasPrefix(name, ProposalPrefix) {
 		return Commit{}, fmt.Errorf("branch %q: expected a name that begins with %s", clean(name), ProposalPrefix)
@@ -61,27 +61,35 @@ func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, c
 		return Commit{}, err
 	}
 	if !there.IsZero() {
-		return r.proposed(ctx, branch, change)
+		return r.proposed(ctx, branch, tip, change)
 	}
 	d.branch = branch
-	if _, err := r.pushUntilSeen(ctx, d); err != nil {
-		return Commit{}, err
+	if r.API != nil {
+		if err := r.beginBranch(ctx, d); err != nil {
+			return Commit{}, err
+		}
+		d.old = d.parent
 	}
-	return r.objects.keepPublished(d)
+	made, _, err := r.publishDraft(ctx, d, r.snapshot(ctx, tip), files, m)
+	return made, err
 }
 
 // proposed is the newest commit of a branch that shows the change.
-func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, change Change) (Commit, error) {
+func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip commit, change Change) (Commit, error) {
 	head, err := r.objects.tip(ctx, branch)
 	if err != nil {
 		return Commit{}, err
 	}
+	same := false
 	files, err := change.Edit(r.snapshot(ctx, head))
 	if err == nil {
 		_, err = r.draft(ctx, head, files, message{subject: change.Subject})
 	}
+	if errors.Is(err, ErrUnchanged) && change.Adopts != nil {
+		same, err = change.Adopts(r.snapshot(ctx, tip), r.snapshot(ctx, head))
+	}
 	switch {
-	case errors.Is(err, ErrUnchanged):
+	case err == nil && same:
 		return head.Commit, nil
 	case ctx.Err() != nil:
 		return Commit{}, err
@@ -96,6 +104,8 @@ func (c Change) Message() (subject, body string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	text := m.String()
-	return m.subject, strings.TrimSpace(strings.TrimPrefix(text, m.subject)), nil
+	return m.subject, m.body(), nil
 }
+
+// body is the message without its subject.
+func (m message) body() string { return strings.TrimSpace(strings.TrimPrefix(m.String(), m.subject)) }

@@ -12,12 +12,18 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 )
 
+// adopting is a change that takes what shows it for its own.
+func adopting(change gitops.Change) gitops.Change {
+	change.Adopts = func(_, _ gitops.Snapshot) (bool, error) { return true, nil }
+	return change
+}
+
 const proposal = "promote/web/prod/3f9c-10"
 
 func TestPropose(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gittest.Repository{}, infra(), nil)
-	change := write("apps/web/overlays/prod/k.yaml", "mine")
+	change := adopting(write("apps/web/overlays/prod/k.yaml", "mine"))
 	head, err := s.open(t).Propose(t.Context(), proposal, change)
 	if err != nil {
 		t.Fatal(err)
@@ -27,6 +33,9 @@ func TestPropose(t *testing.T) {
 	}
 	if got := s.git(t, "log", "--format=%s", "main"); got != "Start the infra repository" {
 		t.Errorf("main has %q, want it as it was", got)
+	}
+	if _, err := s.open(t).Propose(t.Context(), proposal, write("apps/web/overlays/prod/k.yaml", "mine")); !errors.Is(err, gitops.ErrTaken) {
+		t.Errorf("error %v of a change that adopts nothing, want ErrTaken", err)
 	}
 	s.rival(t, "README.md", "moved")
 	again, err := s.open(t).Propose(t.Context(), proposal, change)
@@ -42,7 +51,7 @@ func TestProposeBesideManyBranches(t *testing.T) {
 	for _, name := range strings.Split("a b c d e f g h i j k l m", " ") {
 		s.git(t, "branch", "b/"+name, "main")
 	}
-	change := write("apps/web/overlays/prod/k.yaml", "mine")
+	change := adopting(write("apps/web/overlays/prod/k.yaml", "mine"))
 	first, err := s.open(t).Propose(t.Context(), proposal, change)
 	if err != nil {
 		t.Fatal(err)

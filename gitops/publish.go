@@ -23,6 +23,10 @@ type Change struct {
 	// the file, and folders that become empty with it. It depends on the
 	// snapshot alone, because it is run again when the branch has moved.
 	Edit func(tip Snapshot) (map[string][]byte, error)
+	// Adopts tells whether what stands on a proposal's branch already is this
+	// change on the tip, and all of it. Who may push such a branch need not be who
+	// may push to the other. Nil: nothing is.
+	Adopts func(tip, head Snapshot) (bool, error)
 }
 
 // Publish makes the change one commit on top of the branch's tip, and returns
@@ -97,11 +101,22 @@ func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made 
 		return tip.Commit, false, err
 	}
 	d.branch, d.old = r.branch, tip.hash
-	if maybe, err = r.pushUntilSeen(ctx, d); err != nil {
-		return Commit{}, maybe, err
+	return r.publishDraft(ctx, d, r.snapshot(ctx, tip), files, m)
+}
+
+// publishDraft brings a draft into its branch, by a push or by the forge's API.
+func (r *Repo) publishDraft(ctx context.Context, d draft, tip Snapshot, files map[string][]byte, m message) (made Commit, maybe bool, err error) {
+	if r.API == nil {
+		if maybe, err = r.pushUntilSeen(ctx, d); err != nil {
+			return Commit{}, maybe, err
+		}
+		made, err = r.objects.keepPublished(d)
+		return made, maybe, err
 	}
-	made, err = r.objects.keepPublished(d)
-	return made, maybe, err
+	if err := checkPlain(tip, files); err != nil {
+		return Commit{}, false, err
+	}
+	return r.commitUntilSeen(ctx, d, APICommit{Subject: m.subject, Body: m.body(), Files: files})
 }
 
 // draft is a commit that is not in its branch yet.
@@ -109,6 +124,7 @@ type draft struct {
 	branch         plumbing.ReferenceName
 	old            plumbing.Hash // where that branch is; zero: it is to be made
 	parent, commit plumbing.Hash
+	tree           plumbing.Hash
 	objects        []plumbing.EncodedObject
 	pack           []byte
 }
@@ -127,7 +143,7 @@ func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m
 	if err != nil {
 		return draft{}, err
 	}
-	d := draft{parent: old.hash, commit: object.Hash(), objects: append(e.written, object)}
+	d := draft{parent: old.hash, tree: tree, commit: object.Hash(), objects: append(e.written, object)}
 	d.pack, err = encodePack(d.objects)
 	return d, err
 }

@@ -78,6 +78,10 @@ type Repo struct {
 	Author, Committer Person
 	// Sign, unless nil, gives the signature of a commit object, armored.
 	Sign func(commit []byte) (string, error)
+	// API, unless nil, has the forge make the commits, which then says who made them
+	// and signs them. Its errors are ErrStale, ErrRefused and ErrAuth, or of an
+	// answer that is not known.
+	API func(context.Context, APICommit) error
 	// Now gives the time of a commit; nil: time.Now.
 	Now func() time.Time
 	// PublishAttempts bounds how often Publish edits anew after the branch

@@ -206,6 +206,7 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 	step := m.step()
 	e := edit{
 		proposal: m.proposal(m.plan.ID, stepOf(step.Percent), m.index == 0),
+		adopts:   m.adopts,
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {

@@ -12,7 +12,8 @@ import (
 
 // An edit is what a commit changes for one target.
 type edit struct {
-	proposal *review.Proposal // of the pull request that it comes by; nil: it is pushed
+	proposal *review.Proposal                              // of the pull request that it comes by; nil: it is pushed
+	adopts   func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there is it; nil: none is
 	subject  string
 	trailers []gitops.Trailer
 	files    func(tip gitops.Snapshot) (map[string][]byte, error) // none where the tip shows it
@@ -27,6 +28,17 @@ func merge(edits []edit) gitops.Change {
 	}
 	for _, e := range edits {
 		change.Trailers = append(change.Trailers, e.trailers...)
+	}
+	change.Adopts = func(tip, head gitops.Snapshot) (bool, error) {
+		for _, e := range edits {
+			if e.adopts == nil {
+				return false, nil
+			}
+			if same, err := e.adopts(tip, head); err != nil || !same {
+				return false, err
+			}
+		}
+		return true, nil
 	}
 	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
 		all := map[string][]byte{}

@@ -1,13 +1,16 @@
 package promote
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -75,6 +78,53 @@ func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 	if r = r.of(p.Overlay); err != nil || !r.exists() || r.Step != stepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
 		return nil
 	}
+	if same, err := p.sameAt(ctx, r.Base); err != nil || !same {
+		return err
+	}
 	plan.ID, plan.Base = r.Promotion, r.Base
 	return nil
+}
+
+// sameAt tells whether the overlay was at a commit what it is now, so that to
+// restore the one is to restore the other. The commit's name comes from a branch
+// that more people may push than the infra repository's.
+func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
+	then, err := p.infra.at(ctx, commit)
+	if err != nil {
+		return false, ctx.Err() // nothing that can be restored
+	}
+	return bytes.Equal(then.Manifest, p.at.Now.Manifest) && bytes.Equal(then.Record(), p.at.Now.Record()), nil
+}
+
+// adopts tells whether a proposal's head has the record that the step would write on
+// the tip, but for who wrote it and when.
+func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
+	before, err := m.recordAt(tip)
+	if err != nil {
+		return false, err
+	}
+	has, err := m.recordAt(head)
+	if err != nil {
+		return false, err
+	}
+	want := stepRecord(m.Config, m.plan, stepOf(m.step().Percent), before)
+	want.Started, want.Run, want.Actor, want.Approved, want.Code = has.Started, has.Run, has.Actor, has.Approved, has.Code
+	a, err := want.encode()
+	if err != nil {
+		return false, err
+	}
+	b, err := has.encode()
+	return bytes.Equal(a, b), err
+}
+
+// recordAt is the record in a snapshot; without one it is zero.
+func (m *move) recordAt(at gitops.Snapshot) (Record, error) {
+	text, err := knative.ReadRecord(at.Tree, m.Overlay, m.Service)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return Record{}, err
+	}
+	return parseRecord(text)
 }

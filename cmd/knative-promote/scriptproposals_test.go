@@ -20,7 +20,7 @@ import (
 //	proposal push N FILE              replace a file of the repository on its branch by one of the script
 //	proposal wants METHOD [MISSING]   how they are merged, squash, merge or rebase, and what a merge still needs
 //	proposal rules BYPASS             a rule takes pull requests alone, and says who may push past it: always or never
-//	proposal no-auto                  GitHub merges nothing by itself
+//	proposal no-auto [MISSING]        GitHub merges nothing by itself, and the token may merge past the rules, which still want something
 func proposals(ts *testscript.TestScript, w *world, args []string) {
 	hub := &w.hub.Infra
 	if args[0] == "list" {
@@ -48,7 +48,7 @@ func proposals(ts *testscript.TestScript, w *world, args []string) {
 	case "rules":
 		ts.Check(hub.Wants(githubtest.Review{Bypass: args[1], Message: "Merge pull request"}))
 	case "no-auto":
-		ts.Check(hub.Wants(githubtest.Review{NoAuto: true, Message: "Merge pull request"}))
+		ts.Check(hub.Wants(githubtest.Review{NoAuto: true, Bypass: "always", Missing: strings.Join(args[1:], " "), Message: "Merge pull request"}))
 	default:
 		ts.Fatalf("proposal: unknown word %q", args[0])
 	}

@@ -41,6 +41,7 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 	if said(err) == "" {
 		return "", err
 	}
+	auto := said(err)
 	// Refused where there is nothing to wait for ("Pull request is in clean
 	// status"), and where the repository does not allow it
 	// (https://github.com/cli/cli/issues/3706).
@@ -50,6 +51,12 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 	}
 	if said(err) == "" {
 		return "", err
+	}
+	switch {
+	case p.Block == review.Blocked:
+		return "", fmt.Errorf("%w: %s: reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", review.ErrNotMergeable, auto)
+	case !p.Clean: // whoever may bypass the rules would merge it without them
+		return review.Asked, nil
 	}
 	err = c.mutate(ctx, "mergePullRequest", "MergePullRequestInput", input)
 	switch words := strings.ToLower(said(err)); {

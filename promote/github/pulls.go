@@ -116,7 +116,11 @@ func (c *Client) isGitea() bool { return strings.HasSuffix(c.api.BaseURL.Path, "
 func pullOf(p *github.PullRequest) review.PullRequest {
 	found := review.PullRequest{
 		Number: p.GetNumber(), URL: p.GetHTMLURL(), Branch: p.GetHead().GetRef(), Head: p.GetHead().GetSHA(),
-		State: review.State(cmp.Or(p.GetState(), string(review.Open))), Node: p.GetNodeID(),
+		State: review.State(cmp.Or(p.GetState(), string(review.Open))), Node: p.GetNodeID(), Files: p.GetChangedFiles(),
+	}
+	switch p.GetMergeableState() {
+	case "clean", "unstable", "has_hooks":
+		found.Clean = true
 	}
 	switch {
 	case p.GetMerged() || p.MergedAt != nil:

@@ -11,6 +11,8 @@ type PullRequest struct {
 	State  State
 	Merge  string // commit that it was merged as; empty: it is not merged
 	Block  Block  // why it cannot be merged now; empty: nothing is known
+	Clean  bool   // nothing is missing that the rules want
+	Files  int    // that it changes
 	Node   string // its name in GraphQL; empty on Gitea
 }
 

@@ -177,24 +177,30 @@ func (r Reviews) Proposed(ctx context.Context, p Proposal) (gitops.Snapshot, boo
 
 // shows tells whether a snapshot shows the change: its Edit makes no difference.
 func shows(at gitops.Snapshot, change gitops.Change) (bool, error) {
+	n, err := differences(at, change)
+	return n == 0, err
+}
+
+// differences is the number of files that the change makes a difference to.
+func differences(at gitops.Snapshot, change gitops.Change) (n int, err error) {
 	files, err := change.Edit(at)
 	if errors.Is(err, gitops.ErrUnchanged) {
-		return true, nil
+		return 0, nil
 	}
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	for name, content := range files {
 		has, err := fs.ReadFile(at.Tree, name)
 		absent := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case err != nil && !absent:
-			return false, err
+			return 0, err
 		case absent != (content == nil), !bytes.Equal(has, content):
-			return false, nil
+			n++
 		}
 	}
-	return true, nil
+	return n, nil
 }
 
 // firstPoll is how often a pull request is looked at, at first.

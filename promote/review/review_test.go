@@ -129,6 +129,11 @@ func TestNotMerged(t *testing.T) {
 			"pull request #1 (https://forge/1) is not merged: somebody has closed it", "closed"},
 		{"changed by a person", nil, func(w *world, looks int) { w.push("promote/web/prod/1-10", "app/image", "mine") }, review.Wait,
 			"pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote/web/prod/1-10, which does not show the change any more", "open"},
+		{"a file more by a person", nil, func(w *world, looks int) {
+			if looks == 2 {
+				w.push("promote/web/prod/1-10", "app/more", "mine")
+			}
+		}, review.Wait, "pull request #1 (https://forge/1) is not merged: it changes 2 files, and the change is of 1: somebody has pushed to its branch promote/web/prod/1-10", "open"},
 		{"waits for a review", nil, func(w *world, looks int) { w.forge.blocked = "1 approval is required"; w.endSoon(looks) }, review.Auto,
 			"pull request #1 (https://forge/1) is not merged: its time is over: not merged by the forge: 1 approval is required: context canceled", "open"},
 		{"scheduled", nil, func(w *world, looks int) { w.forge.late = 1000; w.endSoon(looks) }, review.Auto,
@@ -228,6 +233,7 @@ func image(tag string) gitops.Change {
 	return gitops.Change{
 		Subject:  "web prod: " + tag,
 		Trailers: []gitops.Trailer{{Key: "Promotion", Value: "1"}},
+		Adopts:   func(_, _ gitops.Snapshot) (bool, error) { return true, nil },
 		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			return map[string][]byte{"app/image": []byte(tag)}, nil
 		},

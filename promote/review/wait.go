@@ -106,11 +106,13 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	if err != nil {
 		return gitops.Commit{}, err
 	}
-	switch there, err := shows(tip, w.change); {
+	switch files, err := differences(tip, w.change); {
 	case err != nil:
 		return gitops.Commit{}, err
-	case there:
+	case files == 0:
 		return tip.Commit, w.Forge.ClosePull(ctx, w.pull.Number, fmt.Sprintf("The branch shows this already, at %s.", tip.Commit.Hash))
+	case w.pull.Files != 0 && w.pull.Files != files:
+		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("it changes %d files, and the change is of %d: somebody has pushed to its branch %s", w.pull.Files, files, w.pull.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
 		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
 		return gitops.Commit{}, errOutdated

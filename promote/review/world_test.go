@@ -127,7 +127,7 @@ func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error
 	p := f.pulls[number-1]
 	if p.State == review.Open {
 		p.Head = f.git("rev-parse", p.Branch)
-		p.Block = ""
+		p.Block, p.Files = "", len(strings.Fields(f.git("diff", "--name-only", "main..."+p.Branch)))
 		if _, err := gittest.Git(f.dir, nil, "merge-tree", "--write-tree", "main", p.Branch); err != nil {
 			p.Block = review.Conflict
 		}

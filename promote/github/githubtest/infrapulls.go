@@ -197,10 +197,11 @@ func (i *Infra) view(p *InfraPull) any {
 	if _, err := i.git("merge-tree", "--write-tree", "main", "refs/heads/"+p.Branch); err != nil {
 		state = "dirty"
 	}
+	changed, _ := i.git("diff", "--name-only", "main...refs/heads/"+p.Branch)
 	repository := map[string]any{"full_name": i.Repository}
 	return map[string]any{
 		"number": p.Number, "node_id": fmt.Sprintf("PR_%d", p.Number), "html_url": fmt.Sprintf("https://github.example.com/%s/pull/%d", i.Repository, p.Number),
-		"state": p.State, "merged": p.Merge != "", "merge_commit_sha": p.Merge, "mergeable_state": state,
+		"changed_files": len(strings.Fields(changed)), "state": p.State, "merged": p.Merge != "", "merge_commit_sha": p.Merge, "mergeable_state": state,
 		"head": map[string]any{"ref": p.Branch, "sha": head, "repo": repository}, "base": map[string]any{"ref": "main", "repo": repository},
 	}
 }
