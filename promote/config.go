@@ -62,7 +62,8 @@ type Config struct {
 	PodSecurity    string     // the pod security standard to hold: baseline, restricted, or empty: none
 	Strict         bool       // a field that no kind has stops a promotion
 
-	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not
+	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not, or by the forge
+	ByAPI  bool         // the forge makes the commits, and signs them
 
 	OnDrift       OnDrift       // what about configuration that it has and the target has not
 	Checks        []string      // commit statuses that must be success on the commit that was live there

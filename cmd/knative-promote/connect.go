@@ -71,6 +71,9 @@ func (t task) written(branch promote.Branch, repo *gitops.Repo) promote.Branch {
 	if signer := s.Promote.Signer; signer != nil {
 		repo.Sign = signer.Sign
 	}
+	if s.Commit == inputs.CommitAPI {
+		repo.API = t.commitByAPI
+	}
 	return masked{tracedEdits{branch, t.console}, t.console.Redact}
 }
 

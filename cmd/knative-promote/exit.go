@@ -108,7 +108,7 @@ func exitOfError(err error) int {
 		return exitContention
 	case isAny(err, gitops.ErrRefused):
 		return exitRefused
-	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound):
+	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly):
 		return exitInput
 	case isAny(err, promote.ErrTimeout, context.DeadlineExceeded):
 		return exitTimeout

@@ -61,3 +61,21 @@ func appToken(s inputs.Settings, w console.Workflow, c *console.Console, purpose
 		return token, err
 	}, nil
 }
+
+// commitByAPI has GitHub make a commit in the infra repository.
+func (t task) commitByAPI(ctx context.Context, c gitops.APICommit) error {
+	forge, err := forgeOfInfra(t.settings, t.workflow, t.console, github.Contents)
+	if err != nil {
+		return err
+	}
+	_, err = asked(ctx, forge, func(client *github.Client) (struct{}, error) {
+		return struct{}{}, client.CreateCommit(ctx, github.NewCommit(c))
+	})
+	switch {
+	case errors.Is(err, github.ErrStale):
+		return fmt.Errorf("%w: %w", gitops.ErrStale, err)
+	case errors.Is(err, github.ErrCommitRefused):
+		return fmt.Errorf("%w: %w: let the token's owner change the branch, or change the rule", gitops.ErrRefused, err)
+	}
+	return err
+}

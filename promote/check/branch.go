@@ -47,7 +47,7 @@ func findNoPush(f Facts) []Finding {
 }
 
 func findUnsigned(f Facts) []Finding {
-	if !f.Branch.Signatures || f.Request.Signer != nil || f.Branch.May == review.Yes {
+	if !f.Branch.Signatures || f.Request.Signer != nil || f.Request.ByAPI || f.Branch.May == review.Yes {
 		return nil
 	}
 	return []Finding{{

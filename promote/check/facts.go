@@ -101,7 +101,8 @@ type Request struct {
 	Policies     []string      // patterns of the files with policies
 	Mode         review.Mode   // how the commits come to the branch
 	Merge        review.Merge  // who merges the pull requests
-	Signer       *signing.Key  // of the promotion's commits; nil: they are not signed
+	Signer       *signing.Key  // of the promotion's commits; nil: they are not signed, or ByAPI
+	ByAPI        bool          // the forge makes the commits, and signs them
 	CronJobs     []string      // names of those that an analysis starts
 	Probed       bool          // the candidate must answer requests before it gets traffic
 	Wait         time.Duration // how long the first gate waits for the first commit

@@ -62,9 +62,16 @@ func (f Facts) signatures() *argo.Signatures {
 	return argo.SignaturesOf(f.Setup.Project, source.RepoURL)
 }
 
+// webFlow is the id of the key that github.com signs with what is made by its API
+// and its buttons (https://github.com/web-flow.gpg).
+const webFlow = "B5690EEEBB952194"
+
 // signs tells whether a promotion's commits are signed as the project wants it.
 func (f Facts) signs(wanted argo.Signatures) bool {
 	signer := f.Request.Signer
+	if f.Request.ByAPI {
+		return slices.Contains(wanted.Keys, webFlow)
+	}
 	return signer != nil && signer.OpenPGP && slices.Contains(wanted.Keys, signer.ID)
 }
 
@@ -84,6 +91,9 @@ func (f Facts) signedOtherwise(finding *Finding) {
 	const refused = " Argo CD refuses to sync the first one, and the one that rolls it back: what is live stays as it was, with a ComparisonError."
 	finding.Fix = "Set signing-key to an OpenPGP key that Argo CD has, and name its id in the project:\n" + f.editProject()
 	switch signer := f.Request.Signer; {
+	case f.Request.ByAPI:
+		finding.Effect = fmt.Sprintf("A promotion's commits are signed with GitHub's key %s, which the project does not name.%s", webFlow, refused)
+		finding.Fix = "Set commit to git, and signing-key to an OpenPGP key that Argo CD has, and name its id in the project. GitHub's key would do too, but signs whatever anybody merges:\n" + f.editProject()
 	case signer == nil:
 		finding.Effect = "A promotion's commits are not signed." + refused
 	case !signer.OpenPGP:

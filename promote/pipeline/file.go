@@ -63,7 +63,7 @@ var guards = []string{
 // free are the inputs whose values the file says for whoever is given none.
 var free = []string{
 	"application", "project", "argocd-server", "argocd-root-path", "probe-connect", "prometheus", "candidate-tag", "keep-previous", "statuses",
-	"merge", "merge-timeout", "wait-for-source", "wait-for-data", "timeout", "wait-timeout",
+	"merge", "merge-timeout", "commit", "wait-for-source", "wait-for-data", "timeout", "wait-timeout",
 }
 
 // Inputs are the names of the inputs that an environment may say. Of those the

@@ -19,7 +19,7 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
 		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
-		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given),
+		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
 }

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
@@ -14,6 +15,8 @@ func (s *Settings) checkForge(given origins, w console.Workflow) string {
 	switch {
 	case s.Reviewed():
 		name, what = "mode", "pull requests"
+	case s.Commit == CommitAPI:
+		name, what = "commit", "commits"
 	case len(s.Promote.Checks) > 0:
 		name = "checks"
 	case !s.Statuses:
@@ -30,6 +33,23 @@ func (s *Settings) checkForge(given origins, w console.Workflow) string {
 		return fmt.Sprintf("%s (%s): no token reaches the %s of %s; set token, or app-id and app-private-key", name, source, what, repourl.Shown(s.Remote.URL))
 	case InClear(w.APIURL):
 		return fmt.Sprintf("%s (%s): a token must not travel without TLS, and GITHUB_API_URL is %q; expected an https URL there", name, source, w.APIURL)
+	}
+	return ""
+}
+
+// checkCommit keeps what git says of a commit from being given to a forge that
+// says it itself, and api from a forge that has none.
+func (s *Settings) checkCommit(given origins, w console.Workflow) string {
+	if s.Commit != CommitAPI {
+		return ""
+	}
+	for _, name := range []string{"signing-key", "author-name", "author-email"} {
+		if source := given.source(name); source != "" {
+			return fmt.Sprintf("%s (%s): commit is api, so GitHub says who made the commits and signs them; remove it, or set commit to git", name, source)
+		}
+	}
+	if strings.HasSuffix(strings.TrimSuffix(w.APIURL, "/"), "/api/v1") {
+		return fmt.Sprintf("commit (%s): the forge of the workflow, %s, is Gitea or Forgejo, which make no signed commits by an API; expected git, and signing-key", given.source("commit"), w.ServerURL)
 	}
 	return ""
 }

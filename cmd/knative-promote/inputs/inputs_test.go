@@ -60,6 +60,7 @@ func TestDefaults(t *testing.T) {
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret"},
 		Timeout:   30 * time.Minute,
+		Commit:    "git",
 		Check:     CheckSettings{Format: "text", FailOn: "error"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
@@ -132,6 +133,7 @@ func TestEveryInput(t *testing.T) {
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
 		Prometheus:  prometheus.Config{Address: "http://prometheus:9090/x", Headers: map[string][]string{"X-Scope-Orgid": {"shop"}}},
+		Commit:      "git",
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}

@@ -25,6 +25,12 @@ const (
 	FailOnNever   = "never"
 )
 
+// The choices of commit.
+const (
+	CommitGit = "git"
+	CommitAPI = "api"
+)
+
 // CheckSettings say how the command check reports.
 type CheckSettings struct {
 	Format string
@@ -55,6 +61,7 @@ type Settings struct {
 	Author      gitops.Person     // of the commits
 	Committer   gitops.Person     // of the commits
 	Signing     SigningSettings   // of the commits
+	Commit      string            // who makes the commits
 	Argo        argo.Config       // how to reach Argo CD
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
@@ -90,6 +97,7 @@ func (s *Settings) complete(w console.Workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
+	s.Promote.ByAPI = s.Commit == CommitAPI
 	if s.Signing.Key != "" {
 		s.Promote.Signer, s.Signing.refused = signing.Parse(s.Signing.Key, s.Signing.Passphrase, time.Now())
 	}

@@ -140,6 +140,8 @@ func (s *Settings) where() []Input {
 			Usage: "name of the commits' author"},
 		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", Value: bind(&s.Author.Email, parseEmail),
 			Usage: "email address of the commits' author"},
+		{Name: "commit", Default: CommitGit, Example: CommitAPI, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Commit, oneOf(CommitGit, CommitAPI)),
+			Usage: "who makes the commits: `git` pushes them, `api` has GitHub make them, signed by GitHub in the name of the token's owner, where the branch takes signed commits alone"},
 		{Name: "signing-key", Example: "${{ secrets.INFRA_SIGNING_KEY }}", Secret: true, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Signing.Key, parseText),
 			Usage: "private key that signs the commits: an OpenPGP key, armored, as `gpg --armor --export-secret-keys ID` prints it, or an SSH key; " +
 				"Argo CD verifies OpenPGP alone (default: the commits are not signed)"},
