@@ -102,7 +102,12 @@ func (s *forgeSite) refusedPushes() []refusal {
 	return []refusal{
 		{"read-only user", s.with(collaborator("read"), collaborator("write")), nil, 12,
 			pushing + ": User permission denied for writing" + fix},
-		{"protected branch", protect(forge.Protection{}), nil, 12,
+		{"protected branch", protect(forge.Protection{}), nil, 13,
+			"branch-takes-no-push: Branch main takes no push of the token's owner\nA promotion ends before its first commit has arrived.\n" +
+				"Seen: the forge's rules of the branch: the branch is protected\nTo fix it: Let the App, or the token's owner, bypass these rules, always and not for pull requests alone. " +
+				"Or set mode to pull-request, or to first-pull-request with such a bypass.\n" +
+				"Errors found: the preflight found what would break the promotion, nothing was pushed: Branch main takes no push of the token's owner [branch-takes-no-push]"},
+		{"the same without a preflight", protect(forge.Protection{}), []string{"preflight=off"}, 12,
 			pushing + ": Not allowed to push to protected branch main" + fix},
 		{"protected files", protect(forge.Protection{Push: true, Files: "apps/**/kustomization.yaml"}), nil, 12,
 			pushing + ": branch main is protected from changing file apps/SERVICE/overlays/production/kustomization.yaml" + fix},
