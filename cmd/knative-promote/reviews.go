@@ -68,6 +68,10 @@ func (f *infraForge) reviewed() review.Forge {
 		MergePull: func(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
 			return asked(ctx, f, func(c *github.Client) (review.Merging, error) { return c.MergePull(ctx, p, title, body) })
 		},
+		DeleteBranch: func(ctx context.Context, branch string) error {
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.DeleteBranch(ctx, branch) })
+			return err
+		},
 		CancelMerge: func(ctx context.Context, p review.PullRequest) error {
 			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.CancelMerge(ctx, p) })
 			return err

@@ -97,16 +97,24 @@ func (c *Client) ClosePull(ctx context.Context, number int, comment string) erro
 		return fmt.Errorf("%s: %w", doing, c.explain(err, mayPropose))
 	}
 	// A branch that stays is in nobody's way.
-	_ = c.deleteBranch(ctx, closed.GetHead().GetRef())
+	_ = c.DeleteBranch(ctx, closed.GetHead().GetRef())
 	return nil
 }
 
-func (c *Client) deleteBranch(ctx context.Context, branch string) error {
+// DeleteBranch deletes a branch, where the forge has not done that itself.
+func (c *Client) DeleteBranch(ctx context.Context, branch string) error {
 	path := "git/refs/heads/"
 	if c.isGitea() {
 		path = "branches/"
 	}
-	return c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/%s/%s%s", c.owner, c.name, path, branch), nil)
+	err := c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/%s/%s%s", c.owner, c.name, path, branch), nil)
+	if code := status(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity { // it is gone
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("deleting branch %s of %s/%s: %w", branch, c.owner, c.name, c.explain(err, "contents: write"))
+	}
+	return nil
 }
 
 // isGitea tells whether the forge is Gitea or Forgejo, which speak GitHub's API

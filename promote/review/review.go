@@ -43,6 +43,8 @@ type Forge struct {
 	ClosePull   func(ctx context.Context, number int, comment string) error
 	MergePull   func(ctx context.Context, pull PullRequest, title, body string) (Merging, error)
 	CancelMerge func(context.Context, PullRequest) error
+
+	DeleteBranch func(ctx context.Context, branch string) error // where it is there
 }
 
 // Reviews are the pull requests into one branch.

@@ -35,6 +35,9 @@ func TestPublish(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if got := w.git("branch", "--list", "promote/*"); got != "" {
+					t.Errorf("the branch %s is there, want it deleted", got)
+				}
 				if got := w.git("show", commit.Hash+":app/image"); got != "v2" {
 					t.Errorf("the commit has %q, want v2", got)
 				}
@@ -225,6 +228,16 @@ func TestForgeAway(t *testing.T) {
 	w.forge.looked = func(int) { w.forge.away = errors.New("401 Unauthorized") }
 	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10")); err == nil || err.Error() != "401 Unauthorized" {
 		t.Errorf("error %v, want 401 Unauthorized", err)
+	}
+}
+
+// A token that may not merge is told before the time is over.
+func TestMayNotMerge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.deaf = errors.New("403 Forbidden")
+	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10")); err == nil || err.Error() != "403 Forbidden" {
+		t.Errorf("error %v, want 403 Forbidden", err)
 	}
 }
 

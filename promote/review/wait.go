@@ -31,6 +31,7 @@ type waiting struct {
 	done   bool      // it was merged, by what the forge said
 	reason string    // why it is not merged yet
 	failed int       // looks in a row that got no answer
+	unsaid int       // requests to merge that got none
 	merged int       // looks since it was merged
 }
 
@@ -72,7 +73,7 @@ func (w *waiting) look(ctx context.Context) (gitops.Commit, error) {
 	if err != nil {
 		return gitops.Commit{}, w.unanswered(ctx, err)
 	}
-	w.failed = 0
+	w.failed = w.unsaid
 	head := w.pull.Head
 	w.pull = seen
 	switch {
@@ -139,6 +140,7 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 		return errWaiting
 	}
 	if err != nil {
+		w.unsaid++
 		return w.unanswered(ctx, err)
 	}
 	w.answer, w.asked = answer, time.Now()
@@ -163,6 +165,9 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
 	}
 	w.say("merged as " + w.pull.Merge)
+	if err := w.Forge.DeleteBranch(ctx, w.pull.Branch); err != nil {
+		w.say(fmt.Sprintf("its branch stays: %v", err))
+	}
 	if at, err := w.Repo.At(ctx, w.pull.Merge); err == nil {
 		if there, err := shows(at, w.change); err == nil && there {
 			return at.Commit, nil

@@ -80,6 +80,7 @@ type forge struct {
 	late      int             // looks until the rules allow a merge
 	blocked   string          // why it may not be merged; empty: it may
 	away      error           // the answer to a look
+	deaf      error           // the answer to a request to merge
 	looked    func(looks int) // before each look
 	cancelled func()          // when a scheduled merge is cancelled
 
@@ -88,7 +89,7 @@ type forge struct {
 }
 
 func (f *forge) functions() review.Forge {
-	return review.Forge{OpenPulls: f.openPulls, Open: f.open, Pull: f.pull, ClosePull: f.closePull, MergePull: f.mergePull, CancelMerge: f.cancelMerge}
+	return review.Forge{OpenPulls: f.openPulls, Open: f.open, Pull: f.pull, ClosePull: f.closePull, MergePull: f.mergePull, CancelMerge: f.cancelMerge, DeleteBranch: f.deleteBranch}
 }
 
 func (f *forge) openPulls(_ context.Context, base, prefix string) (open []review.PullRequest, err error) {
@@ -144,6 +145,9 @@ func (f *forge) closePull(_ context.Context, number int, comment string) error {
 }
 
 func (f *forge) mergePull(_ context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
+	if f.deaf != nil {
+		return "", f.deaf
+	}
 	if f.blocked != "" {
 		return "", fmt.Errorf("%w: %s", review.ErrNotMergeable, f.blocked)
 	}
@@ -157,6 +161,11 @@ func (f *forge) cancelMerge(_ context.Context, p review.PullRequest) error {
 		f.cancelled()
 	}
 	return nil
+}
+
+func (f *forge) deleteBranch(_ context.Context, branch string) error {
+	_, err := gittest.Git(f.dir, nil, "branch", "-D", branch)
+	return err
 }
 
 // merge merges as the method says.
