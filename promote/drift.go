@@ -5,9 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/manifest"
@@ -116,59 +113,11 @@ func refs(state *knative.State) []string {
 		return nil
 	}
 	var names []string
-	add := func(kind, name string, optional *bool) {
-		if name != "" && (optional == nil || !*optional) {
-			names = append(names, kind+" "+manifest.WithoutHash(strings.TrimSpace(name)))
+	for _, ref := range knative.References(service.Spec.Template.Spec.PodSpec) {
+		if !ref.Optional {
+			ref.Name = manifest.WithoutHash(ref.Name)
+			names = append(names, ref.String())
 		}
-	}
-	pod := service.Spec.Template.Spec.PodSpec
-	for _, c := range slices.Concat(pod.Containers, pod.InitContainers) {
-		containerRefs(c, add)
-	}
-	for _, v := range pod.Volumes {
-		volumeRefs(v.VolumeSource, add)
 	}
 	return names
-}
-
-func containerRefs(c corev1.Container, add func(kind, name string, optional *bool)) {
-	for _, from := range c.EnvFrom {
-		if from.ConfigMapRef != nil {
-			add("ConfigMap", from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
-		}
-		if from.SecretRef != nil {
-			add("Secret", from.SecretRef.Name, from.SecretRef.Optional)
-		}
-	}
-	for _, env := range c.Env {
-		if env.ValueFrom == nil {
-			continue
-		}
-		if ref := env.ValueFrom.ConfigMapKeyRef; ref != nil {
-			add("ConfigMap", ref.Name, ref.Optional)
-		}
-		if ref := env.ValueFrom.SecretKeyRef; ref != nil {
-			add("Secret", ref.Name, ref.Optional)
-		}
-	}
-}
-
-func volumeRefs(v corev1.VolumeSource, add func(kind, name string, optional *bool)) {
-	if v.ConfigMap != nil {
-		add("ConfigMap", v.ConfigMap.Name, v.ConfigMap.Optional)
-	}
-	if v.Secret != nil {
-		add("Secret", v.Secret.SecretName, v.Secret.Optional)
-	}
-	if v.Projected == nil {
-		return
-	}
-	for _, s := range v.Projected.Sources {
-		if s.ConfigMap != nil {
-			add("ConfigMap", s.ConfigMap.Name, s.ConfigMap.Optional)
-		}
-		if s.Secret != nil {
-			add("Secret", s.Secret.Name, s.Secret.Optional)
-		}
-	}
 }

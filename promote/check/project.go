@@ -8,11 +8,11 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/glob"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8s "k8s.io/apimachinery/pkg/runtime/schema"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/repourl"
 )
 
@@ -138,50 +138,10 @@ func references(service *servingv1.Service) []string {
 		return nil
 	}
 	var names []string
-	add := func(kind, name string) { names = append(names, kind+" "+name) }
-	spec := service.Spec.Template.Spec
-	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
-		for _, e := range c.EnvFrom {
-			if e.ConfigMapRef != nil {
-				add("ConfigMap", e.ConfigMapRef.Name)
-			}
-			if e.SecretRef != nil {
-				add("Secret", e.SecretRef.Name)
-			}
-		}
-		for _, e := range c.Env {
-			if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
-				add("ConfigMap", e.ValueFrom.ConfigMapKeyRef.Name)
-			}
-			if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
-				add("Secret", e.ValueFrom.SecretKeyRef.Name)
-			}
-		}
-	}
-	for _, v := range spec.Volumes {
-		volume(v, add)
+	for _, ref := range knative.References(service.Spec.Template.Spec.PodSpec) {
+		names = append(names, ref.String())
 	}
 	return names
-}
-
-func volume(v corev1.Volume, add func(kind, name string)) {
-	if v.ConfigMap != nil {
-		add("ConfigMap", v.ConfigMap.Name)
-	}
-	if v.Secret != nil {
-		add("Secret", v.Secret.SecretName)
-	}
-	if v.Projected == nil {
-		return
-	}
-	for _, s := range v.Projected.Sources {
-		if s.ConfigMap != nil {
-			add("ConfigMap", s.ConfigMap.Name)
-		}
-		if s.Secret != nil {
-			add("Secret", s.Secret.Name)
-		}
-	}
 }
 
 func findUnpruned(f Facts) []Finding {
