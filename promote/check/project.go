@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // projectRules are about what the Application's project demands and permits,
@@ -94,10 +94,6 @@ func (f Facts) destinationPermitted() bool {
 	return permitted
 }
 
-// hashed is the end of a name that kustomize gives a generated object
-// (https://github.com/kubernetes-sigs/kustomize/blob/master/api/hasher/hasher.go).
-var hashed = regexp.MustCompile(`-[2456789bcdfghkmt]{10}$`)
-
 // findPrunedConfig looks for generated objects that a revision reads. Each
 // content has its own name, so the old revision needs the old object as long
 // as it has traffic, and a sync prunes what is no longer in Git.
@@ -109,7 +105,7 @@ func findPrunedConfig(f Facts) []Finding {
 	var found []Finding
 	for _, o := range objects(f.Next) {
 		name := o.GetKind() + " " + o.GetName()
-		if !slices.Contains(used, name) || !hashed.MatchString(o.GetName()) || o.GetAPIVersion() != "v1" || kept(o) {
+		if !slices.Contains(used, name) || !manifest.Hashed(o.GetName()) || o.GetAPIVersion() != "v1" || kept(o) {
 			continue
 		}
 		generator := map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}[o.GetKind()]

@@ -9,13 +9,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// generated is the suffix that kustomize gives the name of a generated ConfigMap
-// or Secret: a hash of its content
+// hash is the suffix that kustomize gives the name of a generated ConfigMap or
+// Secret, of its content
 // (https://github.com/kubernetes-sigs/kustomize/blob/master/api/hasher/hasher.go).
-var generated = regexp.MustCompile(`-[2456789bcdfghkmt]{10}\b`)
+const hash = `-[2456789bcdfghkmt]{10}`
+
+var (
+	hashes    = regexp.MustCompile(hash + `\b`)
+	hashAtEnd = regexp.MustCompile(hash + `$`)
+)
+
+// Hashed tells whether a name ends with a hash, as kustomize's generated ones do.
+func Hashed(name string) bool { return hashAtEnd.MatchString(name) }
 
 // WithoutHash is a name without the hash that kustomize gives to generated ones.
-func WithoutHash(name string) string { return generated.ReplaceAllString(name, "") }
+func WithoutHash(name string) string { return hashes.ReplaceAllString(name, "") }
 
 // Drift is what changed in another environment from then to now, and is not so
 // here: of objects of the same kind and name, wherever they are. What a
@@ -54,7 +62,7 @@ func set(path string) bool {
 // alike is a manifest without what differs between environments by nature.
 // What is no YAML is compared as it is.
 func alike(manifest []byte) []byte {
-	decoder := yaml.NewDecoder(bytes.NewReader(generated.ReplaceAll(manifest, nil)))
+	decoder := yaml.NewDecoder(bytes.NewReader(hashes.ReplaceAll(manifest, nil)))
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	for {
