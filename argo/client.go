@@ -132,13 +132,7 @@ func (c *Client) Revision(ctx context.Context, app App, namespace, name string) 
 // explained in https://github.com/argoproj/argo-rollouts/issues/4073). Asking the same
 // again changes nothing then, so nobody would hear it. Asking for a hard refresh does.
 func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alpha1.Application, error) {
-	query := &applicationpkg.ApplicationQuery{Name: &app.Name}
-	if app.Namespace != "" {
-		query.AppNamespace = &app.Namespace
-	}
-	if app.Project != "" {
-		query.Project = []string{app.Project}
-	}
+	query := app.query()
 	for _, kind := range []v1alpha1.RefreshType{v1alpha1.RefreshTypeNormal, v1alpha1.RefreshTypeHard} {
 		if !refresh {
 			break
@@ -229,14 +223,8 @@ func (c *Client) resource(ctx context.Context, app App, group, kind, namespace, 
 // resourceRequest asks for one live object. All that are read are of version v1.
 func resourceRequest(app App, group, kind, namespace, name string) *applicationpkg.ApplicationResourceRequest {
 	version := "v1"
-	query := &applicationpkg.ApplicationResourceRequest{
-		Name: &app.Name, Group: &group, Version: &version, Kind: &kind, Namespace: &namespace, ResourceName: &name,
+	return &applicationpkg.ApplicationResourceRequest{
+		Name: &app.Name, AppNamespace: given(app.Namespace), Project: given(app.Project),
+		Group: &group, Version: &version, Kind: &kind, Namespace: &namespace, ResourceName: &name,
 	}
-	if app.Namespace != "" {
-		query.AppNamespace = &app.Namespace
-	}
-	if app.Project != "" {
-		query.Project = &app.Project
-	}
-	return query
 }

@@ -105,16 +105,10 @@ func (c *Client) createJob(ctx context.Context, app App, owner v1alpha1.Resource
 // call, and takes this one too.
 func jobRequest(app App, of v1alpha1.ResourceNode) *applicationpkg.ResourceActionRunRequest {
 	group, kind, version, action := jobGroup, "CronJob", "v1", "create-job"
-	request := &applicationpkg.ResourceActionRunRequest{
-		Name: &app.Name, Namespace: &of.Namespace, ResourceName: &of.Name, Group: &group, Kind: &kind, Version: &version, Action: &action,
+	return &applicationpkg.ResourceActionRunRequest{
+		Name: &app.Name, AppNamespace: given(app.Namespace), Project: given(app.Project),
+		Namespace: &of.Namespace, ResourceName: &of.Name, Group: &group, Kind: &kind, Version: &version, Action: &action,
 	}
-	if app.Namespace != "" {
-		request.AppNamespace = &app.Namespace
-	}
-	if app.Project != "" {
-		request.Project = &app.Project
-	}
-	return request
 }
 
 // mayHaveStarted tells a Job of this minute that is there already, and an answer
@@ -186,13 +180,7 @@ func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) 
 
 // tree is what Argo CD has found of the Application's live objects.
 func (c *Client) tree(ctx context.Context, app App) (*v1alpha1.ApplicationTree, error) {
-	query := &applicationpkg.ResourcesQuery{ApplicationName: &app.Name}
-	if app.Namespace != "" {
-		query.AppNamespace = &app.Namespace
-	}
-	if app.Project != "" {
-		query.Project = &app.Project
-	}
+	query := &applicationpkg.ResourcesQuery{ApplicationName: &app.Name, AppNamespace: given(app.Namespace), Project: given(app.Project)}
 	tree, err := c.apps.ResourceTree(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("reading the live objects of application %s: %w", app, explain(err))

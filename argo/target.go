@@ -1,5 +1,7 @@
 package argo
 
+import applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+
 // A Target is a Knative Service and where Argo CD takes it from.
 type Target struct {
 	Service string // its name as rendered
@@ -20,4 +22,20 @@ func (a App) String() string {
 		return a.Name
 	}
 	return a.Namespace + "/" + a.Name
+}
+
+func (a App) query() *applicationpkg.ApplicationQuery {
+	query := &applicationpkg.ApplicationQuery{Name: &a.Name, AppNamespace: given(a.Namespace)}
+	if a.Project != "" {
+		query.Project = []string{a.Project}
+	}
+	return query
+}
+
+// given is a field of a request that is left out where there is nothing to say.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

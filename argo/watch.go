@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
-
 	"github.com/acme/knative-promote/gitops/sleep"
 )
 
@@ -71,14 +69,7 @@ func (c *Client) watch(ctx context.Context, app App) *events {
 func (c *Client) follow(ctx context.Context, app App, n *events) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	query := &applicationpkg.ApplicationQuery{Name: &app.Name}
-	if app.Namespace != "" {
-		query.AppNamespace = &app.Namespace
-	}
-	if app.Project != "" {
-		query.Project = []string{app.Project}
-	}
-	stream, err := c.apps.Watch(ctx, query)
+	stream, err := c.apps.Watch(ctx, app.query())
 	if err != nil {
 		return false
 	}
