@@ -57,8 +57,10 @@ func integrityPolicies(project []byte) []integrityPolicy {
 	return policies
 }
 
-// keepIntegrity puts the policies of an answer where SignaturesOf finds them.
+// keepIntegrity puts the policies of an answer where SignaturesOf finds them, in the place of
+// what somebody else may have written there.
 func keepIntegrity(answer []byte, project *v1alpha1.AppProject) {
+	delete(project.Annotations, integrityAnnotation)
 	policies := integrityPolicies(answer)
 	if len(policies) == 0 {
 		return
@@ -102,7 +104,7 @@ func SignaturesOf(project *v1alpha1.AppProject, repository string) *Signatures {
 		wanted.Keys = append(wanted.Keys, gpg.KeyID(key.KeyID))
 	}
 	var policies []integrityPolicy
-	// Nobody else writes the annotation, and what cannot be read says nothing.
+	// keepIntegrity alone writes the annotation, and what cannot be read says nothing.
 	_ = json.Unmarshal([]byte(project.Annotations[integrityAnnotation]), &policies)
 	some := len(wanted.Keys) > 0
 	for _, policy := range policies {

@@ -39,9 +39,10 @@ func TestSignaturesOf(t *testing.T) {
 	t.Parallel()
 	const a, b, ours, other = "4AEE18F83AFDEB23", "9D1E6C3B0A5F4D72", "https://git.example.test/infra.git", "https://git.example.test/other.git"
 	for name, test := range map[string]struct {
-		legacy []string
-		more   []byte
-		want   *Signatures
+		legacy  []string
+		more    []byte
+		written string // the annotation, by somebody else
+		want    *Signatures
 	}{
 		"none":                     {want: nil},
 		"signatureKeys":            {legacy: []string{a}, want: &Signatures{Keys: []string{a}}},
@@ -54,11 +55,15 @@ func TestSignaturesOf(t *testing.T) {
 		"not verified":             {more: integrity(policy("none", []string{a}, "*")), want: nil},
 		"several, one is for this": {more: integrity(policy("none", []string{a}, "*"), policy("head", []string{b}, other, ours)), want: &Signatures{Keys: []string{b}}},
 		"no key is accepted":       {more: integrity(policy("head", nil, "*")), want: &Signatures{}},
+		"somebody else's":          {written: `[{"Repos": ["*"], "Mode": "strict", "Keys": ["` + a + `"]}]`, want: nil},
 		"cut":                      {more: integrity(policy("head", []string{a}, "*"))[:20], want: nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			project := &v1alpha1.AppProject{}
+			if test.written != "" {
+				project.Annotations = map[string]string{integrityAnnotation: test.written}
+			}
 			for _, key := range test.legacy {
 				project.Spec.SignatureKeys = append(project.Spec.SignatureKeys, v1alpha1.SignatureKey{KeyID: key})
 			}
