@@ -53,8 +53,7 @@ func (d Drift) words() []string {
 // tellDrift says what configuration the source has and the target has not, and
 // keeps the promotion from beginning where that is asked for.
 func (p *part) tellDrift(ctx context.Context, sight sourceSight) error {
-	source := infra{Target: sight.Target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug}
-	d, err := p.drift(ctx, source, sight)
+	d, err := p.drift(ctx, p.infraOf(sight.Target), sight)
 	if err != nil {
 		return err
 	}

@@ -66,9 +66,14 @@ func (p *part) noteLost(err error) error {
 
 func (p *part) setTarget(target Target) {
 	p.Target = target
-	p.infra = infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug}
+	p.infra = p.infraOf(target)
 	p.service = liveService{target, p.Cluster}
 	p.journal.result.Target = target
+}
+
+// infraOf reads the overlay of the target, or of its source.
+func (p *part) infraOf(target Target) infra {
+	return infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug}
 }
 
 // read reads the overlay at the tip, and finds the Service's name in it.

@@ -99,7 +99,9 @@ func (p *part) notRolledBack() error {
 func (p *part) sourceInfra() infra {
 	from := p.Target
 	from.Overlay, from.Environment, from.Source.Path = p.From, "", p.From
-	return infra{Target: from, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, input: "from"}
+	source := p.infraOf(from)
+	source.input = "from"
+	return source
 }
 
 // sourceStands is why the first commit must not be made on a tip: the source is
