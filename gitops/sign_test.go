@@ -22,9 +22,10 @@ func TestPublishSigned(t *testing.T) {
 		"OpenPGP Ed25519, with a passphrase": func(t *testing.T) signingtest.Key {
 			return signingtest.OpenPGP(t, "ed25519", "correct horse")
 		},
-		"OpenPGP subkey alone": func(t *testing.T) signingtest.Key { return signingtest.Subkey(t) },
-		"SSH Ed25519":          func(t *testing.T) signingtest.Key { return signingtest.SSH(t, "", "-t", "ed25519") },
-		"SSH RSA, in PEM":      func(t *testing.T) signingtest.Key { return signingtest.SSH(t, "", "-t", "rsa", "-m", "PEM") },
+		"OpenPGP subkey alone":                   func(t *testing.T) signingtest.Key { return signingtest.Subkey(t) },
+		"OpenPGP, the newer subkey is elsewhere": func(t *testing.T) signingtest.Key { return signingtest.OldSubkey(t) },
+		"SSH Ed25519":                            func(t *testing.T) signingtest.Key { return signingtest.SSH(t, "", "-t", "ed25519") },
+		"SSH RSA, in PEM":                        func(t *testing.T) signingtest.Key { return signingtest.SSH(t, "", "-t", "rsa", "-m", "PEM") },
 		"SSH ECDSA, with a passphrase": func(t *testing.T) signingtest.Key {
 			return signingtest.SSH(t, "correct horse", "-t", "ecdsa")
 		},

@@ -50,9 +50,24 @@ func Subkey(t testing.TB) Key {
 	t.Helper()
 	g := newGnuPG(t, "")
 	g.run("--quick-generate-key", owner, "ed25519", "cert", "never")
-	fingerprint := regexp.MustCompile(`(?m)^fpr:+([0-9A-F]{40}):`).FindStringSubmatch(g.run("--with-colons", "--list-secret-keys"))[1]
-	g.run("--quick-add-key", fingerprint, "ed25519", "sign", "never")
+	g.run("--quick-add-key", g.fingerprints()[0], "ed25519", "sign", "never")
 	return Key{Private: g.run("--armor", "--export-secret-subkeys"), Public: g.run("--armor", "--export"), ID: g.ids("ssb")[0], Home: g.home}
+}
+
+// OldSubkey makes a key with two subkeys that sign, and exports it without the
+// private part of the newer one, as where that is on a card.
+func OldSubkey(t testing.TB) Key {
+	t.Helper()
+	g := newGnuPG(t, "")
+	const before = "--faked-system-time=20200101T000000!" // the times of keys are whole seconds
+	g.run(before, "--quick-generate-key", owner, "ed25519", "cert", "never")
+	primary := g.fingerprints()[0]
+	g.run(before, "--quick-add-key", primary, "ed25519", "sign", "never")
+	old := g.ids("ssb")[0]
+	g.run("--quick-add-key", primary, "ed25519", "sign", "never")
+	newer := g.fingerprints()[2]
+	g.run("--yes", "--delete-secret-keys", newer+"!")
+	return Key{Private: g.run("--armor", "--export-secret-keys"), Public: g.run("--armor", "--export"), ID: old, Home: g.home}
 }
 
 // SSH makes a key with the arguments of ssh-keygen.
@@ -98,6 +113,16 @@ func newGnuPG(t testing.TB, passphrase string) gnuPG {
 func (g gnuPG) run(arguments ...string) string {
 	g.t.Helper()
 	return run(g.t, exec.Command("gpg", append([]string{"--homedir", g.home, "--batch", "--pinentry-mode", "loopback", "--passphrase", g.passphrase}, arguments...)...))
+}
+
+// fingerprints are those of the secret keys: the primary one, then its subkeys.
+func (g gnuPG) fingerprints() []string {
+	g.t.Helper()
+	var all []string
+	for _, found := range regexp.MustCompile(`(?m)^fpr:+([0-9A-F]{40}):`).FindAllStringSubmatch(g.run("--with-colons", "--list-secret-keys"), -1) {
+		all = append(all, found[1])
+	}
+	return all
 }
 
 // ids are those of the secret keys of a kind: sec or ssb.
