@@ -8,6 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -82,4 +87,39 @@ func TestLastLookFails(t *testing.T) {
 			t.Errorf("nobody to ask for the last %s: %v; want inconclusive: %t", away, err, unclear)
 		}
 	}
+}
+
+// aSlowPrometheus answers no query in time, from some time on.
+type aSlowPrometheus struct{ from time.Time }
+
+func (a aSlowPrometheus) Query(ctx context.Context, query string, _ time.Time) (prometheus.Answer, error) {
+	if query == "time()" {
+		return prometheus.Answer{Samples: []prometheus.Sample{{Value: 1e9}}}, nil
+	}
+	if time.Now().Before(a.from) {
+		return prometheus.Answer{}, nil
+	}
+	if err := sleep.For(ctx, prometheus.Limit); err != nil {
+		return prometheus.Answer{}, err
+	}
+	return prometheus.Answer{}, errors.New("no answer")
+}
+
+// TestPatienceOfSlowMetrics has a Prometheus that gives its last answers late.
+func TestPatienceOfSlowMetrics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := Config{WaitForData: time.Minute, SLO: slo.Objective{From: slo.Kourier, Success: 99, Requests: 100}}
+		step := Step{Percent: 10, Bake: time.Minute}
+		p := newPart("promote", c, Target{}, Systems{Metrics: aSlowPrometheus{began.Add(119 * time.Second)}, Reporter: silent{}}, began)
+		at := &Position{Intent: argo.Intent{Revision: "new"}, Observed: argo.Observed{Service: &servingv1.Service{}}}
+		gate := sloGate(p, step)
+		if reason, err := gate.Check(t.Context(), at); err == nil {
+			t.Errorf("passed: %s", reason)
+		}
+		if took := time.Since(began); took > gate.Patience {
+			t.Errorf("took %s, and its patience is %s", took, gate.Patience)
+		}
+	})
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/acme/knative-promote/promote/slo"
 )
 
+// scrapedInterval is how often what a Prometheus has counted is judged.
+const scrapedInterval = 2 * time.Second
+
 // sloGate judges the requests of the candidate in this step and in those before
 // it, while the step bakes. After that it waits until they are enough.
 func sloGate(p *part, step Step) Gate {
@@ -18,7 +21,7 @@ func sloGate(p *part, step Step) Gate {
 	}
 	return Gate{
 		Name:     "slo",
-		Patience: step.Bake + p.WaitForData + requests.Limit,
+		Patience: step.Bake + p.WaitForData + p.lastLook(),
 		Check: func(ctx context.Context, at *Position) (string, error) {
 			m := measurement{objective: p.objective(), bake: step.Bake, wait: p.WaitForData, seen: &p.measured, say: p.journal.say}
 			send, err := p.counting(&m, at)
@@ -33,6 +36,15 @@ func sloGate(p *part, step Step) Gate {
 			return m.judge(ctx, at.Step.Name)
 		},
 	}
+}
+
+// lastLook is the longest that a look takes that begins at the end, or that the
+// requests take which are under way then.
+func (c Config) lastLook() time.Duration {
+	if c.byMetrics() {
+		return scrapedInterval + metrics.Patience
+	}
+	return requests.Limit
 }
 
 // measures tells whether the candidate's requests are judged in a step. At 0 %
@@ -57,7 +69,7 @@ func (p *part) counting(m *measurement, at *Position) (send func(ctx context.Con
 	}
 	if p.byMetrics() {
 		m.count, err = p.scraped(at, m.objective)
-		m.every, m.late = 2*time.Second, metrics.Late(m.objective)
+		m.every, m.late = scrapedInterval, metrics.Late(m.objective)
 	}
 	return send, err
 }

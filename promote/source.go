@@ -125,6 +125,9 @@ func (s sourceSight) notLive() string {
 
 // unchecked is which of the checks has no success on the commit that was live.
 func (s sourceSight) unchecked(checks []string) string {
+	if len(checks) > 0 && s.Record.Commit == "" {
+		return "its record does not name the commit whose statuses checks asks for; the next promotion there writes it"
+	}
 	for _, name := range checks {
 		switch state := s.states[name]; state {
 		case "success":

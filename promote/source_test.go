@@ -103,6 +103,8 @@ func TestSourceMissing(t *testing.T) {
 		}, "its Applications run different images under the same tag"},
 		"no status": {func(_ *testing.T, s *sourceSight) { delete(s.states, "e2e") },
 			"commit 74e5219b31 has no status e2e"},
+		"no commit": {func(_ *testing.T, s *sourceSight) { s.Record.Commit = "" },
+			"its record does not name the commit whose statuses checks asks for; the next promotion there writes it"},
 		"a status that failed": {func(_ *testing.T, s *sourceSight) { s.states = map[string]string{"e2e": "failure"} },
 			"the status e2e of commit 74e5219b31 is failure"},
 		"soak": {func(_ *testing.T, s *sourceSight) { s.Record.Passed = noon.Add(time.Second) },

@@ -186,7 +186,8 @@ func (f *follower) pause() time.Duration {
 }
 
 func (f *follower) skipped(ctx context.Context) Measured {
-	reason := fmt.Sprintf("%d measurements were made, then: %v", f.ours.count+f.ours.errors+f.ours.noData, context.Cause(ctx))
+	made := f.ours.count + f.ours.errors + f.ours.noData
+	reason := fmt.Sprintf("%s %s made, then: %v", measurements(made), was(made), context.Cause(ctx))
 	return f.measured(Skipped, reason)
 }
 

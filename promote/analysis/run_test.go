@@ -91,9 +91,9 @@ func TestRun(t *testing.T) {
 		at              []time.Duration
 	}{
 		// count and interval
-		{"", "1", "Successful", "", "1 of 1 measurements were successful", []time.Duration{0}},
-		{"count: 1", "0", "Failed", "", "1 of 1 measurements failed, failureLimit is 0", []time.Duration{0}},
-		{"count: 0", "1", "Successful", "", "1 of 1 measurements were successful", []time.Duration{0}},
+		{"", "1", "Successful", "", "1 of 1 measurement was successful", []time.Duration{0}},
+		{"count: 1", "0", "Failed", "", "1 of 1 measurement failed, failureLimit is 0", []time.Duration{0}},
+		{"count: 0", "1", "Successful", "", "1 of 1 measurement was successful", []time.Duration{0}},
 		{"count: 3, interval: 1m", "111", "Successful", "", "3 of 3 measurements were successful", []time.Duration{0, m, 2 * m}},
 		{"count: 2, interval: 1m, initialDelay: 30s", "11", "Successful", "", "2 of 2 measurements were successful", []time.Duration{30 * s, 90 * s}},
 		{"count: 3, interval: 1m", "1F1", "Error", "", "could not be measured", []time.Duration{0, m}},
@@ -104,16 +104,16 @@ func TestRun(t *testing.T) {
 		{"count: 2, interval: 1m, failureLimit: 2", "00", "Failed", "Successful", "none of 2 measurements was successful", []time.Duration{0, m}},
 		// inconclusiveLimit
 		{"count: 2, interval: 1m, inconclusiveLimit: 2", "~~", "Inconclusive", "Successful", "none of 2 measurements was successful", []time.Duration{0, m}},
-		{"", "~", "Inconclusive", "", "1 of 1 measurements were inconclusive, inconclusiveLimit is 0", []time.Duration{0}},
+		{"", "~", "Inconclusive", "", "1 of 1 measurement was inconclusive, inconclusiveLimit is 0", []time.Duration{0}},
 		{"count: 3, interval: 1m, inconclusiveLimit: 1", "1~1", "Successful", "", "2 of 3 measurements were successful", []time.Duration{0, m, 2 * m}},
 		{"count: 3, interval: 1m, inconclusiveLimit: 1", "~~", "Inconclusive", "", "2 of 2 measurements were inconclusive, inconclusiveLimit is 1", []time.Duration{0, m}},
 		// consecutiveErrorLimit: errors do not count, are repeated after 10 s, and others reset the streak
-		{"", "EEEE1", "Successful", "", "1 of 1 measurements were successful", []time.Duration{0, 10 * s, 20 * s, 30 * s, 40 * s}},
+		{"", "EEEE1", "Successful", "", "1 of 1 measurement was successful", []time.Duration{0, 10 * s, 20 * s, 30 * s, 40 * s}},
 		{"count: 3, interval: 1m", "E1EE1E1", "Successful", "", "3 of 3 measurements were successful", []time.Duration{0, 10 * s, 70 * s, 80 * s, 90 * s, 150 * s, 160 * s}},
 		{"", "E", "Error", "", "5 measurements in a row could not be made, consecutiveErrorLimit is 4", []time.Duration{0, 10 * s, 20 * s, 30 * s, 40 * s}},
-		{"consecutiveErrorLimit: 0", "E", "Error", "", "1 measurements in a row could not be made, consecutiveErrorLimit is 0", []time.Duration{0}},
+		{"consecutiveErrorLimit: 0", "E", "Error", "", "1 measurement in a row could not be made, consecutiveErrorLimit is 0", []time.Duration{0}},
 		{"count: 2, interval: 1m, failureLimit: 1, consecutiveErrorLimit: 1", "E0EE", "Error", "", "2 measurements in a row could not be made, consecutiveErrorLimit is 1", []time.Duration{0, 10 * s, 70 * s, 80 * s}},
-		{"", "h1", "Successful", "", "1 of 1 measurements were successful", []time.Duration{0, 40 * s}},
+		{"", "h1", "Successful", "", "1 of 1 measurement was successful", []time.Duration{0, 40 * s}},
 		// consecutiveSuccessLimit
 		{"count: 5, interval: 1m, consecutiveSuccessLimit: 2, failureLimit: 3", "1011", "Successful", "", "2 measurements in a row were successful", []time.Duration{0, m, 2 * m, 3 * m}},
 		{"count: 5, interval: 1m, consecutiveSuccessLimit: 2, failureLimit: 3", "10101", "Inconclusive", "", "no 2 measurements in a row were successful, and no more than 3 failed", []time.Duration{0, m, 2 * m, 3 * m, 4 * m}},
@@ -121,7 +121,7 @@ func TestRun(t *testing.T) {
 		{"count: 5, interval: 1m, consecutiveSuccessLimit: 2, failureLimit: -1", "00011", "Successful", "", "2 measurements in a row were successful", []time.Duration{0, m, 2 * m, 3 * m, 4 * m}},
 		{"count: 5, interval: 1m, consecutiveSuccessLimit: 2", "1E11", "Successful", "", "2 measurements in a row were successful", []time.Duration{0, m, 70 * s, 130 * s}},
 		// no data
-		{"", "N1", "Successful", "Inconclusive", "1 of 1 measurements were successful", []time.Duration{0, 10 * s}},
+		{"", "N1", "Successful", "Inconclusive", "1 of 1 measurement was successful", []time.Duration{0, 10 * s}},
 		{"", "N", "Inconclusive", "", "there was no data, 30s after it was due", []time.Duration{0, 10 * s, 20 * s, 30 * s}},
 		{"", "_", "Inconclusive", "Error", "there was no data, 40s after it was due", nil},
 		{`failureCondition: "result[0] > 5"`, "N", "Inconclusive", "Successful", "there was no data, 30s after it was due", nil},
@@ -179,17 +179,17 @@ func TestRunOfSeveral(t *testing.T) {
 	}{
 		{
 			"all good", []string{"name: a", "name: b, count: 2, interval: 1m"}, map[string]string{"a": "1", "b": "1"}, "",
-			"Successful: a: 1 of 1 measurements were successful; b: 2 of 2 measurements were successful\na Successful 1 Successful\nb Successful 2 Successful\n",
+			"Successful: a: 1 of 1 measurement was successful; b: 2 of 2 measurements were successful\na Successful 1 Successful\nb Successful 2 Successful\n",
 		},
 		{
 			"one ends the others", []string{"name: a, count: 5, interval: 1m", "name: b, initialDelay: 90s", "name: late, initialDelay: 10m"},
 			map[string]string{"a": "1", "b": "0", "late": "1"}, "",
-			"Failed: b is Failed: 1 of 1 measurements failed, failureLimit is 0, the last with [0]\n" +
+			"Failed: b is Failed: 1 of 1 measurement failed, failureLimit is 0, the last with [0]\n" +
 				"a Skipped 2 Successful\nb Failed 1 Failed\nlate Skipped 0 Successful\n",
 		},
 		{
 			"a measurement on its way", []string{"name: a", "name: b, initialDelay: 5s"}, map[string]string{"a": "h", "b": "0"}, "",
-			"Failed: b is Failed: 1 of 1 measurements failed, failureLimit is 0, the last with [0]\na Skipped 0 Successful\nb Failed 1 Failed\n",
+			"Failed: b is Failed: 1 of 1 measurement failed, failureLimit is 0, the last with [0]\na Skipped 0 Successful\nb Failed 1 Failed\n",
 		},
 		{
 			"a dry run changes nothing", []string{"name: tried-a", "name: b, count: 2, interval: 1m"}, map[string]string{"tried-a": "0", "b": "1"}, "  dryRun: [{metricName: tried}]\n",

@@ -50,19 +50,19 @@ func (t *tally) add(phase condition.Phase) {
 func (t tally) assess(m template.Metric) (condition.Phase, string) {
 	switch {
 	case t.errorsInARow > m.ConsecutiveErrorLimit:
-		return condition.Error, fmt.Sprintf("%d measurements in a row could not be made, consecutiveErrorLimit is %d", t.errorsInARow, m.ConsecutiveErrorLimit)
+		return condition.Error, fmt.Sprintf("%s in a row could not be made, consecutiveErrorLimit is %d", measurements(t.errorsInARow), m.ConsecutiveErrorLimit)
 	case t.inconclusive > m.InconclusiveLimit:
-		return condition.Inconclusive, fmt.Sprintf("%d of %d measurements were inconclusive, inconclusiveLimit is %d", t.inconclusive, t.count, m.InconclusiveLimit)
+		return condition.Inconclusive, fmt.Sprintf("%d of %s %s inconclusive, inconclusiveLimit is %d", t.inconclusive, measurements(t.count), was(t.inconclusive), m.InconclusiveLimit)
 	case m.FailureLimit >= 0 && t.failed > m.FailureLimit:
-		return condition.Failed, fmt.Sprintf("%d of %d measurements failed, failureLimit is %d", t.failed, t.count, m.FailureLimit)
+		return condition.Failed, fmt.Sprintf("%d of %s failed, failureLimit is %d", t.failed, measurements(t.count), m.FailureLimit)
 	case m.ConsecutiveSuccessLimit > 0 && t.successesInARow >= m.ConsecutiveSuccessLimit:
-		return condition.Successful, fmt.Sprintf("%d measurements in a row were successful", t.successesInARow)
+		return condition.Successful, fmt.Sprintf("%s in a row %s successful", measurements(t.successesInARow), was(t.successesInARow))
 	case m.Endless() || t.count < m.Count:
 		return "", ""
 	case m.ConsecutiveSuccessLimit > 0 && m.FailureLimit >= 0:
-		return condition.Inconclusive, fmt.Sprintf("no %d measurements in a row were successful, and no more than %d failed", m.ConsecutiveSuccessLimit, m.FailureLimit)
+		return condition.Inconclusive, fmt.Sprintf("no %s in a row %s successful, and no more than %d failed", measurements(m.ConsecutiveSuccessLimit), was(m.ConsecutiveSuccessLimit), m.FailureLimit)
 	case m.ConsecutiveSuccessLimit > 0:
-		return condition.Failed, fmt.Sprintf("no %d of %d measurements in a row were successful", m.ConsecutiveSuccessLimit, t.count)
+		return condition.Failed, fmt.Sprintf("no %d of %s in a row %s successful", m.ConsecutiveSuccessLimit, measurements(t.count), was(m.ConsecutiveSuccessLimit))
 	}
 	return condition.Successful, t.passed()
 }
@@ -74,7 +74,7 @@ func (t tally) judge(m template.Metric, over bool) (condition.Phase, string) {
 		phase, reason = condition.Successful, t.passed()
 	}
 	if phase == condition.Successful && t.successful == 0 {
-		phase, reason = condition.Inconclusive, fmt.Sprintf("none of %d measurements was successful", t.count)
+		phase, reason = condition.Inconclusive, fmt.Sprintf("none of %s was successful", measurements(t.count))
 		if t.failed > 0 {
 			phase = condition.Failed
 		}
@@ -83,5 +83,19 @@ func (t tally) judge(m template.Metric, over bool) (condition.Phase, string) {
 }
 
 func (t tally) passed() string {
-	return fmt.Sprintf("%d of %d measurements were successful", t.successful, t.count)
+	return fmt.Sprintf("%d of %s %s successful", t.successful, measurements(t.count), was(t.successful))
+}
+
+func measurements(count int) string {
+	if count == 1 {
+		return "1 measurement"
+	}
+	return fmt.Sprintf("%d measurements", count)
+}
+
+func was(count int) string {
+	if count == 1 {
+		return "was"
+	}
+	return "were"
 }

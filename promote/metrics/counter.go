@@ -25,6 +25,10 @@ const (
 	written = 5 * time.Second
 )
 
+// Patience is the longest that a look takes, after the first one: it asks for the
+// requests of each of two revisions, for the sums of their latency and its buckets.
+const Patience = 4 * prometheus.Limit
+
 // Late is how much later than a request of one revision one of the other may be
 // counted. A gateway counts both, and is scraped for both at once. Pods are scraped
 // one after the other.

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// Limit is the longest that a call takes, unless a Config says otherwise.
+const Limit = 30 * time.Second
+
 // Config says where Prometheus is and how to reach it.
 type Config struct {
 	// Address is the URL that /api/v1/query is below, such as
@@ -26,7 +29,7 @@ type Config struct {
 	CA []byte
 	// Insecure accepts any certificate.
 	Insecure bool
-	// Timeout bounds one call, 30 s when zero.
+	// Timeout bounds one call, [Limit] when zero.
 	Timeout time.Duration
 	// Around, unless nil, is put around what sends the requests, to see them.
 	Around func(http.RoundTripper) http.RoundTripper
@@ -62,7 +65,7 @@ func (c Config) timeout() time.Duration {
 	if c.Timeout > 0 {
 		return c.Timeout
 	}
-	return 30 * time.Second
+	return Limit
 }
 
 func (c Config) transport() (*http.Transport, error) {

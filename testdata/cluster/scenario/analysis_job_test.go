@@ -34,10 +34,10 @@ func TestAnalysisByJob(t *testing.T) {
 	}
 	s.grantJobs()
 	s.promote("v2.0.0-failing", inputs...).exits(8).
-		says("analysis: failed: smoke-test is Failed: 1 of 1 measurements failed, failureLimit is 0, the last because Job smoke-test-", " failed: BackoffLimitExceeded: Job has reached the specified backoff limit")
+		says("analysis: failed: smoke-test is Failed: 1 of 1 measurement failed, failureLimit is 0, the last because Job smoke-test-", " failed: BackoffLimitExceeded: Job has reached the specified backoff limit")
 	s.restored(good, "v1.0.0")
 	s.promote("v3.0.0", inputs...).exits(0).
-		says("smoke-test: 1 of 1 measurements were successful", "success-rate: 4 of 4 measurements were successful", "latency-p99: 3 of 3 measurements were successful", "again: 2 of 2 measurements were successful")
+		says("smoke-test: 1 of 1 measurement was successful", "success-rate: 4 of 4 measurements were successful", "latency-p99: 3 of 3 measurements were successful", "again: 2 of 2 measurements were successful")
 	s.settled("v3.0.0")
 	s.hasJobs(4)
 }

@@ -71,9 +71,9 @@ func TestAnalysisByWeb(t *testing.T) {
 	inputs := []string{
 		"steps=100", "analysis=analysis/model-quality.yaml at=candidate", "analysis-args=scorer=" + scorer.URL, "analysis-secrets=scorer/token=" + token,
 	}
-	bad := s.promote("v2.0.0-score71", inputs...).exits(8).says(`analysis: failed: accuracy is Failed: 1 of 1 measurements failed, failureLimit is 0, the last with { "accuracy": "0.71", "samples": 10 }`)
+	bad := s.promote("v2.0.0-score71", inputs...).exits(8).says(`analysis: failed: accuracy is Failed: 1 of 1 measurement failed, failureLimit is 0, the last with { "accuracy": "0.71", "samples": 10 }`)
 	s.restored(good, "v1.0.0-score93")
-	s.promote("v3.0.0-score94", inputs...).exits(0).says("analysis: passed: accuracy: 1 of 1 measurements were successful")
+	s.promote("v3.0.0-score94", inputs...).exits(0).says("analysis: passed: accuracy: 1 of 1 measurement was successful")
 	s.settled("v3.0.0-score94")
 	good = s.git("rev-parse", "main")
 	refused := s.promote("v4.0.0-score99", append(inputs, "analysis-secrets=scorer/token=an-0ld-one")...).exits(8).says("analysis: failed: accuracy is Error: ", "answered 401 Unauthorized")
