@@ -228,3 +228,14 @@ func keyWith(passphrase string) string {
 	}
 	return string(pem.EncodeToMemory(block))
 }
+
+// TestPassphraseWithBlanks has one that begins and ends with blanks, with the end
+// of the line that a file adds.
+func TestPassphraseWithBlanks(t *testing.T) {
+	t.Parallel()
+	const passphrase = "  correct horse "
+	_, err := read(t, consoletest.Enough("INPUT_SIGNING-KEY="+keyWith(passphrase), "INPUT_SIGNING-PASSPHRASE="+passphrase+"\n"))
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -124,8 +124,13 @@ func (in Input) look(flags map[string]string, getenv func(string) string) (text,
 		return text, "--" + in.Name
 	}
 	for _, name := range in.EnvNames() {
-		if text := strings.TrimSpace(getenv(name)); text != "" {
-			return text, name
+		text := getenv(name)
+		switch trimmed := strings.TrimSpace(text); {
+		case trimmed == "":
+		case in.Blanks:
+			return strings.Trim(text, "\r\n"), name
+		default:
+			return trimmed, name
 		}
 	}
 	return in.Default, ""

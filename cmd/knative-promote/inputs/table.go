@@ -26,6 +26,7 @@ type Input struct {
 	Secret        bool                       // never a flag and never printed
 	Parts         func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
 	Address       bool                       // may hold a password where it is wrong
+	Blanks        bool                       // at the ends are a part of it
 	For           []Command                  // the commands that it is for; none: all
 	Elsewhere     string                     // why it is wrong for other commands, where it is not only left out
 	Required      []Command                  // the commands that cannot do without it
@@ -145,7 +146,7 @@ func (s *Settings) where() []Input {
 		{Name: "signing-key", Example: "${{ secrets.INFRA_SIGNING_KEY }}", Secret: true, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Signing.Key, parseText),
 			Usage: "private key that signs the commits: an OpenPGP key, armored, as `gpg --armor --export-secret-keys ID` prints it, or an SSH key; " +
 				"Argo CD verifies OpenPGP alone (default: the commits are not signed)"},
-		{Name: "signing-passphrase", Example: "${{ secrets.INFRA_SIGNING_PASSPHRASE }}", Secret: true, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Signing.Passphrase, parseText),
+		{Name: "signing-passphrase", Example: "${{ secrets.INFRA_SIGNING_PASSPHRASE }}", Secret: true, Blanks: true, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Signing.Passphrase, parseText),
 			Usage: "passphrase of the signing key, where it is encrypted"},
 	}
 }
