@@ -12,9 +12,10 @@ import (
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// pageLimit is the most bytes that a pull request says of a run, below the
-// 65,536 characters that GitHub takes.
-const pageLimit = 60_000
+// pageLimit is the most bytes that a pull request says of a run: of the 65,536
+// characters that GitHub takes, what the trailers below it leave, of which there are
+// 14 at most with a kilobyte each.
+const pageLimit = 48 << 10
 
 // reporter shows a run as it goes: a group of the log a step, the pull
 // request comment and the job summary. Nothing of it can hold the run up or

@@ -2,14 +2,34 @@ package main
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/report"
 )
+
+// TestPageLimit: with the longest trailers, what a pull request says is no longer
+// than GitHub takes.
+func TestPageLimit(t *testing.T) {
+	t.Parallel()
+	change := gitops.Change{Subject: "web production: 10 %"}
+	for range 14 {
+		change.Trailers = append(change.Trailers, gitops.Trailer{Key: "Promotion-Override", Value: strings.Repeat("why ", 1<<10)})
+	}
+	_, body, err := change.Message()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if long := pageLimit + len("\n\n") + len(body); long > report.CommentLimit {
+		t.Errorf("a pull request may say %d bytes, and GitHub takes %d", long, report.CommentLimit)
+	}
+}
 
 // TestWithoutComment has runs that write no comment, as they have nothing to
 // show, or nowhere: nobody waits for one behind them, which synctest would say.
