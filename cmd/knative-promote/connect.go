@@ -28,16 +28,11 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 		if err != nil {
 			return on, badSetting(err)
 		}
-		repo := found.Repo
-		on.Branch, on.Commits, on.PushRight = t.written(found, repo), repo, repo
+		on.Branch, on.Commits, on.PushRight = t.written(found), found, found
 		if s.AsksForge(t.workflow) {
-			forge, err := forgeOfInfra(s, t.workflow, t.console, github.Contents)
-			if err != nil {
-				return on, err
-			}
-			on.BranchRules = branchRules{forge, s.Remote.Branch}
+			on.BranchRules = branchRules{found.forge, s.Remote.Branch}
 		}
-		if on.Reviews, err = t.reviews(repo, page); err != nil {
+		if on.Reviews, err = t.reviews(found.Repo, page); err != nil {
 			return on, err
 		}
 	}
@@ -59,20 +54,18 @@ func (t task) open() (*infraBranch, error) {
 	if t.infra != nil {
 		return t.infra, nil
 	}
-	repo, err := open(t.settings, t.workflow, t.console)
-	return &infraBranch{Repo: repo}, err
+	return open(t.settings, t.workflow, t.console)
 }
 
-// written is a branch of a repository that gets commits as the settings want
-// them.
-func (t task) written(branch promote.Branch, repo *gitops.Repo) promote.Branch {
+// written is a branch that gets commits as the settings want them.
+func (t task) written(branch *infraBranch) promote.Branch {
 	s := t.settings
-	repo.Author, repo.Committer = s.Author, s.Committer
+	branch.Author, branch.Committer = s.Author, s.Committer
 	if signer := s.Promote.Signer; signer != nil {
-		repo.Sign = signer.Sign
+		branch.Sign = signer.Sign
 	}
 	if s.Commit == inputs.CommitAPI {
-		repo.API = t.commitByAPI
+		branch.API = branch.forge.commit
 	}
 	return masked{tracedEdits{branch, t.console}, t.console.Redact}
 }
@@ -133,13 +126,17 @@ func badSetting(err error) error {
 }
 
 // open opens the infra repository, with tokens of the GitHub App where there is
-// one.
-func open(s inputs.Settings, w console.Workflow, r *console.Console) (*gitops.Repo, error) {
-	remote := s.Remote
-	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
-	var err error
-	if remote.Mint, err = appToken(s, w, r, github.Contents); err != nil {
+// one. Its forge is asked with the same tokens.
+func open(s inputs.Settings, w console.Workflow, r *console.Console) (*infraBranch, error) {
+	forge, err := forgeOfInfra(s, w, r, github.Contents)
+	if err != nil {
 		return nil, err
 	}
-	return gitops.Open(remote)
+	remote := s.Remote
+	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
+	if s.App.ID != "" {
+		remote.Mint = forge.token
+	}
+	repo, err := gitops.Open(remote)
+	return &infraBranch{Repo: repo, forge: forge}, err
 }

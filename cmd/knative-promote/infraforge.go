@@ -62,13 +62,9 @@ func appToken(s inputs.Settings, w console.Workflow, c *console.Console, purpose
 	}, nil
 }
 
-// commitByAPI has GitHub make a commit in the infra repository.
-func (t task) commitByAPI(ctx context.Context, c gitops.APICommit) error {
-	forge, err := forgeOfInfra(t.settings, t.workflow, t.console, github.Contents)
-	if err != nil {
-		return err
-	}
-	_, err = asked(ctx, forge, func(client *github.Client) (struct{}, error) {
+// commit has the forge make a commit in the infra repository.
+func (f *infraForge) commit(ctx context.Context, c gitops.APICommit) error {
+	_, err := asked(ctx, f, func(client *github.Client) (struct{}, error) {
 		return struct{}{}, client.CreateCommit(ctx, github.NewCommit(c))
 	})
 	switch {

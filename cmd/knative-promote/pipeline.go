@@ -27,8 +27,9 @@ type call struct {
 // and what is promoted are of one commit.
 type infraBranch struct {
 	*gitops.Repo
-	read string // the tip's hash; empty: it was not read
-	err  error  // why it could not be read
+	forge *infraForge
+	read  string // the tip's hash; empty: it was not read
+	err   error  // why it could not be read
 }
 
 // Tip is the branch's newest commit.

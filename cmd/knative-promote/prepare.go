@@ -55,7 +55,7 @@ func (t task) prepare(ctx context.Context) (promote.Result, error) {
 }
 
 // pull is the pull request of the event, by the merge commit that is checked out.
-func (t task) pull(ctx context.Context, repo *gitops.Repo) (promote.Pull, error) {
+func (t task) pull(ctx context.Context, repo *infraBranch) (promote.Pull, error) {
 	pull := promote.Pull{Number: t.workflow.PullRequest, Branch: t.settings.Remote.Branch}
 	var err error
 	if pull.Merged, err = t.checkedOut(ctx, "prepare looks at"); err != nil {
@@ -116,7 +116,7 @@ func (t task) pushPrepared(ctx context.Context, p promote.Preparation) (commit s
 	if err != nil {
 		return "", badSetting(err)
 	}
-	return p.Publish(ctx, t.written(repo, repo))
+	return p.Publish(ctx, t.written(repo))
 }
 
 // words are the error's; empty without one.
@@ -128,7 +128,7 @@ func words(err error) string {
 }
 
 // suggestion is what the commit would change on the pull request's head, in the order of the files' names.
-func suggestion(ctx context.Context, p promote.Preparation, pull promote.Pull, repo *gitops.Repo) ([]report.File, error) {
+func suggestion(ctx context.Context, p promote.Preparation, pull promote.Pull, repo *infraBranch) ([]report.File, error) {
 	head, err := repo.At(ctx, pull.Merged.Commit.Parents[1])
 	if err != nil {
 		return nil, err

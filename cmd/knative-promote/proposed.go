@@ -70,7 +70,7 @@ func (t task) checkedOut(ctx context.Context, what string) (gitops.Snapshot, err
 
 // baseOf is the commit to compare with: the first parent of a pull request's
 // merge commit, which is newer than the base that the event names.
-func baseOf(ctx context.Context, repo *gitops.Repo, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
+func baseOf(ctx context.Context, repo *infraBranch, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
 	switch {
 	case len(head.Commit.Parents) == 2:
 		return repo.At(ctx, head.Commit.Parents[0])
