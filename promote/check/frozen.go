@@ -31,7 +31,9 @@ func findFrozen(f Facts) []Finding {
 	case w.File == "":
 		return nil
 	case w.Unreadable != nil:
-		return []Finding{w.unreadable()}
+		finding := unreadableFile(w.File, w.Unreadable)
+		finding.Severity, finding.Fix = Error, "Correct the file, or delete it where nothing is to be frozen."
+		return []Finding{finding}
 	case !w.State.Open():
 		return []Finding{f.frozenNow()}
 	case !w.State.Next.IsZero():
@@ -40,15 +42,16 @@ func findFrozen(f Facts) []Finding {
 	return nil
 }
 
-func (w Windows) unreadable() Finding {
+// unreadableFile is the finding of a file that promotions go by.
+func unreadableFile(file string, why error) Finding {
 	finding := Finding{
-		Severity: Error, File: w.File,
-		Problem:  w.File + " cannot be read",
+		File:     file,
+		Problem:  file + " cannot be read",
 		Effect:   "Until it can be, no promotion begins, and one that is under way is held before its next commit.",
-		Evidence: w.Unreadable.Error(),
-		Fix:      "Correct the file, or delete it where nothing is to be frozen.",
+		Evidence: why.Error(),
+		Fix:      "Correct the file.",
 	}
-	if at, found := errors.AsType[*strictyaml.Error](w.Unreadable); found {
+	if at, found := errors.AsType[*strictyaml.Error](why); found {
 		finding.Line = at.Line
 	}
 	return finding

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/acme/knative-promote/gitops/strictyaml"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -37,21 +36,10 @@ type Pipeline struct {
 }
 
 func findPipelineUnreadable(f Facts) []Finding {
-	why := f.Pipeline.Unreadable
-	if why == nil {
+	if f.Pipeline.Unreadable == nil {
 		return nil
 	}
-	finding := Finding{
-		File:     pipeline.Name,
-		Problem:  pipeline.Name + " cannot be read",
-		Effect:   "Until it can be, no promotion begins, and one that is under way is held before its next commit.",
-		Evidence: why.Error(),
-		Fix:      "Correct the file.",
-	}
-	if at, found := errors.AsType[*strictyaml.Error](why); found {
-		finding.Line = at.Line
-	}
-	return []Finding{finding}
+	return []Finding{unreadableFile(pipeline.Name, f.Pipeline.Unreadable)}
 }
 
 // findPipelineMissing looks for the overlays of the target, and for one of each
