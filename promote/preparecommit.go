@@ -93,7 +93,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	}
 	r := stepRecord(p.config, s.plan, stepOf(s.step().Percent), before)
 	if has, err := parseRecord(now.Record()); err == nil && has.Promotion == r.Promotion {
-		r.Started, r.Run, r.Actor, r.Code = has.Started, has.Run, has.Actor, has.Code
+		r = r.writtenAs(has)
 	}
 	text, err := r.encode()
 	if err != nil {

@@ -171,6 +171,13 @@ func (r Record) after() []Entry {
 	return past[:min(len(past), pastLimit)]
 }
 
+// writtenAs is the record as if it had been written when another one was, and by the
+// same run.
+func (r Record) writtenAs(has Record) Record {
+	r.Started, r.Run, r.Actor, r.Approved, r.Code = has.Started, has.Run, has.Actor, has.Approved, has.Code
+	return r
+}
+
 // stepOf is a step's name in the record, by the share of the new revision.
 func stepOf(percent int) string {
 	if percent == 0 {

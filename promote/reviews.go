@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -99,32 +97,11 @@ func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	before, err := m.recordAt(tip)
+	has := recordAt(head, m.Target)
+	want, err := stepRecord(m.Config, m.plan, stepOf(m.step().Percent), recordAt(tip, m.Target)).writtenAs(has).encode()
 	if err != nil {
 		return false, err
 	}
-	has, err := m.recordAt(head)
-	if err != nil {
-		return false, err
-	}
-	want := stepRecord(m.Config, m.plan, stepOf(m.step().Percent), before)
-	want.Started, want.Run, want.Actor, want.Approved, want.Code = has.Started, has.Run, has.Actor, has.Approved, has.Code
-	a, err := want.encode()
-	if err != nil {
-		return false, err
-	}
-	b, err := has.encode()
-	return bytes.Equal(a, b), err
-}
-
-// recordAt is the record in a snapshot; without one it is zero.
-func (m *move) recordAt(at gitops.Snapshot) (Record, error) {
-	text, err := knative.ReadRecord(at.Tree, m.Overlay, m.Service)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return Record{}, err
-	}
-	return parseRecord(text)
+	there, err := has.encode()
+	return bytes.Equal(want, there), err
 }
