@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -64,11 +63,7 @@ func Prepare(ctx context.Context, c Config, pull Pull, overlays []string) (Prepa
 
 // targetOf is one that is known by its overlay alone.
 func targetOf(overlay, service string) Target {
-	t := Target{Target: argo.Target{Service: service}, Overlay: overlay}
-	if overlay != "." {
-		t.Environment = path.Base(overlay)
-	}
-	return t
+	return Target{Target: argo.Target{Service: service}, Overlay: overlay, Environment: EnvironmentOf(overlay)}
 }
 
 // services are those of one overlay that it concerns.

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"path"
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
@@ -13,6 +14,15 @@ type Target struct {
 	argo.Target
 	Environment string // label for people; usually the overlay folder's name
 	Overlay     string // folder of the kustomize overlay, slash-separated, relative to the repository
+}
+
+// EnvironmentOf is the label of an overlay that nobody has given another one: the
+// name of its folder, none for the repository's root.
+func EnvironmentOf(overlay string) string {
+	if overlay == "" || overlay == "." {
+		return ""
+	}
+	return path.Base(overlay)
 }
 
 // subject is a commit's, of what happens to the target.

@@ -119,7 +119,10 @@ func (c *Client) DeleteBranch(ctx context.Context, branch string) error {
 
 // isGitea tells whether the forge is Gitea or Forgejo, which speak GitHub's API
 // below another path, and have no GraphQL.
-func (c *Client) isGitea() bool { return strings.HasSuffix(c.api.BaseURL.Path, "/api/v1/") }
+func (c *Client) isGitea() bool { return IsGitea(c.api.BaseURL.String()) }
+
+// IsGitea tells that from the address of the API.
+func IsGitea(api string) bool { return strings.HasSuffix(strings.TrimSuffix(api, "/"), "/api/v1") }
 
 func pullOf(p *github.PullRequest) review.PullRequest {
 	found := review.PullRequest{

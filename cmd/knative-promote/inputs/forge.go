@@ -2,10 +2,10 @@ package inputs
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/github"
 )
 
 // checkForge wants a forge that has the infra repository's statuses and pull
@@ -48,7 +48,7 @@ func (s *Settings) checkCommit(given origins, w console.Workflow) string {
 			return fmt.Sprintf("%s (%s): commit is api, so GitHub says who made the commits and signs them; remove it, or set commit to git", name, source)
 		}
 	}
-	if strings.HasSuffix(strings.TrimSuffix(w.APIURL, "/"), "/api/v1") {
+	if github.IsGitea(w.APIURL) {
 		return fmt.Sprintf("commit (%s): the forge of the workflow, %s, is Gitea or Forgejo, which make no signed commits by an API; expected git, and signing-key", given.source("commit"), w.ServerURL)
 	}
 	return ""

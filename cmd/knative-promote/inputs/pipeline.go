@@ -14,12 +14,16 @@ import (
 // CheckValue says what is wrong with a value of the pipeline file, by the name of
 // the input that takes it.
 func CheckValue(input, value string) error {
-	all := All()
-	in := all[slices.IndexFunc(all, func(in Input) bool { return in.Name == input })]
+	in := named(All(), input)
 	if err := in.Value.Set(value); err != nil {
 		return fmt.Errorf("%w; for example: %s", err, in.Example)
 	}
 	return nil
+}
+
+// named is the row of an input.
+func named(all []Input, name string) Input {
+	return all[slices.IndexFunc(all, func(in Input) bool { return in.Name == name })]
 }
 
 // PipelineSchema is the JSON schema of the pipeline file, from the rows of the
@@ -27,7 +31,7 @@ func CheckValue(input, value string) error {
 func PipelineSchema() ([]byte, error) {
 	all := All()
 	return pipeline.Schema(func(input string) pipeline.Value {
-		in := all[slices.IndexFunc(all, func(in Input) bool { return in.Name == input })]
+		in := named(all, input)
 		return pipeline.Value{Kind: in.Value.(kinded).kind(), Usage: strings.ReplaceAll(in.Usage, "`", "")}
 	})
 }
@@ -88,9 +92,10 @@ func (s *Settings) begin(r *reading) (line string) {
 }
 
 // asked is what somebody has set an input to, and where.
-func (r *reading) asked(name string) (text, source string) {
-	all := All()
-	in := all[slices.IndexFunc(all, func(in Input) bool { return in.Name == name })]
+func (r *reading) asked(name string) (text, source string) { return r.set(named(All(), name)) }
+
+// set is the same of a row.
+func (r *reading) set(in Input) (text, source string) {
 	text, source = in.look(r.args.flags, r.getenv)
 	if source == "" || text == in.Default && !strings.HasPrefix(source, "--") {
 		return "", ""
@@ -141,7 +146,7 @@ func (r *reading) look(in Input) (text, source string) {
 		return "", ""
 	}
 	said, is := r.rules.Settings[in.Name]
-	if asked, _ := r.asked(in.Name); asked != "" || !is {
+	if asked, _ := r.set(in); asked != "" || !is {
 		return r.resolved(in, text), source
 	}
 	if r.byHand && pipeline.OfSource(in.Name) {

@@ -1,7 +1,7 @@
 package inputs
 
 import (
-	"path"
+	"cmp"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -87,12 +87,7 @@ func (s *Settings) complete(w console.Workflow) {
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
 	s.Target.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Target.Overlay}
-	if s.Target.Environment == "" {
-		s.Target.Environment = s.Rules.Environment
-	}
-	if overlay := s.Target.Overlay; s.Target.Environment == "" && overlay != "" && overlay != "." {
-		s.Target.Environment = path.Base(s.Target.Overlay)
-	}
+	s.Target.Environment = cmp.Or(s.Target.Environment, s.Rules.Environment, promote.EnvironmentOf(s.Target.Overlay))
 	if s.PullRequest == 0 {
 		s.PullRequest = w.PullRequest
 	}
@@ -114,10 +109,6 @@ func (s *Settings) complete(w console.Workflow) {
 func (s *Settings) Reviewed() bool {
 	return s.Promote.Mode == review.First || s.Promote.Mode == review.Every
 }
-
-// WantsStatuses says whether commit statuses of the infra repository are read or
-// written.
-func (s *Settings) WantsStatuses() bool { return s.Statuses || len(s.Promote.Checks) > 0 }
 
 // DiffsCheckout says whether the run compares the overlays that a pull
 // request touches instead of planning one promotion.
