@@ -64,11 +64,24 @@ func (w *tripwire) Write(text []byte) (int, error) {
 			panic("a crash")
 		}
 	}
-	_, err := os.Stdout.WriteString(line)
 	if reached && w.how == "STOP" {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // until somebody lets it go on
+		return len(text), stopBehind(line)
 	}
+	_, err := os.Stdout.WriteString(line)
 	return len(text), err
+}
+
+// stopBehind prints a line and stops until somebody lets the program go on. Another
+// thread may be the one that takes the signal, and not at once on a busy machine, so
+// this one waits too.
+func stopBehind(line string) error {
+	on := make(chan os.Signal, 1)
+	signal.Notify(on, syscall.SIGCONT)
+	defer signal.Stop(on)
+	_, err := os.Stdout.WriteString(line)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	<-on
+	return err
 }
 
 var (
