@@ -22,21 +22,20 @@ func (c *controller) operate(ctx context.Context) {
 	events, stop := c.app.watch()
 	defer stop()
 	var retry <-chan time.Time
-	for {
+	for { // first for what was begun before anybody watched
+		c.storing.Lock()
+		app := c.app.get()
+		c.storing.Unlock()
+		if app.Operation != nil {
+			if wait := c.process(ctx, app); wait > 0 {
+				retry = c.clock.After(wait)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-events:
 		case <-retry:
-		}
-		c.storing.Lock()
-		app := c.app.get()
-		c.storing.Unlock()
-		if app.Operation == nil {
-			continue
-		}
-		if wait := c.process(ctx, app); wait > 0 {
-			retry = c.clock.After(wait)
 		}
 	}
 }
