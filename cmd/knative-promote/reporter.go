@@ -42,6 +42,9 @@ func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *
 	if s.Statuses && !s.Promote.DryRun {
 		r.follow = append(r.follow, &follower{what: "Commit status", console: c, begin: statusWriter{ctx, s, w, c}.begin})
 	}
+	if s.Deployments && !s.Promote.DryRun {
+		r.follow = append(r.follow, &follower{what: "Deployment", console: c, begin: deploymentWriter{ctx, s, w, c}.begin})
+	}
 	return r
 }
 

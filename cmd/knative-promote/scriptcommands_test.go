@@ -35,9 +35,10 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"comment":    comment,         // comment PULL: print the one comment on it; with a count, how many
 		"argo":       argocd,          // see there
 		"pull":       pull,            // see there
-		"github":     hub,             // github down|up|no-statuses
+		"github":     hub,             // github down|up|no-statuses|no-deployments
 		"prometheus": startPrometheus, // see there
 		"status":     commitStatus,    // see there
+		"deployment": deployment,      // deployment: print those of the infra repository
 		"proposal":   proposals,       // see there
 		"sign":       sign,            // see there
 		"output":     outputIs,        // output NAME REGEXP: what the last program told the runner
@@ -252,7 +253,8 @@ func comment(ts *testscript.TestScript, w *world, args []string) {
 func hub(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hubDown, w.hub.App.NoStatuses = args[0] == "down", args[0] == "no-statuses"
+	w.hubDown = args[0] == "down"
+	w.hub.App.Lacks, _ = strings.CutPrefix(args[0], "no-")
 }
 
 func outputIs(ts *testscript.TestScript, w *world, args []string) {

@@ -26,9 +26,10 @@ type Purpose string
 
 // The purposes.
 const (
-	Contents Purpose = ""              // to push
-	Statuses Purpose = "statuses"      // to read and set commit statuses
-	Pulls    Purpose = "pull-requests" // to open and merge pull requests
+	Contents    Purpose = ""              // to push
+	Statuses    Purpose = "statuses"      // to read and set commit statuses
+	Deployments Purpose = "deployments"   // to make deployments and say how far they are
+	Pulls       Purpose = "pull-requests" // to open and merge pull requests
 )
 
 // App is a GitHub App. It has tokens made that may write the contents of one
@@ -124,6 +125,8 @@ func (a *App) permissions() *github.InstallationPermissions {
 	switch a.Purpose {
 	case Statuses:
 		return &github.InstallationPermissions{Statuses: write}
+	case Deployments:
+		return &github.InstallationPermissions{Deployments: write}
 	case Pulls: // merging one writes contents
 		return &github.InstallationPermissions{Contents: write, PullRequests: write}
 	}
@@ -134,6 +137,8 @@ func (a *App) wanted() string {
 	switch a.Purpose {
 	case Statuses:
 		return maySetStatus
+	case Deployments:
+		return mayDeploy
 	case Pulls:
 		return mayPropose
 	}

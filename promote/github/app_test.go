@@ -88,17 +88,17 @@ func TestAppGetsNoToken(t *testing.T) {
 	const asked = "asking for a token of the GitHub App: no token for the GitHub App: "
 	for name, test := range map[string]struct {
 		id, repository string
-		readonly       bool
+		lacks          string
 		want           string
 	}{
-		"wrong id":      {"4712", "acme/infra", false, asked + "GitHub answered 401 Unauthorized: do app-id and app-private-key belong together?"},
-		"not installed": {"4711", "acme/other", false, asked + "GitHub answered 404 Not Found: is it installed on acme/other?"},
-		"may only read": {"4711", "acme/infra", true, asked + "GitHub answered 422 Unprocessable Entity: has it the permission contents: write?"},
+		"wrong id":      {"4712", "acme/infra", "", asked + "GitHub answered 401 Unauthorized: do app-id and app-private-key belong together?"},
+		"not installed": {"4711", "acme/other", "", asked + "GitHub answered 404 Not Found: is it installed on acme/other?"},
+		"may only read": {"4711", "acme/infra", "contents", asked + "GitHub answered 422 Unprocessable Entity: has it the permission contents: write?"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			minted := 0
 			s := appServer(&minted)
-			s.App.Readonly = test.readonly
+			s.App.Lacks = test.lacks
 			_, err := newApp(t, test.id, test.repository, s).Token(t.Context())
 			if !errors.Is(err, github.ErrApp) || err.Error() != test.want {
 				t.Errorf("%s: %v, want %s", name, err, test.want)

@@ -31,6 +31,7 @@ const (
 	maySetStatus  = "statuses: write"
 	mayReadStatus = "statuses: read"
 	mayPropose    = "pull-requests: write and contents: write"
+	mayDeploy     = "deployments: write"
 )
 
 // explain replaces an error of go-github by one line without the token, which

@@ -8,20 +8,10 @@ import (
 	"github.com/acme/knative-promote/promote/github"
 )
 
-// checkForge wants a forge that has the infra repository's statuses and pull
-// requests, and a token for it.
+// checkForge wants a forge that has what a run reads and shows of the infra
+// repository there, and a token for it.
 func (s *Settings) checkForge(given origins, w console.Workflow) string {
-	name, what := "statuses", "statuses"
-	switch {
-	case s.Reviewed():
-		name, what = "mode", "pull requests"
-	case s.Commit == CommitAPI:
-		name, what = "commit", "commits"
-	case len(s.Promote.Checks) > 0:
-		name = "checks"
-	case !s.Statuses:
-		return ""
-	}
+	name, what := s.onForge()
 	source := given.source(name)
 	if source == "" || s.Remote.URL == "" {
 		return ""
@@ -29,12 +19,32 @@ func (s *Settings) checkForge(given origins, w console.Workflow) string {
 	switch {
 	case repourl.Read(s.Remote.URL).Host != repourl.Read(w.ServerURL).Host:
 		return fmt.Sprintf("%s (%s): the %s of %s are not on the forge of the workflow, %s; expected a repository there, or remove it", name, source, what, repourl.Shown(s.Remote.URL), w.ServerURL)
+	case s.Deployments && github.IsGitea(w.APIURL):
+		return fmt.Sprintf("deployments (%s): %s speaks the API of Gitea and Forgejo, which have no deployments; remove it, and set statuses to show how far a promotion is", given.source("deployments"), w.ServerURL)
 	case given.source("token") == "" && given.source("app-id") == "":
 		return fmt.Sprintf("%s (%s): no token reaches the %s of %s; set token, or app-id and app-private-key", name, source, what, repourl.Shown(s.Remote.URL))
 	case InClear(w.APIURL):
 		return fmt.Sprintf("%s (%s): a token must not travel without TLS, and GITHUB_API_URL is %q; expected an https URL there", name, source, w.APIURL)
 	}
 	return ""
+}
+
+// onForge is the input that wants something of the infra repository's forge, and
+// what; empty: none does.
+func (s *Settings) onForge() (name, what string) {
+	switch {
+	case s.Reviewed():
+		return "mode", "pull requests"
+	case s.Commit == CommitAPI:
+		return "commit", "commits"
+	case len(s.Promote.Checks) > 0:
+		return "checks", "statuses"
+	case s.Statuses:
+		return "statuses", "statuses"
+	case s.Deployments:
+		return "deployments", "deployments"
+	}
+	return "", ""
 }
 
 // checkCommit keeps what git says of a commit from being given to a forge that

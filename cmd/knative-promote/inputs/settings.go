@@ -67,6 +67,7 @@ type Settings struct {
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
 	GitHubToken string            // for the pull request comment; empty: no comment
 	Statuses    bool              // the infra repository's commits get statuses
+	Deployments bool              // the infra repository gets deployments
 	PullRequest int               // that shows the report; 0: none known
 	Timeout     time.Duration     // of the whole run
 	Manifests   string            // folder for the rendered manifests; empty: they are not written

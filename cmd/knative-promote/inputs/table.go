@@ -231,6 +231,8 @@ func (s *Settings) report() []Input {
 	return []Input{
 		{Name: "statuses", Default: "false", Example: "true", For: []Command{Promote, Rollback}, Value: bind(&s.Statuses, parseBool),
 			Usage: "show beside each commit in the infra repository, as the commit status `knative-promote/SERVICE/ENVIRONMENT`, whether its gates have passed; the token, or the App, must have the permission `statuses: write`"},
+		{Name: "deployments", Default: "false", Example: "true", For: []Command{Promote, Rollback}, Value: bind(&s.Deployments, parseBool),
+			Usage: "show the promotion in the infra repository as a deployment to the environment `SERVICE/ENVIRONMENT`: how far it is, and what is live again after a rollback; the token, or the App, must have the permission `deployments: write`"},
 		{Name: "github-token", Env: "GITHUB_TOKEN", ActionDefault: "${{ github.token }}", Example: "${{ github.token }}", Secret: true, Value: bind(&s.GitHubToken, parseSecret),
 			Usage: "token for the comment on the pull request"},
 		{Name: "pull-request", Example: "42", Value: bind(&s.PullRequest, parseCount(1, 1<<31-1)),

@@ -23,8 +23,7 @@ type App struct {
 	Repository string        // owner/name where it is installed
 	Token      func() string // gives the next token
 	Life       time.Duration // of a token
-	Readonly   bool          // it may not write contents
-	NoStatuses bool          // it may not write statuses
+	Lacks      string        // a permission that it has not: contents, statuses or deployments
 }
 
 // AppKey is the private key of every App here, made once.
@@ -72,9 +71,10 @@ func (a *App) routes(mux *http.ServeMux) {
 
 // may tells whether the App has rights, and asks for those of one purpose alone.
 func (a *App) may(asked map[string]string) bool {
-	statuses := map[string]string{"statuses": "write"}
-	purposes := []map[string]string{{"contents": "write"}, {"contents": "write", "pull_requests": "write"}, statuses}
-	return slices.ContainsFunc(purposes, func(p map[string]string) bool { return maps.Equal(p, asked) }) && (!a.NoStatuses || !maps.Equal(asked, statuses))
+	purposes := []map[string]string{
+		{"contents": "write"}, {"contents": "write", "pull_requests": "write"}, {"statuses": "write"}, {"deployments": "write"},
+	}
+	return asked[a.Lacks] == "" && slices.ContainsFunc(purposes, func(p map[string]string) bool { return maps.Equal(p, asked) })
 }
 
 func (a *App) mint(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func (a *App) mint(w http.ResponseWriter, r *http.Request) {
 	_, name, _ := strings.Cut(a.Repository, "/")
 	err := json.NewDecoder(r.Body).Decode(&asked)
 	narrow := slices.Equal(asked.Repositories, []string{name}) && a.may(asked.Permissions)
-	if err != nil || !narrow || a.Readonly {
+	if err != nil || !narrow {
 		Refuse(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 		return
 	}

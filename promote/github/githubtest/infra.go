@@ -7,17 +7,19 @@ import (
 	"sync"
 )
 
-// Infra is a repository whose commits have statuses and come by pull requests.
+// Infra is a repository whose commits have statuses, are deployed and come by
+// pull requests.
 type Infra struct {
 	Repository string              // owner/name; empty: there is none
 	Token      string              // that requests must bear
 	Folder     string              // of the bare Git repository, where there are pull requests
 	Merging    func(commit string) // told of the commit that one is about to be merged as; nil: nobody is
 
-	mu       sync.Mutex
-	statuses []CommitStatus
-	pulls    []*InfraPull
-	review   Review
+	mu          sync.Mutex
+	statuses    []CommitStatus
+	deployments []*Deployment
+	pulls       []*InfraPull
+	review      Review
 }
 
 // CommitStatus is one that was set, with all that was said in its request.
@@ -59,6 +61,9 @@ func (i *Infra) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux.HandleFunc("GET /repos/"+i.Repository+"/commits/{commit}/status", i.combined)
 	mux.HandleFunc("POST /graphql", i.graphQL)
 	i.routesOfPulls(mux)
+	mux.HandleFunc("GET /repos/"+i.Repository+"/deployments", i.listDeployments)
+	mux.HandleFunc("POST /repos/"+i.Repository+"/deployments", i.deploy)
+	mux.HandleFunc("POST /repos/"+i.Repository+"/deployments/{id}/statuses", i.setDeployment)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { Refuse(w, http.StatusNotFound, "Not Found") })
 	mux.ServeHTTP(w, r)
 }

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote"
+)
+
+// A Deployment is what a forge shows of a promotion, or of what was restored by
+// one or by a rollback: a commit in an environment, and how far it is.
+type Deployment struct {
+	Promotion   string // id
+	Restores    bool   // it restores what was there
+	Commit      string // of the infra repository: the first one of it
+	Environment string
+	Title       string // at most 140 bytes
+	State       string // as GitHub has them: queued, in_progress, success, failure, error or inactive
+	Description string // at most 140 bytes
+	URL         string // of the Service, once all traffic is there
+}
+
+// Deployments are those of a run: its promotion, and what restores.
+func Deployments(r promote.Result) []Deployment {
+	var all []Deployment
+	for _, restores := range []bool{false, true} {
+		steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s promote.StepResult) bool { return s.RollsBack() != restores || s.Commit == "" })
+		if len(steps) == 0 || r.Status == promote.Unchanged {
+			continue
+		}
+		last := steps[len(steps)-1]
+		d := Deployment{
+			Promotion: r.Promotion, Restores: restores, Commit: steps[0].Commit, Environment: environmentOf(r.Target),
+			Title: short(steps[0].Title),
+		}
+		state, words := promotionState(r, last)
+		if restores {
+			state, words = restoreState(r, last)
+		}
+		d.State, d.Description = state, short(words)
+		if state == "success" {
+			d.URL = r.URL
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// environmentOf is the name of the target's environment on the forge: the
+// Services of an infra repository are deployed apart from each other.
+func environmentOf(t promote.Target) string {
+	return strings.Trim(t.Service+"/"+t.Environment, "/")
+}
+
+// promotionState is how far the promotion is whose last commit this step is.
+// What is held is not over: it waits for a run that goes on.
+func promotionState(r promote.Result, last promote.StepResult) (state, words string) {
+	underWay := "in_progress"
+	if last.Percent == 0 {
+		underWay = "queued"
+	}
+	switch {
+	case failed(last):
+		return "failure", last.Name + ": " + brokenGate(last)
+	case r.Status == "":
+		return underWay, last.Name
+	case r.Status == promote.Promoted:
+		return "success", last.Name + ": all gates have passed"
+	case r.Status == promote.Held:
+		return underWay, "held at " + last.Name
+	case r.Status == promote.Superseded:
+		return "inactive", "superseded at " + last.Name
+	case r.Status == promote.RolledBack:
+		return "failure", "rolled back at " + last.Name
+	}
+	return "error", fmt.Sprintf("the run ended at %s, as %s", last.Name, r.Status)
+}
+
+// failed tells whether a gate has failed, and not only could not tell.
+func failed(step promote.StepResult) bool {
+	unclear := slices.ContainsFunc(step.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Inconclusive })
+	broken := slices.ContainsFunc(step.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Broken })
+	return step.Progress == promote.Broken && (broken || !unclear)
+}
+
+// restoreState is how far what restores is.
+func restoreState(r promote.Result, last promote.StepResult) (state, words string) {
+	switch {
+	case last.Progress == promote.Passed:
+		return "success", last.Name + ": what was there before is live again"
+	case last.Progress == promote.Broken:
+		return "failure", last.Name + ": " + brokenGate(last)
+	case r.Status == "":
+		return "in_progress", last.Name
+	}
+	return "error", fmt.Sprintf("the run ended before %s was seen live, as %s", last.Name, r.Status)
+}
+
+func short(text string) string { return oneline.Of(text, maxDescription-len("…")) }
