@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,6 +66,27 @@ func TestBadInputOnActions(t *testing.T) {
 	outputs, err := consoletest.Outputs(string(text))
 	if err != nil || len(outputs) != len(outputTable()) || outputs[0] != (consoletest.Output{Name: "status", Value: "failed"}) {
 		t.Errorf("outputs %v, error %v", outputs, err)
+	}
+}
+
+// TestCancelledBeforehand cancels a run while it reads the pipeline file.
+func TestCancelledBeforehand(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	git := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(git.Close)
+	file := filepath.Join(t.TempDir(), "output")
+	code := run(ctx, nil, consoletest.Enough("INPUT_REPOSITORY="+git.URL+"/acme/infra.git", "INPUT_PATH=", "INPUT_ENVIRONMENT=production", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), io.Discard, io.Discard)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := consoletest.Outputs(string(text))
+	if err != nil || code != exitCancelled || outputs[0] != (consoletest.Output{Name: "status", Value: "cancelled"}) {
+		t.Errorf("code %d, outputs %v, error %v", code, outputs, err)
 	}
 }
 

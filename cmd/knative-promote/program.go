@@ -56,7 +56,7 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 // begin does what the settings ask for, unless something is wrong with them.
 func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
 	if wrong != nil {
-		return promote.Result{Status: promote.Failed}, wrong
+		return promote.Result{Status: beforehand(wrong)}, wrong
 	}
 	s, r := &t.settings, t.console
 	s.Promote.Way.Around = r.Trace("Probe")
@@ -69,6 +69,14 @@ func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
 	defer cancel()
 	t.noteApproval(limited)
 	return t.execute(limited)
+}
+
+// beforehand is how a run ended that did not come to its command.
+func beforehand(err error) promote.Status {
+	if exitOfError(err) == exitCancelled {
+		return promote.Cancelled
+	}
+	return promote.Failed
 }
 
 // finish tells the runner how it ended.
