@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -32,13 +33,30 @@ func TestSignedCommits(t *testing.T) {
 			s.promote("v2.0.0", "signing-key="+other.Private).exits(13).says("signature-required")
 			if strings.Contains(project, "strict") {
 				s.promote("v2.0.0", "signing-key="+key.Private).exits(13).says("signature-of-others")
-				return
+				s.seal(key)
 			}
 			s.promote("v2.0.0", "signing-key="+key.Private).exits(0)
 			s.settled("v2.0.0")
 			s.promote("v3.0.0-broken", "signing-key="+key.Private, "wait-timeout=1m").exits(8)
 			s.settled("v2.0.0")
 		})
+	}
+}
+
+// seal accepts the history of the branch with a signed commit.
+func (s *site) seal(key signingtest.Key) {
+	s.Helper()
+	work := s.TempDir()
+	for _, args := range [][]string{
+		{"clone", "--quiet", s.Dir, "."},
+		{"-c", "user.name=lead", "-c", "user.email=lead@example.com", "commit", "--quiet", "--allow-empty", "--gpg-sign=" + key.ID, "--message=Accept the history", "--trailer=Argocd-gpg-seal: it was looked at"},
+		{"push", "--quiet"},
+	} {
+		c := exec.CommandContext(s.Context(), "git", args...)
+		c.Dir, c.Env = work, append(os.Environ(), "GNUPGHOME="+key.Home)
+		if out, err := c.CombinedOutput(); err != nil {
+			s.Fatalf("git %s: %v\n%s", args, err, out)
+		}
 	}
 }
 
