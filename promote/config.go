@@ -65,6 +65,8 @@ type Config struct {
 	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not, or by the forge
 	ByAPI  bool         // the forge makes the commits, and signs them
 
+	ForgeKey string // id of the OpenPGP key that the forge signs with; empty: not known
+
 	OnDrift       OnDrift       // what about configuration that it has and the target has not
 	Checks        []string      // commit statuses that must be success on the commit that was live there
 	Soak          time.Duration // how long that environment must have been good

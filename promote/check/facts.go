@@ -103,6 +103,7 @@ type Request struct {
 	Merge        review.Merge  // who merges the pull requests
 	Signer       *signing.Key  // of the promotion's commits; nil: they are not signed, or ByAPI
 	ByAPI        bool          // the forge makes the commits, and signs them
+	ForgeKey     string        // id of the OpenPGP key that the forge signs with; empty: not known
 	CronJobs     []string      // names of those that an analysis starts
 	Probed       bool          // the candidate must answer requests before it gets traffic
 	Wait         time.Duration // how long the first gate waits for the first commit

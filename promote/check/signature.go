@@ -8,6 +8,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // signatureRules are about projects that want signed commits.
@@ -33,7 +34,7 @@ func findSignature(f Facts) []Finding {
 		return nil
 	}
 	finding := f.signatureFinding(*wanted)
-	f.signedOtherwise(&finding)
+	f.signedOtherwise(*wanted, &finding)
 	return []Finding{finding}
 }
 
@@ -62,17 +63,32 @@ func (f Facts) signatures() *argo.Signatures {
 	return argo.SignaturesOf(f.Setup.Project, source.RepoURL)
 }
 
-// webFlow is the id of the key that github.com signs with what is made by its API
-// and its buttons (https://github.com/web-flow.gpg).
-const webFlow = "B5690EEEBB952194"
-
-// signs tells whether a promotion's commits are signed as the project wants it.
+// signs tells whether all commits of a promotion are signed as the project wants it.
 func (f Facts) signs(wanted argo.Signatures) bool {
+	return (!f.Request.pushes() || f.signsItself(wanted)) && (!f.Request.leavesToForge() || f.forgeSigns(wanted))
+}
+
+// pushes tells whether some commits come to the branch as the promotion makes them.
+func (r Request) pushes() bool { return !r.ByAPI && r.Mode != review.Every }
+
+// leavesToForge tells whether the forge makes some of the branch's commits.
+func (r Request) leavesToForge() bool {
+	return r.ByAPI || r.Mode == review.First || r.Mode == review.Every
+}
+
+func (f Facts) signsItself(wanted argo.Signatures) bool {
 	signer := f.Request.Signer
-	if f.Request.ByAPI {
-		return slices.Contains(wanted.Keys, webFlow)
-	}
 	return signer != nil && signer.OpenPGP && slices.Contains(wanted.Keys, signer.ID)
+}
+
+// forgeSigns tells whether the project names the forge's key, or may where that is
+// not known: some other key than the promotion's own.
+func (f Facts) forgeSigns(wanted argo.Signatures) bool {
+	if f.Request.ForgeKey != "" {
+		return slices.Contains(wanted.Keys, f.Request.ForgeKey)
+	}
+	signer := f.Request.Signer
+	return slices.ContainsFunc(wanted.Keys, func(key string) bool { return signer == nil || key != signer.ID })
 }
 
 func (f Facts) signatureFinding(wanted argo.Signatures) Finding {
@@ -87,13 +103,13 @@ func (f Facts) signatureFinding(wanted argo.Signatures) Finding {
 }
 
 // signedOtherwise completes the finding by what the promotion's commits are signed with.
-func (f Facts) signedOtherwise(finding *Finding) {
+func (f Facts) signedOtherwise(wanted argo.Signatures, finding *Finding) {
 	const refused = " Argo CD refuses to sync the first one, and the one that rolls it back: what is live stays as it was, with a ComparisonError."
 	finding.Fix = "Set signing-key to an OpenPGP key that Argo CD has, and name its id in the project:\n" + f.editProject()
 	switch signer := f.Request.Signer; {
-	case f.Request.ByAPI:
-		finding.Effect = fmt.Sprintf("A promotion's commits are signed with GitHub's key %s, which the project does not name.%s", webFlow, refused)
-		finding.Fix = "Set commit to git, and signing-key to an OpenPGP key that Argo CD has, and name its id in the project. GitHub's key would do too, but signs whatever anybody merges:\n" + f.editProject()
+	case f.Request.leavesToForge() && !f.forgeSigns(wanted):
+		finding.Effect = f.forgeEffect() + refused
+		finding.Fix = "Set mode to push, commit to git, and signing-key to an OpenPGP key that Argo CD has, and name its id in the project. The forge's key would do too, but signs whatever anybody merges:\n" + f.editProject()
 	case signer == nil:
 		finding.Effect = "A promotion's commits are not signed." + refused
 	case !signer.OpenPGP:
@@ -102,6 +118,18 @@ func (f Facts) signedOtherwise(finding *Finding) {
 		finding.Effect = fmt.Sprintf("A promotion's commits are signed with %s, which the project does not name.%s", signer, refused)
 		finding.Fix = fmt.Sprintf("Add %s to the keys of the project, and its public part to those of Argo CD:\n%s\nargocd gpg add --from KEY.asc", signer.ID, f.editProject())
 	}
+}
+
+// forgeEffect is what comes of commits that the forge makes.
+func (f Facts) forgeEffect() string {
+	what := "What the forge merges"
+	if f.Request.ByAPI {
+		what = "What the forge commits"
+	}
+	if f.Request.ForgeKey == "" {
+		return what + " is signed with a key of its own, or not at all, and the project names none but yours."
+	}
+	return fmt.Sprintf("%s is signed with its key %s, which the project does not name.", what, f.Request.ForgeKey)
 }
 
 func (f Facts) editProject() string {

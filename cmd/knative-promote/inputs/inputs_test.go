@@ -54,6 +54,7 @@ func TestDefaults(t *testing.T) {
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
 			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute, Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
+			ForgeKey: "B5690EEEBB952194",
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/review"
@@ -93,7 +94,7 @@ func (s *Settings) complete(w console.Workflow) {
 		s.PullRequest = w.PullRequest
 	}
 	s.Committer = s.Author
-	s.Promote.ByAPI = s.Commit == CommitAPI
+	s.Promote.ByAPI, s.Promote.ForgeKey = s.Commit == CommitAPI, github.KeyOf(w.ServerURL)
 	if s.Signing.Key != "" {
 		s.Promote.Signer, s.Signing.refused = signing.Parse(s.Signing.Key, s.Signing.Passphrase, time.Now())
 	}
