@@ -3,7 +3,9 @@ package promote
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -35,9 +37,14 @@ func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
 }
 
 // branchOf is what the branches of a target's pull requests are called. A folder
-// may have names that a branch may not.
+// may have names that a branch may not; two of them are told apart by a hash.
 func branchOf(t Target) string {
-	return regexp.MustCompile(`[^A-Za-z0-9/_-]`).ReplaceAllString(t.Service+"/"+t.Overlay, "-")
+	whole := t.Service + "/" + t.Overlay
+	name := regexp.MustCompile(`[^A-Za-z0-9/_-]`).ReplaceAllString(whole, "-")
+	if name == whole {
+		return name
+	}
+	return fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(whole)))
 }
 
 // reviewTime is how much longer a rollback takes that people review.
