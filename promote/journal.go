@@ -92,6 +92,10 @@ func (j *journal) drifts(d Drift) {
 
 // pull notes what becomes of a pull request with a commit of the run.
 func (j *journal) pull(pull review.PullRequest, what string) {
+	if pull.Number == 0 {
+		j.say("pull request: %s", what)
+		return
+	}
 	j.result.PullRequest = pull.URL
 	j.say("pull request #%d (%s): %s", pull.Number, pull.URL, what)
 	j.report()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // maxMessage bounds what is quoted of an answer, in bytes.
@@ -35,7 +36,8 @@ const (
 )
 
 // explain replaces an error of go-github by one line without the token, which
-// names the permission that a request needs.
+// names the permission that a request needs: a review.AwayError where the forge may
+// answer later.
 func (c *Client) explain(err error, permission string) error {
 	if err == nil {
 		return nil
@@ -47,11 +49,15 @@ func (c *Client) explain(err error, permission string) error {
 	}
 	var refusal *github.ErrorResponse
 	if errors.As(err, &refusal) {
-		return errors.New(c.clean(words(refusal, permission)))
+		said := errors.New(c.clean(words(refusal, permission)))
+		if status(err) > http.StatusNotImplemented || status(err) == http.StatusInternalServerError {
+			return &review.AwayError{Err: said}
+		}
+		return said
 	}
 	var failed *url.Error
-	if errors.As(err, &failed) {
-		err = failed.Err // the address adds nothing, and may be foreign after a redirect
+	if errors.As(err, &failed) { // the address adds nothing, and may be foreign after a redirect
+		return &review.AwayError{Err: errors.New(c.clean(failed.Err.Error()))}
 	}
 	return errors.New(c.clean(err.Error()))
 }

@@ -53,6 +53,8 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 		return "", err
 	}
 	switch {
+	case p.Block == review.Draft:
+		return "", fmt.Errorf("%w: %s: it is a draft: mark it as ready for review", review.ErrNotMergeable, auto)
 	case p.Block == review.Blocked:
 		return "", fmt.Errorf("%w: %s: reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", review.ErrNotMergeable, auto)
 	case !p.Clean: // whoever may bypass the rules would merge it without them

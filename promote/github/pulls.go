@@ -126,7 +126,7 @@ func IsGitea(api string) bool { return strings.HasSuffix(strings.TrimSuffix(api,
 
 func pullOf(p *github.PullRequest) review.PullRequest {
 	found := review.PullRequest{
-		Number: p.GetNumber(), URL: p.GetHTMLURL(), Branch: p.GetHead().GetRef(), Head: p.GetHead().GetSHA(),
+		Number: p.GetNumber(), URL: p.GetHTMLURL(), Branch: p.GetHead().GetRef(), Base: p.GetBase().GetRef(), Head: p.GetHead().GetSHA(),
 		State: review.State(cmp.Or(p.GetState(), string(review.Open))), Node: p.GetNodeID(), Files: p.GetChangedFiles(),
 	}
 	switch p.GetMergeableState() {
@@ -136,6 +136,8 @@ func pullOf(p *github.PullRequest) review.PullRequest {
 	switch {
 	case p.GetMerged() || p.MergedAt != nil:
 		found.State, found.Merge = review.Merged, p.GetMergeCommitSHA()
+	case p.GetDraft():
+		found.Block = review.Draft
 	case p.GetMergeableState() == "dirty":
 		found.Block = review.Conflict
 	case p.GetMergeableState() == "behind":

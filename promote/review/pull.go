@@ -7,6 +7,7 @@ type PullRequest struct {
 	Number int
 	URL    string // of its page
 	Branch string // of its head, in the repository itself
+	Base   string // the branch that it is to be merged into
 	Head   string // commit at its head
 	State  State
 	Merge  string // commit that it was merged as; empty: it is not merged
@@ -34,6 +35,7 @@ const (
 	Conflict Block = "conflict" // the branch has other changes of the same lines
 	Behind   Block = "behind"   // the rules want it to be on the branch's tip
 	Blocked  Block = "blocked"  // a review or a status is missing
+	Draft    Block = "draft"    // it is not ready for review
 )
 
 // NewPull is a pull request that is to be opened.
@@ -53,3 +55,17 @@ const (
 // ErrNotMergeable is a pull request that the forge does not merge as it is now,
 // nor by itself later: a person may have to do something.
 var ErrNotMergeable = errors.New("not merged by the forge")
+
+// An AwayError is of a forge that does not answer, or not well, and may later.
+type AwayError struct{ Err error }
+
+// Error is what the forge answered, or why it did not.
+func (e *AwayError) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+func isAway(err error) bool {
+	_, away := errors.AsType[*AwayError](err)
+	return away
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/sleep"
 )
 
 // Merge says who merges the pull requests.
@@ -63,7 +64,7 @@ type Proposal struct {
 	Target string                              // that it is for, such as checkout/overlays/production
 	Step   string                              // that it brings, one of its own for each commit of the target
 	Stays  bool                                // it is to be merged also when nobody waits for it any more
-	Seen   func(pull PullRequest, what string) // told of what becomes of it
+	Seen   func(pull PullRequest, what string) // told of what becomes of it; without a number before it is open
 }
 
 // branch is the name of the n-th branch for the proposal. A run that is started
@@ -122,12 +123,16 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	if commit, err := r.Repo.Propose(ctx, branch, change); err != nil {
 		return commit, err
 	}
-	pull, err := r.Forge.Open(ctx, NewPull{Branch: branch, Base: r.Branch, Title: title, Body: r.Body() + "\n\n" + body})
+	var pull PullRequest
+	err = r.patiently(ctx, p, func() (err error) {
+		pull, err = r.Forge.Open(ctx, NewPull{Branch: branch, Base: r.Branch, Title: title, Body: r.Body() + "\n\n" + body})
+		return err
+	})
 	if err != nil {
 		return gitops.Commit{}, err
 	}
 	p.Seen(pull, "open")
-	if err := r.supersede(ctx, pull, p); err != nil {
+	if err := r.patiently(ctx, p, func() error { return r.supersede(ctx, pull, p) }); err != nil {
 		return gitops.Commit{}, err
 	}
 	if r.Merge == None {
@@ -135,6 +140,21 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	}
 	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, title: title, body: body}
 	return w.wait(ctx)
+}
+
+// patiently asks the forge again while it is away: it has answered before, and
+// what is proposed may be a rollback.
+func (r Reviews) patiently(ctx context.Context, p Proposal, ask func() error) error {
+	for poll := r.firstPoll(); ; poll = min(poll+poll/2, longestPoll) {
+		err := ask()
+		if !isAway(err) || ctx.Err() != nil {
+			return err
+		}
+		p.Seen(PullRequest{}, err.Error())
+		if sleep.For(ctx, poll) != nil {
+			return err
+		}
+	}
 }
 
 // supersede closes the other open pull requests for the target: nobody may merge

@@ -3,7 +3,6 @@ package review_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -130,6 +129,8 @@ func TestNotMerged(t *testing.T) {
 	}{
 		{"closed by a person", nil, func(w *world, looks int) { w.forge.pulls[0].State = review.Closed }, review.Wait,
 			"pull request #1 (https://forge/1) is not merged: somebody has closed it", "closed"},
+		{"for another branch", nil, func(w *world, looks int) { w.forge.pulls[0].Base = "release" }, review.Auto,
+			"pull request #1 (https://forge/1) is not merged: somebody has changed its base to release; expected main", "open"},
 		{"changed by a person", nil, func(w *world, looks int) { w.push("promote/web/prod/1-10", "app/image", "mine") }, review.Wait,
 			"pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote/web/prod/1-10, which does not show the change any more", "open"},
 		{"a file more by a person", nil, func(w *world, looks int) {
@@ -207,37 +208,6 @@ func TestMergedInTheLastMoment(t *testing.T) {
 	commit, err := w.reviews(review.Auto).Publish(w.ctx, image("v2"), w.proposal("1-10"))
 	if err != nil || commit.Hash != w.git("rev-parse", "main") {
 		t.Errorf("published %s, %v; want the tip", commit.Hash, err)
-	}
-}
-
-// A forge may be away for a while.
-func TestForgeAway(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.forge.late = 1
-	w.forge.looked = func(looks int) {
-		w.forge.away = nil
-		if slices.Contains([]int{2, 3, 4}, looks) {
-			w.forge.away = errors.New("502 Bad Gateway")
-		}
-	}
-	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10")); err != nil {
-		t.Error(err)
-	}
-	w = newWorld(t)
-	w.forge.looked = func(int) { w.forge.away = errors.New("401 Unauthorized") }
-	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10")); err == nil || err.Error() != "401 Unauthorized" {
-		t.Errorf("error %v, want 401 Unauthorized", err)
-	}
-}
-
-// A token that may not merge is told before the time is over.
-func TestMayNotMerge(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.forge.deaf = errors.New("403 Forbidden")
-	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10")); err == nil || err.Error() != "403 Forbidden" {
-		t.Errorf("error %v, want 403 Forbidden", err)
 	}
 }
 

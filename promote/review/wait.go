@@ -91,9 +91,13 @@ func (w *waiting) look(ctx context.Context) (gitops.Commit, error) {
 	return w.decide(ctx)
 }
 
-// unanswered passes over some looks that the forge does not answer.
+// unanswered passes over what a forge that is away does not answer, and over some
+// other errors.
 func (w *waiting) unanswered(ctx context.Context, err error) error {
-	if w.failed++; w.failed >= unanswered || ctx.Err() != nil {
+	if !isAway(err) {
+		w.failed++
+	}
+	if w.failed >= unanswered || ctx.Err() != nil {
 		return err
 	}
 	w.say(err.Error())
@@ -111,7 +115,9 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	case err != nil:
 		return gitops.Commit{}, err
 	case files == 0:
-		return tip.Commit, w.Forge.ClosePull(ctx, w.pull.Number, fmt.Sprintf("The branch shows this already, at %s.", tip.Commit.Hash))
+		return w.needless(ctx, tip.Commit)
+	case w.pull.Base != "" && w.pull.Base != w.Branch:
+		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("somebody has changed its base to %s; expected %s", w.pull.Base, w.Branch)}
 	case w.pull.Files != 0 && w.pull.Files != files:
 		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("it changes %d files, and the change is of %d: somebody has pushed to its branch %s", w.pull.Files, files, w.pull.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
@@ -129,6 +135,23 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	return gitops.Commit{}, err
 }
 
+// needless ends with a branch that shows the change although the pull request was
+// open: it was merged since, or somebody else has made the change.
+func (w *waiting) needless(ctx context.Context, tip gitops.Commit) (gitops.Commit, error) {
+	seen, err := w.Forge.Pull(ctx, w.pull.Number)
+	if err == nil && seen.State == Merged {
+		w.pull = seen
+		return w.settle(ctx)
+	}
+	if err == nil {
+		err = w.Forge.ClosePull(ctx, w.pull.Number, fmt.Sprintf("The branch shows this already, at %s.", tip.Hash))
+	}
+	if err != nil {
+		w.say(fmt.Sprintf("the branch shows the change already, close it by hand: %v", err))
+	}
+	return tip, nil
+}
+
 // askToMerge asks the forge to merge as soon as it may, now and then again.
 func (w *waiting) askToMerge(ctx context.Context) error {
 	if pending := w.answer == Scheduled || w.answer == Queued; pending && time.Since(w.asked) < askAgain {
@@ -140,7 +163,9 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 		return errWaiting
 	}
 	if err != nil {
-		w.unsaid++
+		if !isAway(err) {
+			w.unsaid++
+		}
 		return w.unanswered(ctx, err)
 	}
 	w.answer, w.asked = answer, time.Now()

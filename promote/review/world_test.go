@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,8 +81,10 @@ type forge struct {
 	late      int             // looks until the rules allow a merge
 	blocked   string          // why it may not be merged; empty: it may
 	away      error           // the answer to a look
+	closed    int             // requests to open or to close that find the forge away, from now on
 	deaf      error           // the answer to a request to merge
 	looked    func(looks int) // before each look
+	seen      func(looks int) // after each look
 	cancelled func()          // when a scheduled merge is cancelled
 
 	looks int
@@ -102,6 +105,9 @@ func (f *forge) openPulls(_ context.Context, base, prefix string) (open []review
 }
 
 func (f *forge) open(_ context.Context, n review.NewPull) (review.PullRequest, error) {
+	if f.closed--; f.closed >= 0 {
+		return review.PullRequest{}, &review.AwayError{Err: errors.New("503 Service Unavailable")}
+	}
 	if !strings.HasPrefix(n.Body, "The report.\n\nPromotion: 1") {
 		return review.PullRequest{}, fmt.Errorf("the body is %q", n.Body)
 	}
@@ -126,6 +132,9 @@ func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error
 		return review.PullRequest{}, f.away
 	}
 	p := f.pulls[number-1]
+	if f.seen != nil {
+		defer func() { f.seen(f.looks) }()
+	}
 	if p.State == review.Open {
 		p.Head = f.git("rev-parse", p.Branch)
 		p.Block, p.Files = "", len(strings.Fields(f.git("diff", "--name-only", "main..."+p.Branch)))
@@ -140,6 +149,9 @@ func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error
 }
 
 func (f *forge) closePull(_ context.Context, number int, comment string) error {
+	if f.closed--; f.closed >= 0 {
+		return &review.AwayError{Err: errors.New("503 Service Unavailable")}
+	}
 	f.pulls[number-1].State, f.pulls[number-1].comment = review.Closed, comment
 	return nil
 }
