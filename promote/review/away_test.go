@@ -45,15 +45,22 @@ func TestForgeAway(t *testing.T) {
 func TestNeedless(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		do       func(*world)
+		before   func(*world) // the first look
+		do       func(*world) // after it
 		ends     review.State
 		comments bool
 	}{
-		"merged":         {func(w *world) { w.forge.merge(1) }, review.Merged, false},
-		"made":           {func(w *world) { w.commit("app/image", "v2") }, review.Closed, true},
-		"made, and away": {func(w *world) { w.commit("app/image", "v2"); w.forge.closed = 1 }, review.Open, false},
+		"merged":            {nil, func(w *world) { w.forge.merge(1) }, review.Merged, false},
+		"made":              {nil, func(w *world) { w.commit("app/image", "v2") }, review.Closed, true},
+		"made, and away":    {nil, func(w *world) { w.commit("app/image", "v2"); w.forge.closed = 1 }, review.Open, false},
+		"updated, and made": {func(w *world) { w.update(1) }, func(w *world) { w.commit("app/image", "v2") }, review.Closed, true},
 	} {
 		w := newWorld(t)
+		w.forge.looked = func(looks int) {
+			if looks == 1 && test.before != nil {
+				test.before(w)
+			}
+		}
 		w.forge.seen = func(looks int) {
 			if looks == 1 {
 				test.do(w)

@@ -51,6 +51,22 @@ func TestPublish(t *testing.T) {
 	}
 }
 
+// Somebody brings the pull request's branch up to date.
+func TestPublishUpdated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.late = 3
+	w.forge.looked = func(looks int) {
+		if looks == 2 {
+			w.update(1)
+		}
+	}
+	commit, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10"))
+	if err != nil || commit.Hash != w.git("rev-parse", "main") || len(w.forge.pulls) != 1 {
+		t.Errorf("published %s, %v, by %d pull requests", commit.Hash, err, len(w.forge.pulls))
+	}
+}
+
 // A run that is killed after it has opened a pull request is started again.
 func TestPublishAgain(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func (w *waiting) look(ctx context.Context) (gitops.Commit, error) {
 	case seen.Head != head:
 		if _, err := w.Repo.Propose(ctx, seen.Branch, w.change); errors.Is(err, gitops.ErrTaken) {
 			return gitops.Commit{}, &NotMergedError{seen, fmt.Sprintf("somebody has pushed to its branch %s, which does not show the change any more", seen.Branch)}
-		} else if err != nil {
+		} else if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
 			return gitops.Commit{}, err
 		}
 	}

@@ -180,6 +180,16 @@ func (f *forge) deleteBranch(_ context.Context, branch string) error {
 	return err
 }
 
+// update merges main into the branch of a pull request, as the forge's button does.
+func (w *world) update(number int) {
+	w.t.Helper()
+	w.commit("README.md", "somebody else's")
+	branch := w.forge.pulls[number-1].Branch
+	tree := w.git("merge-tree", "--write-tree", branch, "main")
+	commit := w.git("-c", "user.name=Forge", "-c", "user.email=forge@example.com", "commit-tree", tree, "-m", "Update", "-p", branch, "-p", "main")
+	w.git("update-ref", "refs/heads/"+branch, commit)
+}
+
 // merge merges as the method says.
 func (f *forge) merge(number int) {
 	f.t.Helper()
