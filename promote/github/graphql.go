@@ -1,8 +1,10 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -44,10 +46,20 @@ func (c *Client) graphQL(ctx context.Context, query string, variables map[string
 	for _, e := range answer.Errors {
 		said = append(said, oneline.Of(e.Message, maxMessage))
 	}
-	if len(said) > 0 {
-		return &saidError{c.clean(strings.Join(said, "; "))}
+	return c.refused(said)
+}
+
+// refused is the error of what was said. Trouble of GitHub's own decides nothing:
+// it comes as "Something went wrong while executing your query".
+func (c *Client) refused(said []string) error {
+	if len(said) == 0 {
+		return nil
 	}
-	return nil
+	words := c.clean(strings.Join(said, "; "))
+	if words == "" || strings.HasPrefix(words, "Something went wrong") {
+		return fmt.Errorf("GitHub answered without a reason: %s", cmp.Or(words, "nothing"))
+	}
+	return &saidError{words}
 }
 
 // said is what GraphQL has answered; empty for other errors.

@@ -145,13 +145,28 @@ func (c *Client) mergeOnGitea(ctx context.Context, p review.PullRequest, title, 
 	if err != nil {
 		return "", err
 	}
-	answer, err := c.api.Do(ctx, request, nil)
-	if err == nil {
-		if answer.StatusCode == http.StatusCreated {
-			return review.Scheduled, nil
-		}
-		return review.Done, nil
+	switch code, err := succeeded(c.api.Do(ctx, request, nil)); {
+	case err != nil:
+		return c.refusedByGitea(err)
+	case code == http.StatusCreated:
+		return review.Scheduled, nil
 	}
+	return review.Done, nil
+}
+
+// succeeded is the status of a success, which may have said nothing more.
+func succeeded(answer *github.Response, err error) (int, error) {
+	if empty, ok := errors.AsType[*emptyError](err); ok {
+		return empty.status, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return answer.StatusCode, nil
+}
+
+// refusedByGitea is what becomes of a pull request that Gitea does not merge.
+func (c *Client) refusedByGitea(err error) (review.Merging, error) {
 	words := strings.ToLower(giteaSays(err))
 	switch code := status(err); {
 	case code == http.StatusConflict && strings.Contains(words, "scheduled"):

@@ -83,11 +83,18 @@ func (t *transport) once(request *http.Request) (*http.Response, []byte, error) 
 		return nil, nil, fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 	}
 	if len(body) == 0 && (answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusCreated) {
-		return nil, nil, errors.New("the answer is empty") // which go-github would take for an empty list
+		return nil, nil, &emptyError{answer.StatusCode}
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, body, nil
 }
+
+// emptyError is a success without an answer, which go-github would take for an
+// empty list. Gitea says no more when it merges.
+type emptyError struct{ status int }
+
+// Error says so.
+func (*emptyError) Error() string { return "the answer is empty" }
 
 // late says in words that the time for one request, not the caller's, was over.
 func late(caller, ctx context.Context, err error) error {

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/argoproj/argo-cd/v2 v2.14.21
 	github.com/google/go-cmp v0.7.0
+	golang.org/x/crypto v0.57.0
 	k8s.io/apimachinery v0.31.0
 	k8s.io/client-go v0.31.0
 	knative.dev/pkg v0.0.0-20240716082220-4355f0c73608
@@ -118,7 +119,6 @@ require (
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.3 // indirect
-	golang.org/x/crypto v0.57.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect

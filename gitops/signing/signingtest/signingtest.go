@@ -27,16 +27,22 @@ const owner = "bot <bot@example.com>"
 // itself.
 func OpenPGP(t testing.TB, algorithm, passphrase string) Key {
 	t.Helper()
-	return newOpenPGP(t, algorithm, passphrase, "never")
+	return newOpenPGP(t, owner, algorithm, passphrase, "never")
+}
+
+// Of makes a key that signs by itself for somebody, such as bot <bot@example.com>.
+func Of(t testing.TB, somebody string) Key {
+	t.Helper()
+	return newOpenPGP(t, somebody, "ed25519", "", "never")
 }
 
 // Expiring makes a key that signs by itself for some seconds.
 func Expiring(t testing.TB, seconds int) Key {
 	t.Helper()
-	return newOpenPGP(t, "ed25519", "", fmt.Sprintf("seconds=%d", seconds))
+	return newOpenPGP(t, owner, "ed25519", "", fmt.Sprintf("seconds=%d", seconds))
 }
 
-func newOpenPGP(t testing.TB, algorithm, passphrase, expires string) Key {
+func newOpenPGP(t testing.TB, owner, algorithm, passphrase, expires string) Key {
 	t.Helper()
 	g := newGnuPG(t, passphrase)
 	g.run("--quick-generate-key", owner, algorithm, "sign", expires)

@@ -49,6 +49,9 @@ func Prepare(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("preparing Gitea: looking for who runs it: %w", err)
 	}
+	if err := o.makeSigningKey(); err != nil {
+		return err
+	}
 	if err := os.WriteFile(o.config(), o.configuration(s, host, port, account.Username), 0o600); err != nil {
 		return fmt.Errorf("preparing Gitea: %w", err)
 	}
@@ -92,7 +95,7 @@ func (o Options) run(ctx context.Context, args ...string) error {
 // configuration is Gitea's app.ini, with the values filled in.
 func (o Options) configuration(s secret, host, port, account string) []byte {
 	return []byte(strings.NewReplacer(
-		"{account}", account, "{host}", host, "{port}", port, "{static}", o.Static, "{dir}", o.Dir,
+		"{account}", account, "{host}", host, "{port}", port, "{static}", o.Static, "{dir}", o.Dir, "{signing key}", o.signingKey(),
 		"{secret key}", s.of("SECRET_KEY"), "{internal token}", s.of("INTERNAL_TOKEN"), "{jwt secret}", s.of("JWT_SECRET"),
 	).Replace(appINI))
 }
@@ -101,7 +104,8 @@ func (o Options) configuration(s secret, host, port, account string) []byte {
 //
 // Nothing in it leaves the machine, and nothing runs beside what is asked for:
 // no cron jobs, no search index, no mail. Passwords are hashed in a cheap way,
-// as every request of the admin account is checked against one.
+// as every request of the admin account is checked against one. Gitea signs what
+// somebody merges who has a key of his own, and nothing else.
 const appINI = `RUN_USER = {account}
 RUN_MODE = prod
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
@@ -121,6 +125,14 @@ SQLITE_JOURNAL_MODE = WAL
 [repository]
 ROOT = {dir}/repositories
 DEFAULT_BRANCH = main
+[repository.signing]
+SIGNING_KEY = {signing key}
+SIGNING_FORMAT = ssh
+SIGNING_NAME = Gitea
+SIGNING_EMAIL = gitea@example.com
+INITIAL_COMMIT = never
+CRUD_ACTIONS = never
+MERGES = pubkey
 [git]
 HOME_PATH = {dir}/home
 [security]

@@ -109,6 +109,7 @@ type Protection struct {
 	Files     string   // patterns of files that nobody may change, joined by semicolons
 	Approvals int      // that a pull request needs
 	Statuses  []string // that a pull request's head needs
+	Signed    bool     // commits must be signed, merges too
 }
 
 // Protect protects a branch. A rule that there is already is replaced.
@@ -124,6 +125,7 @@ func (r *Repository) Protect(ctx context.Context, branch string, p Protection) e
 		"rule_name": branch, "enable_push": p.Push || p.Pusher != "", "protected_file_patterns": p.Files,
 		"enable_push_whitelist": p.Pusher != "", "push_whitelist_usernames": pushers,
 		"required_approvals": p.Approvals, "enable_status_check": len(p.Statuses) > 0, "status_check_contexts": p.Statuses,
+		"require_signed_commits": p.Signed,
 	}, nil)
 }
 

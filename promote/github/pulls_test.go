@@ -1,0 +1,221 @@
+package github_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// A routed answers requests by method and path, and keeps what was asked.
+type routed struct {
+	answers map[string]func(w http.ResponseWriter, r *http.Request)
+	asked   []string
+}
+
+func (s *routed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	asked := r.Method + " " + r.URL.Path
+	s.asked = append(s.asked, asked)
+	if answer := s.answers[asked]; answer != nil {
+		answer(w, r)
+		return
+	}
+	saying(http.StatusNotFound, `{"message": "Not Found"}`)(w, r)
+}
+
+// saying answers with a status and a body.
+func saying(status int, body string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+const (
+	pullsPath = "/repos/acme/shop/pulls"
+	aPull     = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4", "changed_files": 2,
+		"head": {"ref": "promote/web/prod/1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}}`
+)
+
+var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote/web/prod/1-10", Head: "c0ffee"}
+
+// TestPull has what GitHub tells of a pull request in mergeable_state, and Gitea
+// in mergeable, which is false also while it looks for conflicts.
+func TestPull(t *testing.T) {
+	t.Parallel()
+	with := func(change func(p *review.PullRequest)) review.PullRequest {
+		p := four
+		change(&p)
+		return p
+	}
+	clean := with(func(p *review.PullRequest) { p.Clean = true })
+	blocked := func(b review.Block) review.PullRequest { return with(func(p *review.PullRequest) { p.Block = b }) }
+	done := with(func(p *review.PullRequest) { p.State, p.Merge = review.Merged, "beef" })
+	for more, want := range map[string]review.PullRequest{
+		``:                                 four,
+		`, "mergeable_state": "clean"`:     clean,
+		`, "mergeable_state": "unstable"`:  clean,
+		`, "mergeable_state": "has_hooks"`: clean,
+		`, "mergeable_state": "unknown"`:   four,
+		`, "mergeable_state": "draft"`:     four,
+		`, "mergeable_state": "blocked"`:   blocked(review.Blocked),
+		`, "mergeable_state": "behind"`:    blocked(review.Behind),
+		`, "mergeable_state": "dirty"`:     blocked(review.Conflict),
+		`, "state": "closed"`:              with(func(p *review.PullRequest) { p.State = review.Closed }),
+		`, "state": "closed", "merged": true, "mergeable_state": "unknown", "merge_commit_sha": "beef"`: done,
+		`, "state": "closed", "merged_at": "2026-01-02T03:04:05Z", "merge_commit_sha": "beef"`:          done,
+		`, "merge_commit_sha": "7e57", "merged": false`:                                                 four, // GitHub's trial merge
+	} {
+		s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath + "/4": saying(200, strings.TrimSuffix(aPull, "}")+more+"}")}}
+		got, err := newClient(t, github.Config{Transport: direct{s}}).Pull(t.Context(), 4)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", more, err, diff)
+		}
+	}
+}
+
+func TestPullOnGitea(t *testing.T) {
+	t.Parallel()
+	conflict := four
+	conflict.Block = review.Conflict
+	for finds, want := range map[int]review.PullRequest{1: four, 3: four, 99: conflict} {
+		synctest.Test(t, func(t *testing.T) {
+			looks := 0
+			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET /api/v1" + pullsPath + "/4": func(w http.ResponseWriter, _ *http.Request) {
+				looks++
+				fmt.Fprintf(w, `%s, "mergeable": %t}`, strings.TrimSuffix(aPull, "}"), looks >= finds)
+			}}}
+			got, err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{s}}).Pull(t.Context(), 4)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("mergeable at look %d: %v (-want +got):\n%s", finds, err, diff)
+			}
+		})
+	}
+}
+
+// TestOpenPulls: nobody's pull request from a fork, into another branch or of
+// another name is taken for ours, on whatever page it stands.
+func TestOpenPulls(t *testing.T) {
+	t.Parallel()
+	others := strings.Join([]string{
+		strings.Replace(aPull, "Acme/shop", "mallory/shop", 1), strings.Replace(aPull, `{"full_name": "Acme/shop"}`, "null", 1),
+		strings.Replace(aPull, `"ref": "main"`, `"ref": "next"`, 1), strings.Replace(aPull, "promote/web/prod/", "promote/web/production/", 1),
+	}, ",")
+	s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") == "" {
+			w.Header().Set("Link", `<https://api.github.com`+pullsPath+`?page=2>; rel="next"`)
+			fmt.Fprint(w, "["+others+"]")
+			return
+		}
+		fmt.Fprint(w, "["+aPull+"]")
+	}}}
+	got, err := newClient(t, github.Config{Transport: direct{s}}).OpenPulls(t.Context(), "main", "promote/web/prod/")
+	if diff := cmp.Diff([]review.PullRequest{four}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestOpenPullsEnds: a list without an end is read for so long.
+func TestOpenPullsEnds(t *testing.T) {
+	t.Parallel()
+	s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", `<https://api.github.com`+pullsPath+`?page=2>; rel="next"`)
+		fmt.Fprint(w, "[]")
+	}}}
+	if _, err := newClient(t, github.Config{Transport: direct{s}}).OpenPulls(t.Context(), "main", ""); err != nil || len(s.asked) != 50 {
+		t.Errorf("%d pages were read, %v; want 50", len(s.asked), err)
+	}
+}
+
+// TestOpen: one that is open already, and one whose opening got no answer, are
+// found; what was sent is what was asked for.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	const opening = "opening a pull request of branch promote/web/prod/1-10 in acme/shop: "
+	for _, c := range []struct {
+		name            string
+		created, listed func(http.ResponseWriter, *http.Request)
+		want            string
+	}{
+		{"a new one", saying(201, aPull), nil, ""},
+		{"there is one", saying(422, `{"message": "Validation Failed", "errors": [{"message": "A pull request already exists for acme:promote/web/prod/1-10."}]}`), saying(200, "["+aPull+"]"), ""},
+		{"there is one on Gitea", saying(409, `{"message": "pull request already exists for these targets"}`), saying(200, "["+aPull+"]"), ""},
+		{"the answer was lost", saying(502, ""), saying(200, "["+aPull+"]"), ""},
+		{"one of a longer name", saying(422, `{"message": "Validation Failed"}`), saying(200, "["+strings.Replace(aPull, "1-10", "1-100", 1)+"]"), opening + "GitHub answered 422 Unprocessable Entity: Validation Failed"},
+		{"nothing between", saying(422, `{"message": "Validation Failed", "errors": [{"message": "No commits between main and promote/web/prod/1-10"}]}`), saying(200, "[]"),
+			opening + "GitHub answered 422 Unprocessable Entity: Validation Failed: No commits between main and promote/web/prod/1-10"},
+		{"may not", saying(403, `{"message": "Resource not accessible by `+token+`"}`), saying(200, "[]"),
+			opening + "GitHub answered 403 Forbidden: Resource not accessible by ***; the token needs the permission pull-requests: write and contents: write"},
+		{"nor list", saying(502, ""), saying(403, `{"message": "no"}`), opening + "listing the pull requests of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
+		{"huge", saying(201, strings.Repeat(" ", 16<<20+1)), saying(200, "[]"), opening + "the answer is larger than 16 MiB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var sent map[string]any
+			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: c.listed, "POST " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
+				_ = json.NewDecoder(r.Body).Decode(&sent) // compared below
+				c.created(w, r)
+			}}}
+			got, err := newClient(t, github.Config{Transport: direct{s}}).Open(t.Context(), review.NewPull{Branch: four.Branch, Base: "main", Title: "Title", Body: "Body"})
+			if textOf(err) != c.want || c.want == "" && got != four {
+				t.Errorf("%+v, %v\nwant %s", got, err, c.want)
+			}
+			if diff := cmp.Diff(map[string]any{"title": "Title", "body": "Body", "head": four.Branch, "base": "main"}, sent); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestClosePull: it says why before it closes, and deletes the branch of what it
+// has closed alone.
+func TestClosePull(t *testing.T) {
+	t.Parallel()
+	const comment, closed, branch = "POST /repos/acme/shop/issues/4/comments", "PATCH " + pullsPath + "/4", "DELETE /repos/acme/shop/git/refs/heads/promote/web/prod/1-10"
+	commented := saying(201, `{"id": 1, "user": {"login": "bot"}}`)
+	for _, c := range []struct {
+		name    string
+		answers map[string]func(http.ResponseWriter, *http.Request)
+		asked   []string
+		want    string
+	}{
+		{"closed", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(200, aPull), branch: saying(204, "")}, []string{comment, closed, branch}, ""},
+		{"its branch stays", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(200, aPull), branch: saying(403, "{}")}, []string{comment, closed, branch}, ""},
+		{"no comment", map[string]func(http.ResponseWriter, *http.Request){comment: saying(403, `{"message": "locked"}`)}, []string{comment},
+			"closing pull request 4 of acme/shop: GitHub answered 403 Forbidden: locked; the token needs the permission pull-requests: write and contents: write"},
+		{"not closed", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(403, `{"message": "no"}`)}, []string{comment, closed},
+			"closing pull request 4 of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
+	} {
+		s := &routed{answers: c.answers}
+		err := newClient(t, github.Config{Transport: direct{s}}).ClosePull(t.Context(), 4, "Superseded by #5.")
+		if diff := cmp.Diff(c.asked, s.asked); diff != "" || textOf(err) != c.want {
+			t.Errorf("%s: %v\nwant %s\nasked (-want +got):\n%s", c.name, err, c.want, diff)
+		}
+	}
+}
+
+func TestDeleteBranch(t *testing.T) {
+	t.Parallel()
+	for api, path := range map[string]string{"": "/repos/acme/shop/git/refs/heads/promote/x", "http://gitea.example/api/v1": "/api/v1/repos/acme/shop/branches/promote/x"} {
+		for status, want := range map[int]string{
+			204: "", 404: "", 422: "", // it is gone
+			403: "deleting branch promote/x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
+		} {
+			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"DELETE " + path: saying(status, `{"message": "protected, says `+token+`"}`)}}
+			if status == 204 {
+				s.answers["DELETE "+path] = saying(204, "")
+			}
+			err := newClient(t, github.Config{APIURL: api, Transport: direct{s}}).DeleteBranch(t.Context(), "promote/x")
+			if textOf(err) != want || len(s.asked) != 1 {
+				t.Errorf("%d: %v after %q\nwant %s", status, err, s.asked, want)
+			}
+		}
+	}
+}
