@@ -128,19 +128,12 @@ func (c *Client) mergeOf(p review.PullRequest) string {
 // mergeOnGitea is the same for Gitea and Forgejo
 // (https://docs.gitea.com/api/#tag/repository/operation/repoMergePullRequest).
 func (c *Client) mergeOnGitea(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
-	settings, _, err := c.api.Repositories.Get(ctx, c.owner, c.name)
+	style, err := c.giteaStyle(ctx)
 	if err != nil {
 		return "", err
 	}
-	method := "rebase"
-	switch {
-	case settings.GetAllowSquashMerge():
-		method = "squash"
-	case settings.GetAllowMergeCommit():
-		method = "merge"
-	}
 	request, err := c.api.NewRequest(http.MethodPost, c.mergeOf(p), map[string]any{
-		"Do": method, "MergeTitleField": title, "MergeMessageField": body, "merge_when_checks_succeed": true, "head_commit_id": p.Head,
+		"Do": style, "MergeTitleField": title, "MergeMessageField": body, "merge_when_checks_succeed": true, "head_commit_id": p.Head,
 	})
 	if err != nil {
 		return "", err
@@ -152,6 +145,31 @@ func (c *Client) mergeOnGitea(ctx context.Context, p review.PullRequest, title, 
 		return review.Scheduled, nil
 	}
 	return review.Done, nil
+}
+
+// giteaStyle is how the repository merges. Gitea schedules a style that it does not
+// allow too, and then never merges. Its settings have other names than GitHub's.
+func (c *Client) giteaStyle(ctx context.Context) (string, error) {
+	var allows struct {
+		Squash      bool `json:"allow_squash_merge"`
+		Merge       bool `json:"allow_merge_commits"`
+		Rebase      bool `json:"allow_rebase"`
+		RebaseMerge bool `json:"allow_rebase_explicit"`
+	}
+	if err := c.read(ctx, fmt.Sprintf("repos/%s/%s", c.owner, c.name), &allows); err != nil {
+		return "", err
+	}
+	switch {
+	case allows.Squash:
+		return "squash", nil
+	case allows.Merge:
+		return "merge", nil
+	case allows.Rebase:
+		return "rebase", nil
+	case allows.RebaseMerge:
+		return "rebase-merge", nil
+	}
+	return "fast-forward-only", nil
 }
 
 // succeeded is the status of a success, which may have said nothing more.

@@ -164,12 +164,13 @@ func TestMergePullUnanswered(t *testing.T) {
 type gitea struct {
 	status int
 	answer string
+	allows string // how the repository may be merged
 	body   string // of the request to merge
 }
 
 func (g *gitea) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/api/v1/repos/acme/shop" {
-		fmt.Fprint(w, `{"allow_squash_merge": false, "allow_merge_commits": true, "allow_merge_commit": true}`)
+		fmt.Fprintf(w, `{%q: true}`, g.allows)
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
@@ -202,7 +203,7 @@ func TestMergeOnGitea(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			g := &gitea{status: c.status, answer: c.answer}
+			g := &gitea{status: c.status, answer: c.answer, allows: "allow_merge_commits"}
 			got, err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{g}}).MergePull(t.Context(), clean, "Title", "Body")
 			if textOf(err) != c.err || got != c.want || errors.Is(err, review.ErrNotMergeable) != (c.status == 405 && c.err != "") {
 				t.Errorf("%q, %v\nwant %q, %s", got, err, c.want, c.err)
@@ -212,6 +213,20 @@ func TestMergeOnGitea(t *testing.T) {
 				t.Errorf("it was asked %s, want %s", g.body, body)
 			}
 		})
+	}
+}
+
+// TestStyleOnGitea: the repository is asked to merge as it may be.
+func TestStyleOnGitea(t *testing.T) {
+	t.Parallel()
+	for allows, want := range map[string]string{
+		"allow_squash_merge": "squash", "allow_merge_commits": "merge", "allow_rebase": "rebase",
+		"allow_rebase_explicit": "rebase-merge", "allow_fast_forward_only_merge": "fast-forward-only",
+	} {
+		g := &gitea{status: 200, allows: allows}
+		if _, err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{g}}).MergePull(t.Context(), clean, "Title", "Body"); err != nil || !strings.Contains(g.body, `"Do":"`+want+`"`) {
+			t.Errorf("%s: asked %s, %v; want %s", allows, g.body, err, want)
+		}
 	}
 }
 
