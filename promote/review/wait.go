@@ -33,6 +33,7 @@ type waiting struct {
 	failed int       // looks in a row that got no answer
 	unsaid int       // requests to merge that got none
 	merged int       // looks since it was merged
+	shows  int       // looks at which it was open, and the branch showed it
 }
 
 // wait looks at the pull request until it is merged, or will not be.
@@ -115,7 +116,7 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	case err != nil:
 		return gitops.Commit{}, err
 	case files == 0:
-		return w.needless(ctx, tip.Commit)
+		return w.there(ctx, tip.Commit)
 	case w.pull.Base != "" && w.pull.Base != w.Branch:
 		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("somebody has changed its base to %s; expected %s", w.pull.Base, w.Branch)}
 	case w.pull.Files != 0 && w.pull.Files != files:
@@ -135,19 +136,15 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	return gitops.Commit{}, err
 }
 
-// needless ends with a branch that shows the change although the pull request was
-// open: it was merged since, or somebody else has made the change.
-func (w *waiting) needless(ctx context.Context, tip gitops.Commit) (gitops.Commit, error) {
-	seen, err := w.Forge.Pull(ctx, w.pull.Number)
-	if err == nil && seen.State == Merged {
-		w.pull = seen
-		return w.settle(ctx)
+// there goes on with an open pull request whose change the branch shows. It may have
+// been merged since the look, so one more look is taken; then somebody else has made
+// the same change, and whether the pull request can be closed decides nothing.
+func (w *waiting) there(ctx context.Context, tip gitops.Commit) (gitops.Commit, error) {
+	if w.shows++; w.shows == 1 {
+		return gitops.Commit{}, errWaiting
 	}
-	if err == nil {
-		err = w.Forge.ClosePull(ctx, w.pull.Number, fmt.Sprintf("The branch shows this already, at %s.", tip.Hash))
-	}
-	if err != nil {
-		w.say(fmt.Sprintf("the branch shows the change already, close it by hand: %v", err))
+	if err := w.Forge.ClosePull(ctx, w.pull.Number, fmt.Sprintf("The branch shows this already, at %s.", tip.Hash)); err != nil {
+		w.say(fmt.Sprintf("the branch shows it already, and it is not closed: %v", err))
 	}
 	return tip, nil
 }

@@ -79,6 +79,7 @@ type forge struct {
 	*world
 	method    string          // merge, squash or rebase
 	late      int             // looks until the rules allow a merge
+	behind    int             // looks until a merge shows
 	blocked   string          // why it may not be merged; empty: it may
 	away      error           // the answer to a look
 	closed    int             // requests to open or to close that find the forge away, from now on
@@ -145,6 +146,11 @@ func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error
 	if p.scheduled && f.looks > f.late && p.Block == "" {
 		f.merge(number)
 	}
+	if shown := p.PullRequest; shown.State == review.Merged && f.behind > 0 {
+		f.behind--
+		shown.State, shown.Merge = review.Open, ""
+		return shown, nil
+	}
 	return p.PullRequest, nil
 }
 
@@ -152,7 +158,11 @@ func (f *forge) closePull(_ context.Context, number int, comment string) error {
 	if f.closed--; f.closed >= 0 {
 		return &review.AwayError{Err: errors.New("503 Service Unavailable")}
 	}
-	f.pulls[number-1].State, f.pulls[number-1].comment = review.Closed, comment
+	p := f.pulls[number-1]
+	if p.State == review.Merged {
+		return errors.New("412 it was already merged")
+	}
+	p.State, p.comment = review.Closed, comment
 	return nil
 }
 
