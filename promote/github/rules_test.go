@@ -3,10 +3,13 @@ package github_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -91,11 +94,46 @@ func TestBranchRulesOfGitea(t *testing.T) {
 	}
 }
 
+// TestBranchRulesUnread: an answer that is no list of rules is no branch without
+// rules.
 func TestBranchRulesUnread(t *testing.T) {
 	t.Parallel()
-	_, err := serve(t, forgeWith(nil), "").BranchRules(t.Context(), "main")
-	want := "reading the rules of branch main of acme/shop: GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+	const rules = "GET /repos/acme/shop/rules/branches/main"
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"none", 404, `{"message": "Not Found"}`, "GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"},
+		{"not for this token", 403, `{"message": "not with ` + token + `"}`, "GitHub answered 403 Forbidden: not with ***; the token needs the permission metadata: read"},
+		{"login page", 200, "<html>log in", "invalid character '<' looking for beginning of value"},
+		{"an object", 200, `{"message": "Moved"}`, "json: cannot unmarshal object into Go value of type []github.branchRule"},
+		{"numbers", 200, `[1]`, "json: cannot unmarshal number into Go value of type github.branchRule"},
+		{"huge", 200, "[" + strings.Repeat(" ", 16<<20), "the answer is larger than 16 MiB"},
+		{"deep", 200, strings.Repeat("[", 1<<20), "invalid character '[' exceeded max depth"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){rules: saying(c.status, c.body)}}
+			_, err := newClient(t, github.Config{Transport: direct{s}}).BranchRules(t.Context(), "main")
+			if want := "reading the rules of branch main of acme/shop: " + c.want; textOf(err) != want {
+				t.Errorf("%s: %v\nwant %s", c.name, err, want)
+			}
+		})
+	}
+}
+
+// TestBypassUnread: a ruleset that gets no answer leaves open who may push past it.
+func TestBypassUnread(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{}`, `{"current_user_can_bypass": "perhaps"}`, `[]`, "<html>"} {
+		s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){
+			"GET /repos/acme/shop/rules/branches/main": saying(200, `[{"type": "update", "ruleset_id": 7}]`),
+			"GET /repos/acme/shop/rulesets/7":          saying(200, body),
+		}}
+		got, err := newClient(t, github.Config{Transport: direct{s}}).BranchRules(t.Context(), "main")
+		if diff := cmp.Diff(review.Rules{NoPush: []string{"updates are restricted"}}, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", body, err, diff)
+		}
 	}
 }
