@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -21,7 +22,7 @@ var all = flag.Bool("all", false, "have TestFaults try every fault at every mome
 
 // trouble is what befalls the requests to one server.
 type trouble struct {
-	host    string // git, argocd, github or prometheus
+	host    string // git, argocd, github or prometheus, or one of forgeRuns
 	fault   string // a name of faults
 	at      string // a moment of moments
 	lasting bool   // from then on; else once
@@ -39,11 +40,13 @@ var moments = map[string][]string{
 	"argocd":     {"first", "after 1", "after 2"},
 	"github":     {"first", "after 1", "after 2"},
 	"prometheus": {"first", "after 2"},
+
+	"statuses": {"first"}, "deployments": {"first"}, "commits": {"first"}, "pulls": {"first", "after 1"},
 }
 
 // due tells whether the trouble befalls a request, and counts it.
 func (x *trouble) due(host string, r *http.Request, landed int) bool {
-	if host != x.host || x.hits > 0 && !x.lasting {
+	if !x.befalls(host, r) || x.hits > 0 && !x.lasting {
 		return false
 	}
 	if strings.HasSuffix(r.URL.Path, "/Watch") && !x.lasting {
@@ -132,7 +135,7 @@ func troubles() []*trouble {
 			}
 			for _, at := range moments[host] {
 				all = append(all, &trouble{host: host, fault: name, at: at, lasting: true})
-				if host != "github" { // once is no more than lastingly where nothing depends on it
+				if !shows(host) { // once is no more than lastingly where nothing depends on it
 					all = append(all, &trouble{host: host, fault: name, at: at})
 				}
 			}
@@ -157,21 +160,20 @@ func readFaults(t *testing.T) map[string]string {
 	return ends
 }
 
-// writeFaults writes how promotions end. Without -all, what was written of the
-// faults that were not tried stays.
+// writeFaults writes how promotions end. What was written of the faults that were
+// not tried stays.
 func writeFaults(t *testing.T, written, ends map[string]string) {
 	t.Helper()
-	if !*all {
-		ends = maps.Clone(ends)
-		for name, end := range written {
-			if _, tried := ends[name]; !tried {
-				ends[name] = end
-			}
+	now := map[string]string{}
+	for _, x := range troubles() {
+		name := x.String()
+		if end := cmp.Or(ends[name], written[name]); end != "" {
+			now[name] = end
 		}
 	}
 	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(ends)) {
-		text.WriteString(name + ": " + ends[name] + "\n")
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		text.WriteString(name + ": " + now[name] + "\n")
 	}
 	golden.File(t, faultsFile, text.String())
 }
@@ -201,6 +203,9 @@ func (x *trouble) befall(t *testing.T) string {
 	env := []string{"GITHUB_RUN_ATTEMPT=2"}
 	if x.host == "prometheus" {
 		env, args = w.measured(t, env, args)
+	}
+	if more := forgeRuns[x.host]; more != nil {
+		env, args = append(env, "GITHUB_SERVER_URL=http://127.0.0.1"), append(args, more...)
 	}
 	file := filepath.Join(t.TempDir(), "status")
 	code, out := w.program(t, append([]string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, env[1:]...), args)

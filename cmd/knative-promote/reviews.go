@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
@@ -79,12 +81,17 @@ func (f *infraForge) reviewed() review.Forge {
 	}
 }
 
-// asked asks the forge with a token that is good now.
+// asked asks the forge with a token that is good now. Its errors are gitops.ErrAuth
+// too, as that token is the one for Git.
 func asked[T any](ctx context.Context, f *infraForge, ask func(*github.Client) (T, error)) (T, error) {
 	client, err := f.client(ctx)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return ask(client)
+	answer, err := ask(client)
+	if _, denied := errors.AsType[*github.DeniedError](err); denied {
+		err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
+	}
+	return answer, err
 }

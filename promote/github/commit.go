@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 )
 
@@ -44,7 +45,7 @@ func (c *Client) CreateCommit(ctx context.Context, n NewCommit) error {
 	switch words := said(err); {
 	case err == nil:
 		return nil
-	case words == "" && status(err) >= 400 && status(err) < 500:
+	case words == "" && (status(err) == http.StatusNotFound || status(err) == http.StatusUnprocessableEntity):
 		return fmt.Errorf("%s: %w: %w", doing, ErrCommitRefused, c.explain(err, "contents: write"))
 	case words == "":
 		return fmt.Errorf("%s: %w", doing, c.explain(err, "contents: write"))

@@ -35,9 +35,15 @@ const (
 	mayDeploy     = "deployments: write"
 )
 
+// A DeniedError is that GitHub does not accept the token, or not for this.
+type DeniedError struct{ text string }
+
+// Error is what GitHub answered, and what the token needs.
+func (e *DeniedError) Error() string { return e.text }
+
 // explain replaces an error of go-github by one line without the token, which
-// names the permission that a request needs: a review.AwayError where the forge may
-// answer later.
+// names the permission that a request needs: a DeniedError where that is what is
+// missing, a review.AwayError where the forge may answer later.
 func (c *Client) explain(err error, permission string) error {
 	if err == nil {
 		return nil
@@ -49,11 +55,14 @@ func (c *Client) explain(err error, permission string) error {
 	}
 	var refusal *github.ErrorResponse
 	if errors.As(err, &refusal) {
-		said := errors.New(c.clean(words(refusal, permission)))
-		if status(err) > http.StatusNotImplemented || status(err) == http.StatusInternalServerError {
-			return &review.AwayError{Err: said}
+		text := c.clean(words(refusal, permission))
+		switch code := status(err); {
+		case code == http.StatusUnauthorized, code == http.StatusForbidden:
+			return &DeniedError{text}
+		case code >= 500 && code != http.StatusNotImplemented:
+			return &review.AwayError{Err: errors.New(text)}
 		}
-		return said
+		return errors.New(text)
 	}
 	var failed *url.Error
 	if errors.As(err, &failed) { // the address adds nothing, and may be foreign after a redirect

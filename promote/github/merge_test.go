@@ -69,7 +69,8 @@ func TestMergePull(t *testing.T) {
 	t.Parallel()
 	const auto, queue, merge = "enablePullRequestAutoMerge", "enqueuePullRequest", "mergePullRequest"
 	blocked, unknown := clean, clean
-	blocked.Clean, blocked.Block, unknown.Clean = false, review.Blocked, false
+	draft := clean
+	blocked.Clean, blocked.Block, unknown.Clean, draft.Clean, draft.Block = false, review.Blocked, false, false, review.Draft
 	for _, c := range []struct {
 		name  string
 		pull  review.PullRequest
@@ -88,6 +89,8 @@ func TestMergePull(t *testing.T) {
 			"not merged by the forge: " + notAllowed + ": reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", []string{auto, queue}},
 		{"blocked, and the token may bypass that", blocked, map[string]string{auto: notAllowed, queue: noQueue}, "",
 			"not merged by the forge: " + notAllowed + ": reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", []string{auto, queue}},
+		{"a draft", draft, map[string]string{auto: "Pull request is in draft status", queue: noQueue}, "",
+			"not merged by the forge: Pull request is in draft status: it is a draft: mark it as ready for review", []string{auto, queue}},
 		{"GitHub looks for conflicts", unknown, map[string]string{auto: "Pull request is in unknown status", queue: noQueue}, review.Asked, "", []string{auto, queue}},
 		{"head moved", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: headModified}, review.Asked, "", []string{auto, queue, merge}},
 		{"base moved", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: baseModified}, review.Asked, "", []string{auto, queue, merge}},

@@ -52,10 +52,10 @@ func (c *Client) Open(ctx context.Context, n review.NewPull) (review.PullRequest
 			return p, nil
 		}
 	}
-	if listed != nil {
-		err = listed
+	if listed == nil {
+		listed = c.explain(err, mayPropose)
 	}
-	return review.PullRequest{}, fmt.Errorf("opening a pull request of branch %s in %s/%s: %w", n.Branch, c.owner, c.name, c.explain(err, mayPropose))
+	return review.PullRequest{}, fmt.Errorf("opening a pull request of branch %s in %s/%s: %w", n.Branch, c.owner, c.name, listed)
 }
 
 // The pauses while Gitea looks for conflicts, and says meanwhile that there are.

@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -44,7 +45,7 @@ const (
 		"head": {"ref": "promote/web/prod/1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}}`
 )
 
-var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote/web/prod/1-10", Head: "c0ffee"}
+var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote/web/prod/1-10", Base: "main", Head: "c0ffee"}
 
 // TestPull has what GitHub tells of a pull request in mergeable_state, and Gitea
 // in mergeable, which is false also while it looks for conflicts.
@@ -64,7 +65,7 @@ func TestPull(t *testing.T) {
 		`, "mergeable_state": "unstable"`:  clean,
 		`, "mergeable_state": "has_hooks"`: clean,
 		`, "mergeable_state": "unknown"`:   four,
-		`, "mergeable_state": "draft"`:     four,
+		`, "draft": true`:                  blocked(review.Draft),
 		`, "mergeable_state": "blocked"`:   blocked(review.Blocked),
 		`, "mergeable_state": "behind"`:    blocked(review.Behind),
 		`, "mergeable_state": "dirty"`:     blocked(review.Conflict),
@@ -217,5 +218,19 @@ func TestDeleteBranch(t *testing.T) {
 				t.Errorf("%d: %v after %q\nwant %s", status, err, s.asked, want)
 			}
 		}
+	}
+}
+
+// TestOpenAway: who cannot open a pull request while the forge is away may try again.
+func TestOpenAway(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]bool{500: true, 502: true, 503: true, 501: false, 401: false, 422: false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: saying(status, ""), "POST " + pullsPath: saying(status, "")}}
+			_, err := newClient(t, github.Config{Transport: direct{s}}).Open(t.Context(), review.NewPull{Branch: four.Branch, Base: "main"})
+			if _, away := errors.AsType[*review.AwayError](err); away != want {
+				t.Errorf("%d: %v is of a forge that is away: %t", status, err, away)
+			}
+		})
 	}
 }
