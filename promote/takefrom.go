@@ -13,10 +13,12 @@ import (
 // sourcePoll is how often a source is looked at that is waited for.
 const sourcePoll = 5 * time.Second
 
-// Applications finds those of Argo CD that deploy a folder of the infra
-// repository.
-type Applications interface {
+// SourceCluster is the environment that images come from, as its Argo CD shows it,
+// which need not be the target's.
+type SourceCluster interface {
+	// Applications are those that deploy a folder of the infra repository.
 	Applications(ctx context.Context, source argo.Source) ([]argo.App, error)
+	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
 }
 
 // Statuses are those that a forge shows beside the commits of the infra repository.
@@ -138,10 +140,10 @@ func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot) (sourceSight,
 	if sight.unfinished(p.Config) != "" {
 		return sight, nil
 	}
-	if p.Applications == nil {
+	if p.SourceCluster == nil {
 		return sight, fmt.Errorf("from: %w", errNoCluster)
 	}
-	apps, err := p.Applications.Applications(ctx, at.Source)
+	apps, err := p.SourceCluster.Applications(ctx, at.Source)
 	if err != nil {
 		return sight, fmt.Errorf("from: %w", err)
 	}
@@ -152,7 +154,7 @@ func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot) (sourceSight,
 	for _, app := range apps {
 		source.Target = at.Target
 		source.App = app
-		verdict, seen, err := p.Cluster.Check(ctx, source.intent(tip.Commit.Hash, want))
+		verdict, seen, err := p.SourceCluster.Check(ctx, source.intent(tip.Commit.Hash, want))
 		if err != nil {
 			return sight, fmt.Errorf("from: %w", err)
 		}

@@ -82,23 +82,35 @@ func (t task) sources() analysis.Sources {
 	}
 }
 
-// observe makes the client of Argo CD, where there is one.
+// observe makes the clients of Argo CD, where there is one.
 func (t task) observe(on *promote.Systems) error {
-	c := t.settings.Argo
-	if c.Server == "" {
+	if t.settings.Argo.Server == "" {
 		return nil
 	}
-	c.Around = t.console.Trace("Argo CD")
-	cluster, err := argo.New(c)
+	cluster, err := t.argoCD(t.settings.Argo)
 	if err != nil {
-		return badSetting(err)
+		return err
 	}
-	on.Cluster, on.Setup, on.Applications = cluster, cluster, cluster
+	on.Cluster, on.Setup, on.SourceCluster = cluster, cluster, cluster
+	if there := t.settings.SourceArgo; there.Server != "" {
+		source, err := t.argoCD(there)
+		if err != nil {
+			return err
+		}
+		on.SourceCluster = otherArgo{source, there.Server}
+	}
 	on.Sources.Job = analysis.Job{Run: func(ctx context.Context, cronJob string) (analysis.JobEnd, error) {
 		end, err := cluster.RunJob(ctx, t.settings.Target.App, cronJob)
 		return analysis.JobEnd(end), err
 	}}
 	return nil
+}
+
+// argoCD makes the client of one Argo CD.
+func (t task) argoCD(c argo.Config) (*argo.Client, error) {
+	c.UserAgent, c.Around = "knative-promote/"+versionOf(), t.console.Trace("Argo CD")
+	client, err := argo.New(c)
+	return client, badSetting(err)
 }
 
 // measure makes the client of Prometheus, where there is one.

@@ -63,6 +63,7 @@ func (c call) read(ctx context.Context, arguments inputs.Arguments) (task, error
 	if err != nil && !untold && s.Command != inputs.Check { // which has a finding for it
 		c.console.Warning(console.Note{Title: "Going on without the pipeline file", Text: err.Error()})
 	}
+	c.console.Hide(inputs.Tokens(file, c.getenv)...)
 	t.settings, wrong = inputs.Read(arguments, c.getenv, c.workflow, file)
 	return t, wrong
 }

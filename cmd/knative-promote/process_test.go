@@ -18,6 +18,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // process is one run of the program.
@@ -120,6 +121,9 @@ func environmentOf(ts *testscript.TestScript) []string {
 	}
 	for _, in := range inputs.All() {
 		names = append(names, in.EnvNames()...)
+	}
+	for _, environment := range []string{"staging", "production"} {
+		names = append(names, pipeline.TokenVariable(environment))
 	}
 	var env []string
 	for _, name := range names {

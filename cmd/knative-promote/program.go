@@ -60,7 +60,6 @@ func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
 	}
 	s, r := &t.settings, t.console
 	s.Promote.Way.Around = r.Trace("Probe")
-	s.Argo.UserAgent = "knative-promote/" + versionOf()
 	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
 	for _, text := range s.Warnings() {
 		r.Warning(console.Note{Title: "Inputs", Text: text})

@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 // `auto-sync off`, `service NAME`, `path FOLDER`, `read-only` for a git token that may not
 // push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
 // `polls` for an Argo CD that finds commits by itself within seconds, or
-// `customized FILE` for the resource customizations of argocd-cm.
+// `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
+// a second environment, `staging elsewhere` for one with an Argo CD of its own.
 func TestScripts(t *testing.T) {
 	var checked atomic.Int32
 	t.Cleanup(func() {
@@ -73,6 +74,7 @@ const (
 	secretWord = "s3cr3t"
 	gitToken   = "git-" + secretWord + "-0b1c"
 	argoToken  = "argocd-" + secretWord + "-7d2e"
+	otherToken = "argocd-" + secretWord + "-51aa" // for the Argo CD of staging, where it has one
 	hubToken   = "ghs_" + secretWord + "94f1"
 )
 
@@ -82,6 +84,7 @@ type setting struct {
 	autoSync      bool
 	readOnly      bool
 	staging       bool
+	elsewhere     bool // staging has an Argo CD of its own
 	polls         bool
 	denied        []string
 	overrides     map[string]v1alpha1.ResourceOverride
@@ -103,7 +106,7 @@ func readSetting(workDir string) (setting, error) {
 		case "auto-sync":
 			s.autoSync = value != "off"
 		case "staging":
-			s.staging = true
+			s.staging, s.elsewhere = true, value == "elsewhere"
 		case "read-only":
 			s.readOnly = true
 		case "polls":

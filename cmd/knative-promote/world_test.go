@@ -26,6 +26,7 @@ type world struct {
 	dir, bare string
 	servers   *servers.Servers
 	argo      *argotest.Server
+	other     *argotest.Server // of staging; nil: it is in the other one
 	hub       *githubtest.Server
 	runs      []*process // all that were started, the newest last
 	last      *process   // the one that was waited for last
@@ -99,6 +100,9 @@ func (w *world) begin(env *testscript.Env) error {
 	if err := w.startServers(); err != nil {
 		return err
 	}
+	if err := w.startOther(); err != nil {
+		return err
+	}
 	w.environment(env, w.servers.Repository, w.servers.GitHub)
 	if !w.autoSync {
 		return nil
@@ -142,10 +146,26 @@ const stagingPath = "apps/product-import/overlays/staging"
 
 // more is the environment before production, where the script wants one.
 func (w *world) more() []argotest.App {
-	if !w.staging {
+	if !w.staging || w.elsewhere {
 		return nil
 	}
-	return []argotest.App{{Name: "staging-app", Path: stagingPath, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}}
+	return []argotest.App{stagingApp()}
+}
+
+func stagingApp() argotest.App {
+	return argotest.App{Name: "staging-app", Path: stagingPath, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}
+}
+
+// startOther starts the Argo CD of staging, where it has one of its own.
+func (w *world) startOther() (err error) {
+	if !w.elsewhere {
+		return nil
+	}
+	config, app := w.argoConfig(), stagingApp()
+	app.RepoURL, app.GitDir = w.servers.Repository, w.bare
+	config.Token, config.Apps = otherToken, []argotest.App{app}
+	w.other, err = argotest.Start(config)
+	return err
 }
 
 // infraFolder is the example infra repository.
@@ -187,6 +207,15 @@ func (w *world) environment(env *testscript.Env, repository, hub string) {
 		{"APP_KEY", string(githubtest.AppPEM())}, {"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path}, {"HUB_TOKEN", hubToken},
 		{"BARE", w.bare}, {"GIT_AUTHOR_NAME", "Ada"}, {"GIT_AUTHOR_EMAIL", "ada@example.com"}, {"GIT_COMMITTER_NAME", "Ada"}, {"GIT_COMMITTER_EMAIL", "ada@example.com"},
 		{"OWN", w.path + "/knative-promote-" + w.service + ".yaml"},
+	} {
+		env.Setenv(pair[0], pair[1])
+	}
+	if w.other == nil {
+		return
+	}
+	for _, pair := range [][2]string{
+		{"ARGOCD", w.argo.Addr()}, {"ARGOCD_TOKEN", argoToken}, {"STAGING_ARGOCD", w.other.Addr()}, {"STAGING_TOKEN", otherToken},
+		{"INPUT_ARGOCD-CA", string(w.argo.CA()) + string(w.other.CA())},
 	} {
 		env.Setenv(pair[0], pair[1])
 	}
@@ -256,6 +285,9 @@ func (w *world) await(what string, done func() bool) error {
 func (w *world) close() {
 	for _, p := range w.runs {
 		p.kill()
+	}
+	if w.other != nil {
+		w.other.Close()
 	}
 	if w.servers != nil {
 		w.servers.Close()

@@ -18,6 +18,7 @@ package pipeline
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -81,6 +82,12 @@ const (
 	theService     = "{service}"
 	theEnvironment = "{environment}"
 )
+
+// TokenVariable is the environment variable that has the Argo CD token of an
+// environment: its name in upper case, with _ for all but letters and digits.
+func TokenVariable(environment string) string {
+	return "ARGOCD_AUTH_TOKEN_" + regexp.MustCompile("[^A-Z0-9]").ReplaceAllString(strings.ToUpper(environment), "_")
+}
 
 func expand(pattern, service, environment string) string {
 	return strings.NewReplacer(theService, service, theEnvironment, environment).Replace(pattern)

@@ -99,6 +99,9 @@ func (r *reader) environments(top strictyaml.Fields) error {
 		return strictyaml.Wrong(n, "environments: expected one at least")
 	}
 	r.file.Environments = all.Keys
+	if err := differ(all); err != nil {
+		return err
+	}
 	for _, name := range all.Keys {
 		r.file.lines[name] = all.Nodes[name].Line
 		if r.file.environments[name], err = r.environment(all.Nodes[name], name); err != nil {
@@ -107,6 +110,19 @@ func (r *reader) environments(top strictyaml.Fields) error {
 		if err := r.sourced(name, name, r.file.environments[name]); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// differ wants the environments' variables to have different names.
+func differ(all strictyaml.Fields) error {
+	of := map[string]string{}
+	for _, name := range all.Keys {
+		variable := TokenVariable(name)
+		if other, taken := of[variable]; taken {
+			return strictyaml.Wrong(all.Nodes[name], "environments: %s and %s: the variable %s would have the token of both: expected names that differ in letters or digits", other, name, variable)
+		}
+		of[variable] = name
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ func TestParseErrors(t *testing.T) {
 		{begin + "environments: [dev]", "line 3: environments: a list: expected a mapping with names of environments, of letters, digits, dots, dashes and underscores"},
 		{begin + "environments: {a/b: {}}", `line 3: environments: "a/b": expected names of environments, of letters, digits, dots, dashes and underscores`},
 		{begin + "environments: {dev: {}, dev: {}}", "line 3: environments: dev is there twice: expected it once"},
+		{begin + "environments:\n  eu-1: {}\n  dev: {}\n  EU_1: {}", "line 6: environments: eu-1 and EU_1: the variable ARGOCD_AUTH_TOKEN_EU_1 would have the token of both: expected names that differ in letters or digits"},
 		{begin + "environments: {dev: on}", `line 3: dev: "on": expected a mapping with ` + keys},
 		{begin + "environments:\n  dev:\n    stepps: 100", `line 5: dev: the key "stepps" is not known: expected ` + keys},
 		{begin + "environments: {dev: {token: x}}", `line 3: dev: the key "token" is not known: expected ` + keys},

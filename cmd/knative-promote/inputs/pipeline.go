@@ -141,6 +141,11 @@ func (r *reading) inOrder(names []string, source string) (ordered []string, line
 // before what the file says, and that before the default. What is left out by
 // override has neither.
 func (r *reading) look(in Input) (text, source string) {
+	if in.Name == "argocd-token" && r.rules.Known() {
+		if text, source = r.tokenOf(r.rules.Environment); text != "" {
+			return text, source
+		}
+	}
 	text, source = in.look(r.args.flags, r.getenv)
 	if in.Name == "image" && r.args.oneOfSeveral && r.rules.Settings["from"].Text != "" {
 		return "", ""

@@ -33,6 +33,9 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 	s.Rules = r.rules
 	s.complete(w)
 	s.Reached = len(wrong) == 0 && s.reachable(given, w)
+	if lost == "" && len(s.Several) > 0 {
+		lost = s.tokensOfSeveral(r)
+	}
 	switch {
 	case lost != "":
 		wrong = append(wrong, lost)
@@ -42,6 +45,9 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 		wrong = append(wrong, s.missing(given)...)
 		wrong = append(wrong, s.looser(r, given)...)
 		wrong = append(wrong, s.contradictions(given, w)...)
+		if line := s.findSourceArgo(r, given); line != "" {
+			wrong = append(wrong, line)
+		}
 	}
 	if len(wrong) > 0 {
 		return s, &BadInput{wrong}

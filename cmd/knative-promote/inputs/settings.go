@@ -64,6 +64,7 @@ type Settings struct {
 	Signing     SigningSettings   // of the commits
 	Commit      string            // who makes the commits
 	Argo        argo.Config       // how to reach Argo CD
+	SourceArgo  argo.Config       // how to reach that of the environment that images come from; zero: as Argo
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
 	GitHubToken string            // for the pull request comment; empty: no comment

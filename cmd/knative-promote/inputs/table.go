@@ -161,7 +161,7 @@ func (s *Settings) argocd() []Input {
 		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []Command{Promote, Rollback}, Value: bind(&a.Server, parseServer),
 			Usage: "host[:port] of the Argo CD API server"},
 		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []Command{Promote, Rollback}, Value: bind(&a.Token, parseSecret),
-			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application"},
+			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application; an environment of `knative-promote.yaml` may have one of its own, in `ARGOCD_AUTH_TOKEN_` and its name, such as `ARGOCD_AUTH_TOKEN_PRODUCTION`"},
 		{Name: "argocd-ca", Example: "${{ vars.ARGOCD_CA }}", Value: bind(&a.CA, parseCertificates),
 			Usage: "certificates, in PEM, to trust for Argo CD besides the system's"},
 		{Name: "argocd-insecure", Default: "false", Example: "true", Value: bind(&a.Insecure, parseBool),
