@@ -15,9 +15,10 @@ import (
 // Guards are what a run was given of what the pipeline file may want. With the
 // zero Guards nobody reads that file.
 type Guards struct {
-	Given   map[string]string               // values of inputs, by their names
-	Check   func(input, value string) error // what is wrong with a value of the file
-	Several bool                            // the run is one of several environments, which nobody has approved of singly
+	Given      map[string]string               // values of inputs, by their names
+	Check      func(input, value string) error // what is wrong with a value of the file
+	Unasked    bool                            // the run began without asking whether somebody has approved of it
+	Unapproved bool                            // nobody has approved of it
 }
 
 // Note keeps what an input was given, if a guard may be about it.
@@ -33,7 +34,8 @@ func (g Guards) Note(input, text string) {
 type GuardError struct {
 	Environment string
 	Looser      []pipeline.Looser
-	Approval    int   // line that wants an approval; 0: none does
+	Approval    int   // line that wants an approval; 0: none does, or there is one
+	Unapproved  bool  // nobody has approved of the run, whatever the file said when it began
 	Err         error // why the file cannot be read, which permits nothing; nil: it can
 	Asked       bool  // whether an override was asked for
 	Permitted   bool  // whether the file permits it
@@ -44,7 +46,11 @@ func (e *GuardError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s: %v; nothing gets more traffic until it can be read: correct it in the infra repository", pipeline.Name, e.Err)
 	}
-	text := fmt.Sprintf("%s wants more for %s now than this run keeps: %s: start the run again, which then goes by the file", pipeline.Name, e.Environment, strings.Join(e.wants(), "; "))
+	now, fix := " now", "start the run again, which then goes by the file"
+	if e.Unapproved {
+		now, fix = "", fmt.Sprintf("promote it in a job with the GitHub environment %s, which has reviewers", e.Environment)
+	}
+	text := fmt.Sprintf("%s wants more for %s%s than this run keeps: %s: %s", pipeline.Name, e.Environment, now, strings.Join(e.wants(), "; "), fix)
 	switch {
 	case e.Asked && !e.Permitted:
 		text += fmt.Sprintf("; override: guards is not permitted: %s does not say override: true", e.Environment)
@@ -67,7 +73,10 @@ func (e *GuardError) wants() []string {
 		}
 		all = append(all, fmt.Sprintf("%s is %s, and line %d wants %s", l.Input, given, l.Line, l.Expected()))
 	}
-	if e.Approval > 0 {
+	switch {
+	case e.Unapproved:
+		all = append(all, fmt.Sprintf("line %d wants an approval, and nobody has approved of %s in this workflow run", e.Approval, e.Environment))
+	case e.Approval > 0:
 		all = append(all, fmt.Sprintf("line %d wants an approval", e.Approval))
 	}
 	return all
@@ -129,8 +138,8 @@ func (p *part) guarded(tip gitops.Snapshot) error {
 		Environment: rules.Environment, Looser: rules.Looser(p.Guards.Given),
 		Asked: slices.Contains(p.Override, OverrideGuards), Permitted: rules.Override,
 	}
-	if p.Guards.Several {
-		e.Approval = rules.Approval
+	if p.Guards.Unasked || p.Guards.Unapproved {
+		e.Approval, e.Unapproved = rules.Approval, rules.Approval > 0 && p.Guards.Unapproved
 	}
 	if len(e.Looser) == 0 && e.Approval == 0 {
 		return nil

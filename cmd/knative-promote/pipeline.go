@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -104,7 +105,6 @@ func (c call) oneByOne(ctx context.Context, environments []string, arguments inp
 		}
 		c.console.Printf("environment %s, %d of %s", environment, i+1, strings.Join(environments, ", "))
 		c.console.BeginSummary()
-		t.settings.Promote.Guards.Several = true
 		if last, err = t.begin(ctx, err); err != nil || last.Status != promote.Promoted && last.Status != promote.Unchanged {
 			return last, err
 		}
@@ -125,25 +125,37 @@ func (c call) heldBefore(last promote.Result, s inputs.Settings) promote.Result 
 }
 
 // noteApproval keeps who has approved of the run where the file wants somebody to:
-// by then the job's GitHub environment has let it begin. Not to know is a warning.
+// by then the job's GitHub environment has let it begin. Where nobody has, the run
+// makes no commit that the file guards. Not to know is a warning.
 func (t *task) noteApproval(ctx context.Context) {
-	s, w := t.settings, t.workflow
-	if s.Rules.Approval == 0 || s.Command != inputs.Promote || s.Promote.DryRun || w.RunURL == "" {
+	s := &t.settings
+	if s.Command != inputs.Promote || s.Promote.DryRun {
 		return
 	}
-	var names []string
-	run, err := strconv.ParseInt(path.Base(w.RunURL), 10, 64)
-	if err == nil {
-		var hub forge
-		if hub, err = forgeOf(s, w, t.console); err == nil {
-			names, err = hub.Approvals(ctx, run, s.Rules.Environment)
-		}
+	if s.Rules.Approval == 0 {
+		s.Promote.Guards.Unasked = true
+		return
 	}
-	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("nobody has approved of %s in this workflow run: expected a job with the GitHub environment %s, which has reviewers", s.Rules.Environment, s.Rules.Environment)
-	}
+	names, err := t.approvals(ctx)
 	if err != nil {
 		t.console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
 	}
-	t.settings.Promote.Approved = strings.Join(names, ", ")
+	s.Promote.Approved = strings.Join(names, ", ")
+	s.Promote.Guards.Unapproved = err == nil && len(names) == 0
+}
+
+// approvals are who has approved of the environment in this workflow run.
+func (t *task) approvals(ctx context.Context) ([]string, error) {
+	if t.workflow.RunURL == "" {
+		return nil, errors.New("nobody knows who has approved of a run outside of GitHub Actions")
+	}
+	run, err := strconv.ParseInt(path.Base(t.workflow.RunURL), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("GITHUB_RUN_ID: expected a number: %w", err)
+	}
+	hub, err := forgeOf(t.settings, t.workflow, t.console)
+	if err != nil {
+		return nil, err
+	}
+	return hub.Approvals(ctx, run, t.settings.Rules.Environment)
 }

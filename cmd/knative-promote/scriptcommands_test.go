@@ -35,7 +35,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"comment":    comment,         // comment PULL: print the one comment on it; with a count, how many
 		"argo":       argocd,          // see there
 		"pull":       pull,            // see there
-		"github":     hub,             // github down|up|no-statuses|no-deployments
+		"github":     hub,             // github down|up|unapproved|no-statuses|no-deployments
 		"prometheus": startPrometheus, // see there
 		"status":     commitStatus,    // see there
 		"deployment": deployment,      // deployment: print those of the infra repository
@@ -254,6 +254,9 @@ func hub(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hubDown = args[0] == "down"
+	if args[0] == "unapproved" {
+		w.hub.SetApprovals()
+	}
 	w.hub.App.Lacks, _ = strings.CutPrefix(args[0], "no-")
 }
 

@@ -9,8 +9,17 @@ type Approval struct {
 	State       string // approved or rejected
 }
 
+// SetApprovals replaces them.
+func (s *Server) SetApprovals(all ...Approval) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Approvals = all
+}
+
 // approvals are those of every workflow run.
 func (s *Server) approvals(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all := []any{}
 	for _, a := range s.Approvals {
 		all = append(all, map[string]any{
