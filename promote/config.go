@@ -28,7 +28,7 @@ type Config struct {
 	Targets []Target // at least one, in one infra repository and branch
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
-	From   string            // overlay of the environment whose images are promoted, in the place of Images; empty: none
+	From   []string          // overlays of the environments whose images are promoted, in the place of Images: all of them run those; empty: none
 	Also   []string          // what keeps running and may move with the images, as Kind/name
 
 	Steps        []Step // at least one, percentages rising, none over 100

@@ -23,12 +23,10 @@ const (
 // A Drift is configuration that the source of a promotion has and the target has
 // not. It is not promoted: images alone are.
 type Drift struct {
+	From    string              // the source's overlay
 	Changes manifest.Difference // in the source since the last promotion from there, and not so here
 	Missing []string            // ConfigMaps and Secrets that the source's template names, and the target neither renders nor names
 }
-
-// IsZero tells whether there is none.
-func (d Drift) IsZero() bool { return len(d.Changes) == 0 && len(d.Missing) == 0 }
 
 // words are what drifts, an element a line.
 func (d Drift) words() []string {
@@ -50,32 +48,49 @@ func (d Drift) words() []string {
 	return lines
 }
 
-// tellDrift says what configuration the source has and the target has not, and
+// tellDrift says what configuration the sources have and the target has not, and
 // keeps the promotion from beginning where that is asked for.
-func (p *part) tellDrift(ctx context.Context, sight sourceSight) error {
-	d, err := p.drift(ctx, p.infraOf(sight.Target), sight)
-	if err != nil {
-		return err
+func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
+	var first *NotYetError
+	p.journal.result.Drift = nil
+	for _, sight := range sights {
+		d, err := p.drift(ctx, p.infraOf(sight.Target), sight)
+		if err != nil {
+			return err
+		}
+		lines := d.words()
+		if len(lines) == 0 {
+			continue
+		}
+		p.journal.drifts(d, lines)
+		if first == nil {
+			first = drifted(d.From, lines)
+		} else {
+			first.Others = append(first.Others, drifted(d.From, lines))
+		}
 	}
-	p.journal.drifts(d)
-	if p.OnDrift != DriftFail || d.IsZero() {
+	if p.OnDrift != DriftFail || first == nil {
 		return nil
 	}
-	lines := d.words()
+	return first
+}
+
+// drifted is the error of what drifts, where that is not to be.
+func drifted(from string, lines []string) *NotYetError {
 	reason := fmt.Sprintf("it has configuration that is not so here (on-config-drift is fail): %s", lines[0])
 	if more := len(lines) - 1; more > 0 {
 		reason += fmt.Sprintf("; and %d more, which the log has", more)
 	}
-	return &NotYetError{From: p.From, Reason: reason}
+	return &NotYetError{From: from, Reason: reason}
 }
 
 // drift compares the source with what it was when the target was promoted from
 // there last, and says what of that is not so here.
 func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (Drift, error) {
 	here := p.at.Now
-	d := Drift{Missing: missingRefs(sight.Now, here)}
-	last := p.at.Record.of(p.Overlay).Source
-	if last.Overlay != p.From || p.Commits == nil {
+	d := Drift{From: sight.Overlay, Missing: missingRefs(sight.Now, here)}
+	last := p.at.Record.of(p.Overlay).Source.of(d.From)
+	if last.IsZero() || p.Commits == nil {
 		return d, nil
 	}
 	then, err := source.at(ctx, last.Commit)
@@ -83,7 +98,7 @@ func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (Drif
 		return d, ctx.Err()
 	}
 	if err != nil {
-		p.journal.say("from: what has changed in %s since the last promotion is not known: %v", p.From, err)
+		p.journal.say("from: what has changed in %s since the last promotion is not known: %v", d.From, err)
 		return d, nil
 	}
 	d.Changes = manifest.Drift(then.Manifest, sight.Now.Manifest, here.Manifest)

@@ -82,11 +82,12 @@ func (j *journal) takes(from Source) { j.result.Source, j.result.NotBefore = fro
 // for long enough; zero: nobody knows.
 func (j *journal) notBefore(at time.Time) { j.result.NotBefore = at }
 
-// drifts notes what configuration the source has and the target has not.
-func (j *journal) drifts(d Drift) {
-	j.result.Drift = d
-	for _, line := range d.words() {
-		j.say("configuration of %s that is not so here: %s", j.result.Source.Overlay, line)
+// drifts notes what configuration a source has and the target has not, and says it
+// in lines.
+func (j *journal) drifts(d Drift, lines []string) {
+	j.result.Drift = append(j.result.Drift, d)
+	for _, line := range lines {
+		j.say("configuration of %s that is not so here: %s", d.From, line)
 	}
 }
 

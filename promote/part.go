@@ -33,13 +33,14 @@ type part struct {
 	at       Situation         // as last seen
 	plan     Plan              // of a promotion: what is left to do
 	source   Source            // what the images of the plan are taken from
-	// sourceService is the Service's name there; empty: the run has not looked there.
-	sourceService string
-	planned       []*knative.State // what its first and its last commit that are left lead to
-	begun         int              // how many of the plan's steps the run has come to
-	reached       Status           // how it ends if nothing stops the run; empty: unchanged
-	stays         bool             // a run that fails has nothing of it to roll back
-	lost          error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
+	// sourceServices are the Service's names there, by the overlays; none: the run has
+	// not looked there.
+	sourceServices map[string]string
+	planned        []*knative.State // what its first and its last commit that are left lead to
+	begun          int              // how many of the plan's steps the run has come to
+	reached        Status           // how it ends if nothing stops the run; empty: unchanged
+	stays          bool             // a run that fails has nothing of it to roll back
+	lost           error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
 func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {

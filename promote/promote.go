@@ -226,7 +226,7 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 // permitted is why the step must not be committed on a tip; nil: it may be.
 func (m *move) permitted(ctx context.Context, tip gitops.Snapshot, over []Override) error {
 	if m.begins() {
-		if err := m.sourceStands(ctx, tip); err != nil {
+		if err := m.sourcesStand(ctx, tip); err != nil {
 			return err
 		}
 	}
@@ -249,7 +249,7 @@ func (m *move) permitted(ctx context.Context, tip gitops.Snapshot, over []Overri
 // has taken from somewhere. One that goes on with those of an earlier run asks
 // nothing of where they came from.
 func (m *move) begins() bool {
-	return m.index == 0 && m.sourceService != "" && m.plan.record.Promotion != m.plan.ID
+	return m.index == 0 && len(m.sourceServices) > 0 && m.plan.record.Promotion != m.plan.ID
 }
 
 // reachedBy is how a part ends whose plan has passed all its gates.

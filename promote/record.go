@@ -109,11 +109,12 @@ func (r Record) is(promotion, step string) bool { return r.Promotion == promotio
 // rollsBack tells whether the recorded step rolled back.
 func (r Record) rollsBack() bool { return rollsBack(r.Step) }
 
-// takesFrom tells whether a promotion of the images of another environment is under
+// takesFrom tells whether a promotion of the images of other environments is under
 // way, and an overlay still has those: what a person has set since never ran there.
-func (r Record) takesFrom(source string, now *knative.State) bool {
+func (r Record) takesFrom(sources []string, now *knative.State) bool {
 	underWay := !r.rollsBack() && !(r.Percent == 100 && r.passed())
-	return underWay && r.Source.Overlay == source && r.To.sameImages(now)
+	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return r.Source.of(overlay).IsZero() })
+	return underWay && !elsewhere && r.To.sameImages(now)
 }
 
 // rolledBackTo is the revision that has the traffic after the recorded step, which

@@ -57,7 +57,7 @@ type Result struct {
 	DryRun           bool                      `json:"dry-run,omitempty"`      // the run only says what it would do
 	Changed          bool                      `json:"changed"`                // whether this run pushed a commit
 	Source           Source                    `json:"source,omitzero"`        // the environment that the images were taken from
-	Drift            Drift                     `json:"-"`                      // configuration that the source has and the target has not
+	Drift            []Drift                   `json:"-"`                      // configuration that sources have and the target has not
 	NotBefore        time.Time                 `json:"not-before,omitzero"`    // when that will have been good for long enough
 	Frozen           bool                      `json:"frozen,omitempty"`       // whether the infra repository's windows kept it from its next commit
 	Commit           string                    `json:"commit,omitempty"`       // the last commit of the promotion
@@ -89,9 +89,14 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	drifted, _, err := changesOf(r.Drift.Changes)
-	if err != nil {
-		return nil, err
+	var drifted []json.RawMessage
+	var missing []string
+	for _, d := range r.Drift {
+		own, _, err := changesOf(d.Changes)
+		if err != nil {
+			return nil, err
+		}
+		drifted, missing = append(drifted, own...), append(missing, d.Missing...)
 	}
 	type rest Result
 	return json.Marshal(struct {
@@ -105,7 +110,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		MoreChanges int               `json:"more-changes,omitempty"` // objects, for which there is no room
 		Drift       []json.RawMessage `json:"config-drift,omitempty"`
 		Missing     []string          `json:"config-missing,omitempty"`
-	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r), changes, more, drifted, r.Drift.Missing})
+	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r), changes, more, drifted, missing})
 }
 
 // Progress is how far a step or a gate has come.

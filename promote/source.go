@@ -12,25 +12,42 @@ import (
 // A Source is the environment whose images a promotion takes: the overlay that
 // `from` names, as it was then.
 type Source struct {
-	Overlay  string `yaml:"overlay" json:"overlay"`
-	Commit   string `yaml:"commit" json:"commit"`     // the branch's tip that showed it
-	Revision string `yaml:"revision" json:"revision"` // that ran there
+	Overlay  string   `yaml:"overlay" json:"overlay"`
+	Commit   string   `yaml:"commit" json:"commit"`                 // the branch's tip that showed it
+	Revision string   `yaml:"revision" json:"revision"`             // that ran there
+	With     []Source `yaml:"with,omitempty" json:"with,omitempty"` // the others that `from` names, which ran the same images
 }
 
 // IsZero tells whether there is none.
 func (s Source) IsZero() bool { return s.Overlay == "" }
 
+// of is the source that has the overlay; the zero Source: none has.
+func (s Source) of(overlay string) Source {
+	for _, one := range append([]Source{s}, s.With...) {
+		if one.Overlay == overlay {
+			return one
+		}
+	}
+	return Source{}
+}
+
 // A NotYetError is a promotion that did not begin because the environment that
 // it takes its images from has not shown yet that they are good.
 type NotYetError struct {
-	From   string    // the overlay
-	Reason string    // what is missing
-	Until  time.Time // when that alone will be enough, unless something changes; zero: nobody knows
+	From   string         // the overlay
+	Reason string         // what is missing
+	Until  time.Time      // when that alone will be enough, unless something changes; zero: nobody knows
+	Others []*NotYetError // of the other environments that it takes them from
 }
 
-// Error says what is missing, and from when it will not be.
+// Error says what is missing, a line for each environment, and from when it will
+// not be.
 func (e *NotYetError) Error() string {
-	text := fmt.Sprintf("from: %s is not to be promoted yet: %s; nothing was changed", e.From, e.Reason)
+	text := fmt.Sprintf("from: %s is not to be promoted yet: %s", e.From, e.Reason)
+	for _, o := range e.Others {
+		text += fmt.Sprintf("\nfrom: %s is not to be promoted yet: %s", o.From, o.Reason)
+	}
+	text += "; nothing was changed"
 	if e.Until.IsZero() {
 		return text
 	}
@@ -55,6 +72,27 @@ type appSight struct {
 	app     argo.App
 	verdict argo.Verdict
 	seen    argo.Observed
+}
+
+// allMissing is why the images of several sources must not be promoted now, until
+// the last of them will be good; nil: they may.
+func allMissing(sights []sourceSight, c Config, now time.Time) *NotYetError {
+	var all *NotYetError
+	for _, s := range sights {
+		switch missing := s.missing(c, now); {
+		case missing == nil:
+		case all == nil:
+			all = missing
+		default:
+			all.Others = append(all.Others, missing)
+			if all.Until.IsZero() || missing.Until.IsZero() {
+				all.Until = time.Time{}
+			} else if missing.Until.After(all.Until) {
+				all.Until = missing.Until
+			}
+		}
+	}
+	return all
 }
 
 // missing is why the images of a source must not be promoted now; nil: they may.

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,6 +64,35 @@ func imagesFrom(source sourceSight, target *knative.State) ([]kustomize.Image, e
 		}
 	}
 	return images, nil
+}
+
+// imagesOfAll are those of several sources, which must run the same ones.
+func imagesOfAll(sources []sourceSight, target *knative.State) ([]kustomize.Image, error) {
+	var images []kustomize.Image
+	for i, source := range sources {
+		own, err := imagesFrom(source, target)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			images = own
+		}
+		for j, image := range own {
+			if !sameImage(image, images[j]) {
+				return nil, &NotYetError{From: source.Overlay, Reason: fmt.Sprintf("it runs %s, and %s runs %s", image, sources[0].Overlay, images[j])}
+			}
+		}
+	}
+	return images, nil
+}
+
+// sameImage tells whether two sources run the same: by the digests, whatever the
+// tags, and where there is none by all that is known.
+func sameImage(a, b kustomize.Image) bool {
+	if a.Digest != "" && b.Digest != "" {
+		return a.Name == b.Name && a.Digest == b.Digest
+	}
+	return a == b
 }
 
 // matching is the index of the container of the source that belongs to one of the

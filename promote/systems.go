@@ -27,7 +27,7 @@ type Systems struct {
 	Sources analysis.Sources // what AnalysisTemplates measure with
 
 	Statuses      Statuses      // nil: nobody can tell the statuses of a commit
-	SourceCluster SourceCluster // nil: nobody can tell what runs in the environment that images come from
+	SourceCluster SourceCluster // nil: nobody can tell what runs in the environments that images come from
 
 	// What the check and the preflight ask; nil: that is not asked.
 	Setup       SetupReader

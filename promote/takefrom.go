@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -13,8 +14,8 @@ import (
 // sourcePoll is how often a source is looked at that is waited for.
 const sourcePoll = 5 * time.Second
 
-// SourceCluster is the environment that images come from, as its Argo CD shows it,
-// which need not be the target's.
+// SourceCluster is the environments that images come from, each as its Argo CD
+// shows it, which need not be the target's.
 type SourceCluster interface {
 	// Applications are those that deploy a folder of the infra repository.
 	Applications(ctx context.Context, source argo.Source) ([]argo.App, error)
@@ -30,13 +31,13 @@ type Statuses interface {
 // takeFrom sets the images of the part to those that run in the environment
 // that the run promotes from, and waits for that where it is asked to.
 func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
-	if p.From == "" {
+	if len(p.From) == 0 {
 		return nil
 	}
 	if r := p.at.Record.of(p.Overlay); r.takesFrom(p.From, p.at.Now) {
 		p.source = r.Source
 		p.journal.takes(p.source)
-		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", r.Source.Overlay, r.Source.Commit)
+		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
 		return nil
 	}
 	for until := time.Now().Add(p.WaitForSource); ; {
@@ -60,30 +61,52 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	}
 }
 
-// takeOnce looks at the source once.
+// fromAll names the sources in a sentence.
+func (p *part) fromAll() string { return strings.Join(p.From, " and ") }
+
+// takeOnce looks at the sources once.
 func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
-	sight, err := p.seeSource(ctx, tip)
-	if err != nil {
-		return err
+	var sights []sourceSight
+	for _, from := range p.From {
+		sight, err := p.seeSource(ctx, tip, from)
+		if err != nil {
+			return err
+		}
+		sights = append(sights, sight)
 	}
-	if missing := sight.missing(p.Config, time.Now()); missing != nil {
+	missing := allMissing(sights, p.Config, time.Now())
+	if missing != nil {
 		p.journal.notBefore(missing.Until)
 		return missing
 	}
-	if p.Images, err = imagesFrom(sight, p.at.Now); err != nil {
+	var err error
+	if p.Images, err = imagesOfAll(sights, p.at.Now); err != nil {
 		return err
 	}
-	p.sourceService = sight.Service
-	p.source = Source{Overlay: p.From, Commit: tip.Commit.Hash, Revision: sight.Record.To.Revision}
-	p.journal.takes(p.source)
-	p.journal.say("from: %s runs %s at %.10s, good since %s", p.From, p.source.Revision, p.source.Commit, sight.since().UTC().Format(time.RFC3339))
+	p.takes(sights, tip.Commit.Hash)
 	if p.at.Next, err = withImages(ctx, p.at.Now, p.Images); err != nil {
 		return err
 	}
 	if err := p.notRolledBack(); err != nil {
 		return err
 	}
-	return p.tellDrift(ctx, sight)
+	return p.tellDrift(ctx, sights)
+}
+
+// takes notes what the images are taken from: the sources as a commit shows them.
+func (p *part) takes(sights []sourceSight, commit string) {
+	p.source, p.sourceServices = Source{}, map[string]string{}
+	for i, s := range sights {
+		one := Source{Overlay: s.Overlay, Commit: commit, Revision: s.Record.To.Revision}
+		if i == 0 {
+			p.source = one
+		} else {
+			p.source.With = append(p.source.With, one)
+		}
+		p.sourceServices[s.Overlay] = s.Service
+		p.journal.say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.since().UTC().Format(time.RFC3339))
+	}
+	p.journal.takes(p.source)
 }
 
 // notRolledBack keeps what was rolled back here from being promoted again by
@@ -94,40 +117,49 @@ func (p *part) notRolledBack() error {
 	if err != nil || !r.rollsBack() || next != r.rolledBackFrom() {
 		return err
 	}
-	return &NotYetError{From: p.From, Reason: fmt.Sprintf("%s, which is what runs there, was rolled back here last; to try it again give image, or promote something newer there", next)}
+	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, which is what runs there, was rolled back here last; to try it again give image, or promote something newer there", next)}
 }
 
-// sourceInfra reads the source's overlay, of the Service that has the target's name.
-func (p *part) sourceInfra() infra {
+// sourceInfra reads a source's overlay, of the Service that has the target's name.
+func (p *part) sourceInfra(overlay string) infra {
 	from := p.Target
-	from.Overlay, from.Environment, from.Source.Path = p.From, "", p.From
+	from.Overlay, from.Environment, from.Source.Path = overlay, "", overlay
 	source := p.infraOf(from)
 	source.input = "from"
 	return source
 }
 
-// sourceStands is why the first commit must not be made on a tip: the source is
-// not there any more what was looked at.
-func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot) error {
-	source := p.sourceInfra()
-	source.Service = p.sourceService
+// sourcesStand is why the first commit must not be made on a tip: a source is not
+// there any more what was looked at.
+func (p *part) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
+	for _, overlay := range p.From {
+		if err := p.sourceStands(ctx, tip, p.source.of(overlay)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then Source) error {
+	source := p.sourceInfra(then.Overlay)
+	source.Service = p.sourceServices[then.Overlay]
 	at, err := source.situation(ctx, tip)
 	if err != nil {
 		return err
 	}
 	reason := sourceSight{Situation: at}.unfinished(p.Config)
-	if reason == "" && at.Record.To.Revision != p.source.Revision {
-		reason = fmt.Sprintf("it has come from %s to %s meanwhile", p.source.Revision, at.Record.To.Revision)
+	if reason == "" && at.Record.To.Revision != then.Revision {
+		reason = fmt.Sprintf("it has come from %s to %s meanwhile", then.Revision, at.Record.To.Revision)
 	}
 	if reason == "" {
 		return nil
 	}
-	return &NotYetError{From: p.From, Reason: reason}
+	return &NotYetError{From: then.Overlay, Reason: reason}
 }
 
-// seeSource reads the source's overlay, and asks its Applications.
-func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot) (sourceSight, error) {
-	source := p.sourceInfra()
+// seeSource reads a source's overlay, and asks its Applications.
+func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay string) (sourceSight, error) {
+	source := p.sourceInfra(overlay)
 	at, err := source.situation(ctx, tip)
 	if err != nil && source.Service != "" { // it may have a name of its own there
 		source.Service = ""

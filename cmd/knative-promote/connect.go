@@ -91,14 +91,16 @@ func (t task) observe(on *promote.Systems) error {
 	if err != nil {
 		return err
 	}
-	on.Cluster, on.Setup, on.SourceCluster = cluster, cluster, cluster
-	if there := t.settings.SourceArgo; there.Server != "" {
-		source, err := t.argoCD(there)
+	on.Cluster, on.Setup = cluster, cluster
+	sources := sourceClusters{cluster, map[string]otherArgo{}}
+	for overlay, there := range t.settings.SourceArgos {
+		other, err := t.argoCD(there)
 		if err != nil {
 			return err
 		}
-		on.SourceCluster = otherArgo{source, there.Server}
+		sources.others[overlay] = otherArgo{other, there.Server}
 	}
+	on.SourceCluster = sources
 	on.Sources.Job = analysis.Job{Run: func(ctx context.Context, cronJob string) (analysis.JobEnd, error) {
 		end, err := cluster.RunJob(ctx, t.settings.Target.App, cronJob)
 		return analysis.JobEnd(end), err

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
 // `polls` for an Argo CD that finds commits by itself within seconds, or
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
-// a second environment, `staging elsewhere` for one with an Argo CD of its own.
+// a second environment, `qa on` for a third one, `staging elsewhere` for one with an Argo CD of its own.
 func TestScripts(t *testing.T) {
 	var checked atomic.Int32
 	t.Cleanup(func() {
@@ -84,6 +84,7 @@ type setting struct {
 	autoSync      bool
 	readOnly      bool
 	staging       bool
+	qa            bool
 	elsewhere     bool // staging has an Argo CD of its own
 	polls         bool
 	denied        []string
@@ -105,6 +106,8 @@ func readSetting(workDir string) (setting, error) {
 			s.path = value
 		case "auto-sync":
 			s.autoSync = value != "off"
+		case "qa":
+			s.qa = true
 		case "staging":
 			s.staging, s.elsewhere = true, value == "elsewhere"
 		case "read-only":

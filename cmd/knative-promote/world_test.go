@@ -142,32 +142,6 @@ func (w *world) startServers() error {
 	return err
 }
 
-const stagingPath = "apps/product-import/overlays/staging"
-
-// more is the environment before production, where the script wants one.
-func (w *world) more() []argotest.App {
-	if !w.staging || w.elsewhere {
-		return nil
-	}
-	return []argotest.App{stagingApp()}
-}
-
-func stagingApp() argotest.App {
-	return argotest.App{Name: "staging-app", Path: stagingPath, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}
-}
-
-// startOther starts the Argo CD of staging, where it has one of its own.
-func (w *world) startOther() (err error) {
-	if !w.elsewhere {
-		return nil
-	}
-	config, app := w.argoConfig(), stagingApp()
-	app.RepoURL, app.GitDir = w.servers.Repository, w.bare
-	config.Token, config.Apps = otherToken, []argotest.App{app}
-	w.other, err = argotest.Start(config)
-	return err
-}
-
 // infraFolder is the example infra repository.
 const infraFolder = root + "/testdata/infra"
 

@@ -63,8 +63,11 @@ func findPipelineMissing(f Facts) []Finding {
 		}
 	}
 	rules := file.Of(f.Request.Overlay, f.Request.Service)
-	if from, is := rules.Settings["from"]; is && !there(f.Tree, from.Text) {
-		finding := missing(from.Line, fmt.Sprintf("%s takes its images from an overlay that is not there", f.Request.Overlay), from.Text)
+	for _, from := range rules.Sources() {
+		if there(f.Tree, from) {
+			continue
+		}
+		finding := missing(rules.Settings["from"].Line, fmt.Sprintf("%s takes its images from an overlay that is not there", f.Request.Overlay), from)
 		finding.Severity, finding.Effect = Error, "No promotion of it begins."
 		found = append(found, finding)
 	}

@@ -98,13 +98,16 @@ func expand(pattern, service, environment string) string {
 type Rules struct {
 	Service     string
 	Environment string
-	Settings    Settings // with the path, and from as a path
+	Settings    Settings // with the path, and from as paths
 	Approval    int      // line that wants somebody to have approved of a run; 0: none does
 	Override    bool     // a run may override the guards, with a reason
 }
 
 // Known tells whether the file says anything of the target.
 func (r Rules) Known() bool { return r.Environment != "" }
+
+// Sources are the overlays that images come from; none: they do not.
+func (r Rules) Sources() []string { return list(r.Settings["from"].Text) }
 
 // PerService tells whether the path is another one for each Service.
 func (f File) PerService() bool { return strings.Contains(f.path.Text, theService) }
@@ -129,7 +132,11 @@ func (f File) Rules(service, environment string) Rules {
 	delete(r.Settings, override)
 	r.Settings["path"] = Setting{f.Path(service, environment), f.path.Line}
 	if from, said := r.Settings["from"]; said {
-		r.Settings["from"] = Setting{f.Path(service, from.Text), from.Line}
+		var paths []string
+		for _, name := range list(from.Text) {
+			paths = append(paths, f.Path(service, name))
+		}
+		r.Settings["from"] = Setting{strings.Join(paths, "\n"), from.Line}
 	}
 	if app, said := r.Settings["application"]; said {
 		r.Settings["application"] = Setting{expand(app.Text, service, environment), app.Line}

@@ -45,7 +45,7 @@ func keeps(input, given, said string) bool {
 	switch input {
 	case "soak":
 		return durationOf(given) >= durationOf(said)
-	case "checks":
+	case "checks", "from":
 		have := list(given)
 		return !slices.ContainsFunc(list(said), func(name string) bool { return !slices.Contains(have, name) })
 	case "probe-count":
@@ -77,7 +77,7 @@ func (l Looser) Expected() string {
 	said := strconv.Quote(strings.ReplaceAll(l.Text, "\n", ","))
 	switch l.Input {
 	case "image":
-		return "none, as the images come from " + l.Text
+		return "none, as the images come from " + strings.Join(list(l.Text), " and ")
 	case "soak":
 		return said + " or longer"
 	case "checks":

@@ -35,7 +35,8 @@ func TestLooser(t *testing.T) {
 		input, said  string
 		keep, looser []string // "" is nothing
 	}{
-		{"from", "apps/x/staging", []string{"apps/x/staging"}, []string{"", "apps/x/dev"}},
+		{"from", "apps/x/staging", []string{"apps/x/staging", "apps/x/qa, apps/x/staging"}, []string{"", "apps/x/dev"}},
+		{"from", "apps/x/qa\napps/x/uat", []string{"apps/x/qa\napps/x/uat", "apps/x/uat,apps/x/qa", "apps/x/dev\napps/x/uat\napps/x/qa"}, []string{"", "apps/x/qa", "apps/x/uat,apps/x/dev"}},
 		{"soak", "1h", []string{"1h", "60m", "3600", "24h"}, []string{"", "59m", "3599"}},
 		{"soak", "3600", []string{"1h"}, []string{"30m"}},
 		{"checks", "e2e\ncontract", []string{"contract, e2e", "e2e\ncontract\nmore"}, []string{"", "e2e", "e2e contract"}},

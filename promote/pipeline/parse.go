@@ -168,16 +168,20 @@ func (r *reader) environment(n *yaml.Node, name string) (Settings, error) {
 	return r.settings(n, name, slices.Concat(guards, free, []string{approval, override}))
 }
 
-// sourced wants the environment that from names to come before, so that no image
-// goes round in a circle, and one to be there where something is asked of it.
+// sourced wants the environments that from names to come before, each once, so that
+// no image goes round in a circle, and one to be there where something is asked of it.
 func (r *reader) sourced(name, environment string, said Settings) error {
 	from, is := said["from"]
 	before := r.file.Environments[:slices.Index(r.file.Environments, environment)]
-	switch {
-	case is && len(before) == 0:
-		return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q: it is the first environment: expected no from", name, from.Text)}
-	case is && !slices.Contains(before, from.Text):
-		return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q: expected an environment that stands before it: %s", name, from.Text, strictyaml.Names(before))}
+	for i, source := range list(from.Text) {
+		switch {
+		case len(before) == 0:
+			return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q: it is the first environment: expected no from", name, source)}
+		case !slices.Contains(before, source):
+			return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q: expected an environment that stands before it: %s", name, source, strictyaml.Names(before))}
+		case slices.Contains(list(from.Text)[:i], source):
+			return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q is there twice: expected it once", name, source)}
+		}
 	}
 	for _, key := range ofSource {
 		if at, asked := said[key]; asked && !is {
@@ -196,8 +200,8 @@ func (r *reader) settings(n *yaml.Node, name string, keys []string) (Settings, e
 	all := Settings{}
 	for _, key := range f.Keys {
 		value, err := textOf(f, key)
-		if key == "from" && f.Nodes[key].Kind != yaml.ScalarNode {
-			err = strictyaml.Wrong(f.Nodes[key], "%s: from: %s: expected the name of one environment", name, strictyaml.Shown(f.Nodes[key]))
+		if err == nil && key == "from" && len(list(value)) == 0 {
+			err = strictyaml.Wrong(f.Nodes[key], "%s: from: %s: expected names of environments", name, strictyaml.Shown(f.Nodes[key]))
 		}
 		if err != nil {
 			return nil, err

@@ -54,7 +54,10 @@ func TestParseErrors(t *testing.T) {
 		{begin + "environments: {dev: {approval: yes}}", `line 3: dev: approval: "yes": expected true or false`},
 		{begin + "environments: {dev: {override: guards}}", `line 3: dev: override: "guards": expected true or false`},
 		{begin + "environments: {dev: {application: '{app}'}}", `line 3: dev: application: "{app}": expected no other words in braces than {service} and {environment}`},
-		{begin + "environments: {dev: {}, qa: {}, prod: {from: [dev, qa]}}", "line 3: prod: from: a list: expected the name of one environment"},
+		{begin + "environments: {dev: {}, qa: {}, prod: {from: [dev, prod]}}", `line 3: prod: from: "prod": expected an environment that stands before it: dev or qa`},
+		{begin + "environments: {dev: {}, qa: {}, prod: {from: [qa, dev, qa]}}", `line 3: prod: from: "qa" is there twice: expected it once`},
+		{begin + "environments: {dev: {}, prod: {from: [{dev: 1}]}}", "line 3: prod: from: a mapping: expected a value, as the input from takes it, or a list of those"},
+		{begin + "environments: {dev: {}, prod: {from: ','}}", `line 3: prod: from: ",": expected names of environments`},
 		{begin + "environments: {dev: {from: dev}}", `line 3: dev: from: "dev": it is the first environment: expected no from`},
 		{begin + "environments: {dev: {}, test: {}, prod: {from: stagin}}", `line 3: prod: from: "stagin": expected an environment that stands before it: dev or test`},
 		{begin + "environments:\n  dev: {}\n  test: {from: prod}\n  prod: {from: test}", `line 5: test: from: "prod": expected an environment that stands before it: dev`},
@@ -90,13 +93,13 @@ environments:
     probe: /readyz
 services:
   cart:
-    production: {approval: false, override: true, from: dev}
+    production: {approval: false, override: true, from: [dev, staging]}
 `)
 	for _, test := range []struct{ overlay, want string }{
 		{"apps/web/overlays/dev", "web dev: application=web-dev:3 path=apps/web/overlays/dev:2 probe=/healthz:3"},
 		{"apps/web/overlays/staging", "web staging: application=web-staging:3 checks=e2e|contract:6 from=apps/web/overlays/dev:6 path=apps/web/overlays/staging:2 probe=/healthz:3 probe-count=5:6"},
 		{"apps/web/overlays/production", "web production: application=web-production:3 from=apps/web/overlays/staging:8 path=apps/web/overlays/production:2 probe=/readyz:10 approval:9"},
-		{"apps/cart/overlays/production", "cart production: application=cart-production:3 from=apps/cart/overlays/dev:13 path=apps/cart/overlays/production:2 probe=/readyz:10 override"},
+		{"apps/cart/overlays/production", "cart production: application=cart-production:3 from=apps/cart/overlays/dev|apps/cart/overlays/staging:13 path=apps/cart/overlays/production:2 probe=/readyz:10 override"},
 		{"apps/web/overlays/test", ""},
 		{"apps/web/x/overlays/dev", ""},
 		{"apps/web/overlays/dev/x", ""},
@@ -147,9 +150,10 @@ func FuzzParse(f *testing.F) {
 			if !found.Known() || file.Path(found.Service, found.Environment) != rules.Settings["path"].Text {
 				t.Errorf("%q is not found again", rules.Settings["path"].Text)
 			}
-			from, is := rules.Settings["from"]
-			if is && !slices.ContainsFunc(file.Environments[:i], func(before string) bool { return file.Path("cart", before) == from.Text }) {
-				t.Errorf("%s takes images from %q", environment, from.Text)
+			for _, from := range rules.Sources() {
+				if !slices.ContainsFunc(file.Environments[:i], func(before string) bool { return file.Path("cart", before) == from }) {
+					t.Errorf("%s takes images from %q", environment, from)
+				}
 			}
 		}
 	})

@@ -59,9 +59,9 @@ func page(r promote.Result, at Place, room int) string {
 	if missed(r) {
 		verb = "would have changed"
 	}
-	shown := shrink(room-len(top)-len(bottom), []section{
-		{difference: r.Difference, verb: verb, open: planned(r)},
-		{difference: r.Drift.Changes, verb: "changed in " + r.Source.Overlay + " since the last promotion from there, and not so here", open: planned(r), level: changedFields},
-	})
-	return top + shown[0] + shown[1] + bottom
+	sections := []section{{difference: r.Difference, verb: verb, open: planned(r)}}
+	for _, d := range r.Drift {
+		sections = append(sections, section{difference: d.Changes, verb: "changed in " + d.From + " since the last promotion from there, and not so here", open: planned(r), level: changedFields})
+	}
+	return top + strings.Join(shrink(room-len(top)-len(bottom), sections), "") + bottom
 }

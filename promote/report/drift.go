@@ -10,19 +10,27 @@ import (
 // maxMissing is the most ConfigMaps and Secrets that are listed.
 const maxMissing = 20
 
-// missingList names the ConfigMaps and Secrets that the source of a promotion reads and
+// missingList names the ConfigMaps and Secrets that the sources of a promotion read and
 // that there are none of here.
 func missingList(r promote.Result) string {
-	if len(r.Drift.Missing) == 0 {
+	var text strings.Builder
+	for _, d := range r.Drift {
+		text.WriteString(missingIn(d))
+	}
+	return text.String()
+}
+
+func missingIn(d promote.Drift) string {
+	if len(d.Missing) == 0 {
 		return ""
 	}
 	var names []string
-	for _, name := range r.Drift.Missing[:min(len(r.Drift.Missing), maxMissing)] {
+	for _, name := range d.Missing[:min(len(d.Missing), maxMissing)] {
 		names = append(names, code(name, maxName))
 	}
 	more := ""
-	if extra := len(r.Drift.Missing) - len(names); extra > 0 {
+	if extra := len(d.Missing) - len(names); extra > 0 {
 		more = fmt.Sprintf(" and %d more", extra)
 	}
-	return fmt.Sprintf("⚠️ The template of %s names what this overlay neither renders nor names: %s%s.\n\n", code(r.Source.Overlay, maxName), strings.Join(names, ", "), more)
+	return fmt.Sprintf("⚠️ The template of %s names what this overlay neither renders nor names: %s%s.\n\n", code(d.From, maxName), strings.Join(names, ", "), more)
 }

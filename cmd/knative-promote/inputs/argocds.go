@@ -28,21 +28,42 @@ func Tokens(file pipeline.File, getenv func(string) string) []string {
 	return tokens
 }
 
-// findSourceArgo finds out which Argo CD the environment has that images come
-// from, where the pipeline file says another server for it than for the target, or
-// it has a token of its own. The line is what is missing. The token that is given
+// SourceArgos are how to reach the Argo CDs of the environments that images come
+// from, by their overlays. What is not in it is asked as the target is.
+type SourceArgos map[string]argo.Config
+
+// findSourceArgos finds out which Argo CDs the environments have that images come
+// from, where the pipeline file says another server than for the target, or they
+// have a token of their own. The lines are what is missing. The token that is given
 // for all is sent to one server alone: the target's, unless that has its own.
-func (s *Settings) findSourceArgo(r *reading, given origins) (line string) {
-	there := r.file.Of(s.Promote.From, s.Target.Service)
-	if s.Promote.From == "" || s.Argo.Server == "" || !there.Known() {
-		return ""
+func (s *Settings) findSourceArgos(r *reading, given origins) (lines []string) {
+	if s.Argo.Server == "" {
+		return nil
 	}
-	c := s.argoOf(there, r.rules, given)
+	free := "" // the Argo CD that the token for all is sent to
+	if given.source("argocd-token") != pipeline.TokenVariable(r.rules.Environment) {
+		free = s.Argo.Server + s.Argo.RootPath
+	}
+	for _, overlay := range s.Promote.From {
+		there := r.file.Of(overlay, s.Target.Service)
+		if !there.Known() {
+			continue
+		}
+		if line := s.findSourceArgo(r, there, s.argoOf(there, r.rules, given), &free); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// findSourceArgo does so for one, whose Argo CD is as c says.
+func (s *Settings) findSourceArgo(r *reading, there pipeline.Rules, c argo.Config, free *string) (line string) {
 	text, source := r.tokenOf(there.Environment)
 	elsewhere := c.Server != s.Argo.Server || c.RootPath != s.Argo.RootPath
 	forAll := named(All(), "argocd-token")
-	if own := given.source("argocd-token") == pipeline.TokenVariable(r.rules.Environment); text == "" && (own || !elsewhere) {
+	if at := c.Server + c.RootPath; text == "" && (*free == "" || *free == at) {
 		text, source = forAll.look(nil, r.getenv)
+		*free = at
 	}
 	switch {
 	case text == "" && !elsewhere:
@@ -56,7 +77,10 @@ func (s *Settings) findSourceArgo(r *reading, given origins) (line string) {
 		return forAll.complain(text, source, err)
 	}
 	if c.Token = token; elsewhere || c.Token != s.Argo.Token {
-		s.SourceArgo = c
+		if s.SourceArgos == nil {
+			s.SourceArgos = SourceArgos{}
+		}
+		s.SourceArgos[there.Settings["path"].Text] = c
 	}
 	return ""
 }

@@ -16,6 +16,7 @@ func TestSourceArgo(t *testing.T) {
 	const apart = begin + "environments: {staging: {argocd-server: stg.example.com}, production: {argocd-server: 'https://prod.example.com/', from: staging}}"
 	const paths = begin + "defaults: {argocd-server: argo.example.com}\nenvironments: {staging: {argocd-root-path: /stg}, production: {from: staging, argocd-root-path: /prod}}"
 	const one = begin + "defaults: {argocd-server: argo.example.com}\nenvironments: {staging: {}, production: {from: staging}}"
+	const three = begin + "environments: {qa: {argocd-server: qa.example.com}, staging: {argocd-server: stg.example.com}, production: {argocd-server: prod.example.com, from: [qa, staging]}}"
 	staging, production := "ARGOCD_AUTH_TOKEN_STAGING=s", "ARGOCD_AUTH_TOKEN_PRODUCTION=p"
 	for _, test := range []struct {
 		name, file string
@@ -38,6 +39,8 @@ func TestSourceArgo(t *testing.T) {
 		{"a path that is given for all", apart, []string{staging, "INPUT_ARGOCD-ROOT-PATH=/cd"}, "prod.example.com/cd argo-secret; stg.example.com/cd s"},
 		{"a target that is not in the file", apart, []string{staging, "INPUT_ENVIRONMENT=", "INPUT_PATH=apps/product-import/overlays/canada", "INPUT_FROM=apps/product-import/overlays/staging", "INPUT_ARGOCD-SERVER=ca.example.com"}, "ca.example.com argo-secret; stg.example.com s"},
 		{"a source that is not in the file", apart, []string{"INPUT_ENVIRONMENT=", "INPUT_PATH=apps/product-import/overlays/canada", "INPUT_FROM=apps/x", "INPUT_ARGOCD-SERVER=ca.example.com"}, "ca.example.com argo-secret"},
+		{"two sources", three, []string{"ARGOCD_AUTH_TOKEN_QA=q", staging}, "prod.example.com argo-secret; qa.example.com q; stg.example.com s"},
+		{"two sources and one token", three, []string{production}, "argocd-token: missing for staging: from takes the images from there, and its Argo CD is stg.example.com (knative-promote.yaml:3), not prod.example.com; set ARGOCD_AUTH_TOKEN_STAGING"},
 		{"a token that is none", apart, []string{"ARGOCD_AUTH_TOKEN_STAGING=two words"}, "argocd-token: the value (ARGOCD_AUTH_TOKEN_STAGING): expected one line without blanks; for example: ${{ secrets.ARGOCD_TOKEN }}"},
 	} {
 		file, err := pipeline.Parse([]byte(test.file), CheckValue)
@@ -47,7 +50,11 @@ func TestSourceArgo(t *testing.T) {
 		env := []string{"INPUT_PATH=", "INPUT_APPLICATION=a", "INPUT_ARGOCD-SERVER=", "INPUT_ENVIRONMENT=production"}
 		s, err := readWith(t, file, slices.Concat(env, test.env)...)
 		got := s.Argo.Server + s.Argo.RootPath + " " + s.Argo.Token
-		if there := s.SourceArgo; there.Server != "" {
+		for _, overlay := range s.Promote.From {
+			there, other := s.SourceArgos[overlay]
+			if !other {
+				continue
+			}
 			got += "; " + there.Server + there.RootPath + " " + there.Token
 		}
 		if err != nil {

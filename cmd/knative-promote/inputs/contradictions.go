@@ -39,8 +39,8 @@ func (s *Settings) checkFrom(given origins) string {
 	switch {
 	case given.source("image") != "" && !bySaid(from):
 		return fmt.Sprintf("image (%s): from is set too (%s), and says which images are promoted; remove one of them", given.source("image"), from)
-	case s.Promote.From == s.Target.Overlay:
-		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment", s.Promote.From)
+	case slices.Contains(s.Promote.From, s.Target.Overlay):
+		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment", s.Target.Overlay)
 	case s.Argo.Server == "" && s.Command == Diff:
 		return fmt.Sprintf("from (%s): only Argo CD knows which images run there; set argocd-server, argocd-token and application too", from)
 	}

@@ -130,6 +130,28 @@ func parseFolder(text string) (string, error) {
 	return folder, nil
 }
 
+// parseFolders accepts several, with commas or one per line, and each once.
+func parseFolders(text string) ([]string, error) {
+	var folders []string
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		folder, err := parseFolder(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(folders, folder) {
+			return nil, fmt.Errorf("expected each folder once, and %s is there twice", folder)
+		}
+		folders = append(folders, folder)
+	}
+	if len(folders) == 0 {
+		return nil, errors.New("expected folders, with commas or one per line")
+	}
+	return folders, nil
+}
+
 // parseFile accepts a file. A leading ./ is dropped, as people write it.
 func parseFile(text string) (string, error) {
 	file := strings.TrimPrefix(text, "./")

@@ -160,18 +160,22 @@ func (r *reading) look(in Input) (text, source string) {
 	return said.Text, fmt.Sprintf("%s:%d", pipeline.Name, said.Line)
 }
 
-// resolved is the path of the environment that from names by its name.
+// resolved are the paths of the environments that from names by their names.
 func (r *reading) resolved(in Input, text string) string {
 	if in.Name != "from" || text == "" || !r.rules.Known() {
 		return text
 	}
-	if slices.Contains(r.file.Environments, text) {
-		return r.file.Path(r.rules.Service, text)
+	var paths []string
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		name = strings.TrimSpace(name)
+		if slices.Contains(r.file.Environments, name) {
+			name = r.file.Path(r.rules.Service, name)
+		} else if folder, err := parseFolder(name); err == nil && name != "" {
+			name = folder // as the file's is written
+		}
+		paths = append(paths, name)
 	}
-	if folder, err := parseFolder(text); err == nil {
-		return folder // as the file's is written
-	}
-	return text
+	return strings.Join(paths, ",")
 }
 
 // bySaid tells whether a source is the pipeline file.

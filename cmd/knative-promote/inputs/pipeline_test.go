@@ -50,7 +50,9 @@ func TestPipelineSchema(t *testing.T) {
 		{false, begin + "environments: {dev: {steps: [{x: y}]}}"},
 		{false, begin + "environments: {dev: {strict: sometimes}}"},
 		{false, begin + "environments: {dev: {probe-count: many}}"},
-		{false, begin + "environments: {dev: {}, prod: {from: [dev]}}"},
+		{true, begin + "environments: {dev: {}, qa: {}, prod: {from: [dev, qa]}}"},
+		{false, begin + "environments: {dev: {}, prod: {from: []}}"},
+		{false, begin + "environments: {dev: {}, prod: {from: [{dev: qa}]}}"},
 		{false, begin + "environments: {dev: {}}\ndefaults: {from: dev}"},
 		{false, begin + "environments: {dev: {}}\nservices: {Web: {}}"},
 	} {
@@ -121,7 +123,7 @@ environments:
 	} {
 		s, err := readWith(t, file, append(slices.Clone(base), test.env...)...)
 		got := strings.Join([]string{s.Target.Overlay, s.Target.App.String(), s.Argo.Server}, " ")
-		got += fmt.Sprintf(" from=%s soak=%s steps=%d strict=%t timeout=%s images=%d", s.Promote.From, s.Promote.Soak, len(s.Promote.Steps), s.Promote.Strict, s.Timeout, len(s.Promote.Images))
+		got += fmt.Sprintf(" from=%s soak=%s steps=%d strict=%t timeout=%s images=%d", strings.Join(s.Promote.From, ","), s.Promote.Soak, len(s.Promote.Steps), s.Promote.Strict, s.Timeout, len(s.Promote.Images))
 		if test.fail != "" {
 			got, test.want = "", test.fail
 			if err != nil {
@@ -161,7 +163,7 @@ func TestPipelineExample(t *testing.T) {
 	}
 	for i, environment := range []string{"dev", "staging", "production"} {
 		s, err := readWith(t, file, "INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ENVIRONMENT="+environment)
-		if err != nil || s.Target.App.Name != "product-import-"+environment || (s.Promote.From == "") != (i == 0) {
+		if err != nil || s.Target.App.Name != "product-import-"+environment || (len(s.Promote.From) == 0) != (i == 0) {
 			t.Errorf("%s: %v, application %s, images from %q", environment, err, s.Target.App, s.Promote.From)
 		}
 	}

@@ -45,9 +45,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 		wrong = append(wrong, s.missing(given)...)
 		wrong = append(wrong, s.looser(r, given)...)
 		wrong = append(wrong, s.contradictions(given, w)...)
-		if line := s.findSourceArgo(r, given); line != "" {
-			wrong = append(wrong, line)
-		}
+		wrong = append(wrong, s.findSourceArgos(r, given)...)
 	}
 	if len(wrong) > 0 {
 		return s, &BadInput{wrong}

@@ -64,7 +64,7 @@ type Settings struct {
 	Signing     SigningSettings   // of the commits
 	Commit      string            // who makes the commits
 	Argo        argo.Config       // how to reach Argo CD
-	SourceArgo  argo.Config       // how to reach that of the environment that images come from; zero: as Argo
+	SourceArgos SourceArgos       // how to reach those of the environments that images come from
 	App         AppSettings       // the GitHub App whose tokens reach the infra repository
 	Prometheus  prometheus.Config // how to reach it; without an address there is none
 	GitHubToken string            // for the pull request comment; empty: no comment
@@ -116,5 +116,5 @@ func (s *Settings) Reviewed() bool {
 // DiffsCheckout says whether the run compares the overlays that a pull
 // request touches instead of planning one promotion.
 func (s *Settings) DiffsCheckout() bool {
-	return s.Command == Diff && len(s.Promote.Images) == 0 && s.Promote.From == ""
+	return s.Command == Diff && len(s.Promote.Images) == 0 && len(s.Promote.From) == 0
 }

@@ -89,9 +89,9 @@ func (s *Settings) what() []Input {
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
 				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
-		{Name: "from", Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: bind(&p.From, parseFolder),
+		{Name: "from", Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: bind(&p.From, parseFolders),
 			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
-				"and only where its last promotion has passed all gates, is live and has been so for the time of soak"},
+				"and only where its last promotion has passed all gates, is live and has been so for the time of soak; of several, with commas or one per line, all must, and run the same images"},
 		{Name: "soak", Example: "1h", For: []Command{Promote, Diff}, Value: bind(&p.Soak, parseDuration),
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
 		{Name: "checks", Example: "e2e, contract", For: []Command{Promote, Diff}, Value: bind(&p.Checks, parseChecks),

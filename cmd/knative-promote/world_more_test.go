@@ -1,0 +1,33 @@
+package main
+
+import "github.com/acme/knative-promote/argo/argotest"
+
+const stagingPath = "apps/product-import/overlays/staging"
+
+// more are the environments before production, where the script wants some.
+func (w *world) more() []argotest.App {
+	var apps []argotest.App
+	if w.staging && !w.elsewhere {
+		apps = append(apps, stagingApp())
+	}
+	if w.qa {
+		apps = append(apps, argotest.App{Name: "qa-app", Path: "apps/product-import/overlays/qa", DestinationNamespace: "qa", AutoSync: true, SelfHeal: true})
+	}
+	return apps
+}
+
+func stagingApp() argotest.App {
+	return argotest.App{Name: "staging-app", Path: stagingPath, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}
+}
+
+// startOther starts the Argo CD of staging, where it has one of its own.
+func (w *world) startOther() (err error) {
+	if !w.elsewhere {
+		return nil
+	}
+	config, app := w.argoConfig(), stagingApp()
+	app.RepoURL, app.GitDir = w.servers.Repository, w.bare
+	config.Token, config.Apps = otherToken, []argotest.App{app}
+	w.other, err = argotest.Start(config)
+	return err
+}
