@@ -64,7 +64,7 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 	switch words := strings.ToLower(said(err)); {
 	case err == nil:
 		return review.Done, nil
-	case strings.Contains(words, "was modified"), strings.Contains(words, "try the merge again"), strings.Contains(words, "already merged"):
+	case strings.Contains(words, "was modified"), strings.Contains(words, "already merged"):
 		return review.Asked, nil
 	}
 	return "", err
