@@ -162,7 +162,7 @@ func TestPipelineExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, environment := range []string{"dev", "staging", "production"} {
-		s, err := readWith(t, file, "INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ENVIRONMENT="+environment)
+		s, err := readWith(t, file, "INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ENVIRONMENT="+environment, "INPUT_TOKEN=git-secret")
 		if err != nil || s.Target.App.Name != "product-import-"+environment || (len(s.Promote.From) == 0) != (i == 0) {
 			t.Errorf("%s: %v, application %s, images from %q", environment, err, s.Target.App, s.Promote.From)
 		}

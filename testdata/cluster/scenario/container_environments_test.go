@@ -8,14 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/acme/knative-promote/promote/github/githubtest"
 	"github.com/acme/knative-promote/testdata/cluster/container"
 	"github.com/acme/knative-promote/testdata/cluster/plane"
 )
 
 // environmentsOnPush: the example workflow that says a Service and an environment
 // takes an image through dev, staging and production, each as the example of the
-// pipeline file says, and production is rolled back.
+// pipeline file says: a person reviews what goes to production. Then that is rolled
+// back.
 func environmentsOnPush(t *testing.T, a *shipped) {
 	s, h := shippedSite(t, func(l *layout) {
 		withOverlay(l, "dev")
@@ -26,20 +29,71 @@ func environmentsOnPush(t *testing.T, a *shipped) {
 		e.settled("v1.0.0")
 	}
 	folder, commit := s.checkout()
+	s.reviewed = true
+	stop := h.reviewer(s)
 	text := a.workflow(s, "environments.yml",
 		"product-import", s.Service,
 		"'ghcr.io/acme/"+s.Service+":{0}'", "'"+s.Image+":{0}'",
 		"argocd-token:", "argocd-ca: \"${{ vars.ARGOCD_CA }}\", argocd-token:")
 	journal := a.run(s, h, container.Workflow{Text: text, Event: "push", Payload: push(commit), Checkout: folder})
+	stop()
 	if want := []string{"promote success", "promote success", "promote success"}; !slices.Equal(journal.Jobs(), want) {
 		t.Fatalf("jobs ended %q, want %q", journal.Jobs(), want)
 	}
 	for _, e := range environments {
 		e.settled(commit)
 	}
-	s.begin("rollback", "reason=wrong prices").wait().exits(0)
+	s.reviewedOnce(h)
+	s.begin("rollback", "reason=wrong prices", "timeout=3h", "GITHUB_SERVER_URL="+h.url, "GITHUB_API_URL="+h.url+"/api/v3").wait().exits(0)
+	if n := len(h.Infra.Pulls()); n != 1 {
+		t.Errorf("%d pull requests after the rollback, which needs none, want the one from before", n)
+	}
 	s.settled("v1.0.0")
 	environments[1].settled(commit)
+}
+
+// reviewer is a person who merges every pull request of the infra repository once,
+// by the button, until the returned function is called.
+func (h *hub) reviewer(s *site) (stop func()) {
+	h.Infra.Repository, h.Infra.Token, h.Infra.Folder = "acme/infra", gitPassword, s.Dir
+	s.must(h.Infra.Wants(githubtest.Review{Message: "Merge pull request"}))
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		for merged := 0; ; {
+			for _, p := range h.Infra.Pulls()[merged:] {
+				merged++
+				if err := h.Infra.Merge(p.Number); err != nil {
+					s.Errorf("a person: %v", err)
+				}
+			}
+			select {
+			case <-ended:
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-gone
+	}
+}
+
+// reviewedOnce fails the scenario unless the one pull request brought the candidate
+// of production, without any traffic.
+func (s *site) reviewedOnce(h *hub) {
+	s.Helper()
+	pulls := h.Infra.Pulls()
+	if len(pulls) != 1 || pulls[0].Merge == "" {
+		s.Fatalf("the pull requests %+v, want one that is merged", pulls)
+	}
+	if traffic := s.atTraffic(pulls[0].Merge); !slices.ContainsFunc(traffic, isCandidateAt(0)) {
+		s.Errorf("what was merged sets the traffic %+v, want a candidate without any", traffic)
+	}
+	if after := s.git("rev-list", "--count", pulls[0].Merge+"..main", "--", s.Overlay); after == "0" {
+		s.Error("no step came after the merge")
+	}
 }
 
 // pipelineFile is the project's example, with what runs on this machine in the
