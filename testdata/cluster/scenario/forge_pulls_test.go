@@ -65,7 +65,7 @@ func TestForgePullRequests(t *testing.T) {
 			}
 			t.Parallel()
 			s := newForgeSite(t)
-			inputs := append(s.reviewedBy(c), "merge-timeout=2m")
+			inputs := append(s.reviewedBy(c), "merge-timeout=5m")
 
 			s.killedAt(c, append([]string{"image=" + s.Image + ":v2.0.0", "steps=50,100"}, inputs...)...)
 			defer s.people(c.people)()
@@ -231,7 +231,7 @@ func TestForgeWantsSignatures(t *testing.T) {
 		"Internal Server Error (no message for end users): let the token's owner push to the branch, or change the rule")
 
 	// The forge signs merges of those alone who have a key with it.
-	r := s.runs("promote", image, "mode=first-pull-request", "merge-timeout=20s").exits(17).says("not merged by the forge: wont sign: pubkey")
+	r := s.runs("promote", image, "mode=first-pull-request", "merge-timeout=40s").exits(17).says("not merged by the forge: wont sign: pubkey")
 	if commits := s.commits(); len(commits) > 0 {
 		t.Errorf("%s: it made commits: %q", r.output("status"), commits)
 	}
