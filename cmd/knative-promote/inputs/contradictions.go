@@ -17,7 +17,7 @@ import (
 // It looks only at inputs whose own value is good.
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(),
+		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given),
 	}
@@ -122,8 +122,17 @@ func (s *Settings) checkBake() string {
 	return fmt.Sprintf("timeout: %q: the steps alone must stay good for %s; expected more than that, for example: %s", s.Timeout, bake, 2*bake)
 }
 
-func (s *Settings) checkWait() string {
-	if s.Timeout == 0 || s.Promote.WaitTimeout <= s.Timeout {
+// outlasts tells whether a part of the run may take longer than the whole run. Where
+// the pipeline file says the one and the run is given the other, or rolls back, that
+// is nobody's fault: the run's timeout comes first.
+func (s *Settings) outlasts(given origins, name string, part time.Duration) bool {
+	whole := given.source("timeout")
+	apart := bySaid(given.source(name)) && !bySaid(whole) && (whole != "" || s.Command == Rollback)
+	return s.Timeout != 0 && part > s.Timeout && !apart
+}
+
+func (s *Settings) checkWait(given origins) string {
+	if !s.outlasts(given, "wait-timeout", s.Promote.WaitTimeout) {
 		return ""
 	}
 	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.WaitTimeout, s.Timeout)

@@ -79,7 +79,7 @@ func (s *Settings) checkMerge(given origins) string {
 			return fmt.Sprintf("%s (%s): mode is push, so there are no pull requests; set mode to first-pull-request or pull-request, or remove it", name, given.source(name))
 		}
 	}
-	if given.source("merge-timeout") != "" && s.Timeout != 0 && s.Promote.MergeTimeout > s.Timeout {
+	if given.source("merge-timeout") != "" && s.outlasts(given, "merge-timeout", s.Promote.MergeTimeout) {
 		return fmt.Sprintf("merge-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.MergeTimeout, s.Timeout)
 	}
 	return ""

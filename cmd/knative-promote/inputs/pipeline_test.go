@@ -150,6 +150,43 @@ func readWith(t *testing.T, file pipeline.File, env ...string) (Settings, error)
 	return Read(Parse(nil), consoletest.Enough(env...), console.Workflow{ServerURL: "https://github.com"}, file)
 }
 
+// TestPipelineTimes: a run may be given less time than the file gives to a part of
+// it, and a rollback has what it needs where the file says no timeout.
+func TestPipelineTimes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		said string
+		env  []string
+		want string
+	}{
+		{"merge-timeout: 2h, timeout: 5h", nil, ""},
+		{"merge-timeout: 2h, timeout: 5h", []string{"INPUT_TIMEOUT=10m"}, ""},
+		{"wait-timeout: 20m, timeout: 5h", []string{"INPUT_TIMEOUT=10m"}, ""},
+		{"wait-timeout: 2h", []string{"INPUT_COMMAND=rollback"}, ""},
+		{"merge-timeout: 2h", []string{"INPUT_COMMAND=rollback"}, ""},
+		{"merge-timeout: 2h", nil, `merge-timeout: "2h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
+		{"merge-timeout: 2h, timeout: 1h", nil, `merge-timeout: "2h0m0s": longer than the whole run's timeout of 1h0m0s; expected less, or a longer timeout`},
+		{"timeout: 5h", []string{"INPUT_MERGE-TIMEOUT=6h"}, `merge-timeout: "6h0m0s": longer than the whole run's timeout of 5h0m0s; expected less, or a longer timeout`},
+		{"wait-timeout: 2h", nil, `wait-timeout: "2h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
+	} {
+		file, err := pipeline.Parse([]byte("version: 1\npath: apps/{service}/overlays/{environment}\nenvironments: {production: {mode: pull-request, "+test.said+"}}\n"), CheckValue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = readWith(t, file, append(test.env, "INPUT_PATH=", "INPUT_ENVIRONMENT=production", "INPUT_TOKEN=git-secret")...)
+		if got := textOf(err); got != test.want {
+			t.Errorf("%s %v: %s, want %s", test.said, test.env, got, test.want)
+		}
+	}
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // TestPipelineExample reads the example file.
 func TestPipelineExample(t *testing.T) {
 	t.Parallel()
