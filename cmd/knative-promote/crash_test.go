@@ -24,15 +24,19 @@ type crashCase struct {
 	args   []string
 	code   string // how the uninterrupted run ends
 	only   string // how its points begin that are tried; empty: all are
+	env    []string // that the program has
 }
 
 func crashCases() []crashCase {
 	const image = "ghcr.io/acme/product-import:"
+	onForge := []string{"GITHUB_SERVER_URL=http://127.0.0.1"}
 	return []crashCase{
-		{"promote", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100"}, askingGates()...), "0", ""},
-		{"measured", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "100"}, measuredGates()...), "0", "ask "},
-		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8", ""},
-		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0", ""},
+		{"promote", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100"}, askingGates()...), "0", "", nil},
+		{"measured", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "100"}, measuredGates()...), "0", "ask ", nil},
+		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8", "", nil},
+		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0", "", nil},
+		{"reviewed", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10,100", "--mode", "pull-request"}, "0", "forge ", onForge},
+		{"by api", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10,100", "--commit", "api"}, "0", "forge ", onForge},
 	}
 }
 
@@ -42,9 +46,9 @@ func crashCases() []crashCase {
 // does a quarter of this.
 //
 // The points are the lines that the program prints when a step, a commit or a
-// gate begins or ends, each push, and the comment: as it arrives at the server,
-// and when it has been done, but not answered; and the first request of each gate
-// in a step. So what is new in a run has its points by itself;
+// gate begins or ends, each push, the comment, and each change that is asked of the
+// infra repository's forge: as it arrives at the server, and when it has been done,
+// but not answered; and the first request of each gate in a step. So what is new in a run has its points by itself;
 // testdata/crashpoints.txt lists them.
 func TestCrashes(t *testing.T) {
 	names, tried, crashes := map[string][]string{}, 0, 0
@@ -103,7 +107,7 @@ func (c crashCase) whole(t *testing.T) wholeRun {
 	w := c.world(t)
 	var g wholeRun
 	remotes := w.watchRemotes()
-	code, out := w.program(t, nil, c.args)
+	code, out := w.program(t, c.env, c.args)
 	if code != c.code {
 		t.Fatalf("ended with %s, want %s:\n%s", code, c.code, out)
 	}
@@ -123,7 +127,7 @@ func (c crashCase) whole(t *testing.T) wholeRun {
 func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 	w := c.world(t)
 	reached := w.crashAt(point, how)
-	code, out := w.program(t, []string{"CRASH_AT=" + point, "CRASH_HOW=" + how}, c.args)
+	code, out := w.program(t, append([]string{"CRASH_AT=" + point, "CRASH_HOW=" + how}, c.env...), c.args)
 	if remote(point) && !reached() {
 		t.Fatalf("the run did not come to %q:\n%s", point, out)
 	}
@@ -131,7 +135,7 @@ func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 		t.Errorf("the run ended with %s, want one of %v:\n%s", code, want, out)
 	}
 	w.crashAt("", "")
-	code, again := w.program(t, []string{"GITHUB_RUN_ATTEMPT=2"}, c.args)
+	code, again := w.program(t, append([]string{"GITHUB_RUN_ATTEMPT=2"}, c.env...), c.args)
 	if code != c.code {
 		t.Errorf("after %s the next run ended with %s, want %s:\n%s\n%s", how, code, c.code, out, again)
 	}
@@ -235,7 +239,7 @@ func (w *world) titles() []string {
 
 // remote tells whether a point is at a server, not at a line.
 func remote(point string) bool {
-	return slices.ContainsFunc([]string{"ask ", "comment ", "push "}, func(kind string) bool { return strings.HasPrefix(point, kind) })
+	return slices.ContainsFunc([]string{"ask ", "comment ", "forge ", "push "}, func(kind string) bool { return strings.HasPrefix(point, kind) })
 }
 
 // watchRemotes notes the points at the servers.
@@ -243,7 +247,7 @@ func (w *world) watchRemotes() *[]string {
 	points := &[]string{}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pushes, w.written = 0, 0
+	w.pushes, w.written, w.asked = 0, 0, map[string]int{}
 	w.atPoint = func(point string) bool {
 		*points = append(*points, point)
 		return false
@@ -257,7 +261,7 @@ func (w *world) crashAt(point, how string) (reached func() bool) {
 	there := false
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pushes, w.written = 0, 0
+	w.pushes, w.written, w.asked = 0, 0, map[string]int{}
 	w.atPoint = func(at string) bool {
 		if at != point {
 			return false

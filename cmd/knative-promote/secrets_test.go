@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -33,6 +37,7 @@ func (w *world) hidesSecrets() error {
 	for _, c := range append(w.hub.Comments(7), w.hub.Comments(12)...) {
 		places["the comments"] += strings.Join(c.Bodies, "\n")
 	}
+	places["the forge"] = w.shownOnForge()
 	sweeps.Add(1)
 	broken := []error{err, w.eachFile(func(name, text string) { places[name] = text })}
 	for place, text := range places {
@@ -43,6 +48,16 @@ func (w *world) hidesSecrets() error {
 		}
 	}
 	return errors.Join(broken...)
+}
+
+// shownOnForge is what the infra repository's forge shows beside the commits.
+func (w *world) shownOnForge() string {
+	var text strings.Builder
+	for _, p := range w.hub.Infra.Pulls() {
+		fmt.Fprintln(&text, p.Branch, p.Title, p.Body, strings.Join(p.Comments, "\n"))
+	}
+	fmt.Fprintf(&text, "%+v\n%+v\n", w.hub.Infra.Statuses(), w.hub.Infra.Deployments())
+	return text.String()
 }
 
 // eachFile reads the files where the program ran, but not those of the servers
@@ -64,7 +79,9 @@ func (w *world) eachFile(visit func(name, text string)) error {
 }
 
 // secrets are those of every run.
-var secrets = map[string]string{"token": gitToken, "argocd-token": argoToken, "github-token": hubToken, "prometheus-headers": prometheusToken}
+var secrets = map[string]string{
+	"token": gitToken, "argocd-token": argoToken, "ARGOCD_AUTH_TOKEN_STAGING": otherToken, "github-token": hubToken, "prometheus-headers": prometheusToken,
+}
 
 // secretTexts are the secrets' common word, which is in all forms that leave
 // letters and digits as they are, and each secret in base64 at each of the
@@ -115,19 +132,37 @@ func TestSecretsAreFound(t *testing.T) {
 // leaks are the ways out.
 func leaks(t *testing.T) map[string]func(*world, string) {
 	return map[string]func(*world, string){
-		"stdout":   func(w *world, text string) { w.printed(text, "") },
-		"stderr":   func(w *world, text string) { w.printed("", text) },
-		"debug":    func(w *world, text string) { w.printed("::debug::"+text+"\n", "") },
-		"outputs":  func(w *world, text string) { w.leave(t, ".output-0", text) },
-		"summary":  func(w *world, text string) { w.leave(t, "summary-0.md", text) },
-		"a file":   func(w *world, text string) { w.leave(t, "infra.tmp", text) },
-		"comments": func(w *world, text string) { w.hub.AddComment(7, "github-actions[bot]", text) },
+		"stdout":       func(w *world, text string) { w.printed(text, "") },
+		"stderr":       func(w *world, text string) { w.printed("", text) },
+		"debug":        func(w *world, text string) { w.printed("::debug::"+text+"\n", "") },
+		"outputs":      func(w *world, text string) { w.leave(t, ".output-0", text) },
+		"summary":      func(w *world, text string) { w.leave(t, "summary-0.md", text) },
+		"a file":       func(w *world, text string) { w.leave(t, "infra.tmp", text) },
+		"comments":     func(w *world, text string) { w.hub.AddComment(7, "github-actions[bot]", text) },
+		"a status":     func(w *world, text string) { w.hub.Infra.Set(githubtest.CommitStatus{Description: text}) },
+		"a deployment": func(w *world, text string) { w.onForge(t, "deployments", "description", text) },
+		"a proposal":   func(w *world, text string) { w.onForge(t, "pulls", "body", text) },
 		"commits": func(w *world, text string) {
 			w.bare = brokenWorld(t).bare
 			if err := gittest.Commit(w.bare, "main", text, mapFS(map[string]string{"a": text})); err != nil {
 				t.Fatal(err)
 			}
 		},
+	}
+}
+
+// onForge makes something of the infra repository's forge say the text.
+func (w *world) onForge(t *testing.T, what, field, text string) {
+	t.Helper()
+	w.hub.Infra.Repository, w.hub.Infra.Folder = "acme/infra", w.bare
+	body, err := json.Marshal(map[string]any{field: text, "head": "main", "base": "main", "ref": "main", "auto_merge": false, "required_contexts": []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, answer := httptest.NewRequest(http.MethodPost, "/repos/acme/infra/"+what, bytes.NewReader(body)), httptest.NewRecorder()
+	request.Header.Set("Authorization", "Bearer ")
+	if w.hub.Infra.ServeHTTP(answer, request); answer.Code != http.StatusCreated {
+		t.Fatalf("%s: %d %s", what, answer.Code, answer.Body)
 	}
 }
 

@@ -101,6 +101,13 @@ func (w *world) passes(point string) {
 // on time.
 func (w *world) aroundHub(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if change := w.changeOnForge(r); change != "" {
+			w.passes("forge " + change + " arrives")
+			answer := answerOf(r, next)
+			w.passes("forge " + change + " is done")
+			answer.write(out, answer.body.Len())
+			return
+		}
 		if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "/comments") {
 			next.ServeHTTP(out, r)
 			return

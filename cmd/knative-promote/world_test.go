@@ -44,6 +44,7 @@ type world struct {
 	pushes  int                 // pushes so far
 	landed  int                 // of them those that were done
 	written int                 // times that the comment was written
+	asked   map[string]int      // requests of a kind that changed something on the infra repository's forge; nil: not counted
 	trouble *trouble            // what befalls requests to the servers
 	atPoint func(string) bool   // told before and after a push or the first comment is done; true: its reply is lost
 }
