@@ -35,6 +35,7 @@ func TestContainer(t *testing.T) {
 		"broken":       deployBroken,
 		"rollback":     rollbackDispatched,
 		"diff":         diffOfPullRequest,
+		"prepare":      prepareOnPull,
 		"step":         stepLeavesNothing,
 		"hold":         cancelHolds,
 		"take-back":    cancelRollsBack,

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,12 @@ import (
 // overlay for staging beside production's, and an Application for each.
 func shippedSite(t *testing.T, more ...func(*layout)) (*site, *hub) {
 	t.Helper()
+	return shippedSiteOf(t, "", more...)
+}
+
+// shippedSiteOf is one whose workflows are in a repository; empty: the service's.
+func shippedSiteOf(t *testing.T, repository string, more ...func(*layout)) (*site, *hub) {
+	t.Helper()
 	s := prepare(t, func(l *layout) {
 		l.App.SetName(l.Service + "-production")
 		withStaging(l)
@@ -31,7 +38,7 @@ func shippedSite(t *testing.T, more ...func(*layout)) (*site, *hub) {
 			change(l)
 		}
 	})
-	h := hubOf(s, "acme/"+s.Service)
+	h := hubOf(s, cmp.Or(repository, "acme/"+s.Service))
 	s.URL = h.url + "/acme/infra.git"
 	s.must(unstructured.SetNestedField(s.App.Object, s.URL, "spec", "source", "repoURL"))
 	s.must(kube.Deploy(s.Context(), s.App))

@@ -23,10 +23,7 @@ import (
 // refused, nobody gets the change, and a promotion without an image brings it.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, withSettings, func(l *layout) {
-		l.set("./kustomization.yaml", string(l.Files[l.Overlay+"/kustomization.yaml"].Data)+
-			"generatorOptions: {annotations: {argocd.argoproj.io/sync-options: Prune=false, argocd.argoproj.io/compare-options: IgnoreExtraneous}}\n")
-	})
+	s := newSite(t, withSettings, keepSettings)
 	s.promote("v2.0.0", "steps=100").exits(0)
 	seen := s.watchSyncs()
 	for i, how := range [][]string{{"merge", "--no-ff"}, {"merge", "--squash"}, {"rebase", "--force-rebase"}} {
@@ -101,15 +98,22 @@ func (p proposal) git(args ...string) {
 // environment is what the runner gives to a step of a workflow for the pull request.
 func (p proposal) environment() []string {
 	p.s.Helper()
-	side := func(ref string) map[string]any { return map[string]any{"ref": ref, "repo": map[string]any{"id": 1}} }
-	event, err := json.Marshal(map[string]any{
-		"repository":   map[string]any{"id": 1},
-		"pull_request": map[string]any{"number": 12, "state": "open", "head": side("change"), "base": side("main")},
-	})
+	event, err := json.Marshal(p.event())
 	p.s.must(err)
 	file := filepath.Join(p.s.TempDir(), "event.json")
 	p.s.must(os.WriteFile(file, event, 0o600))
 	return []string{"GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH=" + file, "GITHUB_WORKSPACE=" + p.checkout}
+}
+
+// event is the pull request as the runner has it.
+func (p proposal) event() map[string]any {
+	side := func(ref string) map[string]any {
+		return map[string]any{"ref": ref, "sha": p.s.git("rev-parse", ref), "repo": map[string]any{"id": 1, "full_name": "acme/infra"}}
+	}
+	return map[string]any{
+		"number": 12, "repository": map[string]any{"id": 1, "full_name": "acme/infra"},
+		"pull_request": map[string]any{"number": 12, "state": "open", "head": side("change"), "base": side("main")},
+	}
 }
 
 // merged merges the branch into main as one of a forge's buttons does.
