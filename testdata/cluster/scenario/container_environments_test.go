@@ -30,6 +30,7 @@ func environmentsOnPush(t *testing.T, a *shipped) {
 	}
 	folder, commit := s.checkout()
 	s.reviewed = true
+	h.Approvals = []githubtest.Approval{{User: "alice", Environment: "production", State: "approved"}}
 	stop := h.reviewer(s)
 	text := a.workflow(s, "environments.yml",
 		"product-import", s.Service,
