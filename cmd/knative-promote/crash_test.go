@@ -22,8 +22,8 @@ type crashCase struct {
 	name   string
 	before []string // arguments of a run that comes first
 	args   []string
-	code   string // how the uninterrupted run ends
-	only   string // how its points begin that are tried; empty: all are
+	code   string   // how the uninterrupted run ends
+	only   string   // how its points begin that are tried; empty: all are
 	env    []string // that the program has
 }
 
