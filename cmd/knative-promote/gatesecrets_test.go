@@ -163,7 +163,7 @@ func TestGateSecrets(t *testing.T) {
 			if code != "8" {
 				t.Errorf("it ended with %s", code)
 			}
-			if err := w.hidesParts(); err != nil || t.Failed() {
+			if err := w.hidesParts(prometheusToken, gateSecrets["api/token"], gateSecrets["api/password"]); err != nil || t.Failed() {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
@@ -172,11 +172,11 @@ func TestGateSecrets(t *testing.T) {
 
 // hidesParts tells whether a part of a secret is in anything that anybody can
 // read: eight bytes of it as it is, or of one of its guises.
-func (w *world) hidesParts() error {
+func (w *world) hidesParts(secrets ...string) error {
 	log, err := gittest.Git(w.bare, nil, "log", "--all", "-p", "--format=raw")
-	broken := []error{err}
+	broken, parts := []error{err}, secretParts(secrets)
 	look := func(place, text string) {
-		for _, part := range secretParts() {
+		for _, part := range parts {
 			if at := strings.Index(text, part); at >= 0 {
 				broken = append(broken, fmt.Errorf("%s: %q is a part of a secret", place, text[max(0, at-60):min(len(text), at+60)]))
 				return
@@ -190,14 +190,15 @@ func (w *world) hidesParts() error {
 	for _, c := range w.hub.Comments(7) {
 		look("the comment", strings.Join(c.Bodies, "\n"))
 	}
+	look("the forge", w.shownOnForge())
 	return errors.Join(append(broken, w.eachFile(look))...)
 }
 
-// secretParts are all parts of eight bytes of the gates' secrets, and of what
-// they are written as.
-func secretParts() []string {
+// secretParts are all parts of eight bytes of secrets, and of what they are written
+// as.
+func secretParts(secrets []string) []string {
 	var parts []string
-	for _, secret := range append([]string{prometheusToken}, gateSecrets["api/token"], gateSecrets["api/password"]) {
+	for _, secret := range secrets {
 		forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.Trim(jsonText(secret), `"`), strings.Trim(fmt.Sprintf("%q", secret), `"`)}
 		for before := range 3 {
 			whole := base64.StdEncoding.EncodeToString([]byte("???"[:before] + secret))

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/acme/knative-promote/gitops/signing/signingtest"
+	"github.com/acme/knative-promote/promote/github/githubtest"
+)
+
+// passphrase is that of the key that TestForgeSecrets signs with.
+const passphrase = "correct-" + secretWord + "-battery 91"
+
+// hostileForge is a forge that repeats what it was asked with, in the place of an
+// answer to some requests.
+type hostileForge struct {
+	request *regexp.Regexp // of nameOf
+	answer  func(http.ResponseWriter, *http.Request)
+
+	mu     sync.Mutex
+	hits   int
+	claims []string // what the App has said who it is with
+}
+
+// hostileRequests are what a promotion asks the forges, by what the answer is
+// hostile to: the request, and the further arguments of that promotion.
+var hostileRequests = map[string]struct {
+	request string
+	args    []string
+}{
+	"rules":              {"^GET .*/rules/branches/main$", nil},
+	"list of pulls":      {"^GET .*/infra/pulls$", nil},
+	"opening a pull":     {"^POST .*/infra/pulls$", nil},
+	"a pull":             {"^GET .*/infra/pulls/1$", nil},
+	"how it is merged":   {"^POST /graphql query", nil},
+	"auto-merge":         {"enablePullRequestAutoMerge$", nil},
+	"queue":              {"enqueuePullRequest$", nil},
+	"merge":              {"mergePullRequest$", nil},
+	"branch":             {"^DELETE ", nil},
+	"a status":           {"^POST .*/statuses/[0-9a-f]+$", []string{"--statuses"}},
+	"deployments":        {"^GET .*/deployments$", []string{"--deployments"}},
+	"a deployment":       {"^POST .*/deployments$", []string{"--deployments"}},
+	"its status":         {"^POST .*/deployments/[0-9]+/statuses$", []string{"--deployments"}},
+	"commit":             {"createCommitOnBranch$", []string{"--mode", "push", "--commit", "api"}},
+	"the App":            {"/installation$", nil},
+	"token of the App":   {"/access_tokens$", nil},
+	"who has approved":   {"/approvals$", []string{"--environment", "production"}},
+	"the comment itself": {"^POST .*/product-import/issues/7/comments$", nil},
+}
+
+// hostileAnswers are the ways to repeat it. JSON's parsers quote what is no time
+// and no number.
+var hostileAnswers = []func(http.ResponseWriter, *http.Request){
+	repeats(http.StatusUnauthorized, `{"message": %s}`),
+	repeats(http.StatusForbidden, `{"message": %s}`),
+	repeats(http.StatusUnprocessableEntity, `{"message": "Validation Failed", "errors": [{"message": %s}]}`),
+	repeats(http.StatusServiceUnavailable, `{"message": %s}`),
+	repeats(http.StatusOK, `{"data": null, "errors": [{"message": %s}]}`),
+	repeats(http.StatusOK, `{"created_at": %[1]s, "expires_at": %[1]s, "number": %[1]s, "merged_at": %[1]s}`),
+	repeats(http.StatusNotFound, `%s`),
+	echoes["redirect"],
+}
+
+func repeats(code int, format string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		echo := jsonText(echoOf(r))
+		says(code, fmt.Sprintf(format, echo), nil)(w, r, nil)
+	}
+}
+
+// TestForgeSecrets promotes with a GitHub App and a key to sign with while the
+// forge answers one kind of request by what it was asked with. Nobody can read the
+// least bit of a secret afterwards, with debug logging on too. Without -all, each
+// kind is answered in one way.
+func TestForgeSecrets(t *testing.T) {
+	key := signingtest.SSH(t, passphrase, "-t", "ed25519")
+	t.Cleanup(func() {
+		if n := elsewhere().requests.Load(); n > 0 {
+			t.Errorf("%d requests, with what they carry, followed a redirect to another host", n)
+		}
+	})
+	for n, name := range slices.Sorted(maps.Keys(hostileRequests)) {
+		for i, answer := range hostileAnswers {
+			if !*all && i != n%len(hostileAnswers) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %d", name, i), func(t *testing.T) {
+				t.Parallel()
+				asked := hostileRequests[name]
+				f := &hostileForge{request: regexp.MustCompile(asked.request), answer: answer}
+				f.befall(t, key, asked.args)
+			})
+		}
+	}
+}
+
+// askedPipeline wants an approval, so that the forge is asked for it.
+const askedPipeline = `version: 1
+path: apps/{service}/overlays/{environment}
+environments:
+  staging: {}
+  production: {approval: true, application: the-app}
+`
+
+// befall promotes with the key while the forge is hostile. The token of the App is
+// in no input.
+func (f *hostileForge) befall(t *testing.T, key signingtest.Key, more []string) {
+	env := []string{"RUNNER_DEBUG=1", "GITHUB_SERVER_URL=http://127.0.0.1", "INPUT_TOKEN=", "INPUT_APP-ID=4711", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}
+	args := append([]string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "100"}, more...)
+	dir := t.TempDir()
+	switch {
+	case slices.Contains(more, "--environment"):
+		env = append(env, "INPUT_PATH=", "INPUT_APPLICATION=")
+		writeInfra(t, dir, "knative-promote.yaml", askedPipeline)
+	case !slices.Contains(more, "api"):
+		env = append(env, "INPUT_SIGNING-KEY="+key.Private, "INPUT_SIGNING-PASSPHRASE="+passphrase)
+		args = append(args, "--mode", "pull-request", "--merge-timeout", "10s")
+	}
+	w := worldIn(t, dir)
+	w.hub.Fault = f.answers
+	_, out := w.program(t, env, args)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hits == 0 {
+		t.Errorf("the run did not come to this:\n%s", out)
+	}
+	secrets := slices.Concat(f.claims, lastLines(key.Private), lastLines(string(githubtest.AppPEM())), []string{gitToken, hubToken, argoToken, passphrase})
+	if err := w.hidesParts(secrets...); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// lastLines are the last of a private key. The first ones hold what is public.
+func lastLines(key string) []string {
+	lines := strings.Split(strings.TrimSpace(key), "\n")
+	return lines[len(lines)-4 : len(lines)-1]
+}
+
+// writeInfra writes a file that is over those of the infra repository.
+func writeInfra(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, "infra", name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answers answers some requests in the forge's stead. Later ones get through, so
+// that what waits for the forge ends.
+func (f *hostileForge) answers(w http.ResponseWriter, r *http.Request) bool {
+	name := nameOf(r)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.HasPrefix(token, "eyJ") && !slices.Contains(f.claims, token) {
+		f.claims = append(f.claims, token)
+	}
+	if f.hits >= 6 || !f.request.MatchString(name) {
+		return false
+	}
+	f.hits++
+	f.answer(w, r)
+	return true
+}
+
+// nameOf is a request by its method and path, and of GraphQL by what it does.
+func nameOf(r *http.Request) string {
+	name := r.Method + " " + r.URL.Path
+	if r.URL.Path != "/graphql" {
+		return name
+	}
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if found := mutation.FindSubmatch(body); found != nil {
+		return name + " " + string(found[1])
+	}
+	return name + " query"
+}
