@@ -42,6 +42,7 @@ var moments = map[string][]string{
 	"prometheus": {"first", "after 2"},
 
 	"statuses": {"first"}, "deployments": {"first"}, "commits": {"first"}, "pulls": {"first", "after 1"},
+	"checks": {"first"}, "approvals": {"first"}, "app": {"first"},
 }
 
 // due tells whether the trouble befalls a request, and counts it.
@@ -76,16 +77,6 @@ func (w *world) disturbed(host string, next http.Handler) http.Handler {
 			faults[t.fault](out, r, next)
 		}
 	})
-}
-
-// world is one where the trouble waits for its moment.
-func (x *trouble) world(t *testing.T) *world {
-	t.Helper()
-	w := worldOf(t)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.trouble = x
-	return w
 }
 
 // TestFaults lets every fault befall every server at every moment of a
@@ -204,8 +195,8 @@ func (x *trouble) befall(t *testing.T) string {
 	if x.host == "prometheus" {
 		env, args = w.measured(t, env, args)
 	}
-	if more := forgeRuns[x.host]; more != nil {
-		env, args = append(env, "GITHUB_SERVER_URL=http://127.0.0.1"), append(args, more...)
+	if run, onForge := forgeRuns[x.host]; onForge {
+		env, args = append(append(env, "GITHUB_SERVER_URL=http://127.0.0.1"), run.env...), append(args, run.args...)
 	}
 	file := filepath.Join(t.TempDir(), "status")
 	code, out := w.program(t, append([]string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, env[1:]...), args)

@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -122,7 +120,7 @@ func (f *hostileForge) befall(t *testing.T, key signingtest.Key, more []string) 
 	switch {
 	case slices.Contains(more, "--environment"):
 		env = append(env, "INPUT_PATH=", "INPUT_APPLICATION=")
-		writeInfra(t, dir, "knative-promote.yaml", askedPipeline)
+		writeFile(t, filepath.Join(dir, "infra", "knative-promote.yaml"), askedPipeline)
 	case !slices.Contains(more, "api"):
 		env = append(env, "INPUT_SIGNING-KEY="+key.Private, "INPUT_SIGNING-PASSPHRASE="+passphrase)
 		args = append(args, "--mode", "pull-request", "--merge-timeout", "10s")
@@ -145,15 +143,6 @@ func (f *hostileForge) befall(t *testing.T, key signingtest.Key, more []string) 
 func lastLines(key string) []string {
 	lines := strings.Split(strings.TrimSpace(key), "\n")
 	return lines[len(lines)-4 : len(lines)-1]
-}
-
-// writeInfra writes a file that is over those of the infra repository.
-func writeInfra(t *testing.T, dir, name, text string) {
-	t.Helper()
-	file := filepath.Join(dir, "infra", name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // answers answers some requests in the forge's stead. Later ones get through, so
