@@ -126,7 +126,8 @@ func (c call) heldBefore(last promote.Result, s inputs.Settings) promote.Result 
 
 // noteApproval keeps who has approved of the run where the file wants somebody to:
 // by then the job's GitHub environment has let it begin. Where nobody has, the run
-// makes no commit that the file guards. Not to know is a warning.
+// makes no commit that the file guards. Not to know is a warning, and is not waited
+// for longer than what shows a run.
 func (t *task) noteApproval(ctx context.Context) {
 	s := &t.settings
 	if s.Command != inputs.Promote || s.Promote.DryRun {
@@ -136,7 +137,12 @@ func (t *task) noteApproval(ctx context.Context) {
 		s.Promote.Guards.Unasked = true
 		return
 	}
-	names, err := t.approvals(ctx)
+	limited, cancel := context.WithTimeout(ctx, followTime)
+	defer cancel()
+	names, err := t.approvals(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = errors.New("reading who has approved of this workflow run: the GitHub API took too long")
+	}
 	if err != nil {
 		t.console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
 	}
