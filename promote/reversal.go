@@ -67,16 +67,17 @@ func (b *reversal) begin(ctx context.Context) edit {
 		proposal: b.proposal(b.plan.ID, b.step, false),
 		subject:  title,
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
-		files: func(tip gitops.Snapshot) (files map[string][]byte, err error) {
+		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			b.lost = nil
-			b.after, err = editReversal(ctx, b.Config, *b, tip)
+			after, err := editReversal(ctx, b.Config, *b, tip)
 			if b.apart && err != nil && ctx.Err() == nil {
 				b.lost = b.named(err)
 				return nil, nil
 			}
 			if err != nil {
-				return nil, err
+				return nil, err // what is committed already stays known
 			}
+			b.after = after
 			b.journal.warn(b.after.warning(b.dest))
 			return b.after.state.Files()
 		},

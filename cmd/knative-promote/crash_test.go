@@ -36,6 +36,7 @@ func crashCases() []crashCase {
 		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8", "", nil},
 		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0", "", nil},
 		{"reviewed", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10,100", "--mode", "pull-request"}, "0", "forge ", onForge},
+		{"rollback reviewed", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices", "--mode", "pull-request"}, "0", "forge ", onForge},
 		{"by api", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10,100", "--commit", "api"}, "0", "forge ", onForge},
 	}
 }
