@@ -44,7 +44,7 @@ func crashCases() []crashCase {
 // TestCrashes ends the program at every point of a run, by SIGKILL, by SIGINT
 // and by a panic, and runs it again: then the infra repository and the traffic
 // are as after a run that nobody ended, with one commit a step. Without -all, it
-// does a quarter of this.
+// does a sixth of this.
 //
 // The points are the lines that the program prints when a step, a commit or a
 // gate begins or ends, each push, the comment, and each change that is asked of the
@@ -61,7 +61,7 @@ func TestCrashes(t *testing.T) {
 				if how == "PANIC" && remote(point) {
 					continue // the same as between two lines
 				}
-				if tried++; !*all && tried%4 != 0 {
+				if tried++; !*all && tried%6 != 0 {
 					continue
 				}
 				crashes++

@@ -54,5 +54,5 @@ func (w deploymentWriter) made(d report.Deployment) github.Deployment {
 }
 
 func (w deploymentWriter) status(d report.Deployment) github.DeploymentStatus {
-	return github.DeploymentStatus{State: d.State, Description: w.console.Redact(d.Description), URL: d.URL, LogURL: w.workflow.RunURL}
+	return github.DeploymentStatus{State: d.State, Description: w.console.Redact(d.Description), URL: w.console.Redact(d.URL), LogURL: w.workflow.RunURL}
 }

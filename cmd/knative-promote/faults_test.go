@@ -98,7 +98,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	for n, x := range troubles() {
-		if !*all && n%24 != 0 {
+		if !*all && n%32 != 0 {
 			continue
 		}
 		name := x.String()

@@ -16,7 +16,6 @@ func sign(ts *testscript.TestScript, w *world, args []string) {
 	file := ts.MkAbs("signing-key")
 	switch strings.Join(args, " ") {
 	case "key":
-		const passphrase = "correct-horse-battery"
 		ts.Check(ts.Exec("ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", file))
 		ts.Setenv("INPUT_SIGNING-KEY", ts.ReadFile(file))
 		ts.Setenv("INPUT_SIGNING-PASSPHRASE", passphrase)
