@@ -28,11 +28,20 @@ func TestFromStaging(t *testing.T) {
 		return r
 	}
 	from(15, "nothing was promoted there yet")
+	first := staging.live().Status.LatestReadyRevisionName
 	staging.promote("v2.0.0").exits(0)
 	passed := s.git("rev-parse", "main")
 	from(15, "and soak wants 1h0m0s", "soak=1h")
 	from(0, "promoted, all traffic goes to "+s.Service, "steps=50,100")
 	s.settled("v2.0.0")
+
+	// Somebody edits the Service, and Argo CD does not heal that by itself.
+	staging.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	staging.patchService(`{"spec": {"traffic": [{"revisionName": "` + first + `", "percent": 100}]}}`)
+	staging.becomes("OutOfSync", "Healthy")
+	from(15, "does not show it live")
+	staging.patchApplication(`[{"op": "add", "path": "/spec/syncPolicy/automated", "value": {"prune": true, "selfHeal": true}}]`)
+	staging.becomes("Synced", "Healthy")
 
 	staging.promote("v3.0.0-broken", "wait-timeout=1m").exits(8)
 	from(15, "its last promotion was rolled back")
