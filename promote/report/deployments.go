@@ -55,7 +55,7 @@ func environmentOf(t promote.Target) string {
 }
 
 // promotionState is how far the promotion is whose last commit this step is.
-// What is held is not over: it waits for a run that goes on.
+// What is held, or proposed to people, is not over: it waits for a run that goes on.
 func promotionState(r promote.Result, last promote.StepResult) (state, words string) {
 	underWay := "in_progress"
 	if last.Percent == 0 {
@@ -70,6 +70,8 @@ func promotionState(r promote.Result, last promote.StepResult) (state, words str
 		return "success", last.Name + ": all gates have passed"
 	case r.Status == promote.Held:
 		return underWay, "held at " + last.Name
+	case r.Status == promote.Proposed:
+		return underWay, last.Name + ": the next step is proposed"
 	case r.Status == promote.Superseded:
 		return "inactive", "superseded at " + last.Name
 	case r.Status == promote.RolledBack:

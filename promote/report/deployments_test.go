@@ -35,13 +35,14 @@ func TestDeployments(t *testing.T) {
 		steps  []promote.StepResult
 		want   []Deployment
 	}{
-		"nothing is committed": {"", []promote.StepResult{later}, nil},
-		"nothing to do":        {promote.Unchanged, []promote.StepResult{last}, nil},
-		"the candidate":        {"", []promote.StepResult{candidate, later}, []Deployment{own("queued", "candidate")}},
-		"10 %":                 {"", []promote.StepResult{candidate, ten(promote.Running), later}, []Deployment{own("in_progress", "10 %")}},
-		"promoted":             {promote.Promoted, []promote.StepResult{candidate, ten(promote.Passed), last}, []Deployment{at(own("success", "100 %: all gates have passed"))}},
-		"held as steps ask":    {promote.Held, []promote.StepResult{candidate, ten(promote.Passed)}, []Deployment{own("in_progress", "held at 10 %")}},
-		"held at 0 %":          {promote.Held, []promote.StepResult{candidate}, []Deployment{own("queued", "held at candidate")}},
+		"nothing is committed":         {"", []promote.StepResult{later}, nil},
+		"nothing to do":                {promote.Unchanged, []promote.StepResult{last}, nil},
+		"the candidate":                {"", []promote.StepResult{candidate, later}, []Deployment{own("queued", "candidate")}},
+		"10 %":                         {"", []promote.StepResult{candidate, ten(promote.Running), later}, []Deployment{own("in_progress", "10 %")}},
+		"promoted":                     {promote.Promoted, []promote.StepResult{candidate, ten(promote.Passed), last}, []Deployment{at(own("success", "100 %: all gates have passed"))}},
+		"held as steps ask":            {promote.Held, []promote.StepResult{candidate, ten(promote.Passed)}, []Deployment{own("in_progress", "held at 10 %")}},
+		"held at 0 %":                  {promote.Held, []promote.StepResult{candidate}, []Deployment{own("queued", "held at candidate")}},
+		"proposed, and not waited for": {promote.Proposed, []promote.StepResult{candidate, ten(promote.Passed), later}, []Deployment{own("in_progress", "10 %: the next step is proposed")}},
 		"held, nobody can tell": {promote.Held, []promote.StepResult{candidate, ten(promote.Broken, gate(promote.Inconclusive)...)},
 			[]Deployment{own("in_progress", "held at 10 %")}},
 		"held, a gate has failed": {promote.Held, []promote.StepResult{candidate, ten(promote.Broken, gate(promote.Broken)...)},
