@@ -5,38 +5,30 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// A commenter keeps the comment on the pull request up to date.
-type commenter struct {
-	ctx      context.Context // of the requests, as what is told of a run has none
-	settings inputs.Settings
-	workflow console.Workflow
-	console  *console.Console
-}
-
-// begin finds the pull request. There can be none.
-func (c commenter) begin() (func(promote.Result) error, error) {
-	pulls, pull, err := c.pullRequest()
+// comment keeps the comment on the pull request up to date. There can be no pull
+// request.
+func (w forgeWriter) comment() (func(promote.Result) error, error) {
+	pulls, pull, err := w.pullRequest()
 	if pulls == nil || pull == 0 {
 		return nil, err
 	}
-	place := placeOf(c.settings)
+	place := placeOf(w.settings)
 	return func(result promote.Result) error {
-		return writeComment(c.ctx, pulls, pull, report.Marker(result, place), report.Comment(result, place), c.console)
+		return writeComment(w.ctx, pulls, pull, report.Marker(result, place), report.Comment(result, place), w.console)
 	}, err
 }
 
 // pullRequest finds where the comment belongs: 0 where there is no pull request.
-func (c commenter) pullRequest() (forge, int, error) {
-	pulls, err := forgeOf(c.settings, c.workflow, c.console)
-	if err != nil || c.settings.PullRequest > 0 || c.workflow.SHA == "" {
-		return pulls, c.settings.PullRequest, err
+func (w forgeWriter) pullRequest() (forge, int, error) {
+	pulls, err := forgeOf(w.settings, w.workflow, w.console)
+	if err != nil || w.settings.PullRequest > 0 || w.workflow.SHA == "" {
+		return pulls, w.settings.PullRequest, err
 	}
-	pull, err := pulls.PullRequestOf(c.ctx, c.workflow.SHA)
+	pull, err := pulls.PullRequestOf(w.ctx, w.workflow.SHA)
 	return pulls, pull, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -29,6 +30,14 @@ type follower struct {
 	results chan promote.Result // newest state, at most one; nil: nothing is written yet
 	closing chan struct{}       // the last state is offered
 	done    chan struct{}       // it is written
+}
+
+// A forgeWriter writes what the forge shows of a run.
+type forgeWriter struct {
+	ctx      context.Context // of the requests, as what is told of a run has none
+	settings inputs.Settings
+	workflow console.Workflow
+	console  *console.Console
 }
 
 // offer puts the newest state in the place of one that was not written yet.

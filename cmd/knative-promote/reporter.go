@@ -35,15 +35,15 @@ type reporter struct {
 
 func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) *reporter {
 	r := &reporter{settings: s, workflow: w, console: c, place: placeOf(s)}
-	ctx = context.WithoutCancel(ctx)
+	on := forgeWriter{context.WithoutCancel(ctx), s, w, c}
 	if s.GitHubToken != "" && w.Repository != "" {
-		r.follow = append(r.follow, &follower{what: "Comment", console: c, begin: commenter{ctx, s, w, c}.begin})
+		r.follow = append(r.follow, &follower{what: "Comment", console: c, begin: on.comment})
 	}
 	if s.Statuses && !s.Promote.DryRun {
-		r.follow = append(r.follow, &follower{what: "Commit status", console: c, begin: statusWriter{ctx, s, w, c}.begin})
+		r.follow = append(r.follow, &follower{what: "Commit status", console: c, begin: on.statuses})
 	}
 	if s.Deployments && !s.Promote.DryRun {
-		r.follow = append(r.follow, &follower{what: "Deployment", console: c, begin: deploymentWriter{ctx, s, w, c}.begin})
+		r.follow = append(r.follow, &follower{what: "Deployment", console: c, begin: on.deployments})
 	}
 	return r
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
@@ -19,15 +17,8 @@ func (s statuses) States(ctx context.Context, commit string) (map[string]string,
 	return asked(ctx, s.infraForge, func(c *github.Client) (map[string]string, error) { return c.States(ctx, commit) })
 }
 
-// A statusWriter sets the statuses of the commits of a run as they change.
-type statusWriter struct {
-	ctx      context.Context // of the requests
-	settings inputs.Settings
-	workflow console.Workflow
-	console  *console.Console
-}
-
-func (w statusWriter) begin() (func(promote.Result) error, error) {
+// statuses sets the statuses of the commits of a run as they change.
+func (w forgeWriter) statuses() (func(promote.Result) error, error) {
 	on, err := forgeOfInfra(w.settings, w.workflow, w.console, github.Statuses)
 	if err != nil {
 		return nil, err
@@ -38,7 +29,7 @@ func (w statusWriter) begin() (func(promote.Result) error, error) {
 			if written[s.Commit] == s {
 				continue
 			}
-			if err := w.write(on, s); err != nil {
+			if err := w.setStatus(on, s); err != nil {
 				return err
 			}
 			written[s.Commit] = s
@@ -47,7 +38,7 @@ func (w statusWriter) begin() (func(promote.Result) error, error) {
 	}, nil
 }
 
-func (w statusWriter) write(on *infraForge, s report.Status) error {
+func (w forgeWriter) setStatus(on *infraForge, s report.Status) error {
 	client, err := on.client(w.ctx)
 	if err != nil {
 		return err
