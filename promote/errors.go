@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,6 +16,15 @@ var ErrSuperseded = errors.New("superseded")
 
 // ErrTimeout is the cause that ends a run's context when its time is up.
 var ErrTimeout = errors.New("the run's timeout is over")
+
+// Overdue is an error that says so where the run's timeout has led to it: what was
+// met last only says that it got no answer.
+func Overdue(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), ErrTimeout) || errors.Is(err, ErrTimeout) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrTimeout, err)
+}
 
 // InputError is an input that asks for what cannot be. Nothing was changed.
 type InputError struct{ Err error }

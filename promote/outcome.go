@@ -67,13 +67,11 @@ func Ended(ctx context.Context, err error) (Status, error) {
 	return ending{reached: Unchanged, cause: err}.of(ctx, Systems{}.cancelled(ctx))
 }
 
-// of is the outcome. Where the run's own timeout ended it, the error says so:
-// what was cut short only says that it got no answer.
+// of is the outcome. Where the run's own timeout ended it, the error says so.
 func (e ending) of(ctx context.Context, cancelled bool) (Status, error) {
 	status, err := e.outcome(cancelled)
-	timeout := errors.Is(context.Cause(ctx), ErrTimeout)
-	if status == Failed && timeout && !errors.Is(err, ErrTimeout) {
-		err = fmt.Errorf("%w: %w", ErrTimeout, err)
+	if status == Failed {
+		err = Overdue(ctx, err)
 	}
 	return status, err
 }

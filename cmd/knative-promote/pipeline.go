@@ -87,21 +87,12 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 	t.infra = opened
 	tip, err := opened.Tip(limited)
 	if err != nil {
-		opened.err = overdue(limited, err)
+		opened.err = promote.Overdue(limited, err)
 		return pipeline.File{}, opened.err
 	}
 	opened.read = tip.Commit.Hash
 	file, err := promote.ReadPipeline(tip, inputs.CheckValue)
-	return file, overdue(limited, err)
-}
-
-// overdue is an error that the run's timeout has led to: what was met last need not
-// say so.
-func overdue(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), promote.ErrTimeout) || errors.Is(err, promote.ErrTimeout) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", promote.ErrTimeout, err)
+	return file, promote.Overdue(limited, err)
 }
 
 // oneByOne promotes several environments, one after the other and each as a run
