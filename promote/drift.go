@@ -51,7 +51,7 @@ func (d Drift) words() []string {
 // tellDrift says what configuration the sources have and the target has not, and
 // keeps the promotion from beginning where that is asked for.
 func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
-	var first *NotYetError
+	var all *NotYetError
 	p.journal.result.Drift = nil
 	for _, sight := range sights {
 		d, err := p.drift(ctx, p.infraOf(sight.Target), sight)
@@ -63,16 +63,12 @@ func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
 			continue
 		}
 		p.journal.drifts(d, lines)
-		if first == nil {
-			first = drifted(d.From, lines)
-		} else {
-			first.Others = append(first.Others, drifted(d.From, lines))
-		}
+		all = all.and(drifted(d.From, lines))
 	}
-	if p.OnDrift != DriftFail || first == nil {
+	if p.OnDrift != DriftFail || all == nil {
 		return nil
 	}
-	return first
+	return all
 }
 
 // drifted is the error of what drifts, where that is not to be.

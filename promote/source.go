@@ -54,6 +54,23 @@ func (e *NotYetError) Error() string {
 	return fmt.Sprintf("%s: start the run again at %s", text, e.Until.UTC().Format(time.RFC3339))
 }
 
+// and is the error of both, until the later of their times; either can be nil.
+func (e *NotYetError) and(other *NotYetError) *NotYetError {
+	switch {
+	case e == nil:
+		return other
+	case other == nil:
+		return e
+	}
+	e.Others = append(e.Others, other)
+	if e.Until.IsZero() || other.Until.IsZero() {
+		e.Until = time.Time{}
+	} else if other.Until.After(e.Until) {
+		e.Until = other.Until
+	}
+	return e
+}
+
 func isNotYet(err error) bool {
 	_, is := errors.AsType[*NotYetError](err)
 	return is
@@ -79,18 +96,7 @@ type appSight struct {
 func allMissing(sights []sourceSight, c Config, now time.Time) *NotYetError {
 	var all *NotYetError
 	for _, s := range sights {
-		switch missing := s.missing(c, now); {
-		case missing == nil:
-		case all == nil:
-			all = missing
-		default:
-			all.Others = append(all.Others, missing)
-			if all.Until.IsZero() || missing.Until.IsZero() {
-				all.Until = time.Time{}
-			} else if missing.Until.After(all.Until) {
-				all.Until = missing.Until
-			}
-		}
+		all = all.and(s.missing(c, now))
 	}
 	return all
 }
