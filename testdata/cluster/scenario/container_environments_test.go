@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/acme/knative-promote/promote/github/githubtest"
 	"github.com/acme/knative-promote/testdata/cluster/container"
@@ -58,27 +57,16 @@ func environmentsOnPush(t *testing.T, a *shipped) {
 func (h *hub) reviewer(s *site) (stop func()) {
 	h.Infra.Repository, h.Infra.Token, h.Infra.Folder = "acme/infra", gitPassword, s.Dir
 	s.must(h.Infra.Wants(githubtest.Review{Message: "Merge pull request"}))
-	ended, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		for merged := 0; ; {
-			for _, p := range h.Infra.Pulls()[merged:] {
-				merged++
-				if err := h.Infra.Merge(p.Number); err != nil {
-					s.Errorf("a person: %v", err)
-				}
-			}
-			select {
-			case <-ended:
-				return
-			case <-time.After(500 * time.Millisecond):
+	merged := 0
+	return s.person(func() error {
+		for _, p := range h.Infra.Pulls()[merged:] {
+			merged++
+			if err := h.Infra.Merge(p.Number); err != nil {
+				return err
 			}
 		}
-	}()
-	return func() {
-		close(ended)
-		<-gone
-	}
+		return nil
+	})
 }
 
 // reviewedOnce fails the scenario unless the one pull request brought the candidate

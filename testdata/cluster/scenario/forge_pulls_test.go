@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/acme/knative-promote/gitops/signing/signingtest"
 	"github.com/acme/knative-promote/testdata/cluster/forge"
@@ -188,32 +187,17 @@ func (s *forgeSite) people(do func(*forgeSite, forge.Pull) error) (stop func()) 
 	if do == nil {
 		return func() {}
 	}
-	ended, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		seen := map[string]bool{}
-		for {
-			open, err := s.infra.Pulls(context.WithoutCancel(s.Context()))
-			for _, p := range open {
-				if !seen[p.Head.SHA] {
-					seen[p.Head.SHA] = true
-					err = do(s, p)
-				}
-			}
-			if err != nil {
-				s.Errorf("a person: %v", err)
-			}
-			select {
-			case <-ended:
-				return
-			case <-time.After(500 * time.Millisecond):
+	seen := map[string]bool{}
+	return s.person(func() error {
+		open, err := s.infra.Pulls(context.WithoutCancel(s.Context()))
+		for _, p := range open {
+			if !seen[p.Head.SHA] {
+				seen[p.Head.SHA] = true
+				err = do(s, p)
 			}
 		}
-	}()
-	return func() {
-		close(ended)
-		<-gone
-	}
+		return err
+	})
 }
 
 // TestForgeWantsSignatures has what a forge says where the branch takes signed

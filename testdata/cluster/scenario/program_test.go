@@ -155,6 +155,29 @@ func (r *run) output(name string) string {
 	return ""
 }
 
+// person does something again and again, beside the scenario, until the returned
+// function is called.
+func (s *site) person(does func() error) (stop func()) {
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			if err := does(); err != nil {
+				s.Errorf("a person: %v", err)
+			}
+			select {
+			case <-ended:
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-gone
+	}
+}
+
 // eventually waits, for three minutes at most, until something is so.
 func (s *site) eventually(what string, so func() bool) {
 	s.Helper()
