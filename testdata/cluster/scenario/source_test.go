@@ -11,8 +11,8 @@ import (
 )
 
 // TestFromStaging: production takes what runs in staging, and nothing from a
-// staging that is not good. The control plane looks up no digests, so it is the
-// tag that moves.
+// staging that is not good. Nobody looks up the digests of these images, so it is
+// the tag that moves.
 func TestFromStaging(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, withStaging)
