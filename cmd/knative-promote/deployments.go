@@ -29,16 +29,19 @@ func (w forgeWriter) deployments() (func(promote.Result) error, error) {
 	}, nil
 }
 
-// deploy says how far a deployment is, which it makes where the id is zero.
+// deploy says how far a deployment is, which it makes where the id is zero and no
+// earlier run has. What such a run has said already starts no workflow again.
 func (w forgeWriter) deploy(on *infraForge, id int64, d report.Deployment) (int64, error) {
 	client, err := on.client(w.ctx)
+	var said github.DeploymentStatus // by an earlier run
 	if err == nil && id == 0 {
-		id, err = client.Deploy(w.ctx, w.made(d))
+		id, said, err = client.Deploy(w.ctx, w.made(d))
 	}
-	if err != nil {
+	status := w.status(d)
+	if err != nil || said.State == status.State && said.Description == status.Description {
 		return id, err
 	}
-	return id, client.SetDeploymentStatus(w.ctx, id, w.status(d))
+	return id, client.SetDeploymentStatus(w.ctx, id, status)
 }
 
 func (w forgeWriter) made(d report.Deployment) github.Deployment {

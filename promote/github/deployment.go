@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -32,22 +33,27 @@ type deploymentMark struct {
 	Restores  bool   `json:"restores,omitempty"`
 }
 
-// Deploy returns the id of the deployment, which it makes where no run of the
-// promotion has yet. Nothing is merged, and no status is waited for, as GitHub
-// does by itself
+// Deploy returns the id of the deployment, and what was said of it last. It makes
+// the deployment where no run of the promotion has yet: then one that another
+// promotion has left open becomes inactive. Nothing is merged, and no status is
+// waited for, as GitHub does by itself
 // (https://docs.github.com/rest/deployments/deployments#create-a-deployment).
-func (c *Client) Deploy(ctx context.Context, d Deployment) (int64, error) {
+func (c *Client) Deploy(ctx context.Context, d Deployment) (int64, DeploymentStatus, error) {
+	var none DeploymentStatus
 	mark := deploymentMark{d.Promotion, d.Restores}
 	options := &github.DeploymentsListOptions{Environment: d.Environment, ListOptions: github.ListOptions{PerPage: 30}}
 	newest, _, err := c.api.Repositories.ListDeployments(ctx, c.owner, c.name, options)
 	if err != nil {
-		return 0, fmt.Errorf("reading the deployments of %s/%s: %w", c.owner, c.name, c.explain(err, mayDeploy))
+		return 0, none, fmt.Errorf("reading the deployments of %s/%s: %w", c.owner, c.name, c.explain(err, mayDeploy))
 	}
 	for _, there := range newest {
-		var its deploymentMark
-		if json.Unmarshal(there.Payload, &its) == nil && its == mark {
-			return there.GetID(), nil
+		if markOf(there) == mark {
+			said, err := c.said(ctx, there.GetID())
+			return there.GetID(), said, err
 		}
+	}
+	if err := c.closeOther(ctx, newest, mark); err != nil {
+		return 0, none, err
 	}
 	merge := false
 	made, _, err := c.api.Repositories.CreateDeployment(ctx, c.owner, c.name, &github.DeploymentRequest{
@@ -55,9 +61,47 @@ func (c *Client) Deploy(ctx context.Context, d Deployment) (int64, error) {
 		AutoMerge: &merge, RequiredContexts: &[]string{},
 	})
 	if err != nil {
-		return 0, fmt.Errorf("making a deployment of commit %.12s of %s/%s: %w", d.Commit, c.owner, c.name, c.explain(err, mayDeploy))
+		return 0, none, fmt.Errorf("making a deployment of commit %.12s of %s/%s: %w", d.Commit, c.owner, c.name, c.explain(err, mayDeploy))
 	}
-	return made.GetID(), nil
+	return made.GetID(), none, nil
+}
+
+func markOf(d *github.Deployment) deploymentMark {
+	var mark deploymentMark
+	if json.Unmarshal(d.Payload, &mark) != nil {
+		return deploymentMark{}
+	}
+	return mark
+}
+
+// closeOther closes the newest deployment of another promotion, if its run has not:
+// nobody goes on with it.
+func (c *Client) closeOther(ctx context.Context, newest []*github.Deployment, mark deploymentMark) error {
+	other := slices.IndexFunc(newest, func(d *github.Deployment) bool {
+		return markOf(d).Promotion != "" && markOf(d).Promotion != mark.Promotion
+	})
+	if other < 0 {
+		return nil
+	}
+	id := newest[other].GetID()
+	said, err := c.said(ctx, id)
+	if err != nil || slices.Contains([]string{"success", "failure", "error", "inactive"}, said.State) {
+		return err
+	}
+	return c.SetDeploymentStatus(ctx, id, DeploymentStatus{State: "inactive", Description: "another promotion has begun"})
+}
+
+// said is the newest status of a deployment; the zero DeploymentStatus: it has none.
+func (c *Client) said(ctx context.Context, id int64) (DeploymentStatus, error) {
+	newest, _, err := c.api.Repositories.ListDeploymentStatuses(ctx, c.owner, c.name, id, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return DeploymentStatus{}, fmt.Errorf("reading the statuses of deployment %d of %s/%s: %w", id, c.owner, c.name, c.explain(err, mayDeploy))
+	}
+	if len(newest) == 0 {
+		return DeploymentStatus{}, nil
+	}
+	s := newest[0]
+	return DeploymentStatus{State: s.GetState(), Description: s.GetDescription(), URL: s.GetEnvironmentURL(), LogURL: s.GetLogURL()}, nil
 }
 
 // SetDeploymentStatus says how far a deployment is. One that has succeeded makes

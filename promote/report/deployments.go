@@ -22,15 +22,19 @@ type Deployment struct {
 	URL         string // of the Service, once all traffic is there
 }
 
-// Deployments are those of a run: its promotion, and what restores.
+// Deployments are those of a run: its promotion, and what restores. A run that has
+// nothing to change says how an earlier one ended, which may not have come to it.
 func Deployments(r promote.Result) []Deployment {
 	var all []Deployment
 	for _, restores := range []bool{false, true} {
 		steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s promote.StepResult) bool { return s.RollsBack() != restores || s.Commit == "" })
-		if len(steps) == 0 || r.Status == promote.Unchanged {
+		if len(steps) == 0 {
 			continue
 		}
 		last := steps[len(steps)-1]
+		if looksOnly(r, steps) || r.Status == promote.Unchanged && (r.Promotion == "" || last.Progress != promote.Passed) {
+			continue
+		}
 		d := Deployment{
 			Promotion: r.Promotion, Restores: restores, Commit: steps[0].Commit, Environment: environmentOf(r.Target),
 			Title: short(steps[0].Title),
@@ -46,6 +50,13 @@ func Deployments(r promote.Result) []Deployment {
 		all = append(all, d)
 	}
 	return all
+}
+
+// looksOnly tells whether the run has found these steps and made none of them, so
+// that an earlier run has said how far they are.
+func looksOnly(r promote.Result, steps []promote.StepResult) bool {
+	made := slices.ContainsFunc(steps, func(s promote.StepResult) bool { return !s.Resumed })
+	return r.Status == "" && !made && !failed(steps[len(steps)-1])
 }
 
 // environmentOf is the name of the target's environment on the forge: the
@@ -66,7 +77,7 @@ func promotionState(r promote.Result, last promote.StepResult) (state, words str
 		return "failure", last.Name + ": " + brokenGate(last)
 	case r.Status == "":
 		return underWay, last.Name
-	case r.Status == promote.Promoted:
+	case r.Status == promote.Promoted, r.Status == promote.Unchanged:
 		return "success", last.Name + ": all gates have passed"
 	case r.Status == promote.Held:
 		return underWay, "held at " + last.Name

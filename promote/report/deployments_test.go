@@ -18,6 +18,9 @@ func TestDeployments(t *testing.T) {
 	ten := func(progress promote.Progress, gates ...promote.GateResult) promote.StepResult {
 		return promote.StepResult{Name: "10 %", Percent: 10, Commit: "b", Progress: progress, Gates: gates}
 	}
+	found := func(progress promote.Progress) promote.StepResult {
+		return promote.StepResult{Name: "candidate", Commit: "a", Title: "web: candidate", Resumed: true, Progress: progress}
+	}
 	last := promote.StepResult{Name: "100 %", Percent: 100, Commit: "c", Progress: promote.Passed}
 	later := promote.StepResult{Name: "100 %", Percent: 100, Progress: promote.Pending}
 	restore := func(progress promote.Progress) promote.StepResult {
@@ -29,6 +32,9 @@ func TestDeployments(t *testing.T) {
 	back := func(state, words string) Deployment {
 		return Deployment{Promotion: "id", Restores: true, Commit: "d", Environment: "web/production", Title: "web: back", State: state, Description: words}
 	}
+	unchanged := Deployment{
+		Promotion: "id", Commit: "c", Environment: "web/production", State: "success", Description: "100 %: all gates have passed", URL: "https://web.example.com",
+	}
 	at := func(d Deployment) Deployment { d.URL = "https://web.example.com"; return d }
 	for name, test := range map[string]struct {
 		status promote.Status
@@ -36,7 +42,10 @@ func TestDeployments(t *testing.T) {
 		want   []Deployment
 	}{
 		"nothing is committed":         {"", []promote.StepResult{later}, nil},
-		"nothing to do":                {promote.Unchanged, []promote.StepResult{last}, nil},
+		"nothing to do":                {promote.Unchanged, []promote.StepResult{last}, []Deployment{unchanged}},
+		"nothing to do, and not live":  {promote.Unchanged, []promote.StepResult{ten(promote.Running)}, nil},
+		"is looked at":                 {"", []promote.StepResult{found(promote.Running), later}, nil},
+		"was found, and has failed":    {"", []promote.StepResult{found(promote.Broken)}, []Deployment{own("failure", "candidate: not seen live")}},
 		"the candidate":                {"", []promote.StepResult{candidate, later}, []Deployment{own("queued", "candidate")}},
 		"10 %":                         {"", []promote.StepResult{candidate, ten(promote.Running), later}, []Deployment{own("in_progress", "10 %")}},
 		"promoted":                     {promote.Promoted, []promote.StepResult{candidate, ten(promote.Passed), last}, []Deployment{at(own("success", "100 %: all gates have passed"))}},

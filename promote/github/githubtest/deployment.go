@@ -82,6 +82,18 @@ func (i *Infra) deploy(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, made)
 }
 
+// deploymentStatuses gives those of a deployment, the newest first.
+func (i *Infra) deploymentStatuses(w http.ResponseWriter, r *http.Request) {
+	for _, d := range i.Deployments() {
+		if strconv.FormatInt(d.ID, 10) == r.PathValue("id") {
+			slices.Reverse(d.Statuses)
+			answer(w, http.StatusOK, d.Statuses[:min(len(d.Statuses), number(r, "per_page", 30))])
+			return
+		}
+	}
+	Refuse(w, http.StatusNotFound, "Not Found")
+}
+
 func (i *Infra) setDeployment(w http.ResponseWriter, r *http.Request) {
 	var s DeploymentStatus
 	if err := json.NewDecoder(r.Body).Decode(&s); err != nil || len(s.Description) > 140 || !slices.Contains(deploymentStates, s.State) {

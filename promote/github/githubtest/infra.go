@@ -63,6 +63,7 @@ func (i *Infra) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.routesOfPulls(mux)
 	mux.HandleFunc("GET /repos/"+i.Repository+"/deployments", i.listDeployments)
 	mux.HandleFunc("POST /repos/"+i.Repository+"/deployments", i.deploy)
+	mux.HandleFunc("GET /repos/"+i.Repository+"/deployments/{id}/statuses", i.deploymentStatuses)
 	mux.HandleFunc("POST /repos/"+i.Repository+"/deployments/{id}/statuses", i.setDeployment)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { Refuse(w, http.StatusNotFound, "Not Found") })
 	mux.ServeHTTP(w, r)

@@ -20,6 +20,8 @@ type InfraPull struct {
 	Merge     string // commit that it was merged as; empty: it is not merged
 	Scheduled bool   // to be merged by GitHub itself
 	Comments  []string
+
+	looks int // at it since it is scheduled
 }
 
 // Review is what the rules of the infra repository's branch want of pull requests.
@@ -27,6 +29,7 @@ type Review struct {
 	Method  string // how they are merged: squash (the default), merge, rebase
 	Message string // that a person's merge has, in place of the one that was asked for
 	Missing string // what a merge still needs, in GitHub's words; empty: nothing
+	Looks   int    // at one that is merged when it can be, until that is there; 0: it does not come by itself
 	NoAuto  bool   // nothing is merged by itself
 	Bypass  string // who may push past the rule that takes pull requests alone: always, never, pull_requests_only; empty: there is no such rule
 }
@@ -112,7 +115,7 @@ func (i *Infra) routesOfPulls(mux *http.ServeMux) {
 	at := "/repos/" + i.Repository
 	mux.HandleFunc("GET "+at+"/pulls", i.locked(i.listPulls))
 	mux.HandleFunc("POST "+at+"/pulls", i.locked(i.openPull))
-	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(func(*InfraPull, map[string]string) {})))
+	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(i.look)))
 	mux.HandleFunc("PATCH "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.State = asked["state"] })))
 	mux.HandleFunc("POST "+at+"/issues/{pull}/comments", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.Comments = append(p.Comments, asked["body"]) })))
 	mux.HandleFunc("GET "+at+"/rules/branches/main", i.locked(i.rules))
@@ -185,6 +188,16 @@ func (i *Infra) onPull(do func(p *InfraPull, asked map[string]string)) http.Hand
 		p := i.pulls[number-1]
 		do(p, asked)
 		answer(w, http.StatusOK, i.view(p))
+	}
+}
+
+// look merges one that has waited long enough for what was missing.
+func (i *Infra) look(p *InfraPull, _ map[string]string) {
+	if p.State != "open" || !p.Scheduled || i.review.Looks == 0 {
+		return
+	}
+	if p.looks++; p.looks == i.review.Looks {
+		_ = i.merge(p, p.Title, "") // what is in conflict stays open
 	}
 }
 
