@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,30 +15,6 @@ import (
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote/promotetest"
 )
-
-// A crashCase is a run that is ended at each of its points.
-type crashCase struct {
-	name   string
-	before []string // arguments of a run that comes first
-	args   []string
-	code   string   // how the uninterrupted run ends
-	only   string   // how its points begin that are tried; empty: all are
-	env    []string // that the program has
-}
-
-func crashCases() []crashCase {
-	const image = "ghcr.io/acme/product-import:"
-	onForge := []string{"GITHUB_SERVER_URL=http://127.0.0.1"}
-	return []crashCase{
-		{"promote", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "10@100ms,100"}, askingGates()...), "0", "", nil},
-		{"measured", nil, append([]string{"promote", "--image", image + "v2.0.0", "--steps", "100"}, measuredGates()...), "0", "ask ", nil},
-		{"take-back", nil, []string{"promote", "--image", image + "v2.0.0-broken", "--steps", "10,100"}, "8", "", nil},
-		{"rollback", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices"}, "0", "", nil},
-		{"reviewed", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10,100", "--mode", "pull-request"}, "0", "forge ", onForge},
-		{"rollback reviewed", []string{"promote", "--image", image + "v2.0.0"}, []string{"rollback", "--reason", "wrong prices", "--mode", "pull-request"}, "0", "forge ", onForge},
-		{"by api", nil, []string{"promote", "--image", image + "v2.0.0", "--steps", "10,100", "--commit", "api"}, "0", "forge ", onForge},
-	}
-}
 
 // TestCrashes ends the program at every point of a run, by SIGKILL, by SIGINT
 // and by a panic, and runs it again: then the infra repository and the traffic
@@ -101,6 +76,7 @@ type wholeRun struct {
 	subjects []string
 	traffic  []string
 	comments []string // the heading of each
+	shown    []string // by the infra repository's forge
 }
 
 func (c crashCase) whole(t *testing.T) wholeRun {
@@ -109,8 +85,8 @@ func (c crashCase) whole(t *testing.T) wholeRun {
 	var g wholeRun
 	remotes := w.watchRemotes()
 	code, out := w.program(t, c.env, c.args)
-	if code != c.code {
-		t.Fatalf("ended with %s, want %s:\n%s", code, c.code, out)
+	if code != c.end() {
+		t.Fatalf("ended with %s, want %s:\n%s", code, c.end(), out)
 	}
 	wire := &tripwire{}
 	for line := range strings.Lines(out) {
@@ -120,7 +96,7 @@ func (c crashCase) whole(t *testing.T) wholeRun {
 	}
 	g.points = slices.DeleteFunc(append(g.points, *remotes...), func(point string) bool { return !strings.HasPrefix(point, c.only) })
 	slices.Sort(g.points) // gates are asked side by side, and the comment is written meanwhile
-	g.tree, g.subjects, g.traffic, g.comments = w.content(t), w.subjects(t), w.split(), w.titles()
+	g.tree, g.subjects, g.traffic, g.comments, g.shown = w.content(t), w.subjects(t), w.split(), w.titles(), w.shown()
 	return g
 }
 
@@ -132,13 +108,13 @@ func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 	if remote(point) && !reached() {
 		t.Fatalf("the run did not come to %q:\n%s", point, out)
 	}
-	if want := endsOf(c, how); !slices.Contains(want, code) {
+	if want := c.endsBy(how); !slices.Contains(want, code) {
 		t.Errorf("the run ended with %s, want one of %v:\n%s", code, want, out)
 	}
 	w.crashAt("", "")
 	code, again := w.program(t, append([]string{"GITHUB_RUN_ATTEMPT=2"}, c.env...), c.args)
-	if code != c.code {
-		t.Errorf("after %s the next run ended with %s, want %s:\n%s\n%s", how, code, c.code, out, again)
+	if code != c.end() {
+		t.Errorf("after %s the next run ended with %s, want %s:\n%s\n%s", how, code, c.end(), out, again)
 	}
 	if diff := cmp.Diff(whole.tree, w.content(t)); diff != "" {
 		t.Errorf("the tree (-uninterrupted +crashed):\n%s", diff)
@@ -146,7 +122,7 @@ func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 	commits := w.subjects(t)
 	open := whole.subjects[:len(whole.subjects)-1] // without the commit that says that the gates have passed
 	for _, first := range [][]string{whole.subjects, open} {
-		if c.code != "0" && slices.Equal(commits, slices.Concat(first, whole.subjects)) {
+		if c.exit != 0 && slices.Equal(commits, slices.Concat(first, whole.subjects)) {
 			commits = whole.subjects // all was rolled back: the next run tried once more, from the beginning
 		}
 	}
@@ -159,33 +135,19 @@ func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 	if comments := w.titles(); !slices.Equal(comments, whole.comments) && !(len(comments) == 1 && strings.HasSuffix(comments[0], ": nothing to change")) {
 		t.Errorf("comments are %q, want %q", comments, whole.comments)
 	}
+	shown := w.shown()
+	if c.exit != 0 && len(shown) > 0 && strings.HasSuffix(shown[0], ": inactive") {
+		shown = shown[1:] // the next run began another promotion
+	}
+	if c.exit != 0 && slices.Equal(shown, slices.Concat(whole.shown, whole.shown)) {
+		shown = whole.shown // the next run tried once more
+	}
+	if diff := cmp.Diff(whole.shown, shown); diff != "" {
+		t.Errorf("the forge shows (-uninterrupted +crashed):\n%s\n%s\n%s", diff, out, again)
+	}
 	if _, err := w.checkPromises(); err != nil {
 		t.Error(err)
 	}
-}
-
-// endsOf are the codes that a run may end with when it is ended so: a signal
-// that comes when all is done is too late.
-func endsOf(c crashCase, how string) []string {
-	switch how {
-	case "KILL":
-		return []string{"killed"}
-	case "PANIC":
-		return []string{strconv.Itoa(exitInternal)}
-	}
-	return []string{strconv.Itoa(exitCancelled), c.code}
-}
-
-// world is one for the case, with what comes first.
-func (c crashCase) world(t *testing.T) *world {
-	t.Helper()
-	w := worldWithGates(t, "").world
-	if c.before != nil {
-		if code, out := w.program(t, nil, c.before); code != "0" {
-			t.Fatalf("the run before ended with %s:\n%s", code, out)
-		}
-	}
-	return w
 }
 
 // program runs the program in the world, and tells how it ended and what it

@@ -195,8 +195,8 @@ func (x *trouble) befall(t *testing.T) string {
 	if x.host == "prometheus" {
 		env, args = w.measured(t, env, args)
 	}
-	if run, onForge := forgeRuns[x.host]; onForge {
-		env, args = append(append(env, "GITHUB_SERVER_URL=http://127.0.0.1"), run.env...), append(args, run.args...)
+	if run, is := forgeRuns[x.host]; is {
+		env, args = append(append(env, onForge...), run.env...), append(args, run.args...)
 	}
 	file := filepath.Join(t.TempDir(), "status")
 	code, out := w.program(t, append([]string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, env[1:]...), args)

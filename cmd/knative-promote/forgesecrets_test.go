@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,30 +31,47 @@ type hostileForge struct {
 }
 
 // hostileRequests are what a promotion asks the forges, by what the answer is
-// hostile to: the request, and the further arguments of that promotion.
+// hostile to: the request, and that promotion.
 var hostileRequests = map[string]struct {
 	request string
-	args    []string
+	run     forgeRun
 }{
-	"rules":              {"^GET .*/rules/branches/main$", nil},
-	"list of pulls":      {"^GET .*/infra/pulls$", nil},
-	"opening a pull":     {"^POST .*/infra/pulls$", nil},
-	"a pull":             {"^GET .*/infra/pulls/1$", nil},
-	"how it is merged":   {"^POST /graphql query", nil},
-	"auto-merge":         {"enablePullRequestAutoMerge$", nil},
-	"queue":              {"enqueuePullRequest$", nil},
-	"merge":              {"mergePullRequest$", nil},
-	"branch":             {"^DELETE ", nil},
-	"a status":           {"^POST .*/statuses/[0-9a-f]+$", []string{"--statuses"}},
-	"deployments":        {"^GET .*/deployments$", []string{"--deployments"}},
-	"a deployment":       {"^POST .*/deployments$", []string{"--deployments"}},
-	"its status":         {"^POST .*/deployments/[0-9]+/statuses$", []string{"--deployments"}},
-	"commit":             {"createCommitOnBranch$", []string{"--mode", "push", "--commit", "api"}},
-	"the App":            {"/installation$", nil},
-	"token of the App":   {"/access_tokens$", nil},
-	"who has approved":   {"/approvals$", []string{"--environment", "production"}},
-	"the comment itself": {"^POST .*/product-import/issues/7/comments$", nil},
+	"rules":              {"^GET .*/rules/branches/main$", inPulls},
+	"list of pulls":      {"^GET .*/infra/pulls$", inPulls},
+	"opening a pull":     {"^POST .*/infra/pulls$", inPulls},
+	"a pull":             {"^GET .*/infra/pulls/1$", inPulls},
+	"how it is merged":   {"^POST /graphql query", inPulls},
+	"auto-merge":         {"enablePullRequestAutoMerge$", inPulls},
+	"queue":              {"enqueuePullRequest$", inPulls},
+	"merge":              {"mergePullRequest$", inPulls},
+	"branch":             {"^DELETE ", inPulls},
+	"closing a pull":     {"^PATCH .*/infra/pulls/1$", afterProposal},
+	"a status":           {"^POST .*/statuses/[0-9a-f]+$", forgeRuns["statuses"]},
+	"checks":             {"^GET .*/commits/[0-9a-f]+/status$", forgeRuns["checks"]},
+	"deployments":        {"^GET .*/deployments$", forgeRuns["deployments"]},
+	"a deployment":       {"^POST .*/deployments$", forgeRuns["deployments"]},
+	"its status":         {"^POST .*/deployments/[0-9]+/statuses$", forgeRuns["deployments"]},
+	"its last status":    {"^GET .*/deployments/[0-9]+/statuses$", afterDeployment},
+	"commit":             {"createCommitOnBranch$", forgeRuns["commits"]},
+	"the App":            {"/installation$", inPulls},
+	"token of the App":   {"/access_tokens$", inPulls},
+	"who has approved":   {"/approvals$", forgeRuns["approvals"]},
+	"the comment itself": {"^POST .*/product-import/issues/7/comments$", inPulls},
 }
+
+var (
+	inPulls       = forgeRun{args: []string{"--mode", "pull-request", "--merge-timeout", "10s"}}
+	afterProposal = forgeRun{
+		args:   inPulls.args,
+		before: []string{"promote", "--image", "ghcr.io/acme/product-import:v1.5.0", "--mode", "pull-request", "--merge", "none"},
+		env:    onForge,
+	}
+	afterDeployment = forgeRun{
+		args:   []string{"--deployments"},
+		before: []string{"promote", "--image", "ghcr.io/acme/product-import:v1.5.0", "--deployments"},
+		env:    onForge,
+	}
+)
 
 // hostileAnswers are the ways to repeat it. JSON's parsers quote what is no time
 // and no number.
@@ -97,35 +113,21 @@ func TestForgeSecrets(t *testing.T) {
 				t.Parallel()
 				asked := hostileRequests[name]
 				f := &hostileForge{request: regexp.MustCompile(asked.request), answer: answer}
-				f.befall(t, key, asked.args)
+				f.befall(t, key, asked.run)
 			})
 		}
 	}
 }
 
-// askedPipeline wants an approval, so that the forge is asked for it.
-const askedPipeline = `version: 1
-path: apps/{service}/overlays/{environment}
-environments:
-  staging: {}
-  production: {approval: true, application: the-app}
-`
-
 // befall promotes with the key while the forge is hostile. The token of the App is
 // in no input.
-func (f *hostileForge) befall(t *testing.T, key signingtest.Key, more []string) {
-	env := []string{"RUNNER_DEBUG=1", "GITHUB_SERVER_URL=http://127.0.0.1", "INPUT_TOKEN=", "INPUT_APP-ID=4711", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}
-	args := append([]string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "100"}, more...)
-	dir := t.TempDir()
-	switch {
-	case slices.Contains(more, "--environment"):
-		env = append(env, "INPUT_PATH=", "INPUT_APPLICATION=")
-		writeFile(t, filepath.Join(dir, "infra", "knative-promote.yaml"), askedPipeline)
-	case !slices.Contains(more, "api"):
+func (f *hostileForge) befall(t *testing.T, key signingtest.Key, run forgeRun) {
+	env := append(append([]string{"RUNNER_DEBUG=1", "INPUT_TOKEN=", "INPUT_APP-ID=4711", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())}, onForge...), run.env...)
+	args := append([]string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "100"}, run.args...)
+	if !slices.Contains(run.args, "api") { // which the forge signs
 		env = append(env, "INPUT_SIGNING-KEY="+key.Private, "INPUT_SIGNING-PASSPHRASE="+passphrase)
-		args = append(args, "--mode", "pull-request", "--merge-timeout", "10s")
 	}
-	w := worldIn(t, dir)
+	w := run.world(t)
 	w.hub.Fault = f.answers
 	_, out := w.program(t, env, args)
 	f.mu.Lock()

@@ -18,6 +18,9 @@ import (
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
+// onForge has the program take the git server for a GitHub.
+var onForge = []string{"GITHUB_SERVER_URL=http://127.0.0.1"}
+
 // A forgeRun is a promotion that asks a forge for something.
 type forgeRun struct {
 	args, env []string
@@ -69,30 +72,38 @@ func (x *trouble) befalls(host string, r *http.Request) bool {
 	return host == "github" && r.Header.Get("Authorization") == "Bearer "+gitToken
 }
 
-// world is one where the trouble waits for its moment. What a run before has
-// committed has the status e2e.
+// world is one where the trouble waits for its moment.
 func (x *trouble) world(t *testing.T) *world {
 	t.Helper()
-	run, dir := forgeRuns[x.host], t.TempDir()
-	for name, text := range run.files {
-		writeFile(t, filepath.Join(dir, filepath.FromSlash(name)), text)
-	}
-	w := worldIn(t, dir)
-	if run.before != nil {
-		if code, out := w.program(t, nil, run.before); code != "0" {
-			t.Fatalf("the run before ended with %s:\n%s", code, out)
-		}
-		commits, err := gittest.Git(w.bare, nil, "rev-list", w.seed+"..main")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, commit := range strings.Fields(commits) {
-			w.hub.Infra.Set(githubtest.CommitStatus{Commit: commit, Context: "e2e", State: "success"})
-		}
-	}
+	w := forgeRuns[x.host].world(t)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trouble = x
+	return w
+}
+
+// world is one after the run that comes first. What that has committed has the
+// status e2e.
+func (r forgeRun) world(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range r.files {
+		writeFile(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	w := worldIn(t, dir)
+	if r.before == nil {
+		return w
+	}
+	if code, out := w.program(t, r.env, r.before); code != "0" {
+		t.Fatalf("the run before ended with %s:\n%s", code, out)
+	}
+	commits, err := gittest.Git(w.bare, nil, "rev-list", w.seed+"..main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, commit := range strings.Fields(commits) {
+		w.hub.Infra.Set(githubtest.CommitStatus{Commit: commit, Context: "e2e", State: "success"})
+	}
 	return w
 }
 
@@ -104,20 +115,35 @@ func writeFile(t *testing.T, file, text string) {
 	}
 }
 
+// askedPipeline wants an approval, so that the forge is asked for it.
+const askedPipeline = `version: 1
+path: apps/{service}/overlays/{environment}
+environments:
+  staging: {}
+  production: {approval: true, application: the-app}
+`
+
 var mutation = regexp.MustCompile(`\{ (\w+)\(input`)
 
 // changeOnForge is what a request changes on the infra repository's forge, with a
-// number where it is not the first of its kind; empty: nothing.
+// number where it is not the first of its kind; empty: nothing. Of what shows how
+// far the run is, it is the first alone: how many follow depends on time.
 func (w *world) changeOnForge(r *http.Request) string {
 	if r.Header.Get("Authorization") != "Bearer "+gitToken || r.Method == http.MethodGet {
 		return ""
 	}
-	kind := r.Method + " " + path.Base(path.Dir(r.URL.Path)) // of one of a list
+	kind, shows := r.Method+" "+path.Base(path.Dir(r.URL.Path)), false // of one of a list
 	switch base := path.Base(r.URL.Path); {
 	case r.Method == http.MethodDelete:
 		kind = "DELETE branch"
 	case base == "pulls":
 		kind = "POST pulls"
+	case base == "deployments":
+		kind, shows = "POST deployments", true
+	case base == "statuses":
+		kind, shows = "POST status of a deployment", true
+	case strings.HasSuffix(kind, " statuses"):
+		shows = true
 	case base == "graphql":
 		body, err := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -132,7 +158,11 @@ func (w *world) changeOnForge(r *http.Request) string {
 	if w.asked == nil {
 		return ""
 	}
-	if w.asked[kind]++; w.asked[kind] > 1 {
+	w.asked[kind]++
+	switch {
+	case w.asked[kind] > 1 && shows:
+		return ""
+	case w.asked[kind] > 1:
 		kind += fmt.Sprintf(" (%d)", w.asked[kind])
 	}
 	return kind
