@@ -38,10 +38,18 @@ func (w forgeWriter) statuses() (func(promote.Result) error, error) {
 	}, nil
 }
 
+// setStatus sets a status that is not there yet: GitHub takes a thousand of a name for
+// one commit (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
 func (w forgeWriter) setStatus(on *infraForge, s report.Status) error {
 	client, err := on.client(w.ctx)
 	if err != nil {
 		return err
+	}
+	if s.Found {
+		there, err := client.States(w.ctx, s.Commit)
+		if err != nil || s.Stands(there[s.Context]) {
+			return err
+		}
 	}
 	return client.SetStatus(w.ctx, s.Commit, github.CommitStatus{Context: w.console.Redact(s.Context), State: s.State, Description: w.console.Redact(s.Description), URL: w.workflow.RunURL})
 }

@@ -14,6 +14,13 @@ type Status struct {
 	Context     string // its name
 	State       string // pending, success, failure or error, as GitHub and Gitea have them
 	Description string // at most 140 bytes
+	Found       bool   // the commit was there when the run began
+}
+
+// Stands tells whether the state that the commit of an earlier run has is still
+// true: a run that asks its gates again takes no success away before one has failed.
+func (s Status) Stands(there string) bool {
+	return s.Found && (there == s.State || there == "success" && s.State != "failure")
 }
 
 // maxDescription is the longest that GitHub takes
@@ -30,7 +37,7 @@ func Statuses(r promote.Result) []Status {
 		state, words := stateOf(r, step)
 		all = append(all, Status{
 			Commit: step.Commit, Context: StatusContext(r.Target), State: state,
-			Description: oneline.Of(step.Name+": "+words, maxDescription-len("…")),
+			Description: oneline.Of(step.Name+": "+words, maxDescription-len("…")), Found: step.Resumed,
 		})
 	}
 	return all
