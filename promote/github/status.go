@@ -1,8 +1,10 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -28,23 +30,44 @@ func (c *Client) SetStatus(ctx context.Context, commit string, s CommitStatus) e
 	return nil
 }
 
+// combinedStatus is what all statuses of a commit come to. Gitea and Forgejo have
+// another name for what GitHub calls the state of one
+// (https://docs.gitea.com/api/#tag/repository/operation/repoGetCombinedStatusByRef).
+type combinedStatus struct {
+	Statuses []struct{ Context, State, Status string }
+}
+
 // States are the states of a commit's statuses by their names, of each the
 // newest. The commit need not be in any branch.
 func (c *Client) States(ctx context.Context, commit string) (map[string]string, error) {
 	states := map[string]string{}
-	options := &github.ListOptions{PerPage: 100}
+	page := 1
 	for range maxPages {
-		combined, response, err := c.api.Repositories.GetCombinedStatus(ctx, c.owner, c.name, commit, options)
+		combined, next, err := c.combinedStatus(ctx, commit, page)
 		if err != nil {
 			return nil, fmt.Errorf("reading the statuses of commit %.12s of %s/%s: %w", commit, c.owner, c.name, c.explain(err, mayReadStatus))
 		}
 		for _, s := range combined.Statuses {
-			states[s.GetContext()] = s.GetState()
+			states[s.Context] = cmp.Or(s.State, s.Status)
 		}
-		if response.NextPage == 0 {
+		if page = next; page == 0 {
 			break
 		}
-		options.Page = response.NextPage
 	}
 	return states, nil
+}
+
+// combinedStatus reads a page, and tells which is the next; 0: none is. Gitea has
+// limit in the place of per_page.
+func (c *Client) combinedStatus(ctx context.Context, commit string, page int) (combined combinedStatus, next int, err error) {
+	address := fmt.Sprintf("repos/%s/%s/commits/%s/status?per_page=100&limit=50&page=%d", c.owner, c.name, commit, page)
+	request, err := c.api.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		return combined, 0, err
+	}
+	response, err := c.api.Do(ctx, request, &combined)
+	if err != nil {
+		return combined, 0, err
+	}
+	return combined, response.NextPage, nil
 }
