@@ -189,3 +189,16 @@ func (r *Repository) NoPartialClone() error {
 	}
 	return nil
 }
+
+// A CommitStatus is one that somebody has set.
+type CommitStatus struct {
+	Context, Description string
+	State                string `json:"status"`
+}
+
+// Statuses are all that were set of a commit.
+func (r *Repository) Statuses(ctx context.Context, commit string) ([]CommitStatus, error) {
+	var all []CommitStatus
+	err := r.forge.call(ctx, Admin, http.MethodGet, r.path("/commits/%s/statuses", commit), nil, &all)
+	return all, err
+}

@@ -24,23 +24,23 @@ type forgeSite struct {
 }
 
 // newForgeSite makes a site on the control plane's forge.
-func newForgeSite(t *testing.T) *forgeSite {
+func newForgeSite(t *testing.T, change ...func(*layout)) *forgeSite {
 	t.Helper()
-	return newSiteOn(t, nil)
+	return newSiteOn(t, nil, change...)
 }
 
 // newSiteOn makes a site on a forge; nil is the control plane's.
-func newSiteOn(t *testing.T, f *forge.Forge) *forgeSite {
+func newSiteOn(t *testing.T, f *forge.Forge, change ...func(*layout)) *forgeSite {
 	t.Helper()
 	s := &forgeSite{forge: f}
-	s.site = newSite(t, func(l *layout) {
+	s.site = newSite(t, append(change, func(l *layout) {
 		l.Host = func(name string, files fstest.MapFS) (url, dir string, err error) {
 			if err := s.found(t, name, files); err != nil {
 				return "", "", err
 			}
 			return s.infra.URL(), s.infra.Folder(), nil
 		}
-	})
+	})...)
 	return s
 }
 
