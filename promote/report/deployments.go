@@ -52,11 +52,12 @@ func Deployments(r promote.Result) []Deployment {
 	return all
 }
 
-// looksOnly tells whether the run has found these steps and made none of them, so
-// that an earlier run has said how far they are.
+// looksOnly tells whether the run has found these steps, made none of them, and
+// come to no verdict: how far they are, an earlier run has said.
 func looksOnly(r promote.Result, steps []promote.StepResult) bool {
 	made := slices.ContainsFunc(steps, func(s promote.StepResult) bool { return !s.Resumed })
-	return r.Status == "" && !made && !failed(steps[len(steps)-1])
+	verdict := r.Status != "" && r.Status != promote.Cancelled && r.Status != promote.Failed
+	return !made && !verdict && !failed(steps[len(steps)-1])
 }
 
 // environmentOf is the name of the target's environment on the forge: the
