@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -163,7 +162,7 @@ func (w *world) promoting(t *testing.T, flags ...string) *process {
 // cancel interrupts a process, which ends before the runner loses its patience.
 func (p *process) cancel(t *testing.T) {
 	t.Helper()
-	_ = p.command.Process.Signal(syscall.SIGINT) // it may have ended
+	p.interrupt()
 	select {
 	case <-p.done:
 	case <-time.After(patience):

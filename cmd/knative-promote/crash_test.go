@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -232,7 +231,7 @@ func (w *world) crashAt(point, how string) (reached func() bool) {
 		there = true
 		p := w.runs[len(w.runs)-1]
 		if how == "INT" {
-			_ = p.command.Process.Signal(syscall.SIGINT)
+			p.interrupt()
 			return false
 		}
 		_ = p.command.Process.Kill()

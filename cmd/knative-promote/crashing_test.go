@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -17,7 +18,10 @@ import (
 func crashing() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	wire := &tripwire{at: os.Getenv("CRASH_AT"), how: os.Getenv("CRASH_HOW")}
+	wire := &tripwire{at: os.Getenv("CRASH_AT"), how: os.Getenv("CRASH_HOW"), out: os.Stdout, interrupt: func() {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		time.Sleep(50 * time.Millisecond) // it is delivered meanwhile
+	}}
 	code := run(ctx, os.Args[1:], os.Getenv, wire, os.Stderr)
 	if file := os.Getenv("STATUS_FILE"); file != "" {
 		_ = os.WriteFile(file, kernelStatus(), 0o600) // who wants it misses it
@@ -39,9 +43,11 @@ func kernelStatus() []byte {
 // A tripwire ends the program at a line of its output, or stops it behind that
 // until SIGCONT.
 type tripwire struct {
-	at, how string
-	line    bytes.Buffer
-	seen    map[string]int
+	at, how   string
+	out       io.Writer
+	interrupt func()
+	line      bytes.Buffer
+	seen      map[string]int
 }
 
 func (w *tripwire) Write(text []byte) (int, error) {
@@ -58,27 +64,26 @@ func (w *tripwire) Write(text []byte) (int, error) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		case "INT":
-			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-			time.Sleep(50 * time.Millisecond) // it is delivered meanwhile
+			w.interrupt()
 		case "PANIC":
 			panic("a crash")
 		}
 	}
 	if reached && w.how == "STOP" {
-		return len(text), stopBehind(line)
+		return len(text), w.stopBehind(line)
 	}
-	_, err := os.Stdout.WriteString(line)
+	_, err := io.WriteString(w.out, line)
 	return len(text), err
 }
 
 // stopBehind prints a line and stops until somebody lets the program go on. Another
 // thread may be the one that takes the signal, and not at once on a busy machine, so
 // this one waits too.
-func stopBehind(line string) error {
+func (w *tripwire) stopBehind(line string) error {
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)
 	defer signal.Stop(on)
-	_, err := os.Stdout.WriteString(line)
+	_, err := io.WriteString(w.out, line)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	<-on
 	return err

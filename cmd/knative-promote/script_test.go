@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
 // `auto-sync off`, `service NAME`, `path FOLDER`, `read-only` for a git token that may not
-// push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
+// push, `processes` where each run has a process of its own, as it has in the background, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
 // `polls` for an Argo CD that finds commits by itself within seconds, or
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
 // a second environment, `qa on` for a third one, `staging elsewhere` for one with an Argo CD of its own.
@@ -87,6 +87,7 @@ type setting struct {
 	qa            bool
 	elsewhere     bool // staging has an Argo CD of its own
 	polls         bool
+	processes     bool // each run of the program has a process of its own
 	denied        []string
 	overrides     map[string]v1alpha1.ResourceOverride
 }
@@ -112,6 +113,8 @@ func readSetting(workDir string) (setting, error) {
 			s.staging, s.elsewhere = true, value == "elsewhere"
 		case "read-only":
 			s.readOnly = true
+		case "processes":
+			s.processes = true
 		case "polls":
 			s.polls = true
 		case "denied":

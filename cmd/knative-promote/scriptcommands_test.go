@@ -25,7 +25,7 @@ import (
 // commands are what scripts can say beside testscript's own words.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, *world, []string){
-		"wantexit":   wantexit,        // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument, in the background
+		"wantexit":   wantexit,        // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument in the background, in a process of its own
 		"finish":     finishes,        // finish CODE: wait for the program in the background
 		"await":      await,           // await REGEXP: until the program in the background has printed it
 		"signal":     signalTo,        // signal INT|TERM|KILL|CONT: send it to the program in the background
@@ -63,7 +63,11 @@ func wantexit(ts *testscript.TestScript, w *world, args []string) {
 		w.startProcess(ts, args[1:len(args)-1])
 		return
 	}
-	w.ends(ts, w.startProcess(ts, args[1:]), args[0])
+	if w.processes {
+		w.ends(ts, w.startProcess(ts, args[1:]), args[0])
+		return
+	}
+	w.ends(ts, w.runWithin(ts.MkAbs("."), environmentOf(ts), args[1:]), args[0])
 }
 
 func finishes(ts *testscript.TestScript, w *world, args []string) {
