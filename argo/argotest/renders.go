@@ -13,6 +13,14 @@ type renders struct {
 	done map[string][]*unstructured.Unstructured
 }
 
+// has tells whether something is rendered that a commit has.
+func (r *renders) has(commit string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, found := r.done[commit]
+	return found
+}
+
 func (r *renders) render(ctx context.Context, from source, commit string) ([]*unstructured.Unstructured, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

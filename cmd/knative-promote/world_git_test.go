@@ -62,9 +62,7 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 
 // noteTips notes what is ready when commits have come to any branch.
 func (w *world) noteTips() {
-	if tips, err := gittest.Git(w.bare, nil, "for-each-ref", "--format=%(objectname)", "refs/heads"); err == nil {
-		w.arrived(strings.Fields(tips)...)
-	}
+	w.arrived(gittest.Tips(w.bare)...)
 }
 
 // arrived notes what is ready when commits come.

@@ -139,7 +139,7 @@ func (w *world) startServers() error {
 		w.noteReady()
 		w.arrived(commit)
 	}
-	w.seed, err = gittest.Git(w.bare, nil, "rev-parse", "main")
+	w.seed, err = gittest.Tip(w.bare, "main")
 	return err
 }
 
@@ -219,7 +219,7 @@ func (w *world) commit(message string, files map[string]string) error {
 	if err := gittest.Commit(w.bare, "main", message, mapFS(files)); err != nil {
 		return err
 	}
-	tip, err := gittest.Git(w.bare, nil, "rev-parse", "main")
+	tip, err := gittest.Tip(w.bare, "main")
 	w.foreign = append(w.foreign, tip)
 	return err
 }

@@ -4,18 +4,18 @@
 package gittest
 
 import (
+	"compress/gzip"
 	"crypto/subtle"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/cgi"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -30,17 +30,13 @@ type Server struct {
 	// Around, when not nil, wraps what answers the requests, so that a test can
 	// fail, delay, count or cut single ones.
 	Around func(http.Handler) http.Handler
-
-	backend sync.Once
-	path    string
-	err     error
 }
 
 // Serve listens on a free port of the loopback interface and answers requests
 // until stop is called. A repository NAME has the address url + "/" + NAME.
 func (s *Server) Serve() (url string, stop func(), err error) {
-	if _, err := s.program(); err != nil {
-		return "", nil, err
+	if _, err := exec.LookPath("git"); err != nil {
+		return "", nil, fmt.Errorf("looking for git: %w: install it", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,29 +71,61 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "invalid username or token", http.StatusUnauthorized)
 		return
 	}
-	path, err := s.program()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	folder, name := path.Split(path.Clean("/" + r.URL.Path))
+	service, advertised := name, name == "refs" && path.Base(folder) == "info"
+	if advertised {
+		folder, service = path.Dir(path.Clean(folder)), r.URL.Query().Get("service")
+	}
+	dir, found := s.repository(folder)
+	if known := service == "git-upload-pack" || service == "git-receive-pack"; !found || !known || !advertised && r.Method != http.MethodPost {
+		http.NotFound(w, r)
 		return
 	}
-	root, err := filepath.Abs(s.Root)
+	exchange(w, r, dir, strings.TrimPrefix(service, "git-"), advertised)
+}
+
+// repository is the folder of the bare repository with an address.
+func (s *Server) repository(address string) (dir string, found bool) {
+	dir = filepath.Join(s.Root, filepath.FromSlash(address))
+	for _, name := range []string{dir, dir + ".git"} {
+		if _, err := os.Stat(filepath.Join(name, "HEAD")); err == nil {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// exchange has git answer a request, as its own CGI program does
+// (https://git-scm.com/docs/http-protocol). Clients may stop reading.
+func exchange(w http.ResponseWriter, r *http.Request, dir, service string, advertised bool) {
+	protocol := r.Header.Get("Git-Protocol")
+	answer, option := "result", "--stateless-rpc"
+	if advertised {
+		answer, option = "advertisement", "--http-backend-info-refs"
+	}
+	body, err := unpacked(r)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	(&cgi.Handler{
-		Path: path,
-		Dir:  root,
-		Env: append(environment(),
-			"GIT_PROJECT_ROOT="+root,
-			"GIT_HTTP_EXPORT_ALL=1",
-			// git http-backend accepts pushes from named users only.
-			"REMOTE_USER=gittest",
-		),
-		Stderr: io.Discard,
-		// Clients may stop reading.
-		Logger: log.New(io.Discard, "", 0),
-	}).ServeHTTP(w, r)
+	w.Header().Set("Content-Type", "application/x-git-"+service+"-"+answer)
+	w.Header().Set("Cache-Control", "no-cache, max-age=0, must-revalidate")
+	if advertised && !slices.Contains(strings.Split(protocol, ":"), "version=2") {
+		line := "# service=git-" + service + "\n"
+		fmt.Fprintf(w, "%04x%s0000", len(line)+4, line)
+	}
+	cmd := exec.Command("git", service, option, dir)
+	cmd.Env = append(environment(), "PATH="+os.Getenv("PATH"), "GIT_PROTOCOL="+protocol, "GIT_COMMITTER_NAME=gittest", "GIT_COMMITTER_EMAIL=gittest@localhost")
+	cmd.Stdin, cmd.Stdout = body, w
+	_ = cmd.Run() // what went wrong it has told the client
+}
+
+// unpacked is the body of a request, which clients may compress.
+func unpacked(r *http.Request) (io.Reader, error) {
+	if !strings.HasSuffix(r.Header.Get("Content-Encoding"), "gzip") {
+		return r.Body, nil
+	}
+	return gzip.NewReader(r.Body)
 }
 
 func (s *Server) allowed(r *http.Request) bool {
@@ -106,22 +134,6 @@ func (s *Server) allowed(r *http.Request) bool {
 	}
 	_, password, _ := r.BasicAuth()
 	return subtle.ConstantTimeCompare([]byte(password), []byte(s.Token)) == 1
-}
-
-// program finds git's CGI program once; it is not in PATH.
-func (s *Server) program() (string, error) {
-	s.backend.Do(func() {
-		out, err := exec.Command("git", "--exec-path").Output()
-		if err != nil {
-			s.err = fmt.Errorf("looking for git's programs: %w: install git", err)
-			return
-		}
-		s.path = filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
-		if _, err := os.Stat(s.path); err != nil {
-			s.err = fmt.Errorf("looking for git's HTTP server: %w: install git with its http-backend", err)
-		}
-	})
-	return s.path, s.err
 }
 
 // environment keeps the configuration of the machine out of the repositories.

@@ -2,6 +2,7 @@ package gittest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -30,34 +31,43 @@ type Repository struct {
 // repository's folder.
 func (r Repository) Init(root, name string, content fs.FS) (string, error) {
 	dir := filepath.Join(root, filepath.FromSlash(name))
-	if _, err := Git(root, nil, "init", "--quiet", "--bare", "--initial-branch="+r.branch(), dir); err != nil {
+	if _, err := Git(root, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch="+r.branch(), dir); err != nil {
 		return "", err
 	}
-	settings := [][2]string{
-		{"uploadpack.allowFilter", fmt.Sprint(!r.NoFilter)},
-		{"uploadpack.allowAnySHA1InWant", fmt.Sprint(!r.NoHashWants)},
-		// GitHub takes no other filters than these.
-		{"uploadpackfilter.allow", "false"},
-		{"uploadpackfilter.blob:none.allow", "true"},
-		{"uploadpackfilter.blob:limit.allow", "true"},
-		{"uploadpackfilter.tree.allow", "true"},
-		{"uploadpackfilter.tree.maxDepth", "0"},
-		// A collection in the background would outlive the caller.
-		{"receive.autogc", "false"},
-		{"gc.auto", "0"},
-	}
-	for _, s := range settings {
-		if _, err := Git(dir, nil, "config", s[0], s[1]); err != nil {
-			return "", err
-		}
-	}
-	if err := r.writeHooks(dir); err != nil {
+	if err := errors.Join(r.configure(dir), r.writeHooks(dir)); err != nil {
 		return "", err
 	}
 	if content == nil {
 		return dir, nil
 	}
 	return dir, Commit(dir, r.branch(), "Start the infra repository", content)
+}
+
+// configure adds to what git init has written. GitHub takes no other filters than
+// these, and a collection in the background would outlive the caller.
+func (r Repository) configure(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, "config"), os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("configuring a repository: %w", err)
+	}
+	_, err = fmt.Fprintf(f, `[uploadpack]
+	allowFilter = %t
+	allowAnySHA1InWant = %t
+[uploadpackfilter]
+	allow = false
+[uploadpackfilter "blob:none"]
+	allow = true
+[uploadpackfilter "blob:limit"]
+	allow = true
+[uploadpackfilter "tree"]
+	allow = true
+	maxDepth = 0
+[receive]
+	autogc = false
+[gc]
+	auto = 0
+`, !r.NoFilter, !r.NoHashWants)
+	return errors.Join(err, f.Close())
 }
 
 func (r Repository) branch() string {
@@ -87,7 +97,7 @@ func Commit(dir, branch, message string, content fs.FS) error {
 	var stream bytes.Buffer
 	fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter Infra Team <infra@example.com> %d +0000\n", branch, time.Now().Unix())
 	fmt.Fprintf(&stream, "data %d\n%s\n", len(message), message)
-	if _, err := Git(dir, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch); err == nil {
+	if _, err := Tip(dir, branch); err == nil {
 		fmt.Fprintf(&stream, "from refs/heads/%s^0\n", branch)
 	}
 	err := fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -132,6 +142,32 @@ func writeFile(stream *bytes.Buffer, content fs.FS, name string, entry fs.DirEnt
 // quote writes a path as git fast-import reads it.
 func quote(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(name) + `"`
+}
+
+// Tip is the newest commit of a branch of the bare repository dir.
+func Tip(dir, branch string) (string, error) {
+	name := "refs/heads/" + branch
+	// Git writes a branch's file whole, and a process to ask for it costs more than all else.
+	if text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+		return strings.TrimSpace(string(text)), nil
+	}
+	return Git(dir, nil, "rev-parse", "--verify", "--quiet", name)
+}
+
+// Tips are the newest commits of all branches of the bare repository dir that Git
+// has not packed, as it has none that got a commit lately.
+func Tips(dir string) []string {
+	var tips []string
+	_ = fs.WalkDir(os.DirFS(dir), "refs/heads", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".lock") {
+			return nil // deleted meanwhile, or being written
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+			tips = append(tips, strings.TrimSpace(string(text)))
+		}
+		return nil
+	})
+	return tips
 }
 
 // Git runs git in dir with the machine's configuration kept out, and returns

@@ -1,10 +1,6 @@
 package promotetest
 
 import (
-	"archive/tar"
-	"bytes"
-	"errors"
-	"io"
 	"strings"
 	"testing/fstest"
 
@@ -19,6 +15,11 @@ func Commits(dir, branch string, more ...string) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
+	objects, err := gittest.OpenObjects(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer objects.Close()
 	var commits []Commit
 	for text := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		fields := strings.SplitN(text, "\n", 4)
@@ -27,7 +28,7 @@ func Commits(dir, branch string, more ...string) ([]Commit, error) {
 			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 			c.Trailers[key] = value
 		}
-		if c.Files, err = Files(dir, c.Hash); err != nil {
+		if c.Files, err = files(objects, c.Hash); err != nil {
 			return nil, err
 		}
 		commits = append(commits, c)
@@ -37,26 +38,22 @@ func Commits(dir, branch string, more ...string) ([]Commit, error) {
 
 // Files are all files of a commit.
 func Files(dir, commit string) (fstest.MapFS, error) {
-	archive, err := gittest.Git(dir, nil, "archive", "--format=tar", commit)
+	objects, err := gittest.OpenObjects(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer objects.Close()
+	return files(objects, commit)
+}
+
+func files(objects *gittest.Objects, commit string) (fstest.MapFS, error) {
+	tree, err := objects.Read(commit + "^{tree}")
 	if err != nil {
 		return nil, err
 	}
 	files := fstest.MapFS{}
-	for r := tar.NewReader(strings.NewReader(archive)); ; {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return files, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue
-		}
-		var content bytes.Buffer
-		if _, err := io.Copy(&content, r); err != nil {
-			return nil, err
-		}
-		files[header.Name] = &fstest.MapFile{Data: content.Bytes(), Mode: 0o644}
-	}
+	err = objects.Files(tree, "", func(name, content string) {
+		files[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
+	})
+	return files, err
 }
