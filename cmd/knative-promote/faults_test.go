@@ -18,7 +18,7 @@ import (
 	"github.com/acme/knative-promote/gitops/golden"
 )
 
-var all = flag.Bool("all", false, "have TestFaults try every fault at every moment, TestCrashes every end at every point, and TestForgeSecrets every answer to every request")
+var all = flag.Bool("all", false, "have TestFaults try every fault at every moment, TestCrashes every end at every point, TestForgeSecrets every answer to every request, and TestNobodyEndsTheProcess look into what the program is made of")
 
 // trouble is what befalls the requests to one server.
 type trouble struct {

@@ -47,7 +47,7 @@ var forgeRuns = map[string]forgeRun{
 		asked: func(r *http.Request) bool { return path.Base(r.URL.Path) == "approvals" },
 	},
 	"app": {
-		env: []string{"INPUT_TOKEN=", "INPUT_APP-ID=4711", "INPUT_APP-PRIVATE-KEY=" + string(githubtest.AppPEM())},
+		env: []string{"INPUT_TOKEN=", "INPUT_APP-ID=4711", "INPUT_APP-PRIVATE-KEY=$APP_KEY"},
 		asked: func(r *http.Request) bool {
 			return slices.Contains([]string{"installation", "access_tokens"}, path.Base(r.URL.Path))
 		},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/promote/github/githubtest"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -55,7 +56,8 @@ func (p *process) files() []string {
 func (w *world) home() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir} }
 
 // begun is the program at work in the world's folder. GATES in its arguments is
-// where the gateServer is.
+// where the gateServer is, and $APP_KEY in its environment the GitHub App's key,
+// which takes a while to make: each process would when it starts.
 func (w *world) begun(t testing.TB, env, args []string) *process {
 	t.Helper()
 	args = slices.Clone(args)
@@ -63,6 +65,11 @@ func (w *world) begun(t testing.TB, env, args []string) *process {
 		args[i] = strings.ReplaceAll(arg, "GATES", w.gates)
 	}
 	env = slices.Concat(w.vars, env)
+	for i, v := range env {
+		if strings.HasSuffix(v, "=$APP_KEY") {
+			env[i] = strings.Replace(v, "$APP_KEY", string(githubtest.AppPEM()), 1)
+		}
+	}
 	if !needsProcess(env) {
 		return w.runWithin(w.dir, env, args)
 	}
