@@ -32,7 +32,7 @@ type process struct {
 	summary  string // the file of its summary
 	done     chan struct{}
 	code     int                  // of one in the test's process that has ended
-	cancel   context.CancelFunc   // cancels one in the test's process
+	stop     context.CancelFunc   // cancels one in the test's process
 	outputs  []consoletest.Output // once somebody has waited for it
 }
 
@@ -122,7 +122,7 @@ func (w *world) start(p *process) error {
 func (w *world) runWithin(folder string, env, args []string) *process {
 	p := w.process(nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
+	p.stop = cancel
 	getenv := consoletest.Environment(slices.Concat([]string{"GITHUB_WORKSPACE=" + folder}, env, p.files())...)
 	stdout := &tripwire{at: getenv("CRASH_AT"), how: getenv("CRASH_HOW"), out: &p.out, interrupt: cancel}
 	w.note(p)
@@ -168,7 +168,7 @@ func (p *process) exit() string {
 // interrupt ends a process as the runner does first.
 func (p *process) interrupt() {
 	if p.command == nil {
-		p.cancel()
+		p.stop()
 		return
 	}
 	_ = p.command.Process.Signal(syscall.SIGINT) // it may have ended
@@ -177,7 +177,7 @@ func (p *process) interrupt() {
 // kill ends a process for good. One in the test's process is only cancelled.
 func (p *process) kill() {
 	if p.command == nil {
-		p.cancel()
+		p.stop()
 	} else {
 		_ = p.command.Process.Kill() // it may have ended
 	}
