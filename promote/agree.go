@@ -48,14 +48,14 @@ func ownCandidate(at Situation, split knative.Split) error {
 // disagrees is the error of a record that the traffic beside it contradicts.
 func disagrees(state *knative.State, overlay string, record Record, words string, split knative.Split) error {
 	if record.Overlay != overlay {
-		return fmt.Errorf("the record in %s %s, from where the file was copied or moved: take the record out of it (the comment lines below its first one)", state.RecordFile(), words)
+		return fmt.Errorf("the record in %s %s, from where the file was copied or moved: take the record out of it (the comment lines below # Written by knative-promote)", state.RecordFile(), words)
 	}
-	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below its first one)",
+	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below # Written by knative-promote)",
 		state.RecordFile(), words, orLatest(split.Stable), shares(split))
 }
 
 // unreadable is the error of a record that is not one.
 func unreadable(state *knative.State, cause error) error {
-	return fmt.Errorf("the record in %s cannot be read: %w: put the file back as a commit before has it, or take the record out of it (the comment lines below its first one), which forgets what was promoted before",
+	return fmt.Errorf("the record in %s cannot be read: %w: put the file back as a commit before has it, or take the record out of it (the comment lines below # Written by knative-promote), which forgets what was promoted before",
 		state.RecordFile(), cause)
 }

@@ -166,7 +166,7 @@ func withoutDefaults(tree fstest.MapFS, overlay, service string) (fstest.MapFS, 
 		return nil, err
 	}
 	file := path.Join(overlay, name)
-	content, err := kustomize.RemovePatch(tree[file].Data, fmt.Sprintf("knative-promote-%s-defaults.yaml", service))
+	content, err := kustomize.RemovePatch(tree[file].Data, fmt.Sprintf("knative-promote-%s.defaults.yaml", service))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@
 // The tool owns two files of an overlay, both registered as its last patches:
 //
 //	knative-promote-SERVICE.yaml           the revision's name and the traffic
-//	knative-promote-SERVICE-defaults.yaml  what Knative would add to the template's lists
+//	knative-promote-SERVICE.defaults.yaml  what Knative would add to the template's lists
 //
 // The second one exists because Argo CD applies lists as they stand in Git. A
 // commit that only shifts traffic would take Knative's defaults out of the

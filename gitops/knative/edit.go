@@ -185,8 +185,7 @@ func (s *State) Record() []byte {
 	if err != nil {
 		return nil
 	}
-	record, _ := splitRecord(patch)
-	return record
+	return takeApart(patch).record
 }
 
 // WithRecord is the State with another record, which renders the same.
@@ -207,7 +206,8 @@ func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
 }
 
 // own writes the tool's files and registers them, in this order, as the last
-// patches of the target; nil contents are removed.
+// patches of the target; nil contents are removed. What others have put above the
+// first line of one stays there.
 func (s *State) own(ctx context.Context, target kustomize.Target, route, defaults []byte) (*State, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
@@ -221,6 +221,9 @@ func (s *State) own(ctx context.Context, target kustomize.Target, route, default
 		if files[own] == nil {
 			kustomization, err = kustomize.RemovePatch(kustomization, path.Base(own))
 		} else {
+			above, _ := splitAbove(s.contentOf(own))
+			_, below := splitAbove(files[own])
+			files[own] = slices.Concat(above, below)
 			kustomization, err = kustomize.AddPatch(kustomization, path.Base(own), target)
 		}
 		if err != nil {
@@ -238,7 +241,7 @@ const written = "# Written by knative-promote"
 // tool's own. One that is listed among the patches was the tool's.
 func (s *State) mayWrite(own string, kustomization []byte) error {
 	content, err := fs.ReadFile(s.fs(nil), own)
-	if err != nil || bytes.HasPrefix(content, []byte(written)) {
+	if _, below := splitAbove(content); err != nil || bytes.HasPrefix(below, []byte(written)) {
 		return nil
 	}
 	without, err := kustomize.RemovePatch(kustomization, path.Base(own))

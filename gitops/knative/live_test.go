@@ -52,7 +52,7 @@ func routed(t *testing.T, manifest string, live func(revision string) *servingv1
 	if err != nil {
 		t.Fatal(err)
 	}
-	return after, string(files["knative-promote-shop-defaults.yaml"])
+	return after, string(files["knative-promote-shop.defaults.yaml"])
 }
 
 // liveService is the Service as a cluster shows it, where other webhooks than
@@ -147,7 +147,7 @@ func TestDefaultsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := string(files["knative-promote-shop-defaults.yaml"])
+		got := string(files["knative-promote-shop.defaults.yaml"])
 		if (got == with) != stay || !strings.Contains(got, "value: from-the-cluster") || strings.Contains(got, "400m") != stay {
 			t.Errorf("%s:\n%s", revision, got)
 		}

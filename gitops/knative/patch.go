@@ -3,6 +3,7 @@ package knative
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -39,27 +40,59 @@ func patchFile(service, revision string, traffic []servingv1.TrafficTarget, reco
 func commented(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
-		out = append(append(out, "# "...), line...)
+		lead := "# "
+		if len(line) == 1 {
+			lead = "#" // editors take blanks off the ends of lines
+		}
+		out = append(append(out, lead...), line...)
 	}
 	return out
 }
 
-// splitRecord takes the tool's patch apart: the text in the comment lines below
-// the first one, and what follows them.
-func splitRecord(patch []byte) (record, rest []byte) {
-	_, rest, _ = bytes.Cut(bytes.ReplaceAll(patch, []byte("\r\n"), []byte("\n")), []byte("\n"))
-	for bytes.HasPrefix(rest, []byte("#")) {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		record = append(append(record, bytes.TrimPrefix(line, []byte("# "))...), '\n')
+// A routeFile is the tool's patch with the revision's name and the traffic, taken
+// apart.
+type routeFile struct {
+	above  []byte // what others have put above the first line of ours: a licence, a ---
+	record []byte // the text in the comment lines below that
+	rest   []byte // the patch itself
+}
+
+// takeApart takes the tool's patch apart. Without the first line of ours all comment
+// lines at its top are the record, which is none that can be read.
+func takeApart(patch []byte) (f routeFile) {
+	above, below := splitAbove(bytes.ReplaceAll(patch, []byte("\r\n"), []byte("\n")))
+	f.above, f.rest = above, below
+	if bytes.HasPrefix(below, []byte(written)) {
+		_, f.rest, _ = bytes.Cut(below, []byte("\n"))
 	}
-	return record, rest
+	for bytes.HasPrefix(f.rest, []byte("#")) {
+		var line []byte
+		line, f.rest, _ = bytes.Cut(f.rest, []byte("\n"))
+		f.record = append(append(f.record, bytes.TrimPrefix(line[1:], []byte(" "))...), '\n')
+	}
+	return f
+}
+
+// splitAbove is a file of the tool's in two: what stands above its first line, and
+// that with all below. One without such a line has nothing above it.
+func splitAbove(content []byte) (above, below []byte) {
+	at := 0
+	for line := range bytes.Lines(content) {
+		switch text := bytes.TrimSpace(line); {
+		case bytes.HasPrefix(line, []byte(written)):
+			return content[:at], content[at:]
+		case len(text) > 0 && text[0] != '#' && text[0] != '%' && !bytes.Equal(text, []byte("---")):
+			return nil, content
+		}
+		at += len(line)
+	}
+	return nil, content
 }
 
 // withRecord is the tool's patch with another record in it.
 func withRecord(patch, record []byte) []byte {
-	_, rest := splitRecord(patch)
-	return append(append([]byte(heading), commented(record)...), rest...)
+	f := takeApart(patch)
+	return slices.Concat(f.above, []byte(heading), commented(record), f.rest)
 }
 
 // Percent is the target's share of the traffic; an absent one is 0, as Knative

@@ -47,7 +47,7 @@ func Own(file string) bool {
 // OwnedBy is the Service whose revision and traffic are in a file that the tool
 // writes, by its name; empty: it is none such.
 func OwnedBy(file string) string {
-	if !Own(file) {
+	if !Own(file) || strings.HasSuffix(file, defaultsSuffix) {
 		return ""
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(path.Base(file), ownPrefix), routeSuffix)

@@ -145,7 +145,7 @@ func (s *State) fs(more map[string][]byte) fs.FS {
 const (
 	ownPrefix      = "knative-promote-"
 	routeSuffix    = ".yaml"
-	defaultsSuffix = "-defaults.yaml"
+	defaultsSuffix = ".defaults.yaml" // no Service has a point in its name
 )
 
 func ownPath(overlay, service, suffix string) string {
@@ -220,8 +220,7 @@ func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the record: %w", err)
 	}
-	record, _ := splitRecord(patch)
-	return record, nil
+	return takeApart(patch).record, nil
 }
 
 // RecordFile is the path of the file that holds the record.

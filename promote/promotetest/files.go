@@ -40,7 +40,7 @@ func (j judge) onlyDeclared(before, c Commit) error {
 		switch {
 		case path.Dir(name) != path.Clean(j.Overlay):
 			broken = append(broken, fmt.Errorf("changes %s outside the overlay", name))
-		case name == j.ownFile(), name == strings.TrimSuffix(j.ownFile(), ".yaml")+"-defaults.yaml":
+		case name == j.ownFile(), name == strings.TrimSuffix(j.ownFile(), ".yaml")+".defaults.yaml":
 		case isKustomization(name):
 			was, is := undeclared(before.Files[name]), undeclared(c.Files[name])
 			if was != is {

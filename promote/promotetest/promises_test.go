@@ -109,7 +109,7 @@ func TestBreaks(t *testing.T) {
 		"outside":           {[]step{first(with("other/file", "x"))}, "changes other/file outside the overlay"},
 		"other file":        {[]step{first(with("o/service.yaml", plain+"# more\n"))}, "changes o/service.yaml"},
 		"deleted":           {[]step{{files: map[string]string{"o/more": "x"}}, first(func(s *step) { s.gone = "o/more" })}, "changes o/more"},
-		"defaults":          {[]step{first(with("o/knative-promote-s-defaults.yaml", "x: y\n"))}, ""},
+		"defaults":          {[]step{first(with("o/knative-promote-s.defaults.yaml", "x: y\n"))}, ""},
 		"other key":         {[]step{first(with(imagesOf, strings.Replace(patched, "namespace: x", "namespace: y", 1)))}, "outside images and patches"},
 		"comment":           {[]step{first(with(imagesOf, strings.Replace(patched, "# ours\n", "", 1)))}, "outside images and patches"},
 		"image again":       {[]step{first(good), {trailers: trailers("50"), files: map[string]string{imagesOf: strings.Replace(patched, "v2", "v3", 1)}}}, "changes o/kustomization.yaml again"},
@@ -120,7 +120,7 @@ func TestBreaks(t *testing.T) {
 		"not taken":   {[]step{first(good), {files: map[string]string{"x": "y"}}, {trailers: trailers("10")}}, "is step 10 of the promotion id1 too"},
 		"two steps":   {[]step{first(good), {trailers: trailers("50")}}, ""},
 		"passed":      {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: said}}}, ""},
-		"passed, not": {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: said, "o/knative-promote-s-defaults.yaml": ""}}}, "says that gates have passed, and changes"},
+		"passed, not": {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: said, "o/knative-promote-s.defaults.yaml": ""}}}, "says that gates have passed, and changes"},
 		"passed, but": {[]step{first(good), {trailers: trailers("10") + "\nPromotion-Passed: now", files: map[string]string{ownFile: owned(strings.Replace(strings.Replace(at10, "90", "80", 1), "10", "20", 1))}}}, "changes more than comments"},
 
 		"stopped":                                 {[]step{windowed("stop: {reason: x}"), first(good)}, "was made in a freeze: the line is stopped: x (line 1)"},

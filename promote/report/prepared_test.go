@@ -33,7 +33,7 @@ func TestPreparedComment(t *testing.T) {
 		"withdrawn": {Services: []promote.PreparedService{prepared("apps/shop/production", "", "", func(s *promote.PreparedService) { s.Withdrawn = true })}, Commit: "3f9c2d1e8a71"},
 		"suggested": {Services: []promote.PreparedService{candidate}, Refused: "it is a fork's pull request", Suggestion: []File{
 			{Name: "apps/shop/production/knative-promote-shop.yaml", Before: []byte("a: 1\nb: 2\n"), After: []byte("a: 1\nb: 3\n")},
-			{Name: "apps/shop/production/knative-promote-shop-defaults.yaml", After: []byte("- op: add\n")},
+			{Name: "apps/shop/production/knative-promote-shop.defaults.yaml", After: []byte("- op: add\n")},
 		}},
 		"behind": {Services: []promote.PreparedService{candidate}, Refused: "branch main has changed the template of shop since the pull request began"},
 	} {

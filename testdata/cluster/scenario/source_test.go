@@ -53,7 +53,7 @@ func TestFromStaging(t *testing.T) {
 	staging.push("Back to v2.0.0", map[string]string{
 		"./kustomization.yaml":                              s.git("show", passed+":"+staging.Overlay+"/kustomization.yaml"),
 		"./knative-promote-" + s.Service + ".yaml":          s.git("show", passed+":"+staging.Overlay+"/knative-promote-"+s.Service+".yaml"),
-		"./knative-promote-" + s.Service + "-defaults.yaml": s.git("show", passed+":"+staging.Overlay+"/knative-promote-"+s.Service+"-defaults.yaml"),
+		"./knative-promote-" + s.Service + ".defaults.yaml": s.git("show", passed+":"+staging.Overlay+"/knative-promote-"+s.Service+".defaults.yaml"),
 	})
 	pushed := time.Now().Truncate(time.Second)
 	staging.refresh()
