@@ -8,11 +8,11 @@ import (
 
 // disagreement says in words what the traffic of the overlay shows otherwise
 // than the record; empty where they agree.
-func (r Record) disagreement(overlay string, split knative.Split) string {
+func (r Record) disagreement(target Target, split knative.Split) string {
 	want := knative.Split{Stable: r.From.Revision, Candidate: r.To.Revision, Percent: r.Percent}
-	switch {
-	case r.Overlay != overlay:
-		return fmt.Sprintf("is of the overlay %s", r.Overlay)
+	switch elsewhere := r.elsewhere(target); {
+	case elsewhere != "":
+		return "is of " + elsewhere
 	case r.Step == stepRestore:
 		want.Candidate = ""
 	case r.Percent == 100:
@@ -39,16 +39,16 @@ func ownCandidate(at Situation, split knative.Split) error {
 		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
 			split.Candidate, at.Now.Overlay)
 	}
-	if words := at.Record.disagreement(at.Overlay, split); words != "" {
-		return disagrees(at.Now, at.Overlay, at.Record, words, split)
+	if words := at.Record.disagreement(at.Target, split); words != "" {
+		return disagrees(at.Now, at.Target, at.Record, words, split)
 	}
 	return nil
 }
 
 // disagrees is the error of a record that the traffic beside it contradicts.
-func disagrees(state *knative.State, overlay string, record Record, words string, split knative.Split) error {
-	if record.Overlay != overlay {
-		return fmt.Errorf("the record in %s %s, from where the file was copied or moved: take the record out of it (the comment lines below # Written by knative-promote)", state.RecordFile(), words)
+func disagrees(state *knative.State, target Target, record Record, words string, split knative.Split) error {
+	if record.elsewhere(target) != "" {
+		return fmt.Errorf("the record in %s %s; it came here with a copy, a merge or a move: take the record out of it (the comment lines below # Written by knative-promote)", state.RecordFile(), words)
 	}
 	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below # Written by knative-promote)",
 		state.RecordFile(), words, orLatest(split.Stable), shares(split))

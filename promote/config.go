@@ -80,9 +80,9 @@ type Config struct {
 
 	// Approved is who has approved of the run, for the record and the report.
 	Approved string
-	// CodeCommit is the commit of the service's own repository that the run was
-	// started for, as owner/repository@commit, for the record.
-	CodeCommit string
+	// Code is the commit of the service's own repository that the run was started
+	// for, for the record.
+	Code Code
 	// RunAgain says that this is not the workflow run's first attempt: what a
 	// newer run has done since stays.
 	RunAgain bool

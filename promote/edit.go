@@ -1,7 +1,6 @@
 package promote
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,19 +72,6 @@ func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) ([]*knative
 		planned = append(planned, after)
 	}
 	return planned, nil
-}
-
-// stepRecord is what a step's commit says, on top of what the overlay said before.
-func stepRecord(c Config, plan Plan, step string, before Record) Record {
-	r := Record{
-		Promotion: plan.ID, Overlay: plan.Overlay, Step: step, Percent: shareOf(step), To: plan.to, From: plan.from, Base: plan.Base,
-		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Approved: c.Approved, Code: c.CodeCommit, Source: plan.source, Pull: plan.pull, Past: before.of(plan.Overlay).after(),
-	}
-	if before.Promotion == plan.ID {
-		r.Started, r.Past, r.Source, r.Pull = before.Started, before.Past, before.Source, before.Pull
-		r.Approved = cmp.Or(r.Approved, before.Approved)
-	}
-	return r
 }
 
 // fits tells whether a tip shows the i-th step already. It must show that or

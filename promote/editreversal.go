@@ -131,11 +131,15 @@ func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.
 // one that it was, a rollback is one of its own.
 func reversalRecord(c Config, back reversal, next *knative.State, traffic []servingv1.TrafficTarget, before Record) Record {
 	r := stepRecord(c, back.plan, back.step, before)
+	if back.step == stepRestore {
+		r.Gate, r.Reached = back.gate, max(r.Reached, sharedWith(next, back.plan.To))
+	}
 	if back.step == stepRollback {
 		r.To, r.From = versionOf(carrying(traffic), next), back.plan.from
 		if r.To.Revision == back.dest.Revision {
 			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic is rolled back
 		}
+		r.Code = before.of(back.Target).codeOf(r.To.Revision)
 	}
 	return r
 }

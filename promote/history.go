@@ -21,7 +21,7 @@ func History(ctx context.Context, target Target, branch Branch) (service string,
 	if at.Unreadable != nil {
 		return "", nil, unreadable(at.Now, at.Unreadable)
 	}
-	return at.Service, at.Record.of(target.Overlay).entries(), nil
+	return at.Service, at.Record.of(target).entries(), nil
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

@@ -33,6 +33,7 @@ type part struct {
 	at       Situation         // as last seen
 	plan     Plan              // of a promotion: what is left to do
 	source   Source            // what the images of the plan are taken from
+	code     Code              // what those were made of
 	// sourceServices are the Service's names there, by the overlays; none: the run has
 	// not looked there.
 	sourceServices map[string]string
@@ -161,7 +162,7 @@ func supersededRun(c Config, at Situation) error {
 	if !c.RunAgain || c.RunURL == "" {
 		return nil
 	}
-	for _, e := range at.Record.of(at.Overlay).entries() {
+	for _, e := range at.Record.of(at.Target).entries() {
 		if e.Run == c.RunURL {
 			return nil
 		}

@@ -44,6 +44,7 @@ type Plan struct {
 	Steps []PlannedStep
 
 	source   Source         // what the images were taken from
+	code     Code           // what the images of the source were made of
 	pull     int            // the pull request that begins it; 0: none does
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
@@ -157,7 +158,7 @@ func (at Situation) version(revision string) Version {
 	if revision == "" {
 		return Version{}
 	}
-	for _, e := range at.Record.of(at.Overlay).entries() {
+	for _, e := range at.Record.of(at.Target).entries() {
 		for _, v := range []Version{e.To, e.From} {
 			if v.Revision == revision {
 				return v
@@ -205,7 +206,7 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
 	step := Step{Percent: 100}
-	if r := at.Record; r.Step == stepOf(100) && r.disagreement(at.Overlay, split) == "" {
+	if r := at.Record; r.Step == stepOf(100) && r.disagreement(at.Target, split) == "" {
 		plan.ID, plan.From, plan.from = r.Promotion, r.From.Revision, r.From
 		if !r.passed() {
 			plan.Base = r.Base

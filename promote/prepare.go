@@ -54,16 +54,22 @@ func Prepare(ctx context.Context, c Config, pull Pull, overlays []string) (Prepa
 	for _, overlay := range overlays {
 		found, err := p.services(ctx, overlay)
 		if err != nil {
-			found = []PreparedService{{Target: targetOf(overlay, ""), Err: err}}
+			found = []PreparedService{{Target: p.target(overlay, ""), Err: err}}
 		}
 		p.Services = append(p.Services, found...)
 	}
 	return p, ctx.Err()
 }
 
-// targetOf is one that is known by its overlay alone.
-func targetOf(overlay, service string) Target {
-	return Target{Target: argo.Target{Service: service}, Overlay: overlay, Environment: EnvironmentOf(overlay)}
+// targetOf is one that is known by its overlay alone, in a repository and branch.
+func targetOf(source argo.Source, overlay, service string) Target {
+	source.Path = overlay
+	return Target{Target: argo.Target{Service: service, Source: source}, Overlay: overlay, Environment: EnvironmentOf(overlay)}
+}
+
+// target is a Service of the pull request.
+func (p Preparation) target(overlay, service string) Target {
+	return targetOf(p.config.Targets[0].Source, overlay, service)
 }
 
 // services are those of one overlay that it concerns.
@@ -82,7 +88,7 @@ func (p Preparation) services(ctx context.Context, overlay string) ([]PreparedSe
 		if err != nil {
 			continue // nothing of it runs that could have a name
 		}
-		s := PreparedService{Target: targetOf(overlay, name), was: was}
+		s := PreparedService{Target: p.target(overlay, name), was: was}
 		if s.merged, err = knative.Read(ctx, p.pull.Merged.Tree, overlay, name); err != nil {
 			return nil, err
 		}

@@ -92,8 +92,9 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 		return nil, err
 	}
 	r := stepRecord(p.config, s.plan, stepOf(s.step().Percent), before)
-	if has, err := parseRecord(now.Record()); err == nil && has.Promotion == r.Promotion {
+	if has, err := parseRecord(now.Record()); err == nil && has.of(s.Target).Promotion == r.Promotion {
 		r = r.writtenAs(has)
+		r.Unknown = has.Unknown
 	}
 	text, err := r.encode()
 	if err != nil {

@@ -66,7 +66,7 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.journal.debugPlan(plan, p.at)
-	plan.source = p.source
+	plan.source, plan.code = p.source, p.code
 	plan.started = p.journal.result.Started
 	if err := p.journal.planned(plan, p.at); err != nil {
 		return err

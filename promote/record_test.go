@@ -9,25 +9,40 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
 const someCommit = "74e5219b3179dd83185b313e8da45aa39506eafd"
 
+// somePlace is where someRecord was written.
+var somePlace = Target{
+	Target:  argo.Target{Service: "web", Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}},
+	Overlay: "apps/web/overlays/production",
+}
+
 // someRecord is a record with all that there can be.
 func someRecord() Record {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	code := Code{"acme/web@" + someCommit, at.Add(-10 * time.Minute)}
 	return Record{
-		Format: 1, Promotion: "3f9c2d1e8a71", Overlay: "apps/web/overlays/production", Step: "10", Percent: 10, Passed: at.Add(time.Minute), Commit: someCommit,
+		Format: 1, Promotion: "3f9c2d1e8a71", Repository: "https://github.com/acme/infra.git", Branch: "main", Overlay: "apps/web/overlays/production",
+		Step: "10", Percent: 10, Reached: 10, Tag: "candidate", Passed: at.Add(time.Minute), Commit: someCommit,
 		To:   Version{Revision: "web-3f9c2d1e", Images: []string{"ghcr.io/acme/web:v2"}, InitImages: []string{"ghcr.io/acme/migrate:v2"}},
 		From: Version{Revision: "web-8a71e0c4", Images: []string{"ghcr.io/acme/web:v1"}, InitImages: []string{"ghcr.io/acme/migrate:v1"}},
-		Base: someCommit, Started: at, Run: "https://github.com/acme/web/actions/runs/1", Actor: "octocat", Code: "acme/web@" + someCommit,
-		Source: Source{Overlay: "apps/web/overlays/staging", Commit: someCommit, Revision: "web-5d1c2b0f"}, Pull: 13,
+		Base: someCommit, Started: at, Run: "https://github.com/acme/web/actions/runs/1", Actor: "octocat", Code: code,
+		Source: Source{Overlay: "apps/web/overlays/staging", Commit: someCommit, Revision: "web-5d1c2b0f"}, Pull: 13, Cut: true,
 		Past: []Entry{
-			{Ended: Promoted, Promotion: "8a71e0c43f9c", To: Version{Revision: "web-8a71e0c4", Images: []string{"ghcr.io/acme/web:v1"}}, Base: someCommit, Started: at.Add(-time.Hour), Actor: "Ada: \"#1\"\n- x"},
-			{Ended: RolledBack, Rollback: true, Promotion: "8a71e0c43f9d", To: Version{Revision: "web-00001"}, From: Version{Revision: "web-00002"}, Started: at.Add(-2 * time.Hour)},
+			{Ended: RolledBack, Promotion: "8a71e0c43f9c", Reached: 50, Passed: at.Add(-time.Hour / 2), Gate: "slo", To: Version{Revision: "web-8a71e0c4", Images: []string{"ghcr.io/acme/web:v1"}}, Base: someCommit, Started: at.Add(-time.Hour), Actor: "Ada: \"#1\"\n- x", Code: code},
+			{Ended: RolledBack, Rollback: true, Promotion: "8a71e0c43f9d", Reached: 100, To: Version{Revision: "web-00001"}, From: Version{Revision: "web-00002"}, Started: at.Add(-2 * time.Hour)},
 		},
 	}
+}
+
+// sealed is the text of a record with the checksum that belongs to it.
+func sealed(text string) string {
+	above, _, _ := strings.Cut(text, "\nchecksum: ")
+	return above + "\nchecksum: " + checksum([]byte(above+"\n")) + "\n"
 }
 
 func encoded(t *testing.T, r Record) []byte {
@@ -44,9 +59,13 @@ func TestRecordText(t *testing.T) {
 	t.Parallel()
 	want := `record: 1
 promotion: 3f9c2d1e8a71
+repository: https://github.com/acme/infra.git
+branch: main
 overlay: apps/web/overlays/production
 step: "10"
 percent: 10
+reached: 10
+tag: candidate
 passed: 2026-11-22T10:01:00Z
 commit: 74e5219b3179dd83185b313e8da45aa39506eafd
 to: {revision: web-3f9c2d1e, images: ['ghcr.io/acme/web:v2'], init-images: ['ghcr.io/acme/migrate:v2']}
@@ -56,11 +75,31 @@ started: 2026-11-22T10:00:00Z
 run: https://github.com/acme/web/actions/runs/1
 actor: octocat
 code: acme/web@74e5219b3179dd83185b313e8da45aa39506eafd
+code-at: 2026-11-22T09:50:00Z
 source: {overlay: apps/web/overlays/staging, commit: 74e5219b3179dd83185b313e8da45aa39506eafd, revision: web-5d1c2b0f}
 pull-request: 13
+cut: true
 past:
-  - {ended: promoted, promotion: 8a71e0c43f9c, to: {revision: web-8a71e0c4, images: ['ghcr.io/acme/web:v1']}, base: 74e5219b3179dd83185b313e8da45aa39506eafd, started: '2026-11-22T09:00:00Z', actor: "Ada: \"#1\"\n- x"}
-  - {ended: rolled-back, rollback: true, promotion: 8a71e0c43f9d, to: {revision: web-00001}, from: {revision: web-00002}, started: '2026-11-22T08:00:00Z'}
+  - ended: rolled-back
+    promotion: 8a71e0c43f9c
+    reached: 50
+    passed: 2026-11-22T09:30:00Z
+    gate: slo
+    to: {revision: web-8a71e0c4, images: ['ghcr.io/acme/web:v1']}
+    base: 74e5219b3179dd83185b313e8da45aa39506eafd
+    started: 2026-11-22T09:00:00Z
+    actor: |-
+      Ada: "#1"
+      - x
+    code: acme/web@74e5219b3179dd83185b313e8da45aa39506eafd
+    code-at: 2026-11-22T09:50:00Z
+  - ended: rolled-back
+    rollback: true
+    promotion: 8a71e0c43f9d
+    reached: 100
+    to: {revision: web-00001}
+    from: {revision: web-00002}
+    started: 2026-11-22T08:00:00Z
 checksum: `
 	got := string(encoded(t, someRecord()))
 	if diff := cmp.Diff(want, got[:strings.LastIndex(got, ": ")+2]); diff != "" {
@@ -77,25 +116,36 @@ func TestRecordRefused(t *testing.T) {
 	t.Parallel()
 	text := string(encoded(t, someRecord()))
 	lines := strings.SplitAfter(text, "\n")
+	const changed = "its checksum does not fit: lines were changed, lost or merged"
+	with := func(old, now string) string { return sealed(strings.Replace(text, old, now, 1)) }
 	for name, test := range map[string]struct{ text, want string }{
 		"cut":           {strings.Join(lines[:8], ""), "its end is missing"},
-		"line lost":     {strings.Join(append(lines[:9:9], lines[10:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
-		"entry lost":    {strings.Join(append(lines[:17:17], lines[18:]...), ""), "its checksum does not fit: lines were changed, lost or merged"},
-		"share":         {strings.Replace(text, "percent: 10", "percent: 11", 1), "percent: 11 does not belong to step 10"},
-		"actor":         {strings.Replace(text, "octocat", "octopus", 1), "its checksum does not fit: lines were changed, lost or merged"},
-		"both sides":    {lines[0] + lines[1] + "promotion: 3f9c2d1e8a72\n" + strings.Join(lines[2:], ""), `it is not written as this version writes it: yaml: unmarshal errors: line 3: mapping key "promotion" already defined at line 2`},
-		"conflict":      {"<<<<<<< HEAD\n" + text, "it is not written as this version writes it: yaml: line 2: mapping values are not allowed in this context"},
-		"field":         {"weight: 3\n" + text, "it is not written as this version writes it: yaml: unmarshal errors: line 1: field weight not found in type promote.Record"},
+		"line lost":     {strings.Join(append(lines[:9:9], lines[10:]...), ""), changed},
+		"entry lost":    {strings.Join(append(lines[:22:22], lines[34:]...), ""), changed},
+		"actor":         {strings.Replace(text, "octocat", "octopus", 1), changed},
+		"unknown line":  {"zone: a\n" + text, changed},
+		"conflict":      {"<<<<<<< HEAD\n" + text, changed},
+		"text after it": {text + "more: 1\n", changed},
+		"both sides":    {with("promotion: ", "promotion: 3f9c2d1e8a72\npromotion: "), `it is not written as knative-promote writes it: yaml: unmarshal errors: line 3: mapping key "promotion" already defined at line 2`},
+		"no YAML":       {with("step: ", "step: - "), `it is not written as knative-promote writes it: yaml: line 6: block sequence entries are not allowed in this context`},
+		"no mapping":    {sealed("- 1\n"), "it is not written as knative-promote writes it: its first line is no key"},
+		"two":           {with("past:", "---\npast:"), "it is not written as knative-promote writes it: it has more than one YAML document"},
+		"alias":         {with("to: {", "to: &a {"), "it is not written as knative-promote writes it: line 12: an anchor or an alias"},
 		"newer":         {strings.Replace(text, "record: 1", "record: 2", 1), "its format is 2, and this version reads 1"},
+		"newer alone":   {"record: 3\nsomething else\n", "its format is 3, and this version reads 1"},
 		"something":     {"Ask Ada before you touch this.\n", "its end is missing"},
 		"too long":      {strings.Repeat("# x\n", recordLimit), fmt.Sprintf("it has %d bytes, and may have %d", 4*recordLimit, recordLimit)},
-		"id":            {strings.Replace(text, "3f9c2d1e8a71", "x", 1), `promotion: "x" is no id`},
-		"step":          {strings.Replace(text, `step: "10"`, "step: half", 1), `step: "half" is no step`},
-		"no revision":   {strings.Replace(text, "web-3f9c2d1e", `""`, 1), "to: a revision is missing"},
-		"commit":        {strings.Replace(text, "commit: 74e5", "commit: main", 1), `commit: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
-		"base":          {strings.Replace(text, "base: 74e5", "base: main", 1), `base: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
-		"pull request":  {strings.Replace(text, "pull-request: 13", "pull-request: -1", 1), "pull-request: -1 is no number of one"},
-		"text after it": {text + "more: 1\n", "its checksum does not fit: lines were changed, lost or merged"},
+		"share":         {with("percent: 10", "percent: 11"), "percent: 11 does not belong to step 10"},
+		"reached":       {with("reached: 10", "reached: 5"), "reached: 5 is no highest share of step 10"},
+		"tag":           {with("tag: candidate", "tag: x y"), `tag: "x y" is no tag`},
+		"id":            {with("3f9c2d1e8a71", "x"), `promotion: "x" is no id`},
+		"step":          {with(`step: "10"`, "step: half"), `step: "half" is no step`},
+		"no revision":   {with("web-3f9c2d1e", `""`), "to: a revision is missing"},
+		"commit":        {with("commit: 74e5", "commit: main"), `commit: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
+		"base":          {with("base: 74e5", "base: main"), `base: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
+		"pull request":  {with("pull-request: 13", "pull-request: -1"), "pull-request: -1 is no number of one"},
+		"line break":    {with("octocat", "octo\u2028cat"), "a value has a line break"},
+		"many entries":  {with("past:\n", "past:\n"+strings.Repeat("  - {promotion: x}\n", pastLimit)), "past: there are 12 entries, and may be 10"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,7 +163,7 @@ func TestRecordIsBounded(t *testing.T) {
 	t.Parallel()
 	r := someRecord()
 	for range 30 {
-		r.Past = r.after()
+		r = r.follow(r)
 	}
 	if len(r.Past) != pastLimit {
 		t.Errorf("%d entries, want %d", len(r.Past), pastLimit)
@@ -124,7 +174,7 @@ func TestRecordIsBounded(t *testing.T) {
 	}
 	text := encoded(t, r)
 	read, err := parseRecord(text)
-	if err != nil || len(text) > recordLimit || len(read.Past) != 5 || !cmp.Equal(read.Past, r.Past[:5]) {
+	if err != nil || len(text) > recordLimit || len(read.Past) != 4 || !cmp.Equal(read.Past, r.Past[:4]) || !read.Cut {
 		t.Errorf("%d bytes with %d entries, %v: want the newest that fit into %d bytes", len(text), len(read.Past), err, recordLimit)
 	}
 	for range 40 {
@@ -140,7 +190,7 @@ func TestRecordOfHostileText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"a\nspec: {}", "a\r\nb", "a\u2028b", "a\u0085b", "a\x00b", "\xff\xfe", "# x", "'\"", "{", strings.Repeat("é", 600), "  ", "&a *b"} {
 		r := someRecord()
-		r.Actor, r.Run, r.Code = text, text, text
+		r.Actor, r.Run, r.Gate, r.Code.Commit = text, text, text, text
 		out, err := r.encode()
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -153,7 +203,7 @@ func TestRecordOfHostileText(t *testing.T) {
 	}
 	r := someRecord()
 	r.To.Images = []string{"a\nb\u2028c"}
-	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != 20 {
+	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != bytes.Count(encoded(t, someRecord()), []byte("\n")) {
 		t.Errorf("an image with line breaks makes more lines:\n%s", out)
 	}
 }
@@ -179,12 +229,35 @@ func TestRecordDisagreement(t *testing.T) {
 	} {
 		r := someRecord()
 		r.Step, r.Percent = test.step, shareOf(test.step)
-		if got := r.disagreement(r.Overlay, test.split); got != test.want {
+		if got := r.disagreement(somePlace, test.split); got != test.want {
 			t.Errorf("%s beside %+v: %q, want %q", test.step, test.split, got, test.want)
 		}
 	}
-	if got := someRecord().disagreement("elsewhere", knative.Split{}); got != "is of the overlay apps/web/overlays/production" {
-		t.Errorf("in another overlay: %q", got)
+}
+
+// TestRecordElsewhere has a record tell nothing where it came with a copy, however the
+// repository's address is written.
+func TestRecordElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ repository, branch, overlay, want string }{
+		{"https://github.com/acme/infra.git", "main", somePlace.Overlay, ""},
+		{"git@github.com:acme/infra", "main", somePlace.Overlay, ""},
+		{"ssh://git@GitHub.com:22/acme/infra.git", "main", somePlace.Overlay, ""},
+		{"https://github.com/acme/infra.git", "main", "apps/web/overlays/staging", "is of the overlay apps/web/overlays/production"},
+		{"https://github.com/acme/infra.git", "staging", somePlace.Overlay, "is of the branch main, and this is staging"},
+		{"git@github.com:acme/infra-staging.git", "main", somePlace.Overlay, "is of the repository https://github.com/acme/infra.git, and this is git@github.com:acme/infra-staging.git"},
+		{"https://x:y@example.com/acme/infra", "main", somePlace.Overlay, "is of the repository https://github.com/acme/infra.git, and this is https://example.com/acme/infra"},
+		{"", "main", somePlace.Overlay, "is of the repository https://github.com/acme/infra.git, and this is (none)"},
+	} {
+		here := somePlace
+		here.Overlay, here.Source.RepoURL, here.Source.Branch = test.overlay, test.repository, test.branch
+		r := someRecord()
+		if got := r.disagreement(here, knative.Split{Stable: "web-8a71e0c4", Candidate: "web-3f9c2d1e", Percent: 10}); got != test.want {
+			t.Errorf("in %+v: %q, want %q", test, got, test.want)
+		}
+		if got := r.of(here).exists(); got != (test.want == "") {
+			t.Errorf("in %+v the record is of there: %t", test, got)
+		}
 	}
 }
 
@@ -210,7 +283,8 @@ func TestNewerRun(t *testing.T) {
 	}
 }
 
-// FuzzRecord reads anything, and what it takes it would write just so.
+// FuzzRecord reads anything, and what it takes it writes so that the same is read
+// again, with the keys that it does not know.
 func FuzzRecord(f *testing.F) {
 	text, err := someRecord().encode()
 	if err != nil {
@@ -219,18 +293,31 @@ func FuzzRecord(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte("record: 1\nchecksum: 0\n"))
 	f.Add(bytes.ReplaceAll(text, []byte("images"), []byte("&a images")))
+	f.Add([]byte(withUnknown(string(text))))
 	f.Fuzz(func(t *testing.T, text []byte) {
+		text = []byte(sealed(string(text)))
 		r, err := parseRecord(text)
-		if err != nil || len(text) == 0 {
+		if err != nil {
 			return
 		}
-		again, err := r.encode()
-		if err != nil || !bytes.Equal(again, text) {
-			t.Errorf("%q is read, and written as %q, %v", text, again, err)
+		out, err := r.encode()
+		if err != nil {
+			return // too long with all its lines
 		}
-		patch := append([]byte("# heading\n"), bytes.ReplaceAll(append([]byte("# "), bytes.TrimSuffix(text, []byte("\n"))...), []byte("\n"), []byte("\n# "))...)
-		if bytes.ContainsAny(patch, "\r\u0085\u2028\u2029") {
-			t.Errorf("%q ends a comment", text)
+		again, err := parseRecord(out)
+		if err != nil {
+			t.Fatalf("%q is read, and written as %q, which is not: %v", text, out, err)
+		}
+		if twice, err := again.encode(); err != nil || !bytes.Equal(twice, out) {
+			t.Errorf("%q is written as %q, and then as %q, %v", text, out, twice, err)
+		}
+		if again.Unknown != r.Unknown {
+			t.Errorf("%q: of %q becomes %q", text, r.Unknown, again.Unknown)
+		}
+		for i, e := range again.Past {
+			if e.Unknown != r.Past[i].Unknown {
+				t.Errorf("%q: of %q becomes %q", text, r.Past[i].Unknown, e.Unknown)
+			}
 		}
 	})
 }

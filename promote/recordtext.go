@@ -6,13 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // encode is the record as text, the oldest entries left out where it would be
@@ -22,8 +19,8 @@ func (r Record) encode() ([]byte, error) {
 		return nil, nil
 	}
 	r.Format = recordFormat
-	r.Started, r.Passed = r.Started.UTC().Truncate(time.Second), r.Passed.UTC().Truncate(time.Second)
-	r.Run, r.Actor, r.Approved, r.Code = word(r.Run), word(r.Actor), word(r.Approved), word(r.Code)
+	r.Passed, r.Gate, r.Started = second(r.Passed), word(r.Gate), second(r.Started)
+	r.Run, r.Actor, r.Approved, r.Code = word(r.Run), word(r.Actor), word(r.Approved), r.Code.short()
 	for {
 		text, err := r.text()
 		if err != nil {
@@ -35,24 +32,49 @@ func (r Record) encode() ([]byte, error) {
 		if len(r.Past) == 0 {
 			return nil, fmt.Errorf("writing the record: the names of the images are too long for it: it would have %d bytes, and may have %d", len(text), recordLimit)
 		}
-		r.Past = r.Past[:len(r.Past)-1]
+		r = r.keep(len(r.Past) - 1)
 	}
 }
 
+func second(at time.Time) time.Time { return at.UTC().Truncate(time.Second) }
+
+func (c Code) short() Code { return Code{word(c.Commit), second(c.At)} }
+
 // text is the record in YAML and a checksum of that, so that one which is cut or
-// was merged is told.
+// was merged is told. Each key of the record and of an entry begins a line.
 func (r Record) text() ([]byte, error) {
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(r); err != nil {
+	text, err := keysOf(r)
+	if err != nil {
 		return nil, err
 	}
-	if bytes.ContainsAny(b.Bytes(), "\r\u0085\u2028\u2029") { // YAML ends a comment there
-		return nil, errors.New("a value has a line break")
+	text += r.Unknown
+	if len(r.Past) > 0 {
+		text += "past:\n"
 	}
-	sum := sha256.Sum256(b.Bytes())
-	return append(b.Bytes(), "checksum: "+hex.EncodeToString(sum[:4])+"\n"...), nil
+	for _, e := range r.Past {
+		keys, err := keysOf(e)
+		if err != nil {
+			return nil, err
+		}
+		text += indented(keys + e.Unknown)
+	}
+	return append([]byte(text), checksumKey+checksum([]byte(text))+"\n"...), checkBreaks([]byte(text))
+}
+
+// checksumKey begins the last line of a record.
+const checksumKey = "checksum: "
+
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4])
+}
+
+// checkBreaks refuses what ends a comment in YAML.
+func checkBreaks(text []byte) error {
+	if bytes.ContainsAny(text, "\r\u0085\u2028\u2029") {
+		return errors.New("a value has a line break")
+	}
+	return nil
 }
 
 // word makes one short line of what is for people.
@@ -66,8 +88,11 @@ func word(text string) string {
 	return text
 }
 
-// parseRecord reads a record. It takes nothing that it would not have written
-// itself.
+var formatLine = regexp.MustCompile(`(?m)^record: ([0-9]{1,9})$`)
+
+// parseRecord reads a record. Keys that only another version knows are kept as they
+// stand: no rollback may end because somebody has tried a newer version. What is not
+// to be read like this has another number.
 func parseRecord(text []byte) (Record, error) {
 	if len(text) == 0 {
 		return Record{}, nil
@@ -75,27 +100,29 @@ func parseRecord(text []byte) (Record, error) {
 	if len(text) > recordLimit {
 		return Record{}, fmt.Errorf("it has %d bytes, and may have %d", len(text), recordLimit)
 	}
-	end := bytes.LastIndex(text, []byte("checksum: "))
-	if end < 0 {
+	if format := formatLine.FindSubmatch(text); format != nil && string(format[1]) != strconv.Itoa(recordFormat) {
+		return Record{}, fmt.Errorf("its format is %s, and this version reads %d", format[1], recordFormat)
+	}
+	end := bytes.LastIndex(text, []byte("\n"+checksumKey)) + 1
+	if end == 0 {
 		return Record{}, errors.New("its end is missing")
 	}
-	var r Record
-	decoder := yaml.NewDecoder(bytes.NewReader(text[:end]))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&r); err != nil && !errors.Is(err, io.EOF) {
-		return Record{}, fmt.Errorf("it is not written as this version writes it: %s", word(err.Error()))
-	}
-	if err := r.check(); err != nil {
-		return Record{}, err
-	}
-	if again, err := r.text(); err != nil || !bytes.Equal(again, text) {
+	if string(text[end:]) != checksumKey+checksum(text[:end])+"\n" {
 		return Record{}, errors.New("its checksum does not fit: lines were changed, lost or merged")
 	}
-	return r, nil
+	if err := checkBreaks(text); err != nil {
+		return Record{}, err
+	}
+	r, err := readRecord(text[:end])
+	if err != nil {
+		return Record{}, fmt.Errorf("it is not written as knative-promote writes it: %s", word(err.Error()))
+	}
+	return r, r.check()
 }
 
 var (
 	recordID   = regexp.MustCompile(`^[0-9a-f]{12}$`)
+	recordTag  = regexp.MustCompile(`^([a-z0-9-]{1,63})?$`)
 	recordBase = regexp.MustCompile(`^([0-9a-f]{40})?$`)
 	oneRecord  = regexp.MustCompile(`^(candidate|[1-9][0-9]?|100|restore|rollback)$`)
 )
@@ -111,6 +138,10 @@ func (r Record) check() error {
 		return fmt.Errorf("step: %q is no step", r.Step)
 	case r.Percent != shareOf(r.Step):
 		return fmt.Errorf("percent: %d does not belong to step %s", r.Percent, r.Step)
+	case r.Reached < r.Percent || r.Reached > 100:
+		return fmt.Errorf("reached: %d is no highest share of step %s", r.Reached, r.Step)
+	case !recordTag.MatchString(r.Tag):
+		return fmt.Errorf("tag: %q is no tag", r.Tag)
 	case r.To.IsZero():
 		return errors.New("to: a revision is missing")
 	case !recordBase.MatchString(r.Commit):

@@ -62,7 +62,7 @@ func (r *run) rollBack(ctx context.Context, cause error) ([]*reversal, error) {
 			return nil, err
 		}
 		reversals = append(reversals, &reversal{
-			part: p, plan: p.plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(),
+			part: p, plan: p.plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
 			mayChange: func(now *knative.State, record Record) bool { return p.plan.showsStep(now, record) },
 		})
 	}

@@ -18,6 +18,7 @@ type reversal struct {
 	split     knative.Split      // at the tip
 	live      *servingv1.Service // as last seen; nil: it was not
 	reason    string
+	gate      string                                       // that failed; empty: it is another reason
 	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be rolled back
 	done      bool                                         // a commit before has done it, it is only confirmed
 	apart     bool                                         // where it cannot be, the others are rolled back without it

@@ -80,7 +80,7 @@ func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 		return ctx.Err() // what does not render is proposed anew
 	}
 	r, err := parseRecord(state.Record())
-	if r = r.of(p.Overlay); err != nil || !r.exists() || r.Step != stepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
+	if r = r.of(p.Target); err != nil || !r.exists() || r.Step != stepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
 		return nil
 	}
 	if same, err := p.sameAt(ctx, r.Base); err != nil || !same {

@@ -118,7 +118,7 @@ func (p *part) unlessUrgent(err error) error {
 func rolledBack(c Config, at Situation, split knative.Split) bool {
 	record := at.Record
 	own := c.RunAgain && record.Step == stepRollback && record.Run != "" && record.Run == c.RunURL
-	return c.To == "" && at.Unreadable == nil && record.rollsBack() && (!record.passed() || own) && record.disagreement(at.Overlay, split) == ""
+	return c.To == "" && at.Unreadable == nil && record.rollsBack() && (!record.passed() || own) && record.disagreement(at.Target, split) == ""
 }
 
 // planRollback finds what to roll back to and tries the edit. The overlay that it

@@ -35,11 +35,15 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 
 // previous is what was there before the promotion that the traffic is at.
 func (p *part) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	if words := at.Record.disagreement(p.Overlay, split); at.Record.exists() && words != "" {
-		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", disagrees(at.Now, p.Overlay, at.Record, words, split))
+	if words := at.Record.disagreement(p.Target, split); at.Record.exists() && words != "" {
+		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", disagrees(at.Now, p.Target, at.Record, words, split))
 	}
-	last := lastTo(at.Record.entries(), split.Stable) // the record agrees, so it is of this overlay
-	if last.From.IsZero() {
+	last, sure := lastTo(at.Record.entries(), at.Record.Cut, split.Stable) // the record agrees, so it is of this overlay
+	switch {
+	case !sure:
+		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which keeps the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
+			orLatest(split.Stable), p.Overlay, len(at.Record.entries()))
+	case last.From.IsZero():
 		return destination{}, badInput("nothing to roll back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
 			orLatest(split.Stable), p.Overlay)
 	}
@@ -49,8 +53,9 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 // lastTo is the promotion that gave the traffic to a revision; zero where the
 // record has none. A revision may have been promoted several times, so what has
 // been rolled back does not count: a rollback takes promotions off the end,
-// and so does one that begins from what was there before them.
-func lastTo(entries []Entry, revision string) Entry {
+// and so does one that begins from what was there before them. Where older entries
+// were cut off, what leads past the oldest one that is kept is not known.
+func lastTo(entries []Entry, cut bool, revision string) (last Entry, sure bool) {
 	var standing []Entry
 	elsewhere := false // the last rollback went to what is not among them
 	for _, e := range slices.Backward(entries) {
@@ -60,7 +65,7 @@ func lastTo(entries []Entry, revision string) Entry {
 			elsewhere = len(left) == 0 && (len(standing) == 0 || standing[0].From.Revision != e.To.Revision)
 			standing = left
 		case e.Ended != RolledBack:
-			if left := upTo(standing, e.From.Revision); len(left) > 0 {
+			if left := upTo(standing, e.From.Revision); len(left) > 0 || cut {
 				standing = left
 			}
 			if e.From.Revision != e.To.Revision { // it moved something
@@ -68,16 +73,20 @@ func lastTo(entries []Entry, revision string) Entry {
 			}
 		}
 	}
-	if left := upTo(standing, revision); len(left) > 0 {
-		return left[len(left)-1]
+	left := upTo(standing, revision)
+	switch {
+	case len(left) > 0:
+		return left[len(left)-1], true
+	case cut:
+		return Entry{}, false
 	}
 	i := slices.IndexFunc(entries, func(e Entry) bool {
 		return !e.Rollback && e.To.Revision == revision && e.From.Revision != revision
 	})
 	if i < 0 || !elsewhere {
-		return Entry{}
+		return Entry{}, true
 	}
-	return entries[i]
+	return entries[i], true
 }
 
 // upTo are the promotions up to the last one to a revision.
@@ -91,7 +100,7 @@ func upTo(standing []Entry, revision string) []Entry {
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
 func (p *part) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	entries := at.Record.of(p.Overlay).entries()
+	entries := at.Record.of(p.Target).entries()
 	to, base := Version{Revision: p.To}, ""
 	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base

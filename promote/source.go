@@ -132,7 +132,7 @@ func (s sourceSight) unfinished(c Config) string {
 	if err != nil {
 		return err.Error()
 	}
-	r := s.Record.of(s.Overlay)
+	r := s.Record.of(s.Target)
 	switch {
 	case !r.exists():
 		return "nothing was promoted there yet, so no record says that its gates have passed"
@@ -142,8 +142,8 @@ func (s sourceSight) unfinished(c Config) string {
 		return fmt.Sprintf("a promotion is under way there, %s has %d %% of the traffic", r.To.Revision, r.Percent)
 	case !r.passed():
 		return fmt.Sprintf("the last gates of %s have not passed yet", r.To.Revision)
-	case r.disagreement(s.Overlay, split) != "":
-		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.disagreement(s.Overlay, split))
+	case r.disagreement(s.Target, split) != "":
+		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.disagreement(s.Target, split))
 	}
 	if made, known, err := s.Now.Made(r.To.Revision); err != nil || known && !made || !r.To.sameImages(s.Now) {
 		return fmt.Sprintf("its template was changed since %s was promoted", r.To.Revision)

@@ -2,6 +2,9 @@ package promote
 
 import "time"
 
+// commitGate stands in the place of a gate where the commit could not be made.
+const commitGate = "commit"
+
 // A stepLog is the only way to write what becomes of one step.
 type stepLog struct {
 	journal *journal
@@ -64,7 +67,7 @@ func (s stepLog) failed(cause error) {
 	step := s.entry()
 	step.Ended, step.Progress = time.Now(), Broken
 	if len(step.Gates) == 0 {
-		step.Gates = []GateResult{{Name: "commit", Progress: Broken, Reason: cause.Error(), Started: step.Started, Ended: step.Ended}}
+		step.Gates = []GateResult{{Name: commitGate, Progress: Broken, Reason: cause.Error(), Started: step.Started, Ended: step.Ended}}
 	}
 	s.journal.result.Reason = cause.Error()
 	s.journal.say("%v", cause)

@@ -34,7 +34,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
 	}
-	if r := p.at.Record.of(p.Overlay); r.takesFrom(p.From, p.at.Now) {
+	if r := p.at.Record.of(p.Target); r.takesFrom(p.From, p.at.Now) {
 		p.source = r.Source
 		p.journal.takes(p.source)
 		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
@@ -99,7 +99,7 @@ func (p *part) takes(sights []sourceSight, commit string) {
 	for i, s := range sights {
 		one := Source{Overlay: s.Overlay, Commit: commit, Revision: s.Record.To.Revision}
 		if i == 0 {
-			p.source = one
+			p.source, p.code = one, s.Record.Code
 		} else {
 			p.source.With = append(p.source.With, one)
 		}
@@ -112,7 +112,7 @@ func (p *part) takes(sights []sourceSight, commit string) {
 // notRolledBack keeps what was rolled back here from being promoted again by
 // itself, as by a workflow that runs every hour.
 func (p *part) notRolledBack() error {
-	r := p.at.Record.of(p.Overlay)
+	r := p.at.Record.of(p.Target)
 	next, err := p.at.Next.NextRevision()
 	if err != nil || !r.rollsBack() || next != r.rolledBackFrom() {
 		return err

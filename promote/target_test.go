@@ -43,8 +43,8 @@ func TestLastTo(t *testing.T) {
 			}
 			entries = append([]Entry{e}, entries...)
 		}
-		if got := lastTo(entries, test.at).From.Revision; got != test.want {
-			t.Errorf("after %s, at %s: back to %q, want %q", test.happened, test.at, got, test.want)
+		if got, _ := lastTo(entries, false, test.at); got.From.Revision != test.want {
+			t.Errorf("after %s, at %s: back to %q, want %q", test.happened, test.at, got.From.Revision, test.want)
 		}
 	}
 }

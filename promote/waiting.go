@@ -3,6 +3,7 @@ package promote
 import (
 	"path"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -15,15 +16,15 @@ type Candidate struct {
 }
 
 // Waiting are the candidates of pull requests that a push has brought to the branch,
-// and that no promotion has gone on with.
-func Waiting(before, after gitops.Snapshot) ([]Candidate, error) {
+// and that no promotion has gone on with. The source is their repository and branch.
+func Waiting(source argo.Source, before, after gitops.Snapshot) ([]Candidate, error) {
 	changed, err := gitops.Changed(before, after)
 	if err != nil {
 		return nil, err
 	}
 	var all []Candidate
 	for _, file := range changed {
-		t := targetOf(path.Dir(file), knative.OwnedBy(file))
+		t := targetOf(source, path.Dir(file), knative.OwnedBy(file))
 		r := recordAt(after, t)
 		if r.Pull > 0 && !r.passed() && !r.rollsBack() && r.Promotion != recordAt(before, t).Promotion {
 			all = append(all, Candidate{t.Overlay, t.Service, t.Environment})
@@ -43,5 +44,5 @@ func recordAt(at gitops.Snapshot, t Target) Record {
 	if err != nil {
 		return Record{}
 	}
-	return r.of(t.Overlay)
+	return r.of(t)
 }

@@ -182,7 +182,7 @@ func (w *world) content(t *testing.T) map[string]string {
 	}
 	content := map[string]string{}
 	for name, file := range files {
-		text := regexp.MustCompile(`(?m)^# (past:|  - |checksum: ).*\n`).ReplaceAllString(string(file.Data), "")
+		text := regexp.MustCompile(`(?m)^# (past:|  - |    |checksum: ).*\n`).ReplaceAllString(string(file.Data), "")
 		text = regexp.MustCompile(`(?m)^(# (?:promotion|base|started|passed|commit): ).*`).ReplaceAllString(text, "${1}_")
 		content[name] = text
 	}

@@ -202,7 +202,7 @@ func (t task) waiting(ctx context.Context) (promote.Result, error) {
 	if err != nil {
 		return t.looked(ctx, err)
 	}
-	waiting, err := promote.Waiting(before, after)
+	waiting, err := promote.Waiting(t.settings.Target.Source, before, after)
 	for _, c := range waiting {
 		t.console.Printf("%s: the candidate of %s waits for a promotion without image", c.Overlay, c.Service)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -67,7 +68,21 @@ func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
 	defer cancel()
 	t.noteApproval(limited)
+	t.noteCodeTime(limited)
 	return t.execute(limited)
+}
+
+// noteCodeTime finds out when the service's commit was made where the event does not
+// say it, but the job has checked just that commit out.
+func (t *task) noteCodeTime(ctx context.Context) {
+	code := &t.settings.Promote.Code
+	if code.Commit == "" || !code.At.IsZero() || !t.settings.Command.Pushes() {
+		return
+	}
+	head, err := gitops.Checkout(ctx, t.workflow.Workspace)
+	if err == nil && head.Commit.Hash == t.workflow.SHA { // else it is not known
+		code.At = head.Commit.Time
+	}
 }
 
 // beforehand is how a run ended that did not come to its command.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 )
 
 // Workflow is what the Actions runner says of the run. Outside Actions it is
@@ -14,10 +15,11 @@ type Workflow struct {
 	Repository  string // owner/name of the repository that the workflow is in
 	ServerURL   string // https://github.com, or a GitHub Enterprise Server's
 	APIURL      string
-	RunURL      string // of this run, empty outside Actions
-	RunAgain    bool   // this is not the run's first attempt
-	Actor       string // who started it
-	SHA         string // the commit that started it
+	RunURL      string    // of this run, empty outside Actions
+	RunAgain    bool      // this is not the run's first attempt
+	Actor       string    // who started it
+	SHA         string    // the commit that started it
+	Committed   time.Time // when that was committed; zero: not known
 	EventName   string
 	PullRequest int    // of the event, 0 without one
 	Base, Head  string // commits of the event's pull request
@@ -45,8 +47,9 @@ type event struct {
 		CheckSuite *checkSuite `json:"check_suite"`
 	} `json:"check_run"`
 	MergeGroup *json.RawMessage   `json:"merge_group"`
-	Branches   *[]json.RawMessage `json:"branches"` // of the event status: that have its commit
-	Before     string             `json:"before"`   // of the event push
+	HeadCommit headCommit         `json:"head_commit"` // of the event push
+	Branches   *[]json.RawMessage `json:"branches"`    // of the event status: that have its commit
+	Before     string             `json:"before"`      // of the event push
 	Repository repository         `json:"repository"`
 }
 
@@ -55,6 +58,13 @@ type event struct {
 type workflowRun struct {
 	PullRequests   []pullRequest `json:"pull_requests"`
 	HeadRepository repository    `json:"head_repository"`
+	HeadCommit     headCommit    `json:"head_commit"`
+}
+
+// headCommit is the newest commit of what was pushed, or of another workflow's run.
+type headCommit struct {
+	ID        string `json:"id"`
+	Timestamp string `json:"timestamp"`
 }
 
 // checkSuite is what was checked. A fork's has no branch and no pull requests.
@@ -152,6 +162,7 @@ func (w *Workflow) take(e event) {
 	if w.EventName == "push" {
 		w.Before = e.Before
 	}
+	w.Committed = e.committed(w.SHA)
 	switch {
 	case len(pulls) > 0:
 		first := pulls[0]
@@ -184,6 +195,20 @@ func (e event) pulls() []pullRequest {
 		all = suite.PullRequests
 	}
 	return slices.DeleteFunc(all, func(p pullRequest) bool { return e.Repository.ID != 0 && p.Base.Repo != e.Repository })
+}
+
+// committed is when a commit was made, if the event says it of just that one.
+func (e event) committed(sha string) (at time.Time) {
+	heads := []headCommit{e.HeadCommit}
+	if e.WorkflowRun != nil {
+		heads = append(heads, e.WorkflowRun.HeadCommit)
+	}
+	for _, head := range heads {
+		if head.ID == sha && sha != "" {
+			at, _ = time.Parse(time.RFC3339, head.Timestamp) // what is no time is not known
+		}
+	}
+	return at
 }
 
 func (e event) suite() *checkSuite { return cmp.Or(e.CheckSuite, e.CheckRun.CheckSuite) }

@@ -105,7 +105,8 @@ func (s *Settings) complete(w console.Workflow) {
 	}
 	s.Promote.Guards.Check = CheckValue
 	s.Promote.Targets = []promote.Target{s.Target}
-	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor, s.Promote.CodeCommit = w.RunURL, w.RunAgain, w.Actor, w.Code()
+	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor = w.RunURL, w.RunAgain, w.Actor
+	s.Promote.Code = promote.Code{Commit: w.Code(), At: w.Committed}
 }
 
 // Reviewed says whether commits come by pull requests.

@@ -1,0 +1,90 @@
+package promote
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// withUnknown is the text of a record with keys that another version has written: a
+// few of the record's, and one of each entry's, the first of one and the last of the
+// other.
+func withUnknown(text string) string {
+	text = strings.Replace(text, "promotion: ", "zones: {a: 1,\n  b:   0x10} # two\npromotion: ", 1)
+	text = strings.Replace(text, "past:\n", "note: |\n  two\n\n    lines\nlist:\n- 'a'\n- \"b\\x41\"\npast:\n", 1)
+	text = strings.Replace(text, "  - ended: ", "  - zone:   eu # there\n    ended: ", 1)
+	text = strings.Replace(text, "checksum: ", "    note: |-\n      of\n\n      old\nlast: [ ]\nchecksum: ", 1)
+	return sealed(text)
+}
+
+// TestUnknownKeys has keys that only another version knows read, and kept byte for
+// byte, with what they are of.
+func TestUnknownKeys(t *testing.T) {
+	t.Parallel()
+	r, err := parseRecord([]byte(withUnknown(string(encoded(t, someRecord())))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ofRecord = "zones: {a: 1,\n  b:   0x10} # two\nnote: |\n  two\n\n    lines\nlist:\n- 'a'\n- \"b\\x41\"\nlast: [ ]\n"
+	want := someRecord()
+	want.Unknown = ofRecord
+	want.Past[0].Unknown, want.Past[1].Unknown = "zone:   eu # there\n", "note: |-\n  of\n\n  old\n"
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Fatalf("read (-want +got):\n%s", diff)
+	}
+	text := string(encoded(t, r))
+	if again, err := parseRecord([]byte(text)); err != nil || !cmp.Equal(want, again) {
+		t.Errorf("written and read again: %v\n%s", err, cmp.Diff(want, again))
+	}
+	if !strings.Contains(text, "\ncut: true\n"+ofRecord+"past:\n") || !strings.Contains(text, "\n    zone:   eu # there\n") || !strings.Contains(text, "\n    note: |-\n      of\n\n      old\nchecksum: ") {
+		t.Errorf("written as\n%s", text)
+	}
+	next := Record{Promotion: "3f9c2d1e8a72", Step: "candidate", To: Version{Revision: "web-5d1c2b0f"}}.follow(r)
+	if next.Unknown != "" || next.Past[0].Unknown != ofRecord {
+		t.Errorf("the next promotion has %q, and what it follows %q: they are of the one that they were written for", next.Unknown, next.Past[0].Unknown)
+	}
+	if again, err := parseRecord(encoded(t, next)); err != nil || again.Past[0].Unknown != ofRecord || again.Past[1].Unknown != "zone:   eu # there\n" {
+		t.Errorf("the next promotion is read as %+v, %v", again, err)
+	}
+	if further := (Record{Promotion: "3f9c2d1e8a71"}).continues(r); further.Unknown != ofRecord {
+		t.Errorf("a further step has %q", further.Unknown)
+	}
+}
+
+// TestUnknownKeysInOneLine has another version write its entries in another way.
+func TestUnknownKeysInOneLine(t *testing.T) {
+	t.Parallel()
+	r := someRecord()
+	r.Past = nil
+	text := strings.Replace(string(encoded(t, r)), "checksum: ", "past:\n  - {zone: 'eu', promotion: 8a71e0c43f9c, ended: promoted, reached: 100, to: {revision: web-1, digest: x}, started: 2026-11-22T09:00:00Z}\nchecksum: ", 1)
+	read, err := parseRecord([]byte(sealed(text)))
+	if err != nil || read.Past[0].Unknown != "zone: 'eu'\n" || read.Past[0].To.Revision != "web-1" {
+		t.Fatalf("%+v, %v", read.Past, err)
+	}
+	if again, err := parseRecord(encoded(t, read)); err != nil || !cmp.Equal(read, again) {
+		t.Errorf("written and read again: %v\n%s", err, cmp.Diff(read, again))
+	}
+}
+
+// TestRecordLines has no line that is longer than those who check YAML files permit.
+func TestRecordLines(t *testing.T) {
+	t.Parallel()
+	digest := "@sha256:" + strings.Repeat("0123456789abcdef", 4)
+	r := someRecord()
+	r.To.Images = []string{"europe-docker.pkg.dev/acme/containers/product-import:v2.0.0" + digest, "ghcr.io/acme/sidecar:v2.0.0" + digest}
+	r.Run = "https://github.example.com/acme-engineering/product-import-service/actions/runs/12345678901234567890"
+	r.Source.With = []Source{r.Source, r.Source}
+	for range 12 {
+		r = r.follow(r)
+	}
+	text := string(encoded(t, r))
+	for line := range strings.Lines(text) {
+		if len("# "+line) > 200 {
+			t.Errorf("%d characters: %s", len("# "+line), line)
+		}
+	}
+	if again, err := parseRecord([]byte(text)); err != nil || !cmp.Equal(r, again) {
+		t.Errorf("read again: %v\n%s", err, cmp.Diff(r, again))
+	}
+}
