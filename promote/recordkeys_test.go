@@ -1,6 +1,8 @@
 package promote
 
 import (
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -86,5 +88,43 @@ func TestRecordLines(t *testing.T) {
 	}
 	if again, err := parseRecord([]byte(text)); err != nil || !cmp.Equal(r, again) {
 		t.Errorf("read again: %v\n%s", err, cmp.Diff(r, again))
+	}
+}
+
+// TestRecordDocument holds docs/record.md to what is written: its example is a record
+// as it stands in a file, and it has a row for each key.
+func TestRecordDocument(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/record.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "# Written by knative-promote: the revision's name and the traffic.\n")
+	example, _, _ = strings.Cut(example, "apiVersion: ")
+	example = strings.ReplaceAll("\n"+example, "\n# ", "\n")[1:]
+	r, err := parseRecord([]byte(example))
+	if err != nil {
+		t.Fatalf("the example: %v: expected %s", err, sealed(example)[strings.LastIndex(sealed(example), "checksum: "):])
+	}
+	if diff := cmp.Diff(string(encoded(t, r)), example); diff != "" || r.Unknown != "" {
+		t.Errorf("the example (-as it is written +there), with the unknown keys %q:\n%s", r.Unknown, diff)
+	}
+	var rows string
+	for line := range strings.Lines(string(page)) {
+		if cell, _, row := strings.Cut(strings.TrimPrefix(line, "| "), " | "); row {
+			rows += cell
+		}
+	}
+	keys := []string{"past", "checksum"}
+	for _, of := range []reflect.Type{reflect.TypeFor[Record](), reflect.TypeFor[Code]()} {
+		for i := range of.NumField() {
+			key, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ",")
+			keys = append(keys, strings.Trim(key, "-"))
+		}
+	}
+	for _, key := range keys {
+		if key != "" && !strings.Contains(rows, "`"+key+"`") {
+			t.Errorf("no row for %s", key)
+		}
 	}
 }
