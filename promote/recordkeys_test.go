@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"bytes"
 	"os"
 	"reflect"
 	"strings"
@@ -127,4 +128,43 @@ func TestRecordDocument(t *testing.T) {
 			t.Errorf("no row for %s", key)
 		}
 	}
+}
+
+// FuzzRecord reads anything, and what it takes it writes so that the same is read
+// again, with the keys that it does not know.
+func FuzzRecord(f *testing.F) {
+	text, err := someRecord().encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte("record: 1\nchecksum: 0\n"))
+	f.Add(bytes.ReplaceAll(text, []byte("images"), []byte("&a images")))
+	f.Add([]byte(withUnknown(string(text))))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		text = []byte(sealed(string(text)))
+		r, err := parseRecord(text)
+		if err != nil {
+			return
+		}
+		out, err := r.encode()
+		if err != nil {
+			return // too long with all its lines
+		}
+		again, err := parseRecord(out)
+		if err != nil {
+			t.Fatalf("%q is read, and written as %q, which is not: %v", text, out, err)
+		}
+		if twice, err := again.encode(); err != nil || !bytes.Equal(twice, out) {
+			t.Errorf("%q is written as %q, and then as %q, %v", text, out, twice, err)
+		}
+		if again.Unknown != r.Unknown {
+			t.Errorf("%q: of %q becomes %q", text, r.Unknown, again.Unknown)
+		}
+		for i, e := range again.Past {
+			if e.Unknown != r.Past[i].Unknown {
+				t.Errorf("%q: of %q becomes %q", text, r.Past[i].Unknown, e.Unknown)
+			}
+		}
+	})
 }
