@@ -92,6 +92,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 		return nil, err
 	}
 	r := stepRecord(p.config, s.plan, stepOf(s.step().Percent), before)
+	r.Code = Code{} // the run is for a merge that no branch will have
 	if has, err := parseRecord(now.Record()); err == nil && has.of(s.Target).Promotion == r.Promotion {
 		r = r.writtenAs(has)
 		r.Unknown = has.Unknown

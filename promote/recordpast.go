@@ -80,8 +80,11 @@ func (r Record) keep(most int) Record {
 
 // continues is the record of a further step of the promotion that another one is of.
 func (r Record) continues(before Record) Record {
-	r.Started, r.Source, r.Code, r.Pull = before.Started, before.Source, before.Code, before.Pull
-	r.Approved = cmp.Or(r.Approved, before.Approved)
+	r.Started, r.Source, r.Pull = before.Started, before.Source, before.Pull
+	r.Code, r.Approved = cmp.Or(before.Code, r.Code), cmp.Or(r.Approved, before.Approved)
+	if !r.Source.IsZero() {
+		r.Code = before.Code // of the source, whatever the run is for
+	}
 	r.Reached = max(r.Reached, before.Reached)
 	r.Past, r.Cut, r.Unknown = before.Past, before.Cut, before.Unknown
 	return r

@@ -41,7 +41,7 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 	last, sure := lastTo(at.Record.entries(), at.Record.Cut, split.Stable) // the record agrees, so it is of this overlay
 	switch {
 	case !sure:
-		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which keeps the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
+		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
 			orLatest(split.Stable), p.Overlay, len(at.Record.entries()))
 	case last.From.IsZero():
 		return destination{}, badInput("nothing to roll back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
