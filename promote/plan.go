@@ -87,6 +87,9 @@ func NewPlan(c Config, at Situation) (Plan, error) {
 	if at.Unreadable != nil {
 		return Plan{}, unreadable(at.Now, at.Unreadable)
 	}
+	if err := at.Next.Shows(c.Images); err != nil {
+		return Plan{}, &InputError{fmt.Errorf("overlay %s: %w", at.Overlay, err)}
+	}
 	to, err := at.Next.NextRevision()
 	if err != nil {
 		return Plan{}, err

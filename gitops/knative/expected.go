@@ -67,12 +67,17 @@ func checkOwn(before, after *State, _ Expected) error {
 	return nil
 }
 
-// checkImages wants every set image in some container.
 func checkImages(_, after *State, expected Expected) error {
-	if len(expected.Images) == 0 {
+	return after.Shows(expected.Images)
+}
+
+// Shows wants every set image in some container. The error says what runs instead, and
+// why.
+func (s *State) Shows(images []kustomize.Image) error {
+	if len(images) == 0 {
 		return nil
 	}
-	_, kustomization, err := after.Kustomization()
+	_, kustomization, err := s.Kustomization()
 	if err != nil {
 		return err
 	}
@@ -80,13 +85,13 @@ func checkImages(_, after *State, expected Expected) error {
 	if err != nil {
 		return err
 	}
-	for _, want := range expected.Images {
+	for _, want := range images {
 		entry, there, err := kustomize.Entry(entries, want.Name)
 		if err != nil {
 			return fmt.Errorf("image %s: %w", want.Name, err)
 		}
-		if !there || !after.runs(entry) {
-			return fmt.Errorf("image %s is set, but no container of Service %s shows it: %s", want.Name, after.name, after.instead(entry))
+		if !there || !s.runs(entry) {
+			return fmt.Errorf("image %s is set, but no container of Service %s shows it: %s", want.Name, s.name, s.instead(entry))
 		}
 	}
 	return nil
