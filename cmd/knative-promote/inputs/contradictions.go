@@ -17,11 +17,20 @@ import (
 // It looks only at inputs whose own value is good.
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
+		s.checkImage(given), s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
+}
+
+// checkImage wants to be told what is promoted.
+func (s *Settings) checkImage(given origins) string {
+	if s.Command != Promote || given.has("image") || given.has("from") {
+		return ""
+	}
+	return "image: missing: expected what to promote; an empty value may be the output of another step, misspelt; " +
+		"set the input image, --image or INPUT_IMAGE, for example: ghcr.io/acme/product-import:v2.0.0, to " + imageUnchanged + " where the configuration alone is promoted, or set from"
 }
 
 // checkFrom wants one answer to what is promoted, and somebody who knows what runs

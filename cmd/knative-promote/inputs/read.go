@@ -76,6 +76,7 @@ func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong 
 			given[in.Name] = origin{source: source, bad: true}
 		}
 	}
+	s.AsItStands = given.source("image") != "" && len(s.Promote.Images) == 0
 	return given, wrong
 }
 

@@ -132,8 +132,15 @@ func parseOverride(text string) ([]promote.Override, error) {
 	return all, nil
 }
 
-// parseImages accepts one image per line.
+// imageUnchanged is the value of image for a promotion of the configuration alone. An
+// empty one cannot say that: it may be an output of another step, misspelt.
+const imageUnchanged = "unchanged"
+
+// parseImages accepts one image per line, or that there is none to set.
 func parseImages(text string) ([]kustomize.Image, error) {
+	if text == imageUnchanged {
+		return nil, nil
+	}
 	var images []kustomize.Image
 	for _, line := range nonBlankLines(text) {
 		image, err := kustomize.ParseImage(line)

@@ -74,6 +74,7 @@ type Settings struct {
 	Timeout     time.Duration     // of the whole run
 	Manifests   string            // folder for the rendered manifests; empty: they are not written
 	Check       CheckSettings     // how the command check reports
+	AsItStands  bool              // no image is to be set, and somebody has said so
 	Checkout    bool              // the infra repository is the workflow's, checked out
 	Unused      []string          // inputs that the workflow gives and the command does not use
 	Rules       pipeline.Rules    // what the pipeline file says of the target
@@ -117,5 +118,5 @@ func (s *Settings) Reviewed() bool {
 // DiffsCheckout says whether the run compares the overlays that a pull
 // request touches instead of planning one promotion.
 func (s *Settings) DiffsCheckout() bool {
-	return s.Command == Diff && len(s.Promote.Images) == 0 && len(s.Promote.From) == 0
+	return s.Command == Diff && len(s.Promote.Images) == 0 && len(s.Promote.From) == 0 && !s.AsItStands
 }

@@ -86,9 +86,9 @@ func (s *Settings) what() []Input {
 		{Name: "environment", Place: true, Example: "production", Value: bind(&s.Target.Environment, parseLine),
 			Usage: "environment of knative-promote.yaml, which then says the path and all else that is not given; several, with commas, are promoted one after the other; " +
 				"otherwise a label for people (default: the name of the overlay's folder, none for the repository's root)"},
-		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", Value: bind(&p.Images, parseImages),
+		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", For: []Command{Promote, Diff, Check}, Elsewhere: "only promote, diff and check set an image, and a rollback goes to what the input to names", Value: bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
-				"`name=newname:tag@digest` or `name=*:tag`; without it the overlay's template is promoted as it stands"},
+				"`name=newname:tag@digest` or `name=*:tag`; `" + imageUnchanged + "` promotes the overlay's template as it stands, as where its configuration alone has changed; promote needs it or from"},
 		{Name: "from", Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: bind(&p.From, parseFolders),
 			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak; of several, with commas or one per line, all must, and run the same images"},

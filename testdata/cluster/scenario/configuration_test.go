@@ -29,7 +29,7 @@ func TestConfiguration(t *testing.T) {
 	if a := s.ask(s.host()); a.Revision != before {
 		t.Errorf("revision %s answers before the promotion, want %s", a.Revision, before)
 	}
-	s.begin("promote", "steps=50,100").wait().exits(0)
+	s.begin("promote", "image=unchanged", "steps=50,100").wait().exits(0)
 	s.settled("v2.0.0")
 	live := s.live().Spec.Template.Name
 	if a := s.ask(s.host()); a.Revision != live || live == before {

@@ -42,7 +42,7 @@ func TestPrepare(t *testing.T) {
 		if a := s.ask(s.host()); a.Revision != before {
 			t.Errorf("%s: revision %s answers after the merge, want %s", how, a.Revision, before)
 		}
-		s.begin("promote", "steps=50,100").wait().exits(0)
+		s.begin("promote", "image=unchanged", "steps=50,100").wait().exits(0)
 		s.settled("v2.0.0")
 		if a := s.ask(s.host()); a.Revision == before {
 			t.Errorf("%s: revision %s still answers after the promotion", how, a.Revision)

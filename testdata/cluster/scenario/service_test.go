@@ -195,7 +195,7 @@ func TestTemplateChange(t *testing.T) {
 	if a := s.ask(s.host()); a.Revision != before {
 		t.Errorf("revision %s answers, want %s", a.Revision, before)
 	}
-	s.begin("promote", "steps=100").wait().exits(0)
+	s.begin("promote", "image=unchanged", "steps=100").wait().exits(0)
 	s.settled("v2.0.0")
 	s.findsNot("template-changed")
 	live := s.live()
