@@ -77,6 +77,9 @@ func Judge(comparisons []*Comparison) Verdict {
 
 // tests are the things that are compared, the fields by name.
 func (c *Comparison) tests() []test {
+	if some, _ := c.repairs(); some {
+		return nil
+	}
 	var list []test
 	if c.question.Status {
 		list = append(list, test{what: ofStatus, tally: c.status, most: c.status.odd})

@@ -32,6 +32,8 @@ type Comparison struct {
 	rounds   int
 	json     int // rounds in which both answers of the old revision were JSON
 	statuses map[string]int
+	answered int // answers of the old revision that were no failure
+	failed   int // answers of the candidate that were one
 	status   tally
 	slower   int // rounds in which the candidate took longer than it may
 	fields   map[string]tally
@@ -54,6 +56,14 @@ func (c *Comparison) Rounds() int { return c.rounds }
 func (c *Comparison) Add(r Round) {
 	c.rounds++
 	old, candidate, again := r.Old.status(), r.Candidate.status(), r.OldAgain.status()
+	for _, a := range []Answer{r.Old, r.OldAgain} {
+		if !a.failure() {
+			c.answered++
+		}
+	}
+	if r.Candidate.failure() {
+		c.failed++
+	}
 	c.statuses[old]++
 	c.statuses[again]++
 	c.status.add(value{kind: old}, value{kind: candidate}, value{kind: again})
@@ -63,6 +73,18 @@ func (c *Comparison) Add(r Round) {
 	if c.question.JSON {
 		c.addFields(c.fieldsOf(r.Old), c.fieldsOf(r.Candidate), c.fieldsOf(r.OldAgain))
 	}
+}
+
+// failure tells whether the revision has failed, whatever was asked.
+func (a Answer) failure() bool {
+	return a.Broken || a.Status == 0 || a.Status >= http.StatusInternalServerError
+}
+
+// repairs tells whether the candidate answers what the old revision always fails, so that
+// there is nothing to compare with: in some rounds, or in all.
+func (c *Comparison) repairs() (some, all bool) {
+	some = c.rounds > 0 && c.answered == 0 && c.failed < c.rounds
+	return some, some && c.failed == 0
 }
 
 // status is a word for an answer's status.

@@ -87,10 +87,13 @@ func unclear(comparisons []*Comparison) string {
 	}
 	var open []string
 	for _, c := range comparisons {
+		some, all := c.repairs()
 		switch {
+		case some && !all:
+			open = append(open, fmt.Sprintf("%s: the old revision failed all %d requests and the candidate %d of %d, so there is nothing to compare with", c.path(), 2*c.rounds, c.failed, c.rounds))
 		case atLeast(c.rounds, c.rounds)*float64(asked) >= falseAlarm:
 			open = append(open, fmt.Sprintf("%s: %d of %d rounds are whole, which is too few to say", c.path(), c.rounds, c.question.Count))
-		case c.question.JSON && c.json == 0:
+		case c.question.JSON && c.json == 0 && !all:
 			open = append(open, c.path()+": the old revision does not answer with JSON of at most a mebibyte, so there are no fields to compare")
 		}
 	}
@@ -112,6 +115,10 @@ func (q Question) things() int {
 func inWords(comparisons []*Comparison) string {
 	var all []string
 	for _, c := range comparisons {
+		if some, _ := c.repairs(); some {
+			all = append(all, fmt.Sprintf("%s: the old revision failed all %d requests, and the candidate none of %d, so there is nothing to compare with", c.path(), 2*c.rounds, c.rounds))
+			continue
+		}
 		text := fmt.Sprintf("%s: %d requests (%s), nothing differs", c.path(), 3*c.rounds, list(slices.Sorted(maps.Keys(c.statuses))))
 		var noise, chance []string
 		for _, t := range c.tests() {
