@@ -12,6 +12,7 @@ import (
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 	versionpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/version"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/health"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,16 +101,23 @@ func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 	return observed, err
 }
 
-// unlessListed keeps a Service that Argo CD has in sync from passing for one that does not
-// exist: where its tree of live objects is not complete, as after a restart, it finds none,
-// and what does not exist is deployed at once.
+// unlessListed keeps a Service that Argo CD has in sync, or knows the health of, from
+// passing for one that does not exist: where its tree of live objects is not complete, as
+// after a restart, it finds none, and what does not exist is deployed at once.
 func unlessListed(err error, app *v1alpha1.Application, service string) error {
 	listed := serviceStatus(Intent{Target: Target{Service: service}}, app)
-	if !errors.Is(err, ErrNotFound) || listed == nil || listed.Status != v1alpha1.SyncStatusCodeSynced {
+	if !errors.Is(err, ErrNotFound) || listed == nil {
 		return err
 	}
-	return fmt.Errorf("application %s has the Service %s in sync, and yet Argo CD does not find it: expected one or the other; the command check may find why; start again when Argo CD agrees with itself: %s",
-		app.Name, service, err.Error())
+	words := "in sync"
+	if listed.Status != v1alpha1.SyncStatusCodeSynced {
+		if listed.Health == nil || listed.Health.Status == "" || listed.Health.Status == health.HealthStatusMissing {
+			return err
+		}
+		words = "as " + clean(string(listed.Health.Status))
+	}
+	return fmt.Errorf("application %s has the Service %s %s, and yet Argo CD does not find it: expected one or the other; the command check may find why; start again when Argo CD agrees with itself: %s",
+		app.Name, service, words, err.Error())
 }
 
 // Revision reads a live Revision of the Application. It is ErrNotFound when the

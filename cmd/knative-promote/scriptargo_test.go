@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -15,6 +17,7 @@ import (
 //
 //	argo login-page            every call is answered with HTML
 //	argo fail N                the next N calls fail as unavailable
+//	argo missing N             the next N questions for a live object find none, though the Application lists it
 //	argo pause DURATION        calls are not answered for so long
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION       garbage-collect that revision
@@ -27,6 +30,8 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.trouble = &trouble{host: "argocd", fault: "login page", at: "first", lasting: true}
+	case "missing":
+		w.lacking(ts, args[1])
 	case "fail":
 		n, err := strconv.Atoi(args[1])
 		ts.Check(err)
@@ -57,6 +62,22 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	default:
 		ts.Fatalf("argo: unknown word %q", args[0])
 	}
+}
+
+// lacking lets Argo CD's tree of live objects lack them for the next questions, as after a restart.
+func (w *world) lacking(ts *testscript.TestScript, times string) {
+	left, err := strconv.Atoi(times)
+	ts.Check(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble = &trouble{host: "argocd", at: "first", lasting: true, do: func(out http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/GetResource") && left > 0 {
+			left--
+			trailer(nil, 5, "Service product-import not found as part of application the-app")(out, r, next)
+			return
+		}
+		next.ServeHTTP(out, r)
+	}}
 }
 
 // revisionOf is the revision in the present traffic whose image has the tag.
