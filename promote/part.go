@@ -157,14 +157,21 @@ func latestReady(live *servingv1.Service) (string, error) {
 
 // supersededRun ends a workflow run that is started again after a newer one has
 // promoted or rolled back, also where somebody without a workflow run has come
-// after that. What came before this run's own does not count.
+// after that, or after this run's own. What came before that does not count.
 func supersededRun(c Config, at Situation) error {
 	if !c.RunAgain || c.RunURL == "" {
 		return nil
 	}
+	var byHand Entry
 	for _, e := range at.Record.of(at.Target).entries() {
-		if e.Run == c.RunURL {
+		switch {
+		case e.Run == c.RunURL && byHand.Promotion == "":
 			return nil
+		case e.Run == c.RunURL:
+			return fmt.Errorf("%w: this run was started again, but since then somebody has moved the service to %s without a workflow run: start a new run instead",
+				ErrSuperseded, byHand.To.Revision)
+		case e.Run == "" && byHand.Promotion == "":
+			byHand = e
 		}
 		if newerRun(e.Run, c.RunURL) {
 			return fmt.Errorf("%w: this run was started again, but since then the newer run %s has moved the service to %s: start a new run instead",
