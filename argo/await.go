@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,7 @@ func (w *waiter) look(ctx context.Context) (Observed, error) {
 		return ob, nil
 	}
 	verdict := Judge(w.in, ob, w.memory(ob.App))
-	if verdict.State == Superseded && !w.confirmed(compared(w.in, ob), refresh) {
+	if verdict.State == Superseded && !w.confirmed(cmp.Or(compared(w.in, ob), "the tip"), refresh) {
 		verdict.State = Wait
 	}
 	w.remember(verdict)

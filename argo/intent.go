@@ -26,9 +26,13 @@ type Intent struct {
 	// when the traffic goes where it should, whatever the template is and whether or not
 	// its own revision is ready.
 	TrafficOnly bool
+	// Restores is for what was there before, so its revision has been ready: it is awaited
+	// past Knative's own deadline, which Knative lifts once a pod is ready.
+	Restores bool
 	// Carries tells whether revision, which Argo CD compared and which is not Commit,
 	// still carries our values. False means superseded. For one that Argo CD shows
-	// until it sees the commit it returns ErrBehind. Nil: any other revision is awaited
+	// until it sees the commit it returns ErrBehind. Where Argo CD could compare none,
+	// revision is empty, and the branch's tip is meant. Nil: any other revision is awaited
 	// to become Commit.
 	Carries func(ctx context.Context, revision string) (bool, error)
 	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
@@ -58,6 +62,9 @@ type Verdict struct {
 	// Trouble names what is wrong in a Wait that may still pass, and is empty when
 	// there is only something to wait for.
 	Trouble string
+	// Intended tells of a Wait that the live Service is as intended all the same: Argo CD
+	// alone cannot compare it with Git. No trouble of that kind is a failure.
+	Intended bool
 }
 
 // Observed is what one observation saw. What it could not see yet is nil.

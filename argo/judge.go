@@ -32,13 +32,14 @@ const Grace = 30 * time.Second
 // It is Failed at once for what cannot pass: the Application deleted, recreated or
 // redirected, the operation for our revision failed for good or the Service refused by
 // an admission webhook or its schema, the Revision past its progress deadline since the
-// commit was applied. Any other trouble fails after it has lasted for Grace.
+// commit was applied, unless that restores it. Any other trouble fails after it has lasted for Grace, unless it is
+// one of Argo CD's comparison while the live Service is as intended.
 func Judge(in Intent, ob Observed, before Memory) Verdict {
 	if before.recreated(in, ob) {
 		return *failed("application %s was deleted and created anew while waiting", in.App)
 	}
 	v := judge(in, ob)
-	if v.Trouble != "" && v.Trouble == before.Trouble && before.TroubleFor >= Grace {
+	if v.Trouble != "" && !v.Intended && v.Trouble == before.Trouble && before.TroubleFor >= Grace {
 		v.State = Failed
 		v.Reason = fmt.Sprintf("%s (for %s)", v.Reason, before.TroubleFor.Truncate(time.Second))
 	}

@@ -40,19 +40,24 @@ func judgeIdentity(in Intent, ob Observed) *Verdict {
 // judgeConditions looks for errors of Argo CD itself.
 func judgeConditions(in Intent, ob Observed) *Verdict {
 	for _, c := range ob.App.Status.Conditions {
-		switch c.Type {
-		case v1alpha1.ApplicationConditionComparisonError,
-			v1alpha1.ApplicationConditionInvalidSpecError,
-			v1alpha1.ApplicationConditionUnknownError,
-			v1alpha1.ApplicationConditionDeletionError:
-			return troubled("comparison", "Argo CD reports %s: %s", c.Type, clean(c.Message))
-		case v1alpha1.ApplicationConditionSharedResourceWarning:
-			if strings.HasPrefix(c.Message, "Service/"+in.Service+" ") {
-				return troubled("shared", "two applications manage the Service: %s", clean(c.Message))
-			}
+		switch {
+		case uncompared(c) && ob.Relation == Displaced && compared(in, ob) == "":
+			return &Verdict{State: Superseded, Reason: fmt.Sprintf("the branch does not carry the values of %s any more", short(in.Commit))}
+		case uncompared(c), c.Type == v1alpha1.ApplicationConditionDeletionError:
+			v := troubled("comparison", "Argo CD reports %s: %s", c.Type, clean(c.Message))
+			v.Intended = uncompared(c) && judgeLive(in, ob) == nil
+			return v
+		case c.Type == v1alpha1.ApplicationConditionSharedResourceWarning && strings.HasPrefix(c.Message, "Service/"+in.Service+" "):
+			return troubled("shared", "two applications manage the Service: %s", clean(c.Message))
 		}
 	}
 	return nil
+}
+
+// uncompared tells whether a condition is why Argo CD could not compare.
+func uncompared(c v1alpha1.ApplicationCondition) bool {
+	return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError ||
+		c.Type == v1alpha1.ApplicationConditionUnknownError
 }
 
 // judgeRelation looks at the commit that Argo CD compared.

@@ -23,6 +23,9 @@ func judgeRevisionFailed(in Intent, ob Observed) *Verdict {
 	switch ready.Reason {
 	case "ProgressDeadlineExceeded": // Knative waited this long itself
 		const format = "revision %s did not become ready in time: %s"
+		if in.Restores {
+			return wait(format+", and is awaited, as it has been ready before", ob.Revision.Name, why(ready))
+		}
 		if appliedBefore(in, ob, ready.LastTransitionTime.Inner.Time) {
 			return failed(format, ob.Revision.Name, why(ready))
 		}

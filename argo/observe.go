@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"google.golang.org/grpc/codes"
@@ -36,7 +37,13 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 		return observed, err
 	}
 	observed.RolledBack = syncsRolledBack(ctx, in, observed)
-	if !observed.Relation.ours() || observed.Relation == Same && judgeApplication(in, observed) != nil {
+	blind := compared(in, observed) == "" && slices.ContainsFunc(app.Status.Conditions, uncompared)
+	if blind {
+		observed.Relation = relateTip(ctx, in)
+	}
+	switch {
+	case blind && observed.Relation != Displaced:
+	case !observed.Relation.ours(), observed.Relation == Same && judgeApplication(in, observed) != nil:
 		return observed, nil
 	}
 	observed.Operation = relateOperation(ctx, in, observed)
@@ -73,6 +80,18 @@ func relate(ctx context.Context, in Intent, revision string) (Relation, error) {
 	return Displaced, nil
 }
 
+// relateTip asks the intent about the branch's tip, where Argo CD could not compare it.
+// Only a clear no is an answer: a tip that Argo CD cannot render need not be readable.
+func relateTip(ctx context.Context, in Intent) Relation {
+	if in.Carries == nil {
+		return Unknown
+	}
+	if carries, err := in.Carries(ctx, ""); err == nil && !carries {
+		return Displaced
+	}
+	return Unknown
+}
+
 // relateOperation asks about a running operation beside a commit on top of ours. In a
 // busy repository there are further commits before a long hook ends. Where nobody can
 // tell, the operation is judged as if it took our values away.
@@ -101,7 +120,7 @@ func syncsRolledBack(ctx context.Context, in Intent, ob Observed) bool {
 }
 
 // once asks only once about a revision: the question may look into Git, and an answer
-// does not change. Errors are asked again.
+// does not change, but that about the branch's tip. Errors are asked again.
 func once(question func(context.Context, string) (bool, error)) func(context.Context, string) (bool, error) {
 	if question == nil {
 		return nil
@@ -112,7 +131,7 @@ func once(question func(context.Context, string) (bool, error)) func(context.Con
 			return answer, nil
 		}
 		answer, err := question(ctx, revision)
-		if err == nil {
+		if err == nil && revision != "" {
 			answers[revision] = answer
 		}
 		return answer, err

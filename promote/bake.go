@@ -10,7 +10,8 @@ import (
 )
 
 // How often a baking step is looked at, and how long it may be anything but
-// good before that counts as bad. Argo CD's own restarts take a few seconds.
+// good before that counts as bad, or go on past its end where nobody can compare it
+// with Git. Argo CD's own restarts take a few seconds.
 const (
 	bakeInterval = 5 * time.Second
 	bakeGrace    = 30 * time.Second
@@ -48,8 +49,13 @@ func bake(ctx context.Context, long time.Duration, holds func(context.Context) e
 		}
 		err := holds(ctx)
 		var passing transient
+		var blind uncompared
 		switch {
 		case err == nil:
+			lastGood = time.Now()
+		case errors.As(err, &blind) && time.Since(until) >= bakeGrace:
+			return inconclusive{err}
+		case errors.As(err, &blind):
 			lastGood = time.Now()
 		case !errors.As(err, &passing) || time.Since(lastGood) >= bakeGrace:
 			return err

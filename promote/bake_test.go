@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,11 @@ func states(list ...argo.CommitState) []argo.Verdict {
 	return verdicts
 }
 
+// uncomparable are verdicts of an Argo CD that cannot compare what is live as intended.
+func uncomparable(times int) []argo.Verdict {
+	return slices.Repeat([]argo.Verdict{{State: argo.Wait, Trouble: "comparison", Intended: true, Reason: "as told"}}, times)
+}
+
 func TestBake(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -74,6 +80,9 @@ func TestBake(t *testing.T) {
 		"does not recover":               {time.Hour, states(argo.Live, argo.Wait), 35 * time.Second, "no longer live: as told"},
 		"cannot be seen any more":        {time.Hour, states(argo.Live, unseen), 35 * time.Second, "connection refused"},
 		"cannot be seen at the end":      {10 * time.Second, states(argo.Live, unseen), 35 * time.Second, "connection refused"},
+		"cannot be compared for a while": {time.Minute, append(append(states(argo.Live), uncomparable(8)...), states(argo.Live)...), time.Minute, ""},
+		"cannot be compared at the end": {10 * time.Second, append(states(argo.Live), uncomparable(1)...), 40 * time.Second,
+			"inconclusive: the live Service is as the commit says, but nobody knows whether the commit still stands: as told"},
 		"can be seen again past the end": {10 * time.Second, states(argo.Live, unseen, unseen, argo.Live), 20 * time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,8 @@ func (i infra) intent(commit string, want expected) argo.Intent {
 
 // carries tells whether a commit that Argo CD compared still shows what ours
 // does. One that does not is older (argo.ErrBehind) as long as the branch's tip
-// shows it; else somebody has changed it.
+// shows it; else somebody has changed it. No commit stands for one that Argo CD could
+// not compare: the tip alone tells.
 func (i infra) carries(want expected) func(context.Context, string) (bool, error) {
 	known := map[string]bool{} // what a commit shows does not change
 	shown := func(ctx context.Context, at gitops.Snapshot) (bool, error) {
@@ -59,13 +60,15 @@ func (i infra) carries(want expected) func(context.Context, string) (bool, error
 	var asked time.Time
 	var tipShows bool
 	return func(ctx context.Context, other string) (bool, error) {
-		snapshot, err := i.commits.At(ctx, other)
-		if err != nil && !errors.Is(err, gitops.ErrNotFound) {
-			return false, err
-		}
-		if err == nil {
-			if ours, err := shown(ctx, snapshot); ours || err != nil {
-				return ours, err
+		if other != "" {
+			snapshot, err := i.commits.At(ctx, other)
+			if err != nil && !errors.Is(err, gitops.ErrNotFound) {
+				return false, err
+			}
+			if err == nil {
+				if ours, err := shown(ctx, snapshot); ours || err != nil {
+					return ours, err
+				}
 			}
 		}
 		if time.Since(asked) > tipPause {

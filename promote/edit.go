@@ -16,7 +16,7 @@ import (
 // shows it. It is run again when the branch has moved: the tip must show the
 // step before, or this one already.
 func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
-	now, err := knative.Read(ctx, tip.Tree, plan.Overlay, plan.Service)
+	now, err := toEdit(ctx, tip, plan.Target)
 	if err != nil {
 		return nil, err
 	}

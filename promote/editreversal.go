@@ -29,7 +29,7 @@ func (e edited) warning(to destination) string {
 // editReversal edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func editReversal(ctx context.Context, c Config, back reversal, tip gitops.Snapshot) (edited, error) {
-	now, err := knative.Read(ctx, tip.Tree, back.Overlay, back.Service)
+	now, err := toEdit(ctx, tip, back.Target)
 	if err != nil {
 		return edited{}, err
 	}

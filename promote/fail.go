@@ -39,7 +39,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return isFreeze(cause) || isNotYet(cause) || isUnmerged(cause) || isGuard(cause) || r.barred != nil && errors.Is(cause, r.barred)
+	return isFreeze(cause) || isNotYet(cause) || isUnmerged(cause) || isGuard(cause) || isUnrendered(cause) || r.barred != nil && errors.Is(cause, r.barred)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.
@@ -71,7 +71,7 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	reversals, err := r.rollBack(ctx, cause)
+	reversals, err := r.rollBack(ctx, cause, 0)
 	if !r.committed() && (err == nil || isSuperseded(err)) {
 		return ending{cause: cause} // the run was cancelled before its first commit
 	}

@@ -80,10 +80,47 @@ func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bo
 		}
 	}
 	state, err := i.read(ctx, at)
+	if withdrawn(at, i.Overlay, err) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
 	return want.shownBy(state, record), nil
+}
+
+// withdrawn tells whether an overlay cannot be read because a commit has it no more, or
+// has no more the Service in it.
+func withdrawn(at gitops.Snapshot, overlay string, err error) bool {
+	if err == nil {
+		return false
+	}
+	_, gone := fs.Stat(at.Tree, overlay)
+	return errors.Is(gone, fs.ErrNotExist) || errors.Is(err, knative.ErrNoService)
+}
+
+// toEdit is the overlay at a tip that is to be edited. What somebody has taken out is
+// theirs; what does not render may render again.
+func toEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
+	state, err := knative.Read(ctx, tip.Tree, target.Overlay, target.Service)
+	switch {
+	case withdrawn(tip, target.Overlay, err):
+		return nil, superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
+	case err != nil && ctx.Err() == nil:
+		return nil, unrendered{err}
+	}
+	return state, err
+}
+
+// unrendered is a tip whose overlay does not render.
+type unrendered struct{ error }
+
+// Unwrap gives the reason.
+func (u unrendered) Unwrap() error { return u.error }
+
+func isUnrendered(err error) bool {
+	_, is := errors.AsType[unrendered](err)
+	return is
 }
 
 // withImages is an overlay with the images set, or as it is when none are given.

@@ -24,18 +24,26 @@ func becomesLive(ctx context.Context, cluster Cluster, at *Position, limit time.
 	wait, stop := context.WithTimeoutCause(ctx, limit, errWait)
 	defer stop()
 	began := time.Now()
-	seen, err := cluster.Await(wait, at.Intent, say)
+	var last argo.Verdict
+	seen, err := cluster.Await(wait, at.Intent, func(v argo.Verdict) { last = v; say(v) })
 	at.Observed = seen
 	if err == nil {
 		return fmt.Sprintf("live and ready after %s", time.Since(began).Round(100*time.Millisecond)), nil
 	}
 	if errors.Is(context.Cause(wait), errWait) {
 		err = fmt.Errorf("not live after %s: %w", limit, err)
+		if last.Intended {
+			err = inconclusive{err}
+		}
 	}
 	return "", err
 }
 
 var errWait = errors.New("the wait-timeout is over")
+
+// uncompared is what Argo CD cannot compare with Git, and is as the commit says as far
+// as anybody sees.
+type uncompared struct{ error }
 
 // staysLive looks once, and logs what it sees when that changes.
 func staysLive(cluster Cluster, verdicts func() func(argo.Verdict)) func(context.Context, *Position) error {
@@ -55,6 +63,10 @@ func staysLive(cluster Cluster, verdicts func() func(argo.Verdict)) func(context
 			return fmt.Errorf("no longer good: %s", verdict.Reason)
 		case argo.Wait:
 			say(verdict)
+			if verdict.Intended {
+				at.Observed = seen
+				return uncompared{fmt.Errorf("the live Service is as the commit says, but nobody knows whether the commit still stands: %s", verdict.Reason)}
+			}
 			return transient{fmt.Errorf("no longer live: %s", verdict.Reason)}
 		}
 		at.Observed = seen

@@ -187,7 +187,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
-		hash, made, err = r.commit(ctx, edits)
+		hash, made, err = r.commitRendered(ctx, edits, r.WaitTimeout)
 		next, causes := overridden(err)
 		if next == "" || slices.Contains(over, next) {
 			return hash, made, err

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -57,6 +59,21 @@ func merge(edits []edit) gitops.Change {
 		return all, nil
 	}
 	return change
+}
+
+// commitRendered is commit, tried again for some time while a tip does not render: what
+// somebody has broken, somebody corrects.
+func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Duration) (hash string, made bool, err error) {
+	for until := time.Now().Add(patience); ; {
+		hash, made, err = r.commit(ctx, edits)
+		if !isUnrendered(err) || !time.Now().Before(until) {
+			return hash, made, err
+		}
+		r.say("waiting until it renders: %v", err)
+		if sleep.For(ctx, min(tipPause, time.Until(until))) != nil {
+			return hash, made, err
+		}
+	}
 }
 
 // commit publishes the edits in one commit. Where a tip shows all of them

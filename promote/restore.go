@@ -13,7 +13,7 @@ import (
 func (r *run) restore(ctx context.Context, cause error) error {
 	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout+r.reviewTime())
 	defer stop()
-	reversals, err := r.rollBack(own, cause)
+	reversals, err := r.rollBack(own, cause, r.WaitTimeout)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,9 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 	return func() { close(ended) }
 }
 
-// rollBack commits what was there before the promotion.
-func (r *run) rollBack(ctx context.Context, cause error) ([]*reversal, error) {
+// rollBack commits what was there before the promotion. Patience is how long it waits for
+// a tip that does not render.
+func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
 	var reversals []*reversal
 	for _, p := range r.parts {
 		if p.stays {
@@ -69,7 +70,7 @@ func (r *run) rollBack(ctx context.Context, cause error) ([]*reversal, error) {
 	for _, b := range reversals {
 		b.apart = len(reversals) > 1
 	}
-	if err := r.reverse(ctx, reversals); err != nil {
+	if err := r.reverse(ctx, reversals, patience); err != nil {
 		return nil, err
 	}
 	kept := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.lost != nil })

@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -28,15 +29,16 @@ type reversal struct {
 	position *Position // where it is asked whether it is live
 }
 
-// reverse commits the destinations and says what must become true.
-func (r *run) reverse(ctx context.Context, reversals []*reversal) error {
+// reverse commits the destinations and says what must become true. Patience is how long
+// it waits for a tip that does not render.
+func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
 	var edits []edit
 	for _, b := range reversals {
 		if e := b.begin(ctx); !b.done {
 			edits = append(edits, e)
 		}
 	}
-	commit, made, err := r.commit(ctx, edits)
+	commit, made, err := r.commitRendered(ctx, edits, patience)
 	for _, b := range reversals {
 		if err != nil || b.lost != nil {
 			b.log.unseen()
@@ -100,6 +102,7 @@ func (b *reversal) expect() error {
 	}
 	commit := b.log.entry().Commit
 	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: record.Promotion}
+	b.position.Intent.Restores = true
 	b.position.Intent.RollsBack = b.infra.rollsBack(b.rolledBack())
 	return nil
 }

@@ -43,7 +43,7 @@ func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
 
 // rollBackTo commits the rollback and waits until it is live.
 func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
-	if err := r.reverse(ctx, reversals); err != nil {
+	if err := r.reverse(ctx, reversals, 0); err != nil {
 		return ending{cause: err}
 	}
 	if err := r.confirm(ctx, reversals); err != nil {

@@ -137,6 +137,9 @@ func withoutNotes(objects []object) []object {
 	return plain
 }
 
+// ErrNoService is an overlay that renders, but not the Service that is looked for.
+var ErrNoService = errors.New("it renders no Knative Service")
+
 // find returns the Knative Service of this name. An empty name stands for the
 // only one there is.
 func find(objects []object, name string) (object, error) {
@@ -161,12 +164,12 @@ func find(objects []object, name string) (object, error) {
 	case len(services) == 0 && len(old) > 0:
 		return nil, fmt.Errorf("it renders %s, of a version that Knative Serving does not have any more; write apiVersion: %s", strings.Join(old, ", "), servingAPI)
 	case len(services) == 0:
-		return nil, errors.New("it renders no Knative Service (serving.knative.dev/v1)")
+		return nil, fmt.Errorf("%w (serving.knative.dev/v1)", ErrNoService)
 	case name == "" || len(found) > 1:
 		return nil, fmt.Errorf("it renders several Knative Services: %s; a promotion moves one that its name alone identifies", strings.Join(services, ", "))
 	}
 	slices.Sort(names)
-	return nil, fmt.Errorf("it renders no Knative Service %q, only %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%w %q, only %s", ErrNoService, name, strings.Join(names, ", "))
 }
 
 // Services names the Knative Services of a render.
