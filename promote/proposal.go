@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/policy"
@@ -45,28 +46,72 @@ func (p Proposal) ChangesPolicies(changed []string) bool {
 	return p.asksPolicies() && slices.ContainsFunc(changed, func(file string) bool { return policy.Matches(p.config.Policies, file) })
 }
 
-// Overlay finds what is wrong with an overlay as the head renders it. Each object
-// that the base rendered too is an update of that.
+// Overlay finds what is wrong with an overlay as the head renders it: in its
+// manifests, and what of it the base does not have. Each object that the base
+// rendered too is an update of that.
 func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []byte) ([]check.Finding, error) {
-	was, err := knative.Rendered(p.head.Tree, overlay, before)
+	facts, err := p.facts(p.head, overlay, after, "")
 	if err != nil {
 		return nil, err
 	}
-	is, err := knative.Rendered(p.head.Tree, overlay, after)
-	if err != nil {
+	if facts.Before, err = knative.Rendered(p.base.Tree, overlay, before, ""); err != nil {
 		return nil, err
 	}
 	limited, stop := context.WithTimeout(ctx, policiesTime)
 	defer stop()
-	denials, err := p.policies.Evaluate(limited, was.Objects(), is.Objects(), "")
+	facts.Denials, err = p.policies.Evaluate(limited, facts.Before.Objects(), facts.Overlay.Objects(), "")
 	if err != nil {
 		return nil, tooLong(ctx, err)
 	}
-	facts := check.Facts{
-		Request: check.Request{Overlay: overlay, Strict: p.config.Strict, PodSecurity: p.config.PodSecurity, Policies: p.config.Policies},
-		Commit:  p.head.Commit.Hash, Tree: p.head.Tree, Before: was, Overlay: is, Denials: denials,
+	brought, err := p.brought(ctx, overlay, before, after)
+	return append(check.Proposed(facts, p.config.Skip...), brought...), err
+}
+
+// brought is what the head breaks of the rules that need no more than files, for
+// each Service of the overlay.
+func (p Proposal) brought(ctx context.Context, overlay string, before, after []byte) ([]check.Finding, error) {
+	services, err := knative.Services(after)
+	if err != nil {
+		return nil, err
 	}
-	return check.Proposed(facts, p.config.Skip...), nil
+	if len(services) == 0 {
+		services = []string{""}
+	}
+	outsideBefore, _ := kustomize.Outside(ctx, p.base.Tree, overlay) // may be new, or not render
+	outsideAfter, _ := kustomize.Outside(ctx, p.head.Tree, overlay)  // has been rendered
+	var all []check.Finding
+	for _, service := range services {
+		was, err := p.facts(p.base, overlay, before, service)
+		if err != nil {
+			return nil, err
+		}
+		is, err := p.facts(p.head, overlay, after, service)
+		if err != nil {
+			return nil, err
+		}
+		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
+		for _, finding := range check.Brought(was, is, p.config.Skip...) {
+			if !slices.Contains(all, finding) { // of the overlay, whatever the Service
+				all = append(all, finding)
+			}
+		}
+	}
+	return all, nil
+}
+
+// facts are what the files of a commit say of an overlay and of a Service in it.
+func (p Proposal) facts(at gitops.Snapshot, overlay string, rendered []byte, service string) (check.Facts, error) {
+	state, err := knative.Rendered(at.Tree, overlay, rendered, service)
+	c := p.config
+	facts := check.Facts{
+		Request: check.Request{
+			Overlay: overlay, CandidateTag: c.CandidateTag, KeepPrevious: c.KeepPrevious, Probed: c.Probe.Path != "",
+			Strict: c.Strict, PodSecurity: c.PodSecurity, Policies: c.Policies,
+		},
+		Commit: at.Commit.Hash, Tree: at.Tree, Overlay: state, Next: state,
+	}
+	facts.Request.Service = service
+	return facts, err
 }
 
 // A FileChange is what a Proposal changes of a file of the infra repository that

@@ -44,15 +44,25 @@ func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, err
 	return s.with(ctx, nil)
 }
 
-// Rendered is an overlay that has been rendered already, with whatever Services
-// there are in it. It is for looking at its objects: no Service is found in it,
-// and an edit of it fails.
-func Rendered(tree fs.FS, overlay string, manifest []byte) (*State, error) {
+// Rendered is an overlay that has been rendered already, for looking at its objects
+// and at the Service of this name, which need not be there: an edit of it fails.
+// What the Service is without the tool's own patches is known where there are none.
+func Rendered(tree fs.FS, overlay string, manifest []byte, service string) (*State, error) {
 	decoded, err := decode(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", overlay, err)
 	}
-	return &State{Overlay: overlay, Manifest: manifest, tree: tree, decoded: decoded}, nil
+	s := &State{Overlay: overlay, Manifest: manifest, tree: tree, decoded: decoded, name: service}
+	if service == "" {
+		return s, nil
+	}
+	if found, err := find(withoutNotes(decoded), service); err == nil {
+		s.service = found
+	}
+	if !s.Owned() {
+		s.plain = s.service
+	}
+	return s, nil
 }
 
 // with returns the State with these files edited too, rendered again.

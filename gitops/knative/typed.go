@@ -14,6 +14,9 @@ import (
 
 // typed converts a rendered Service to Knative's own type.
 func typed(o object) (*servingv1.Service, error) {
+	if o == nil {
+		return nil, errors.New("there is no Knative Service")
+	}
 	raw, err := json.Marshal(o)
 	if err != nil {
 		return nil, err

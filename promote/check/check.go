@@ -69,12 +69,6 @@ func Rules() []Rule {
 // first.
 func Run(facts Facts, skip ...string) []Finding { return run(Rules(), facts, skip) }
 
-// Proposed asks those rules that need to know no more than the files of a change
-// of the infra repository: about its manifests, its windows and its pipeline file.
-func Proposed(facts Facts, skip ...string) []Finding {
-	return run(slices.Concat(manifestRules(), frozenRules(), pipelineRules()), facts, skip)
-}
-
 func run(rules []Rule, facts Facts, skip []string) []Finding {
 	var all []Finding
 	for _, rule := range rules {

@@ -77,14 +77,19 @@ func findInvalid(f Facts) []Finding {
 		return nil
 	}
 	at := f.inService(namedField(refusal.Error())...)
-	return []Finding{{
+	finding := Finding{
 		Problem: fmt.Sprintf("Knative refuses Service %s as overlay %s renders it", f.Overlay.Service(), f.Overlay.Overlay),
 		Effect: "Argo CD cannot sync what is in Git now. A promotion may correct it, as far as it writes the revision's name and the traffic itself, " +
 			"but one that fails cannot be rolled back: what was there before is refused too.",
 		Evidence: refusal.Error(),
 		Fix:      "Correct the field that it names.",
 		File:     at.File, Line: at.Line,
-	}}
+	}
+	if f.Before != nil {
+		finding.Severity = Error
+		finding.Effect = "Argo CD cannot sync it: nothing of the change becomes live, and a promotion that fails cannot be rolled back to it."
+	}
+	return []Finding{finding}
 }
 
 var (
@@ -152,8 +157,8 @@ func findNotNormal(f Facts) []Finding {
 }
 
 // notNormal are the fields of the Service that Argo CD takes for out of sync, as
-// far as it does. Where they are asked for strictly, those that no Service has
-// are findUnknown's.
+// far as it does. Where they are asked for strictly, and where a change is
+// proposed, those that no Service has are findUnknown's.
 func (f Facts) notNormal() []knative.Respelling {
 	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced {
 		return nil
@@ -163,7 +168,7 @@ func (f Facts) notNormal() []knative.Respelling {
 		return nil
 	}
 	return slices.DeleteFunc(all, func(r knative.Respelling) bool {
-		return r.Path == selector || f.serverSideDiff() && !r.Unknown() || f.overlooks(r.Path) || f.Request.Strict && r.Unknown()
+		return r.Path == selector || f.serverSideDiff() && !r.Unknown() || f.overlooks(r.Path) || (f.Request.Strict || f.Before != nil) && r.Unknown()
 	})
 }
 

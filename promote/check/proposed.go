@@ -1,0 +1,46 @@
+package check
+
+import (
+	"regexp"
+	"slices"
+)
+
+// proposedRules are asked about all that a change of the infra repository leads
+// to: its manifests, its windows and its pipeline file.
+func proposedRules() []Rule {
+	return slices.Concat(manifestRules(), frozenRules(), pipelineRules())
+}
+
+// Proposed asks about the outcome of a change of the infra repository whether its
+// manifests, its windows and its pipeline file are right.
+func Proposed(facts Facts, skip ...string) []Finding {
+	return run(proposedRules(), facts, skip)
+}
+
+// Brought is what all other rules find after a change of the infra repository and
+// did not find before it, as far as the files tell. A rule that needs to know more
+// than the facts have finds nothing. What is only good to know is left out: a pull
+// request is not the place for it.
+func Brought(before, after Facts, skip ...string) []Finding {
+	known := map[string]bool{}
+	for _, finding := range run(otherRules(), before, skip) {
+		known[finding.said()] = true
+	}
+	return slices.DeleteFunc(run(otherRules(), after, skip), func(f Finding) bool {
+		return f.Severity == Info || known[f.said()]
+	})
+}
+
+// otherRules are those that Proposed does not ask.
+func otherRules() []Rule {
+	return slices.DeleteFunc(Rules(), func(rule Rule) bool {
+		return slices.ContainsFunc(proposedRules(), func(proposed Rule) bool { return proposed.ID == rule.ID })
+	})
+}
+
+var lineNumber = regexp.MustCompile(`:\d+:`)
+
+// said is the finding without the lines of files, which any change moves.
+func (f Finding) said() string {
+	return f.Rule + "\n" + f.Problem + "\n" + lineNumber.ReplaceAllString(f.Evidence, ":")
+}
