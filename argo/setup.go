@@ -30,6 +30,9 @@ type Setup struct {
 	// Owners are the other Applications that the token sees, that come from the
 	// same repository and that deploy the same Service.
 	Owners []App
+	// Others are the other Applications that the token sees that deploy the target's
+	// source, to whichever cluster and namespace.
+	Others []App
 
 	// Can says what the token may do.
 	Can map[Right]bool
@@ -51,6 +54,7 @@ const (
 	PartWindows   Part = "Windows"
 	PartOverrides Part = "Overrides"
 	PartOwners    Part = "Owners"
+	PartOthers    Part = "Others"
 	PartRights    Part = "Can"
 	PartAnonymous Part = "Anonymous"
 )
@@ -71,17 +75,19 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 		PartVersion: c.readVersion, PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides,
 		PartAnonymous: c.readUser, PartRights: c.rightsReader(append(further, MaySync, MayUpdate, MayDelete, MayUpdateProject)...),
 		PartOwners: func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
+		PartOthers: c.othersReader(target.Source),
 	})
 	return setup, nil
 }
 
 // Essentials is the part of Setup that can stop a promotion of an Application
-// that was read already. It takes five requests, of which none is large, and one
-// for each further right.
-func (c *Client) Essentials(ctx context.Context, app *v1alpha1.Application, further ...Right) Setup {
-	setup := Setup{App: app, Expires: c.expires, Unread: map[Part]error{}}
+// that was read already. It takes six requests, of which one is for all
+// Applications that the token sees, and one for each further right.
+func (c *Client) Essentials(ctx context.Context, target Target, known *v1alpha1.Application, further ...Right) Setup {
+	setup := Setup{App: known, Expires: c.expires, Unread: map[Part]error{}}
 	setup.read(ctx, map[Part]reader{
 		PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides, PartRights: c.rightsReader(append(further, MaySync)...),
+		PartOthers: c.othersReader(target.Source),
 	})
 	return setup
 }

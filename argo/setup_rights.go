@@ -104,7 +104,7 @@ func (s *Setup) question(right Right) *accountpkg.CanIRequest {
 	return &accountpkg.CanIRequest{Resource: "applications", Action: string(right), Subresource: object}
 }
 
-// ownersTimeout bounds the only question whose answer grows with the number of
+// ownersTimeout bounds a question whose answer grows with the number of
 // Applications.
 const ownersTimeout = 5 * time.Second
 
@@ -130,6 +130,21 @@ func (c *Client) readOwners(ctx context.Context, s *Setup, service string) error
 		}
 	}
 	return nil
+}
+
+// othersReader looks for other Applications that deploy a source.
+func (c *Client) othersReader(source Source) reader {
+	return func(ctx context.Context, s *Setup) error {
+		ctx, stop := context.WithTimeout(ctx, ownersTimeout)
+		defer stop()
+		all, err := c.Applications(ctx, source)
+		for _, app := range all {
+			if app.Name != s.App.Name || app.Namespace != s.App.Namespace {
+				s.Others = append(s.Others, app)
+			}
+		}
+		return err
+	}
 }
 
 func sameCluster(a, b v1alpha1.ApplicationDestination) bool {

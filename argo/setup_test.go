@@ -138,7 +138,18 @@ func TestSetupFindsOtherOwners(t *testing.T) {
 	other("elsewhere", func(a *v1alpha1.Application) { a.Spec.Destination.Server = "https://other.example.test" })
 	other("namespace", func(a *v1alpha1.Application) { a.Status.Resources[0].Namespace = "staging" })
 	other("pruning", func(a *v1alpha1.Application) { a.Status.Resources[0].RequiresPruning = true })
+	other("staging", func(a *v1alpha1.Application) {
+		a.Spec.Source.Path, a.Status.Resources[0].Namespace = "apps/web-b/overlays/staging", "staging"
+	})
+	in.Source = Source{RepoURL: s.observed.App.Spec.Source.RepoURL, Path: s.observed.App.Spec.Source.Path}
 	setup := s.read(t, in)
+	var others []string
+	for _, app := range setup.Others {
+		others = append(others, app.Name)
+	}
+	if want := []string{"twin", "elsewhere", "namespace", "pruning"}; !slices.Equal(others, want) {
+		t.Errorf("others: got %q, want %q", others, want)
+	}
 	want := []App{{Name: "twin", Namespace: s.observed.App.Namespace, Project: "default"}}
 	if diff := cmp.Diff(want, setup.Owners); diff != "" {
 		t.Errorf("owners (-want +got):\n%s", diff)

@@ -43,6 +43,7 @@ type Config struct {
 
 	Preflight Preflight
 	Skip      []string // rules of the check that are not asked
+	OnlyThis  bool     // go on where other Applications deploy the overlay too, at which nobody looks
 
 	SLO         slo.Objective // zero: what the requests of the run itself are judged by is the default
 	Analysis    analysis.Inputs

@@ -97,7 +97,7 @@ func (p *part) facts(ctx context.Context) check.Facts {
 			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
 			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.cronJobs(),
 			Signer: p.Signer, ByAPI: p.ByAPI, ForgeKey: p.ForgeKey, Mode: p.Mode, Merge: p.Merge,
-			Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
+			OnlyThis: p.OnlyThis, Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
 		},
 		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Planned: p.planned, Service: p.at.Live,
 		Unread: map[string]error{},

@@ -64,7 +64,7 @@ func (a *around) Setup(context.Context, argo.Target, *v1alpha1.Application, ...a
 	return a.setup, a.setupErr
 }
 
-func (a *around) Essentials(context.Context, *v1alpha1.Application, ...argo.Right) argo.Setup {
+func (a *around) Essentials(context.Context, argo.Target, *v1alpha1.Application, ...argo.Right) argo.Setup {
 	return a.setup
 }
 

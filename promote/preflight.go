@@ -75,7 +75,9 @@ func (p *part) preflight(ctx context.Context) error {
 	facts.Outside, _ = kustomize.Outside(ctx, p.at.Tree, p.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, preflightTime)
 	defer stop()
-	p.gather(asked, &facts, func() (argo.Setup, error) { return p.Setup.Essentials(asked, p.at.App, p.furtherRights()...), nil })
+	p.gather(asked, &facts, func() (argo.Setup, error) {
+		return p.Setup.Essentials(asked, p.Target.Target, p.at.App, p.furtherRights()...), nil
+	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}

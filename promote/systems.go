@@ -63,7 +63,7 @@ type Cluster interface {
 // few requests what can stop a promotion, and whether the token has further rights.
 type SetupReader interface {
 	Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) (argo.Setup, error)
-	Essentials(ctx context.Context, known *v1alpha1.Application, further ...argo.Right) argo.Setup
+	Essentials(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) argo.Setup
 }
 
 // PushRight tells whether the infra repository takes a push, without one.

@@ -186,7 +186,7 @@ func TestMayStartJobs(t *testing.T) {
 		w := start(t, adjust)
 		w.withCronJob("smoke", "v1")
 		client := w.newClient(token)
-		setup := client.Essentials(w.auth(), w.settledApplication(), argo.MayStartJobs)
+		setup := client.Essentials(w.auth(), argo.Target{}, w.settledApplication(), argo.MayStartJobs)
 		if may, asked := setup.Can[argo.MayStartJobs]; may != want || !asked || len(setup.Unread) > 0 {
 			t.Errorf("got %v, want %v, unread %v", setup.Can, want, setup.Unread)
 		}

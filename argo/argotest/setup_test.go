@@ -106,7 +106,7 @@ func TestWrongTokenLearnsLittle(t *testing.T) {
 	if got.Version == "" || !got.Anonymous || got.Can != nil || got.Project != nil || got.Windows != nil || got.Overrides != nil {
 		t.Errorf("got %+v", got)
 	}
-	for _, part := range []argo.Part{argo.PartRights, argo.PartProject, argo.PartWindows, argo.PartOverrides, argo.PartOwners} {
+	for _, part := range []argo.Part{argo.PartRights, argo.PartProject, argo.PartWindows, argo.PartOverrides, argo.PartOwners, argo.PartOthers} {
 		if got.Unread[part] == nil {
 			t.Errorf("nothing says why %s was not read", part)
 		}
@@ -142,8 +142,8 @@ func TestEssentials(t *testing.T) {
 	known := w.settledApplication()
 	client := w.newClient(token)
 	asked.Store(0)
-	got := client.Essentials(t.Context(), known)
-	if n := asked.Load(); n != 5 {
+	got := client.Essentials(t.Context(), argo.Target{}, known)
+	if n := asked.Load(); n != 6 {
 		t.Errorf("it took %d requests", n)
 	}
 	if diff := cmp.Diff(map[argo.Right]bool{argo.MaySync: false}, got.Can); diff != "" {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // push, `processes` where each run has a process of its own, as it has in the background, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
 // `polls` for an Argo CD that finds commits by itself within seconds, or
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
-// a second environment, `qa on` for a third one, `staging elsewhere` for one with an Argo CD of its own.
+// a second environment, `qa on` for a third one, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own.
 func TestScripts(t *testing.T) {
 	var checked atomic.Int32
 	t.Cleanup(func() {
@@ -85,6 +85,7 @@ type setting struct {
 	readOnly      bool
 	staging       bool
 	qa            bool
+	twin          bool // a second Application of the overlay, in another namespace
 	elsewhere     bool // staging has an Argo CD of its own
 	polls         bool
 	processes     bool // each run of the program has a process of its own
@@ -109,6 +110,8 @@ func readSetting(workDir string) (setting, error) {
 			s.autoSync = value != "off"
 		case "qa":
 			s.qa = true
+		case "twin":
+			s.twin = true
 		case "staging":
 			s.staging, s.elsewhere = true, value == "elsewhere"
 		case "read-only":

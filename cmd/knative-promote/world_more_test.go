@@ -13,6 +13,9 @@ func (w *world) more() []argotest.App {
 	if w.qa {
 		apps = append(apps, argotest.App{Name: "qa-app", Path: "apps/product-import/overlays/qa", DestinationNamespace: "qa", AutoSync: true, SelfHeal: true})
 	}
+	if w.twin {
+		apps = append(apps, argotest.App{Name: "twin-app", Path: w.path, DestinationNamespace: "production-eu", AutoSync: true, SelfHeal: true})
+	}
 	return apps
 }
 

@@ -96,6 +96,7 @@ type Request struct {
 	Also         []string // objects that may move with the image
 	Shifts       bool     // traffic goes through steps below 100 %
 	KeepPrevious bool
+	OnlyThis     bool          // other Applications of the overlay are left alone on purpose
 	Strict       bool          // a field that no kind has stops a promotion
 	PodSecurity  string        // the pod security standard to hold: baseline, restricted, or empty: none
 	Policies     []string      // patterns of the files with policies

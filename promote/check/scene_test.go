@@ -173,6 +173,7 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 		Version      string
 		BuildOptions string
 		Owners       []argo.App
+		Others       []argo.App
 		Can          map[argo.Right]bool
 		Anonymous    bool
 		Expires      time.Time
@@ -180,6 +181,7 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 	}
 	s.read(t, "setup", &rest)
 	setup.Version, setup.Owners, setup.Can, setup.Expires = rest.Version, rest.Owners, rest.Can, rest.Expires
+	setup.Others = rest.Others
 	setup.Anonymous, setup.BuildOptions = rest.Anonymous, rest.BuildOptions
 	setup.Unread = map[argo.Part]error{}
 	for part, why := range rest.Unread {

@@ -63,6 +63,7 @@ var partNames = map[argo.Part]string{
 	argo.PartWindows:   "the sync windows",
 	argo.PartOverrides: "the resource customizations of argocd-cm",
 	argo.PartOwners:    "the other Applications",
+	argo.PartOthers:    "the other Applications of the overlay",
 	argo.PartRights:    "what the token may do",
 	argo.PartAnonymous: "whose token it is",
 }

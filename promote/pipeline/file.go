@@ -63,7 +63,7 @@ var guards = []string{
 
 // free are the inputs whose values the file says for whoever is given none.
 var free = []string{
-	"application", "project", "argocd-server", "argocd-root-path", "probe-connect", "prometheus", "candidate-tag", "keep-previous", "statuses", "deployments",
+	"application", "project", "argocd-server", "argocd-root-path", "probe-connect", "prometheus", "candidate-tag", "keep-previous", "only-this-application", "statuses", "deployments",
 	"merge", "merge-timeout", "commit", "wait-for-source", "wait-for-data", "timeout", "wait-timeout",
 }
 

@@ -210,6 +210,8 @@ func (s *Settings) before() []Input {
 			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
 		{Name: "skip-checks", Example: "not-looked-at", Value: bind(&p.Skip, parseRules),
 			Usage: "rules that `check` and the preflight leave out, by name, with commas or one per line"},
+		{Name: "only-this-application", Default: "false", Example: "true", For: []Command{Promote, Check}, Value: bind(&p.OnlyThis, parseBool),
+			Usage: "go on where other Applications deploy the same overlay, as in other clusters: each commit goes to all of them, and the gates look at this one alone"},
 		{Name: "policies", Example: "policies/*.yaml", For: []Command{Promote, Check, Diff}, Value: bind(&p.Policies, parsePatterns),
 			Usage: "files of the infra repository with ValidatingAdmissionPolicies, as patterns, with commas or one per line: what they deny stops a promotion before its first commit"},
 		{Name: "pod-security", Example: "restricted", For: []Command{Promote, Check, Diff}, Value: bind(&p.PodSecurity, oneOf("baseline", "restricted")),
