@@ -113,6 +113,11 @@ func stateRules() []Rule {
 			Summary: "several Applications deploy the Service",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#fail-the-sync-if-a-shared-resource-is-found",
 		},
+		{
+			ID: "overlay-shared", Severity: Info, Find: findOthers,
+			Summary: "several Applications deploy the overlay, and a promotion looks at one of them",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Cluster/",
+		},
 	}
 }
 
@@ -137,7 +142,7 @@ func findSkipped(f Facts) []Finding {
 		Problem:  fmt.Sprintf("Application %s is annotated %s: \"true\"", f.application(), annotation),
 		Effect:   "Argo CD neither compares nor syncs it: no commit of a promotion is ever seen.",
 		Evidence: "metadata.annotations of the Application",
-		Fix:      fmt.Sprintf("kubectl -n %s annotate application %s %s-", f.appNamespace(), f.application(), annotation),
+		Fix:      f.annotateApplication(annotation, ""),
 	}}
 }
 
@@ -159,6 +164,10 @@ func findConditions(f Facts) []Finding {
 			finding.Severity = Error
 			finding.Effect = "Argo CD does not sync the Application until somebody corrects it."
 		case v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionUnknownError, v1alpha1.ApplicationConditionDeletionError:
+			if argo.Denied(c.Message) != "" {
+				finding.Severity = Error
+				finding.Effect = "It does not pass by itself: Argo CD compares by a dry run, which is refused each time. No commit becomes live, also not one that rolls back."
+			}
 		case v1alpha1.ApplicationConditionSyncError:
 			finding.Effect = "What is in Git now is not live, and Argo CD does not try it again. A promotion's first commit is tried anew, together with it."
 		default:
@@ -173,6 +182,9 @@ func findConditions(f Facts) []Finding {
 
 // explained tells whether another rule finds what a condition reports.
 func (f Facts) explained(message string) bool {
+	if strings.Contains(message, immutable) && len(findOwned(f)) > 0 {
+		return true
+	}
 	if strings.Contains(message, noProtocol) {
 		return len(findPortsWithoutProtocol(f)) > 0
 	}

@@ -32,6 +32,10 @@ func appliedRules() []Rule {
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff",
 		},
 		{
+			ID: "server-side-apply-annotations", Severity: Warning, Find: findOwned, Link: options + "#respect-ignore-difference-configs",
+			Summary: "Argo CD owns Knative's own annotations of the Service, and Git does not have them",
+		},
+		{
 			ID: "server-side-apply-overwrites", Severity: Info, Find: findOverwriting, Link: options + "#respect-ignore-difference-configs",
 			Summary: "ServerSideApply with ignored differences, without RespectIgnoreDifferences",
 		},
@@ -49,6 +53,7 @@ func appliedRules() []Rule {
 const (
 	syncOptions    = "argocd.argoproj.io/sync-options"
 	compareOptions = "argocd.argoproj.io/compare-options"
+	trackingID     = "argocd.argoproj.io/tracking-id"
 	creator        = "serving.knative.dev/creator"
 )
 
@@ -83,9 +88,11 @@ func findPortsWithoutProtocol(f Facts) []Finding {
 			port, container, f.Request.Service, f.application()),
 		Effect:   "Argo CD cannot compare the Service: ComparisonError, sync status Unknown. It syncs nothing, neither a promotion nor its rollback.",
 		Evidence: "spec.syncPolicy.syncOptions of the Application, no " + compareOptions + ": ServerSideDiff=true",
-		Fix: "Write `protocol: TCP` beside containerPort. Or switch server-side diff on:\n" +
-			fmt.Sprintf("kubectl -n %s annotate application %s %s=ServerSideDiff=true", f.appNamespace(), f.application(), compareOptions),
-		File: at.File, Line: at.Line,
+		Fix:      "Write `protocol: TCP` beside containerPort.",
+		File:     at.File, Line: at.Line,
+	}
+	if f.mayCompareOnServer() {
+		finding.Fix += " Or switch server-side diff on:\n" + f.compareOnServer()
 	}
 	switch condition := conditionWith(f.Setup.App, noProtocol); {
 	case condition != nil:
@@ -129,7 +136,7 @@ func conditionWith(app *v1alpha1.Application, text string) *v1alpha1.Application
 func findSwitched(f Facts) []Finding {
 	service := rendered(f.Next)
 	if !f.serverSide() || f.Service == nil || service == nil || len(service.Annotations) > 0 ||
-		f.Service.Annotations["argocd.argoproj.io/tracking-id"] != "" || f.Service.Annotations[creator] == "" {
+		f.Service.Annotations[trackingID] != "" || f.Service.Annotations[creator] == "" {
 		return nil
 	}
 	owned := false
@@ -156,13 +163,17 @@ func findStructuredDiff(f Facts) []Finding {
 	if !f.structured() {
 		return nil
 	}
-	return []Finding{{
+	finding := Finding{
 		Problem: fmt.Sprintf("Application %s uses ServerSideApply without ServerSideDiff", f.application()),
-		Effect: "None for promotions. A Service whose template is not written out is OutOfSync for ever, because Knative's defaults inside the list of containers " +
-			"count as differences; the first promotion writes them out.",
+		Effect: "What Knative adds inside the list of containers counts as a difference. A Service whose template does not write it out is OutOfSync after every " +
+			"sync, and a promotion, which writes out most of it, may not see its commits live.",
 		Evidence: "spec.syncPolicy.syncOptions of the Application, no " + compareOptions + ": ServerSideDiff=true (it may be on for all Applications, which cannot be seen)",
-		Fix:      fmt.Sprintf("kubectl -n %s annotate application %s %s=ServerSideDiff=true", f.appNamespace(), f.application(), compareOptions),
-	}}
+		Fix:      f.compareOnServer(),
+	}
+	if !f.mayCompareOnServer() {
+		finding.Fix = "Not ServerSideDiff=true as long as syncs keep what is ignored: Knative refuses the dry run that it compares by."
+	}
+	return []Finding{finding}
 }
 
 func findOverwriting(f Facts) []Finding {
@@ -221,7 +232,7 @@ func findReplace(f Facts) []Finding {
 		Effect: "Knative refuses every sync (\"annotation value is immutable: metadata.annotations." + creator + "\"), because a replacement from Git lacks its " +
 			"annotations: a promotion fails at its first step.",
 		Evidence: "Replace=true in spec.syncPolicy.syncOptions of application " + f.application(),
-		Fix:      "Take the option away, in Git if that is where the Application comes from:\nkubectl -n " + f.appNamespace() + " edit application " + f.application(),
+		Fix:      "Take the option away, in Git if that is where the Application comes from:\n" + f.editApplication("spec.syncPolicy.syncOptions without Replace=true"),
 	}
 	if bySelf {
 		at := f.inService("metadata", "annotations", syncOptions)

@@ -118,11 +118,12 @@ func (f Facts) ignoredFinding(i ignoring, what string) Finding {
 	if respects(f.Setup.App) {
 		evidence += "\nspec.syncPolicy.syncOptions has RespectIgnoreDifferences=true"
 	}
-	return Finding{
-		Problem:  fmt.Sprintf("Argo CD is told to ignore %s (%s)", what, i.text),
-		Evidence: evidence,
-		Fix:      "Take the entry away, in Git if that is where it comes from, or at once:\n" + i.remove,
+	fix := "Take it away, in Git if that is where it comes from, or at once:\n" + i.remove
+	if f.serverSide() && respects(f.Setup.App) {
+		evidence += "\nspec.syncPolicy.syncOptions has ServerSideApply=true: Argo CD comes to own all that is ignored"
+		fix = f.disown()
 	}
+	return Finding{Problem: fmt.Sprintf("Argo CD is told to ignore %s (%s)", what, i.text), Evidence: evidence, Fix: fix}
 }
 
 // findUnclear asks a person about what only jq could tell. Nothing that

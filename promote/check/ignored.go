@@ -52,14 +52,13 @@ func (f Facts) ignored() []ignoring {
 	if f.Setup.App == nil {
 		return nil
 	}
-	for i, entry := range f.Setup.App.Spec.IgnoreDifferences {
-		if !f.isService(entry.Group, entry.Kind) || entry.Name != "" && entry.Name != f.Request.Service ||
-			entry.Namespace != "" && entry.Namespace != f.namespace() {
-			continue
+	for _, i := range f.ignoringEntries() {
+		entry := f.Setup.App.Spec.IgnoreDifferences[i]
+		where := fmt.Sprintf("spec.ignoreDifferences[%d] of application %s", i, f.application())
+		remove := func(list string, item int, text string) string {
+			return f.patchApplication(removal(entry, fmt.Sprintf("/spec/ignoreDifferences/%d", i), list, item, text))
 		}
-		at := fmt.Sprintf("spec.ignoreDifferences[%d]", i)
-		remove := f.patchApplication(fmt.Sprintf(`[{"op": "remove", "path": "/spec/ignoreDifferences/%d"}]`, i))
-		all = append(all, ignorings(at+" of application "+f.application(), remove, entry.JSONPointers, entry.JQPathExpressions, entry.ManagedFieldsManagers)...)
+		all = append(all, ignorings(where, remove, entry.JSONPointers, entry.JQPathExpressions, entry.ManagedFieldsManagers)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Setup.Overrides)) {
 		group, kind, found := strings.Cut(key, "/")
@@ -68,7 +67,9 @@ func (f Facts) ignored() []ignoring {
 		}
 		ignore := f.Setup.Overrides[key].IgnoreDifferences
 		at := "resource.customizations.ignoreDifferences." + customization(key)
-		remove := "kubectl -n " + f.argocd() + " edit configmap argocd-cm   # " + at
+		remove := func(string, int, string) string {
+			return "kubectl -n " + f.argocd() + " edit configmap argocd-cm   # " + at
+		}
 		all = append(all, ignorings(at+" in argocd-cm", remove, ignore.JSONPointers, ignore.JQPathExpressions, ignore.ManagedFieldsManagers)...)
 	}
 	return all
@@ -88,17 +89,31 @@ func (f Facts) isService(group, kind string) bool {
 	return glob.Match(group, servingGroup) && glob.Match(kind, "Service")
 }
 
-func ignorings(where, remove string, pointers, expressions, managers []string) []ignoring {
+// removal is the JSON patch that takes one item of an entry away, or the entry where
+// it has no other. It fails where the item is not there any more.
+func removal(entry v1alpha1.ResourceIgnoreDifferences, at, list string, item int, text string) string {
+	if len(entry.JSONPointers)+len(entry.JQPathExpressions)+len(entry.ManagedFieldsManagers) == 1 {
+		return fmt.Sprintf(`[{"op": "remove", "path": %q}]`, at)
+	}
+	at = fmt.Sprintf("%s/%s/%d", at, list, item)
+	value, err := json.Marshal(text)
+	if err != nil || strings.Contains(text, "'") { // which ends the patch in a shell
+		return fmt.Sprintf(`[{"op": "remove", "path": %q}]`, at)
+	}
+	return fmt.Sprintf(`[{"op": "test", "path": %q, "value": %s}, {"op": "remove", "path": %q}]`, at, value, at)
+}
+
+func ignorings(where string, remove func(list string, item int, text string) string, pointers, expressions, managers []string) []ignoring {
 	var all []ignoring
-	for _, pointer := range pointers {
-		all = append(all, ignoring{where: where, text: pointer, remove: remove, path: jsonpointer.Split(pointer)})
+	for i, pointer := range pointers {
+		all = append(all, ignoring{where: where, text: pointer, remove: remove("jsonPointers", i, pointer), path: jsonpointer.Split(pointer)})
 	}
-	for _, expression := range expressions {
+	for i, expression := range expressions {
 		path, ok := jqPath(expression)
-		all = append(all, ignoring{where: where, text: expression, remove: remove, path: path, unclear: !ok})
+		all = append(all, ignoring{where: where, text: expression, remove: remove("jqPathExpressions", i, expression), path: path, unclear: !ok})
 	}
-	for _, manager := range managers {
-		all = append(all, ignoring{where: where, text: "fields of manager " + manager, remove: remove, manager: manager})
+	for i, manager := range managers {
+		all = append(all, ignoring{where: where, text: "fields of manager " + manager, remove: remove("managedFieldsManagers", i, manager), manager: manager})
 	}
 	return all
 }

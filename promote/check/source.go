@@ -161,7 +161,7 @@ func findGeneratePaths(f Facts) []Finding {
 		Problem:  fmt.Sprintf("%s of Application %s leaves out the overlay", v1alpha1.AnnotationKeyManifestGeneratePaths, f.application()),
 		Effect:   "Argo CD takes a commit that touches none of these paths for one that changes nothing: it calls the promotion's commits Synced without applying them.",
 		Evidence: fmt.Sprintf("%q does not cover %s", value, overlay),
-		Fix:      fmt.Sprintf("Name the overlay and its bases:\nkubectl -n %s annotate --overwrite application %s '%s=.;../../base'", f.appNamespace(), f.application(), v1alpha1.AnnotationKeyManifestGeneratePaths),
+		Fix:      "Name the overlay and its bases:\n" + f.annotateApplication(v1alpha1.AnnotationKeyManifestGeneratePaths, ".;../../base"),
 	}}
 }
 

@@ -26,7 +26,7 @@ func findOutOfSync(f Facts) []Finding {
 	if operation.Phase.Failed() || isRefused(operation) {
 		return f.failedSync(operation)
 	}
-	if !f.comparedSince() || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || len(findNotNormal(f)) > 0 || len(findSelector(f)) > 0 || len(f.unchangeable()) > 0 {
+	if !f.comparedSince() || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
 		return nil
 	}
 	finding := Finding{
@@ -35,10 +35,19 @@ func findOutOfSync(f Facts) []Finding {
 		Evidence: "Argo CD says so, and that the sync of this commit has succeeded." + f.unlike(),
 		Fix:      "See what differs, and write it as the cluster has it, or have it ignored:\nargocd app diff " + f.application(),
 	}
+	if missing, err := f.Overlay.MissingDefaults(f.Service); f.structured() && f.mayCompareOnServer() && err == nil && missing != nil {
+		finding.Evidence += "\nThe Application has ServerSideApply and no ServerSideDiff: what Knative adds inside the list of containers counts as a difference."
+		finding.Fix = "Let Argo CD ask the API server what a sync would change:\n" + f.compareOnServer()
+	}
 	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal { // else somebody may have changed it in the cluster
 		finding.Severity = Error
 	}
 	return []Finding{finding}
+}
+
+// differsOtherwise tells whether another rule knows why the Service is out of sync.
+func (f Facts) differsOtherwise() bool {
+	return len(findNotNormal(f)) > 0 || len(findSelector(f)) > 0 || len(f.unchangeable()) > 0 || len(findOwned(f)) > 0
 }
 
 // comparedSince tells whether Argo CD has compared the Application after its

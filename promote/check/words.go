@@ -42,16 +42,6 @@ func (f Facts) namespace() string {
 	return ""
 }
 
-// patchApplication is a command that applies a JSON patch to the Application.
-func (f Facts) patchApplication(patch string) string {
-	return fmt.Sprintf("kubectl -n %s patch application %s --type json -p '%s'", f.appNamespace(), f.application(), patch)
-}
-
-// mergeApplication is a command that applies a JSON merge patch to it.
-func (f Facts) mergeApplication(patch string) string {
-	return fmt.Sprintf("kubectl -n %s patch application %s --type merge -p '%s'", f.appNamespace(), f.application(), patch)
-}
-
 // span is a time as people say it, to the minute.
 func span(d time.Duration) string {
 	if days := d / (24 * time.Hour); days >= 2 {
