@@ -99,6 +99,24 @@ func (p *part) loadAnalysis(ctx context.Context) error {
 	return badInput("analysis, at commit %.10s: %w", began, wrong[0])
 }
 
+// measurable wants the measurements to fit into the run's time, before the first
+// commit: what is under way is measured as far as it comes.
+func (p *part) measurable(ctx context.Context) error {
+	deadline, limited := ctx.Deadline()
+	if !limited || len(p.Analysis.Entries) == 0 || p.resumed() {
+		return nil
+	}
+	least := p.suite.Least(analysis.Step{}) // the candidate's
+	for _, step := range p.Steps {
+		least += p.suite.Least(analysis.Step(step))
+	}
+	if left := time.Until(deadline); least > left {
+		return badInput("timeout: the measurements of the analysis, and what the steps must stay good for, take %s, and the run has %s left; "+
+			"expected a longer timeout, for example %s, or fewer steps or measurements", least, left.Round(time.Second), 2*least)
+	}
+	return nil
+}
+
 // whereItBegan is the tree of the commit where the promotion began. Where history
 // was rewritten and that commit is gone, it is the tip's.
 func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {

@@ -32,6 +32,9 @@ func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.parts {
 		err := p.loadAnalysis(ctx)
 		if p.unread = err; err == nil {
+			err = p.measurable(ctx)
+		}
+		if err == nil {
 			err = p.preflight(ctx)
 		}
 		if r.barred == nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/gitops/oneline"
 )
 
 // object is one rendered Kubernetes object as data.
@@ -164,12 +165,28 @@ func find(objects []object, name string) (object, error) {
 	case len(services) == 0 && len(old) > 0:
 		return nil, fmt.Errorf("it renders %s, of a version that Knative Serving does not have any more; write apiVersion: %s", strings.Join(old, ", "), servingAPI)
 	case len(services) == 0:
-		return nil, fmt.Errorf("%w (serving.knative.dev/v1)", ErrNoService)
+		return nil, fmt.Errorf("%w (serving.knative.dev/v1)%s", ErrNoService, only(objects))
 	case name == "" || len(found) > 1:
 		return nil, fmt.Errorf("it renders several Knative Services: %s; a promotion moves one that its name alone identifies", strings.Join(services, ", "))
 	}
 	slices.Sort(names)
 	return nil, fmt.Errorf("%w %q, only %s", ErrNoService, name, strings.Join(names, ", "))
+}
+
+// only are the objects of a render without a Service, in words.
+func only(objects []object) string {
+	const most = 5
+	var names []string
+	for _, o := range objects[:min(len(objects), most)] {
+		names = append(names, o.id())
+	}
+	switch {
+	case names == nil:
+		return ", it is empty"
+	case len(objects) > most:
+		names = append(names, fmt.Sprintf("%d more", len(objects)-most))
+	}
+	return oneline.Of(", only "+strings.Join(names, ", "), 500)
 }
 
 // Services names the Knative Services of a render.

@@ -27,6 +27,31 @@ func Folder(tree fs.FS, dir string) (string, error) {
 	return at, err
 }
 
+// instead says what to do with a folder that has something else than a kustomization.
+func instead(tree fs.FS, dir string) string {
+	const most = 5
+	entries, err := fs.ReadDir(tree, path.Clean(dir))
+	if err != nil {
+		return ""
+	}
+	var manifests []string
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case name == "Chart.yaml":
+			return "; it is a Helm chart: commit what the chart renders to, in a folder with a kustomization that names it in resources"
+		case !entry.IsDir() && (path.Ext(name) == ".yaml" || path.Ext(name) == ".yml") && !strings.HasPrefix(name, "."):
+			manifests = append(manifests, name)
+		}
+	}
+	switch {
+	case len(manifests) == 0:
+		return ""
+	case len(manifests) > most:
+		manifests = append(manifests[:most], "…")
+	}
+	return fmt.Sprintf("; it has manifests without one: add kustomization.yaml with resources: [%s]", strings.Join(manifests, ", "))
+}
+
 // File returns the name of the kustomization in the folder dir of tree: kustomization.yaml, kustomization.yml or
 // Kustomization. There must be exactly one.
 func File(tree fs.FS, dir string) (string, error) {
@@ -41,8 +66,8 @@ func File(tree fs.FS, dir string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("looking for the kustomization of %s: %w: expected %s", dir, fs.ErrNotExist,
-			strings.Join(konfig.RecognizedKustomizationFileNames(), ", "))
+		return "", fmt.Errorf("looking for the kustomization of %s: %w: expected %s%s", dir, fs.ErrNotExist,
+			strings.Join(konfig.RecognizedKustomizationFileNames(), ", "), instead(tree, dir))
 	case 1:
 		return found[0], nil
 	}

@@ -57,7 +57,7 @@ func (f file) pluginConfig(content []byte) error {
 		case config.Kind != yaml.MappingNode:
 			return fmt.Errorf("a document is %s; expected the configuration of a builtin plugin", kindName(config))
 		case apiVersion != "builtin":
-			return fmt.Errorf("%s %s is a plugin; only kustomize's builtin ones are run, no programs and containers", apiVersion, kind)
+			return fmt.Errorf("%s %s is a plugin; only kustomize's builtin ones are run, no programs and containers; what it makes can come from another source of the Application", apiVersion, kind)
 		case strings.HasPrefix(kind, "Helm"):
 			return fmt.Errorf("%s: Helm charts are not rendered; commit what the chart renders to", kind)
 		}

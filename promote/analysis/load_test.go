@@ -36,7 +36,8 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range metrics {
-			fmt.Fprintf(&out, "%s, patience %s\n", describe(t, m), suite.Patience(analysis.Step{Percent: 100, Bake: 10 * time.Minute}, 5*time.Minute))
+			fmt.Fprintf(&out, "%s, least %s, patience %s\n", describe(t, m), suite.Least(analysis.Step{Percent: 100}),
+				suite.Patience(analysis.Step{Percent: 100, Bake: 10 * time.Minute}, 5*time.Minute))
 		}
 		return out.String()
 	})

@@ -193,6 +193,22 @@ func (s Suite) Patience(step Step, wait time.Duration) time.Duration {
 	return longest
 }
 
+// Least is the shortest that a run takes in which all is good.
+func (s Suite) Least(step Step) time.Duration {
+	merged, _ := s.merge(step.Percent)
+	if merged == nil {
+		return step.Bake
+	}
+	metrics, _, _ := merged.Resolve(s.values(sample.values(time.Time{})))
+	longest := step.Bake
+	for _, m := range metrics {
+		if !m.Endless() && m.ConsecutiveSuccessLimit == 0 { // which may end it before
+			longest = max(longest, m.InitialDelay+time.Duration(m.Count-1)*m.Interval)
+		}
+	}
+	return longest
+}
+
 // Metrics are those that are measured, with their arguments as they are now.
 func (a Analysis) Metrics() ([]template.Metric, error) {
 	metrics, _, wrong := a.merged.Resolve(a.values())

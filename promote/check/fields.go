@@ -54,7 +54,9 @@ func misfitsOf(o unstructured.Unstructured) []misfit {
 	if err != nil {
 		return nil
 	}
-	return misfits(o.Object, typeOf(typed), nil)
+	return slices.DeleteFunc(misfits(o.Object, typeOf(typed), nil), func(m misfit) bool {
+		return len(m.steps) == 1 && m.steps[0] == sopsField // which whoever decrypts the file takes out
+	})
 }
 
 func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) Finding {

@@ -45,6 +45,11 @@ func overlayRules() []Rule {
 			Summary: "the overlay renders a Secret with its values",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/secret-management/",
 		},
+		{
+			ID: "secret-encrypted", Severity: Warning, Find: findEncrypted,
+			Summary: "the overlay renders a Secret that SOPS has encrypted, which nobody decrypts",
+			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/secret-management/",
+		},
 	}
 }
 

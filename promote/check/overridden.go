@@ -78,7 +78,11 @@ func findImageOverridden(f Facts) []Finding {
 	for _, o := range f.overridings() {
 		for _, text := range o.kustomize.Images {
 			image, err := kustomize.ParseImage(string(text))
-			if err != nil || !slices.ContainsFunc(f.Next.Images(), func(used string) bool { return sameName(used, image) }) {
+			if err != nil {
+				found = append(found, o.unreadableImage(string(text)))
+				continue
+			}
+			if !slices.ContainsFunc(f.Next.Images(), func(used string) bool { return sameName(used, image) }) {
 				continue
 			}
 			finding := o.finding(fmt.Sprintf("The image %s of Service %s is set outside of the overlay", text, f.Request.Service), string(text))
@@ -88,6 +92,15 @@ func findImageOverridden(f Facts) []Finding {
 		}
 	}
 	return found
+}
+
+// unreadableImage is about an entry that is no image as it stands.
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/util/kustomize/kustomize.go#L182-L197
+func (o overriding) unreadableImage(text string) Finding {
+	finding := o.finding(fmt.Sprintf("The image %s is set outside of the overlay, and is none as it stands", text), text)
+	finding.Effect = "Argo CD fills in variables of its own, such as ${ARGOCD_APP_REVISION}, and nothing for any other. Where that makes an image of the Service, it wins over the " +
+		"image that a promotion writes into the kustomization; where kustomize takes it for none, Argo CD cannot render the overlay at all."
+	return finding
 }
 
 // sameName tells whether an entry of images: matches an image that a container

@@ -31,7 +31,37 @@ func findSecrets(f Facts) []Finding {
 			Effect:   "Whoever may read the infra repository reads them, also in its history, in Argo CD's cache and in reports of what a commit changes.",
 			Evidence: fmt.Sprintf("%s of the Secret: %s (base64 is no encryption)", field, strings.Join(plain, ", ")),
 			Fix: "Change these credentials, since the history keeps them, and let the cluster get them from elsewhere: " +
-				"a SealedSecret, an ExternalSecret, or a file that SOPS has encrypted.",
+				"by a SealedSecret or an ExternalSecret.",
+			File: at.File, Line: at.Line,
+		})
+	}
+	return found
+}
+
+// sopsField is what SOPS adds to an object that it has encrypted.
+const sopsField = "sops"
+
+func encrypted(o unstructured.Unstructured) bool {
+	_, sops := o.Object[sopsField]
+	return sops
+}
+
+// findEncrypted knows that kustomize decrypts nothing, and that Argo CD runs plugins
+// only for sources that it does not render with kustomize, or that kustomize would
+// have to be asked to run.
+func findEncrypted(f Facts) []Finding {
+	var found []Finding
+	for _, o := range objects(f.Overlay) {
+		if o.GetAPIVersion() != "v1" || o.GetKind() != "Secret" || !encrypted(o) {
+			continue
+		}
+		at := f.where("v1", "Secret", o.GetName(), sopsField)
+		found = append(found, Finding{
+			Problem:  fmt.Sprintf("overlay %s renders Secret %s as SOPS has encrypted it", f.Overlay.Overlay, o.GetName()),
+			Effect:   "kustomize does not decrypt it, so the API server gets what is encrypted: it refuses values in data that are not base64, and takes those in stringData as they stand.",
+			Evidence: "the field sops of the Secret",
+			Fix: "Leave encrypted files to what decrypts them: render them in another source of the Application, by its plugin, or have the cluster get the values by a SealedSecret " +
+				"or an ExternalSecret.",
 			File: at.File, Line: at.Line,
 		})
 	}
@@ -41,7 +71,7 @@ func findSecrets(f Facts) []Finding {
 // plainKeys are the keys of a Secret with readable values, and the field that
 // the first of them stands in.
 func plainKeys(o unstructured.Unstructured) (field string, plain []string) {
-	if _, sops := o.Object["sops"]; sops {
+	if encrypted(o) {
 		return "", nil
 	}
 	for _, in := range []string{"stringData", "data"} {

@@ -33,6 +33,11 @@ func trafficRules() []Rule {
 			Link:    "https://knative.dev/docs/serving/rolling-out-latest-revision/",
 		},
 		{
+			ID: "certificate-anew", Severity: Info, Find: findCertificate,
+			Summary: "the candidate's host needs a certificate anew with each promotion, where Knative issues one for each host",
+			Link:    "https://knative.dev/docs/serving/encryption/external-domain-tls/",
+		},
+		{
 			ID: "host-too-long", Severity: Error, Find: findLongHost,
 			Summary: "a tag makes a host name that Knative cannot serve",
 			Link:    "https://pkg.go.dev/knative.dev/networking/pkg/config#pkg-constants",

@@ -235,11 +235,11 @@ func (s *Settings) checkCredentials(given origins) string {
 // checkApplication says what the check needs to compare with Argo CD.
 func (s *Settings) checkApplication(given origins) string {
 	switch {
-	case s.Command != Check || given.source("argocd-server") == "":
+	case s.Command != Check && s.Command != Diff || s.DiffsCheckout() || given.source("argocd-server") == "":
 		return ""
 	case !given.has("application"):
-		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a check of the overlay alone", given.source("argocd-server"))
-	case s.Remote.URL == "":
+		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a %s of the overlay alone", given.source("argocd-server"), s.Command)
+	case s.Command == Check && s.Remote.URL == "":
 		return "repository: missing: the Application is compared with it; set repository, for example: acme/infra"
 	}
 	return ""

@@ -1,0 +1,105 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/acme/knative-promote/promote/check"
+)
+
+// TestGuides takes Applications as public guides write them, for which no
+// promotion begins, and does what the findings say and nothing else. A promotion in
+// steps and a rollback must work then.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	four := []string{
+		"/status", "/spec/traffic", "/metadata/annotations/serving.knative.dev~1creator", "/metadata/annotations/serving.knative.dev~1lastModifier",
+	}
+	bare := odd("        ports: [{containerPort: 8000, protocol: TCP}]\n")
+	for name, layout := range map[string]func(*layout){
+		"respecting": func(l *layout) {
+			bare(l)
+			l.ignore(four...)
+			l.option("ServerSideApply=true")
+			l.option("RespectIgnoreDifferences=true")
+		},
+		"respecting all but the traffic": func(l *layout) {
+			bare(l)
+			l.ignore(four[0], four[2], four[3])
+			l.option("ServerSideApply=true")
+			l.option("RespectIgnoreDifferences=true")
+			l.annotate("argocd.argoproj.io/compare-options", "ServerSideDiff=true")
+		},
+		"server-side": func(l *layout) {
+			bare(l)
+			l.option("ServerSideApply=true")
+		},
+		"client-side": func(l *layout) {
+			bare(l)
+			l.ignore(four...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSiteNamed(t, nameOf(t.Name()), layout)
+			s.touch()
+			s.promoteAsCheckSays("v2.0.0")
+			s.settled("v2.0.0")
+			s.begin("rollback").wait().exits(0)
+			s.settled("v1.0.0")
+		})
+	}
+}
+
+// touch is a change of the template by somebody, the second sync.
+func (s *site) touch() {
+	s.Helper()
+	commit := s.push("Scale", map[string]string{"./patches/scale.yaml": replaced(s.T, s.read("./patches/scale.yaml"), `"10"`, `"11"`)})
+	s.refresh()
+	s.eventually("Argo CD has looked at the commit", func() bool {
+		revision, _, _ := unstructured.NestedString(s.application().Object, "status", "operationState", "syncResult", "revision")
+		return revision == commit
+	})
+}
+
+// promoteAsCheckSays promotes, and does what the preflight says until it stops
+// nothing any more.
+func (s *site) promoteAsCheckSays(tag string) {
+	s.Helper()
+	var done []string
+	for end := time.Now().Add(8 * time.Minute); time.Now().Before(end); {
+		r := s.promote(tag, "steps=10,100")
+		if r.Code != 13 {
+			s.Logf("done before: %q", done)
+			r.exits(0)
+			return
+		}
+		for _, f := range s.errors() {
+			s.paste(f.Fix)
+			done = append(done, f.Rule)
+			break // the others may be gone with it
+		}
+		time.Sleep(10 * time.Second) // until Argo CD has synced and compared, as a person waits
+	}
+	s.Fatalf("the preflight still stops promotions after %q", done)
+}
+
+// errors are those that check finds now.
+func (s *site) errors() []check.Finding {
+	s.Helper()
+	file := filepath.Join(s.TempDir(), "findings.json")
+	s.begin("check", "image="+s.Image+":v2.0.0", "format=json", "output="+file, "fail-on=never").wait().exits(0)
+	text, err := os.ReadFile(file)
+	s.must(err)
+	var report check.Report
+	s.must(json.Unmarshal(text, &report))
+	return slices.DeleteFunc(report.Findings, func(f check.Finding) bool { return f.Severity != check.Error })
+}
