@@ -178,7 +178,7 @@ func only(objects []object) string {
 	const most = 5
 	var names []string
 	for _, o := range objects[:min(len(objects), most)] {
-		names = append(names, o.id())
+		names = append(names, o.key()) // a Kubernetes Service is none of Knative's
 	}
 	switch {
 	case names == nil:

@@ -26,7 +26,10 @@ func TestFile(t *testing.T) {
 		{[]string{"kustomization.yaml"}, "kustomization.yaml", ""},
 		{[]string{"kustomization.yml", "other.yaml"}, "kustomization.yml", ""},
 		{[]string{"Kustomization"}, "Kustomization", ""},
-		{[]string{"other.yaml"}, "", "looking for the kustomization of a/b: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization"},
+		{[]string{"README.md"}, "", "looking for the kustomization of a/b: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization"},
+		{[]string{"other.yaml", "web.yml"}, "", "looking for the kustomization of a/b: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization; it has manifests without one: add kustomization.yaml with resources: [other.yaml, web.yml]"},
+		{[]string{"1.yaml", "2.yaml", "3.yaml", "4.yaml", "5.yaml", "6.yaml"}, "", "looking for the kustomization of a/b: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization; it has manifests without one: add kustomization.yaml with resources: [1.yaml, 2.yaml, 3.yaml, 4.yaml, 5.yaml, …]"},
+		{[]string{"Chart.yaml", "values.yaml"}, "", "looking for the kustomization of a/b: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization; it is a Helm chart: commit what the chart renders to, in a folder with a kustomization that names it in resources"},
 		{[]string{"kustomization.yaml", "Kustomization"}, "", "looking for the kustomization of a/b: found kustomization.yaml and Kustomization; kustomize wants exactly one, remove the others"},
 	} {
 		files := fstest.MapFS{}

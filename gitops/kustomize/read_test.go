@@ -39,7 +39,7 @@ func TestReadErrors(t *testing.T) {
 		"unknown": `reading unknown/kustomization.yaml: invalid Kustomization: json: unknown field "resource"`,
 		"list":    "reading list/kustomization.yaml: invalid Kustomization: json: cannot unmarshal array into Go value of type types.Kustomization",
 		"two":     "looking for the kustomization of two: found kustomization.yaml and Kustomization; kustomize wants exactly one, remove the others",
-		"none":    "looking for the kustomization of none: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization",
+		"none":    "looking for the kustomization of none: file does not exist: expected kustomization.yaml, kustomization.yml, Kustomization; it has manifests without one: add kustomization.yaml with resources: [service.yaml]",
 	} {
 		if _, err := kustomize.Read(tree, dir); err == nil || err.Error() != want {
 			t.Errorf("%s: error %v, want %s", dir, err, want)

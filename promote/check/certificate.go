@@ -12,12 +12,8 @@ func findCertificate(f Facts) []Finding {
 		f.Service.Annotations[off] == "true" {
 		return nil
 	}
-	host := f.Service.Status.URL.Host
-	if label := f.Service.Labels["networking.knative.dev/visibility"]; label == "cluster-local" {
-		return nil
-	}
 	return []Finding{{
-		Problem: fmt.Sprintf("Service %s is served by https, and each promotion asks for the host %s-%s anew", f.Request.Service, tag, host),
+		Problem: fmt.Sprintf("Service %s is served by https, and each promotion asks for the host %s-%s anew", f.Request.Service, tag, f.Service.Status.URL.Host),
 		Effect: "None with a wildcard certificate, or TLS in front of Knative. Where Knative issues a certificate for each host, it deletes the candidate's when a promotion takes the tag " +
 			"away at 100 %, and the next promotion is live when a new one is there, which may take longer than wait-timeout. Let's Encrypt issues the same one five times in seven days.",
 		Evidence: fmt.Sprintf("status.url of the live Service: %s", f.Service.Status.URL),
