@@ -22,7 +22,8 @@ const (
 // and an event would tell of what it waits for.
 //
 // It helps where Argo CD would stand still: it syncs where auto-sync is off, and where
-// auto-sync has done nothing for ten seconds and no sync window is closed; it terminates
+// auto-sync has done nothing for ten seconds and no sync window is closed, or the intent is
+// to be synced by hand and the windows permit that; it terminates
 // an automated sync of an older commit that only retries what an admission webhook, a
 // policy or its schema refused, and any sync of a commit that the intent rolls back. Else
 // it never touches what a person started. Where the token may not do this, the reason says so and
@@ -226,6 +227,9 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 		w.sent = map[string]bool{}
 	}
 	w.sent[key], w.note = true, ""
+	if cmd == syncHand {
+		w.note = "auto-sync did not, as in a closed sync window, so this run has synced it by hand"
+	}
 	return nil
 }
 

@@ -42,6 +42,8 @@ func TestAwaitHelps(t *testing.T) {
 		"and it may not":                {in, off, denied, []command{syncNow, syncNow}, "the application is out of sync at b6a7fed4 and does not sync by itself: the Service web-b; syncing: not allowed"},
 		"auto-sync forgot":              {inStuck, stuck, nil, []command{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b"},
 		"a window is closed":            {inStuck, stuck, errWindow, []command{syncStuck}, "the application is out of sync at 08c13fd0: the Service web-b; a sync window is closed"},
+		"a rollback is forgotten":       {handed(inStuck), stuck, nil, []command{syncHand}, "the application is out of sync at 08c13fd0: the Service web-b; auto-sync did not, as in a closed sync window, so this run has synced it by hand"},
+		"a window for rollbacks too":    {handed(inStuck), stuck, errWindow, []command{syncHand}, "the application is out of sync at 08c13fd0: the Service web-b; a sync window is closed"},
 		"a sync does not help":          {inDrift, drifts, nil, nil, ""},
 		"an older commit blocks":        {inBehind, blocked, nil, []command{terminate}, ""},
 		"an older commit is no Service": {inBehind, invalid, nil, []command{terminate}, ""},
@@ -55,7 +57,7 @@ func TestAwaitHelps(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &play{
 					scene:  func(time.Duration, *play) (Observed, error) { return test.scene, nil },
-					refuse: map[command]error{syncNow: test.refuse, syncStuck: test.refuse},
+					refuse: map[command]error{syncNow: test.refuse, syncStuck: test.refuse, syncHand: test.refuse},
 				}
 				last, _, err := await(test.in, p, 24*time.Second, nil)
 				if !errors.Is(err, context.DeadlineExceeded) {
@@ -70,6 +72,12 @@ func TestAwaitHelps(t *testing.T) {
 			})
 		})
 	}
+}
+
+// handed is the intent as one that rolls back.
+func handed(in Intent) Intent {
+	in.Restores = true
+	return in
 }
 
 func TestAwaitTerminatesEveryAttempt(t *testing.T) {

@@ -50,6 +50,7 @@ type liveServer struct {
 	apiServer
 	observed Observed
 	windows  []string // kinds of the active ones
+	closed   bool     // for a sync by hand too
 }
 
 func (s *liveServer) GetResource(_ context.Context, q *applicationpkg.ApplicationResourceRequest) (*applicationpkg.ApplicationResourceResponse, error) {
@@ -70,7 +71,7 @@ func (s *liveServer) GetResource(_ context.Context, q *applicationpkg.Applicatio
 }
 
 func (s *liveServer) GetApplicationSyncWindows(context.Context, *applicationpkg.ApplicationSyncWindowsQuery) (*applicationpkg.ApplicationSyncWindowsResponse, error) {
-	can, manual, schedule := true, true, "* * * * *"
+	can, manual, schedule := !s.closed, true, "* * * * *"
 	answer := &applicationpkg.ApplicationSyncWindowsResponse{CanSync: &can}
 	for _, kind := range s.windows {
 		answer.ActiveWindows = append(answer.ActiveWindows, &applicationpkg.ApplicationSyncWindow{Kind: &kind, Schedule: &schedule, Duration: &schedule, ManualSync: &manual})
@@ -192,14 +193,24 @@ func TestAwaitOverTheWire(t *testing.T) {
 func TestStuckSyncRespectsWindows(t *testing.T) {
 	t.Parallel()
 	s, _ := newLiveServer(t, "out-of-sync")
-	s.windows = []string{"deny"}
+	s.windows, s.closed = []string{"deny"}, true
 	synced := 0
 	s.sync = func() error { synced++; return nil }
 	client := dial(t, s.handler(), nil)
 	if err := client.send(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}
-	s.windows = nil
+	if err := client.send(t.Context(), s.observed.App, syncHand); !errors.Is(err, errWindow) || synced != 0 {
+		t.Errorf("by hand: got %v after %d syncs", err, synced)
+	}
+	s.closed = false
+	if err := client.send(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
+		t.Errorf("got %v after %d syncs", err, synced)
+	}
+	if err := client.send(t.Context(), s.observed.App, syncHand); err != nil || synced != 1 {
+		t.Errorf("by hand: got %v after %d syncs", err, synced)
+	}
+	s.windows, synced = nil, 0
 	if err := client.send(t.Context(), s.observed.App, syncStuck); err != nil || synced != 1 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}

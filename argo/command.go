@@ -19,6 +19,7 @@ const (
 	nothing   command = ""
 	syncNow   command = "sync"      // where auto-sync is off
 	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
+	syncHand  command = "by hand"   // the same for what rolls back, also where a closed window permits a sync by hand
 	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back
 )
 
@@ -42,6 +43,8 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 		return nothing
 	case !automated(app):
 		return syncNow
+	case unchanged >= stuckAfter && in.Restores:
+		return syncHand
 	case unchanged >= stuckAfter:
 		return syncStuck
 	}

@@ -26,8 +26,9 @@ type Intent struct {
 	// when the traffic goes where it should, whatever the template is and whether or not
 	// its own revision is ready.
 	TrafficOnly bool
-	// Restores is for what was there before, so its revision has been ready: it is awaited
-	// past Knative's own deadline, which Knative lifts once a pod is ready.
+	// Restores is for what was there before. Its revision has been ready, so it is
+	// awaited past Knative's progress deadline; and where auto-sync does nothing, it is
+	// synced also while a sync window is closed that permits syncs by hand.
 	Restores bool
 	// Carries tells whether revision, which Argo CD compared and which is not Commit,
 	// still carries our values. False means superseded. For one that Argo CD shows

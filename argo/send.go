@@ -19,8 +19,8 @@ func (c *Client) send(ctx context.Context, app *v1alpha1.Application, cmd comman
 	switch cmd {
 	case terminate:
 		return c.terminate(ctx, app)
-	case syncStuck:
-		if err := c.checkWindows(ctx, app); err != nil {
+	case syncStuck, syncHand:
+		if err := c.checkWindows(ctx, app, cmd == syncHand); err != nil {
 			return err
 		}
 	}
@@ -66,14 +66,14 @@ func (c *Client) terminate(ctx context.Context, app *v1alpha1.Application) error
 	return nil
 }
 
-// checkWindows makes sure that Argo CD may sync by itself now. Its own answer CanSync is
-// about a sync by hand, which a window may allow more.
-func (c *Client) checkWindows(ctx context.Context, app *v1alpha1.Application) error {
+// checkWindows makes sure that Argo CD may sync by itself now, or by hand: its own answer
+// CanSync is about that, which a window may allow more.
+func (c *Client) checkWindows(ctx context.Context, app *v1alpha1.Application, byHand bool) error {
 	windows, err := c.windows(ctx, app)
 	if err != nil {
 		return err
 	}
-	if Closed(windows) {
+	if Closed(windows) && (!byHand || !windows.GetCanSync()) {
 		return errWindow
 	}
 	return nil

@@ -175,7 +175,7 @@ func findClosed(f Facts) []Finding {
 		finding.Problem += ", and none of the windows opens again"
 	}
 	if !f.byHand() && f.Setup.Windows.GetCanSync() {
-		finding.Fix += "\nThe window's manualSync lets people sync by hand; for commits that Argo CD is to sync by itself it changes nothing."
+		finding.Fix += "\nThe window's manualSync lets people sync by hand, and a rollback does; for the commits of a promotion, which Argo CD is to sync by itself, it changes nothing."
 	}
 	return []Finding{finding}
 }
