@@ -202,8 +202,12 @@ func (s Suite) Least(step Step) time.Duration {
 	metrics, _, _ := merged.Resolve(s.values(sample.values(time.Time{})))
 	longest := step.Bake
 	for _, m := range metrics {
-		if !m.Endless() && m.ConsecutiveSuccessLimit == 0 { // which may end it before
-			longest = max(longest, m.InitialDelay+time.Duration(m.Count-1)*m.Interval)
+		rounds := m.Count
+		if m.ConsecutiveSuccessLimit > 0 { // which ends it when it is reached
+			rounds = m.ConsecutiveSuccessLimit
+		}
+		if !m.Endless() {
+			longest = max(longest, m.InitialDelay+time.Duration(rounds-1)*m.Interval)
 		}
 	}
 	return longest

@@ -15,7 +15,7 @@ func findCertificate(f Facts) []Finding {
 	return []Finding{{
 		Problem: fmt.Sprintf("Service %s is served by https, and each promotion asks for the host %s-%s anew", f.Request.Service, tag, f.Service.Status.URL.Host),
 		Effect: "None with a wildcard certificate, or TLS in front of Knative. Where Knative issues a certificate for each host, it deletes the candidate's when a promotion takes the tag " +
-			"away at 100 %, and the next promotion is live when a new one is there, which may take longer than wait-timeout. Let's Encrypt issues the same one five times in seven days.",
+			"away at 100 %, and the next promotion may be live only when a new one is there, which may take longer than wait-timeout. Let's Encrypt issues the same one five times in seven days.",
 		Evidence: fmt.Sprintf("status.url of the live Service: %s", f.Service.Status.URL),
 		Fix: "Nothing, or let Knative issue one wildcard certificate for each namespace (namespace-wildcard-cert-selector in config-network, which needs an issuer that answers DNS-01), " +
 			"or set the input wait-timeout to longer.",

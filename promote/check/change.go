@@ -43,7 +43,7 @@ func (f Facts) changeApplication(what, command string) string {
 	case v1alpha1.ApplicationSetSchemaGroupVersionKind.Kind:
 		return fmt.Sprintf("ApplicationSet %s makes the Application and undoes what is changed in that alone. In spec.template of the ApplicationSet it is:\n%s", name, what)
 	case v1alpha1.ApplicationSchemaGroupVersionKind.Kind:
-		return fmt.Sprintf("Application %s deploys this one from Git, and its next sync undoes what is changed here alone. Change it there; until then:\n%s", name, command)
+		return fmt.Sprintf("By its label or its tracking-id Application %s deploys this one from Git, and its next sync undoes what is changed here alone. Change it there; until then:\n%s", name, command)
 	}
 	return command
 }

@@ -80,7 +80,7 @@ func TestContradictions(t *testing.T) {
 		{"diff without token", []string{"INPUT_COMMAND=diff", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a diff without the live state`},
 		{"check without token", []string{"INPUT_COMMAND=check", "INPUT_ARGOCD-TOKEN="}, `argocd-token: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set argocd-token too, or neither for a check without the live state`},
 		{"check without application", []string{"INPUT_COMMAND=check", "INPUT_APPLICATION="}, `application: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set application too, or neither for a check of the overlay alone`},
-		{"diff without application", []string{"INPUT_COMMAND=diff", "INPUT_APPLICATION="}, `application: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set application too, or neither for a diff of the overlay alone`},
+		{"diff without application", []string{"INPUT_COMMAND=diff", "INPUT_IMAGE=ghcr.io/acme/product-import:v2.0.0", "INPUT_APPLICATION="}, `application: missing: argocd-server is set (INPUT_ARGOCD-SERVER); set application too, or neither for a diff of the overlay alone`},
 		{"check of no repository", []string{"INPUT_COMMAND=check", "INPUT_REPOSITORY="}, `repository: missing: the Application is compared with it; set repository, for example: acme/infra`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
