@@ -24,16 +24,16 @@ func judgeRevisionFailed(in Intent, ob Observed) *Verdict {
 	case "ProgressDeadlineExceeded": // Knative waited this long itself
 		const format = "revision %s did not become ready in time: %s"
 		if in.Restores {
-			return wait(format+", and is awaited, as it has been ready before", ob.Revision.Name, why(ready))
+			return wait(format+", and is awaited, as it has been ready before", ob.Revision.Name, Why(ready))
 		}
 		if appliedBefore(in, ob, ready.LastTransitionTime.Inner.Time) {
-			return failed(format, ob.Revision.Name, why(ready))
+			return failed(format, ob.Revision.Name, Why(ready))
 		}
-		return troubled("revision", format, ob.Revision.Name, why(ready)) // it may try again, now that it is wanted
+		return troubled("revision", format, ob.Revision.Name, Why(ready)) // it may try again, now that it is wanted
 	case "Unschedulable": // until the cluster has grown
-		return wait("revision %s waits for a node: %s", ob.Revision.Name, why(ready))
+		return wait("revision %s waits for a node: %s", ob.Revision.Name, Why(ready))
 	}
-	return troubled("revision", "revision %s is not ready: %s", ob.Revision.Name, why(ready))
+	return troubled("revision", "revision %s is not ready: %s", ob.Revision.Name, Why(ready))
 }
 
 // appliedBefore tells whether a sync of the commit, or of the compared one, began before t.
@@ -120,9 +120,9 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 	ready := s.Status.GetCondition(apis.ConditionReady)
 	switch {
 	case ready.IsFalse():
-		return troubled("service", "%s is not ready: %s", in.Service, why(ready))
+		return troubled("service", "%s is not ready: %s", in.Service, Why(ready))
 	case !ready.IsTrue():
-		return wait("%s is becoming ready: %s", in.Service, why(ready))
+		return wait("%s is becoming ready: %s", in.Service, Why(ready))
 	}
 	created, latest := s.Status.LatestCreatedRevisionName, s.Status.LatestReadyRevisionName
 	if want := wanted(in, ob); created != want || latest != want || want == "" {
@@ -137,9 +137,9 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 func judgeRoutes(in Intent, ob Observed) *Verdict {
 	switch ready := ob.Service.Status.GetCondition(servingv1.ServiceConditionRoutesReady); {
 	case ready.IsFalse():
-		return troubled("routes", "the routes of %s are not ready: %s", in.Service, why(ready))
+		return troubled("routes", "the routes of %s are not ready: %s", in.Service, Why(ready))
 	case !ready.IsTrue():
-		return wait("the routes of %s are becoming ready: %s", in.Service, why(ready))
+		return wait("the routes of %s are becoming ready: %s", in.Service, Why(ready))
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func judgeRevision(in Intent, ob Observed) *Verdict {
 		return wait("revision %s has not been read yet", want)
 	}
 	if ready := r.Status.GetCondition(apis.ConditionReady); !ready.IsTrue() || r.Status.ObservedGeneration != r.Generation {
-		return wait("revision %s is becoming ready: %s", r.Name, why(ready))
+		return wait("revision %s is becoming ready: %s", r.Name, Why(ready))
 	}
 	switch {
 	case !hasImages(r.Spec.Containers, in.Images):
@@ -209,8 +209,8 @@ func judgeDigests(wanted []string, containers []corev1.Container, resolved []ser
 	return nil
 }
 
-// why is a condition in words.
-func why(c *apis.Condition) string {
+// Why is a condition of Knative in words, such as "ExitCode1: Container failed".
+func Why(c *apis.Condition) string {
 	if c == nil {
 		return "Knative has not said anything yet"
 	}

@@ -32,6 +32,13 @@ func (e expected) shownBy(state *knative.State, record Record) bool {
 	return (e.promotion == "" || record.is(e.promotion, e.step)) && shows(state, e.Revision, e.traffic) && e.sameImages(state)
 }
 
+// reachedBy tells whether an overlay with this record has come to it: the users'
+// shares are the same, whatever stands at 0 %.
+func (e expected) reachedBy(state *knative.State, record Record) bool {
+	traffic, err := state.Traffic()
+	return err == nil && record.is(e.promotion, e.step) && state.Revision() == e.Revision && knative.SameShares(traffic, e.traffic) && e.sameImages(state)
+}
+
 // intent is what a commit must make true in the cluster.
 func (i infra) intent(commit string, want expected) argo.Intent {
 	return argo.Intent{

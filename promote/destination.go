@@ -15,19 +15,23 @@ type destination struct {
 	Version
 	state   *knative.State // the overlay that had it; nil: only the record tells of it
 	traffic []servingv1.TrafficTarget
+	base    string                              // commit with that overlay; empty: none is known
 	live    func() (*servingv1.Revision, error) // the revision in the cluster, asked for once
-	gone    bool                                // it is not there any more
 }
 
-// before is the destination of a promotion that is rolled back: the old revision
-// by name, with the overlay of the base commit where that can be read.
+// readiness is what is known of the revision in the cluster.
+func (d destination) readiness() Readiness { return readinessOf(d.live()) }
+
+// before is the destination of a promotion that is rolled back: by name, the last
+// revision before it that had all traffic and had passed, with the overlay of that
+// commit where that can be read.
 func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
-	namespace := namespaceOf(live)
-	dest := destination{Version: plan.from, live: p.service.revisionOnce(ctx, namespace, plan.from.Revision)}
-	dest.state = p.baseOf(ctx, plan.Base, plan.from)
+	was := plan.restores()
+	dest := destination{Version: was.From, base: was.Base, live: p.service.revisionOnce(ctx, namespaceOf(live), was.From.Revision)}
+	dest.state = p.baseOf(ctx, was.Base, was.From)
+	var err error
 	if dest.state != nil && dest.state.Owned() {
-		traffic, err := dest.state.Traffic()
-		dest.traffic = p.service.withoutGone(ctx, namespace, traffic)
+		dest.traffic, err = dest.state.Traffic()
 		return dest, err
 	}
 	split, err := p.splitOf(orState(dest.state, plan.now))
@@ -35,8 +39,24 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 		return dest, err
 	}
 	split.Stable, split.Candidate = dest.Revision, ""
-	dest.traffic = p.service.withoutGone(ctx, namespace, split.Targets(p.CandidateTag, p.KeepPrevious))
+	dest.traffic = split.Targets(p.CandidateTag, p.KeepPrevious)
 	return dest, nil
+}
+
+// restores is what the plan's promotion is rolled back to. Where that had come to
+// 100 % itself and had never passed, it is what was there before.
+func (p Plan) restores() Entry {
+	entries := p.record.entries()
+	if p.record.Promotion == p.ID {
+		entries = p.record.Past
+	}
+	is := Entry{From: p.from, Base: p.Base}
+	if left := upTo(standing(entries, p.record.Cut), p.from.Revision); len(left) > 0 && left[len(left)-1].Ended != Promoted {
+		if good, _ := earlier(entries, p.record.Cut, p.from.Revision); len(good) > 0 {
+			return good[0]
+		}
+	}
+	return is
 }
 
 // baseOf is the overlay of the commit that a promotion began on. It gives the

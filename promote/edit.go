@@ -88,7 +88,7 @@ func fits(now, next *knative.State, record Record, plan Plan, i int, tip gitops.
 	switch {
 	case name != plan.To:
 		return false, superseded(tip, "the template of %s changed to %s while %s was promoted", now.Service(), name, plan.To)
-	case same && plan.expected(plan.Steps[i]).shownBy(now, record):
+	case same && plan.expected(plan.Steps[i]).reachedBy(now, record):
 		return true, nil
 	case i > 0 && !same:
 		return false, superseded(tip, "the overlay now has the images %s", strings.Join(append(now.Images(), now.InitImages()...), ", "))

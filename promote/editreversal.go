@@ -85,7 +85,7 @@ func templateReversed(ctx context.Context, c Config, back reversal, now *knative
 		if revision, err = next.NextRevision(); err != nil {
 			return nil, err
 		}
-		if dest.gone {
+		if dest.readiness().Gone {
 			traffic = retarget(traffic, dest.Revision, revision)
 		}
 	}
@@ -110,7 +110,7 @@ func templateReversed(ctx context.Context, c Config, back reversal, now *knative
 // trafficReversed is an overlay with the traffic of the destination and the
 // template as it is.
 func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.State, record Record) (*knative.State, error) {
-	if back.dest.gone {
+	if back.dest.readiness().Gone {
 		return nil, fmt.Errorf("revision %s no longer exists", back.dest.Revision)
 	}
 	if now.Revision() == "" {

@@ -73,13 +73,10 @@ func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 	if _, err := at.Now.Traffic(); err != nil {
 		return err
 	}
-	switch {
-	case !seen:
+	if !seen {
 		at.LatestReady = p.Service + "-current"
-	case at.Live != nil:
-		if at.LatestReady, err = latestReady(at.Live); err != nil {
-			return err
-		}
+	} else if at.Live != nil {
+		at.LatestReady = at.Live.Status.LatestReadyRevisionName
 	}
 	plan, err := NewPlan(p.Config, at)
 	if err != nil {

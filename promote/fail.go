@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -21,7 +22,11 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	for _, p := range r.parts {
 		p.stop()
 	}
-	switch {
+	switch down := r.down(); {
+	case down != nil && isGate(cause):
+		return heldFor(cause, down)
+	case isDown(cause):
+		return ending{cause: cause, hold: r.committed()}
 	case !r.restorable():
 		return ending{cause: cause}
 	case r.cancelled(ctx):
@@ -33,7 +38,31 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	case r.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
 	}
-	return ending{cause: cause, back: true, failed: r.restore(ctx, cause)}
+	err := r.restore(ctx, cause)
+	if isDown(err) {
+		return heldFor(cause, err)
+	}
+	return ending{cause: cause, back: true, failed: err}
+}
+
+// heldFor leaves the traffic where it is although a gate has failed, as Knative
+// could not route to what it would be rolled back to.
+func heldFor(cause, down error) ending {
+	return ending{cause: fmt.Errorf("%w; not rolled back: %w", cause, down), hold: true}
+}
+
+// down is why nothing that the run has committed can be rolled back: the old
+// revisions were not Ready when it began. Nil: something can, or for another reason.
+func (r *run) down() (err error) {
+	for _, p := range r.parts {
+		switch {
+		case !p.stays:
+			return nil
+		case p.plan.down != nil:
+			err = p.named(p.plan.down)
+		}
+	}
+	return err
 }
 
 // heldBack tells whether a step was not published because something forbids it:
@@ -72,7 +101,7 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
 	reversals, err := r.rollBack(ctx, cause, 0)
-	if !r.committed() && (err == nil || isSuperseded(err)) {
+	if isDown(err) || !r.committed() && (err == nil || isSuperseded(err)) {
 		return ending{cause: cause} // the run was cancelled before its first commit
 	}
 	if err == nil {

@@ -3,14 +3,12 @@ package promote
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // A liveService is what Argo CD can tell of the target's Service.
@@ -47,19 +45,6 @@ const revisionTime = 2 * time.Second
 // revisionOnce asks for a revision when it is needed, and once only.
 func (s liveService) revisionOnce(ctx context.Context, namespace, name string) func() (*servingv1.Revision, error) {
 	return sync.OnceValues(func() (*servingv1.Revision, error) { return s.revision(ctx, namespace, name) })
-}
-
-// withoutGone drops the target `previous` when its revision is not there any
-// more: naming it would hold up all of the Service's traffic. Only a clear no
-// is a no.
-func (s liveService) withoutGone(ctx context.Context, namespace string, traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
-	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		if t.Tag != knative.PreviousTag || knative.Percent(t) > 0 {
-			return false
-		}
-		_, err := s.revision(ctx, namespace, t.RevisionName)
-		return errors.Is(err, argo.ErrNotFound)
-	})
 }
 
 // namespaceOf is where a Service lives; empty where it was not seen.

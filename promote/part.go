@@ -1,13 +1,12 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -50,18 +49,32 @@ func newPart(command Command, c Config, target Target, on Systems, started time.
 	return p
 }
 
-// named says of which target an error is, where there are several.
-func (p *part) named(err error) error {
-	if err == nil || len(p.Targets) == 1 {
-		return err
-	}
-	return fmt.Errorf("%s: %w", strings.TrimSpace(p.Service+" "+p.Environment), err)
+// A partError is an error of one part of a run.
+type partError struct {
+	part *part
+	error
 }
 
-// noteLost keeps the error that says that somebody else has changed the target.
-func (p *part) noteLost(err error) error {
-	if isSuperseded(err) {
-		p.lost = err
+// Unwrap gives the error itself.
+func (e *partError) Unwrap() error { return e.error }
+
+// named says of which target an error is, in words where there are several.
+func (p *part) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	if len(p.Targets) > 1 {
+		err = fmt.Errorf("%s: %w", strings.TrimSpace(p.Service+" "+p.Environment), err)
+	}
+	return &partError{p, err}
+}
+
+// noteLost keeps in its part the error that says that somebody else has changed
+// that target. It is for errors that have ended a step: what an edit says of some
+// commit is only an answer, and a proposal's branch is asked about too.
+func noteLost(err error) error {
+	if of, ok := errors.AsType[*partError](err); ok && isSuperseded(err) {
+		of.part.lost = err
 	}
 	return err
 }
@@ -107,13 +120,30 @@ func (p *part) look(ctx context.Context, patience time.Duration) error {
 	if err := p.lookLive(ctx, patience); err != nil {
 		return err
 	}
+	return p.lookAtRevisions(ctx)
+}
+
+// lookAtRevisions sees which revisions of the traffic Knative can route to, and
+// what the one with the traffic runs.
+func (p *part) lookAtRevisions(ctx context.Context) error {
 	traffic, err := p.at.Now.Traffic()
-	if err != nil {
+	if err != nil || p.at.Live == nil {
 		return err
 	}
-	// Naming a revision again that is gone would hold up all of the Service's traffic.
-	p.at.NoPrevious = len(p.service.withoutGone(ctx, namespaceOf(p.at.Live), traffic)) < len(traffic)
+	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live.Namespace, traffic, p.at.Now.Revision(), p.CandidateTag)
+	split, _ := p.at.split(p.Config) // what is wrong with it is said where it is planned
+	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
+		p.at.Old, err = p.service.revision(ctx, p.at.Live.Namespace, old)
+		p.at.OldReadiness = readinessOf(p.at.Old, err)
+	}
 	return nil
+}
+
+// tellLeftOut warns of targets that a commit has left out.
+func (p *part) tellLeftOut(words []string) {
+	if len(words) > 0 {
+		p.journal.warn(strings.Join(words, "; "))
+	}
 }
 
 // lookLive asks Argo CD for the Service. One that is not there yet is a first
@@ -130,9 +160,9 @@ func (p *part) lookLive(ctx context.Context, patience time.Duration) error {
 	}
 	p.saw(seen)
 	if p.at.Live != nil {
-		p.at.LatestReady, err = latestReady(p.at.Live)
+		p.at.LatestReady = p.at.Live.Status.LatestReadyRevisionName
 	}
-	return err
+	return nil
 }
 
 // saw keeps what was seen of the Application and the live Service.
@@ -144,15 +174,6 @@ func (p *part) saw(seen argo.Observed) {
 		p.at.Live = seen.Service
 	}
 	p.journal.saw(seen, p.CandidateTag)
-}
-
-// latestReady names the latest ready revision of a live Service.
-func latestReady(live *servingv1.Service) (string, error) {
-	name := live.Status.LatestReadyRevisionName
-	if name == "" {
-		return "", fmt.Errorf("the Service %s is live but has no ready revision to roll back to; correct it first, or delete it for a first deployment", live.Name)
-	}
-	return name, nil
 }
 
 // supersededRun ends a workflow run that is started again after a newer one has

@@ -26,8 +26,11 @@ type Situation struct {
 	Next        *knative.State // the same with the images set
 	Record      Record         // what the overlay says of the promotion before
 	Unreadable  error          // why Record could not be read
-	LatestReady string         // live revision that takes the traffic of `latest`; empty: the Service is not live yet
-	NoPrevious  bool           // the revision under the tag `previous` is known to be gone
+	LatestReady string         // live revision that takes the traffic of `latest`; empty: none has been ready yet
+
+	Old          *servingv1.Revision  // the live revision with the traffic; nil: not seen
+	OldReadiness Readiness            // of that one
+	Unroutable   map[string]Readiness // revisions of the overlay's targets at 0 % that Knative certainly cannot route to
 
 	App  *v1alpha1.Application // as last seen; nil: not seen
 	Live *servingv1.Service    // the Service as last seen live; nil: it was not
@@ -46,6 +49,7 @@ type Plan struct {
 	source   Source         // what the images were taken from
 	code     Code           // what the images of the source were made of
 	pull     int            // the pull request that begins it; 0: none does
+	down     *downError     // why nothing is rolled back to the old revision; nil: it is
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
 	now      *knative.State // what the first commit starts from
@@ -114,12 +118,9 @@ func (at Situation) split(c Config) (knative.Split, error) {
 	if err != nil {
 		return knative.Split{}, err
 	}
-	split, err := knative.ReadSplit(traffic, c.CandidateTag)
+	split, err := knative.ReadSplit(at.routable(traffic), c.CandidateTag)
 	if err != nil {
 		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
-	}
-	if at.NoPrevious {
-		split.Previous = ""
 	}
 	return split, nil
 }
@@ -133,7 +134,7 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	}
 	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(from)}
 	plan.startFrom(at)
-	if split.Candidate != "" {
+	if split.Candidate != "" && !byHand(at, split) {
 		if err := ownCandidate(at, split); err != nil {
 			return Plan{}, err
 		}
@@ -144,6 +145,9 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
 		plan.Base, steps = "", []Step{{Percent: 100}}
+	case from != to && at.OldReadiness.Why != "":
+		plan.atOnce(c, at, split)
+		return plan, nil
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
 		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100})}
@@ -155,11 +159,30 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	return plan, nil
 }
 
-// version is a revision with its images, as the record has them, or as the
-// overlay runs it now.
+// byHand tells whether people have made the candidate, which has no traffic yet:
+// a promotion goes on from it.
+func byHand(at Situation, split knative.Split) bool {
+	return split.Percent == 0 && !at.Record.of(at.Target).exists()
+}
+
+// atOnce gives the new revision all traffic in one step, as Knative cannot route
+// to the old one: nothing is rolled back to that, unless Git can make it again.
+func (p *Plan) atOnce(c Config, at Situation, split knative.Split) {
+	if at.OldReadiness.down() {
+		p.Base, p.down = "", &downError{p.From, at.OldReadiness}
+	}
+	p.Steps = plannedSteps(c, *p, split, []Step{{Percent: 100, Bake: c.Steps[len(c.Steps)-1].Bake}})
+}
+
+// version is a revision with its images: as it is live, as the record has them,
+// or as the overlay has them whose template it is. Where nothing tells, there are
+// none.
 func (at Situation) version(revision string) Version {
-	if revision == "" {
+	switch {
+	case revision == "":
 		return Version{}
+	case at.Old != nil && at.Old.Name == revision:
+		return versionOfLive(at.Old)
 	}
 	for _, e := range at.Record.of(at.Target).entries() {
 		for _, v := range []Version{e.To, e.From} {
@@ -168,7 +191,10 @@ func (at Situation) version(revision string) Version {
 			}
 		}
 	}
-	return versionOf(revision, at.Now)
+	if own := at.Now.Revision(); own == "" || own == revision {
+		return versionOf(revision, at.Now)
+	}
+	return Version{Revision: revision}
 }
 
 // resume plans the rest of a promotion that is under way: the gates of the
@@ -184,6 +210,10 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 	}
 	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}
 	plan.startFrom(at)
+	if at.OldReadiness.Why != "" && split.Percent < 100 {
+		plan.atOnce(c, at, split)
+		return plan, nil
+	}
 	steps := []Step{{Percent: split.Percent}}
 	for _, step := range c.Steps {
 		switch {
@@ -203,8 +233,9 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 	return plan, err
 }
 
-// finished plans nothing but a look at what is there. Only a promotion whose
-// last gates have not passed may still be rolled back, however old it is.
+// finished plans nothing but a look at what is there, or a commit without the
+// targets that keep Knative from routing. Only a promotion whose last gates have
+// not passed may still be rolled back, however old it is.
 func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
@@ -217,11 +248,13 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 			step.Percent = 100
 		}
 	}
-	done := plannedStep(c, plan, split, step)
-	done.Done = true
-	var err error
-	done.Traffic, err = at.Now.Traffic()
-	plan.Steps = []PlannedStep{done}
+	if plan.ID == "" && len(at.Unroutable) > 0 {
+		plan.ID = id(plan, at.Record)
+	}
+	traffic, err := at.Now.Traffic()
+	last := plannedStep(c, plan, split, step)
+	last.Traffic, last.Done = at.routable(traffic), len(at.Unroutable) == 0
+	plan.Steps = []PlannedStep{last}
 	return plan, err
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
@@ -97,8 +99,9 @@ type planCase struct {
 		}
 	}
 	Live struct {
-		LatestReady string
-		NoPrevious  bool
+		LatestReady    string
+		Unroutable     []string // revisions of targets at 0 %
+		OldDown, NoOld bool     // the revision with the traffic is not Ready, or gone
 	}
 	Config struct{ Image, Steps string }
 
@@ -125,7 +128,16 @@ func (c planCase) name(revision string) string { return cmp.Or(c.names[revision]
 // situation is what the plan is made from.
 func (c planCase) situation(t *testing.T) Situation {
 	t.Helper()
-	at := Situation{Target: ours(), Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, NoPrevious: c.Live.NoPrevious}
+	at := Situation{Target: ours(), Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, Unroutable: map[string]Readiness{}}
+	for _, revision := range c.Live.Unroutable {
+		at.Unroutable[c.name(revision)] = Readiness{Why: "is not Ready"}
+	}
+	switch {
+	case c.Live.OldDown:
+		at.OldReadiness = Readiness{Why: "is not Ready"}
+	case c.Live.NoOld:
+		at.OldReadiness = Readiness{Gone: true, Why: "does not exist"}
+	}
 	at.Now = setTag(t, base(t), c.Overlay.Image)
 	if c.Overlay.Traffic != "" {
 		at.Now = route(t, at.Now, c.traffic(t)...)
@@ -227,15 +239,22 @@ func TestCopiedRecord(t *testing.T) {
 	copied := passed(recordOf("100", "product-import-00001", "product-import-b"))
 	copied.Overlay, copied.From.Images = "apps/product-import/overlays/staging", []string{"ghcr.io/acme/product-import:v9"}
 	c := config(Step{Percent: 100})
-	plan, err := NewPlan(c, Situation{Target: ours(), Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(now.Images(), plan.from.Images) {
-		t.Errorf("the old revision's images are %v, want %v", plan.from.Images, now.Images())
-	}
-	if past := stepRecord(c, plan, "candidate", copied).Past; len(past) > 0 {
-		t.Errorf("the past of another overlay is taken over: %v", past)
+	live := &servingv1.Revision{ObjectMeta: metav1.ObjectMeta{Name: "product-import-00001"}}
+	live.Spec.Containers = []corev1.Container{{Image: "ghcr.io/acme/product-import:v0.9.0"}}
+	for _, test := range []struct {
+		live *servingv1.Revision
+		want []string
+	}{{live, []string{"ghcr.io/acme/product-import:v0.9.0"}}, {nil, nil}} {
+		plan, err := NewPlan(c, Situation{Target: ours(), Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(test.want, plan.from.Images) {
+			t.Errorf("the old revision's images are %v, want %v", plan.from.Images, test.want)
+		}
+		if past := stepRecord(c, plan, "candidate", copied).Past; len(past) > 0 {
+			t.Errorf("the past of another overlay is taken over: %v", past)
+		}
 	}
 }
 

@@ -126,11 +126,11 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 	for _, m := range moves {
 		m.log, m.begun = m.journal.begin(m.index), m.index+1
 	}
-	if err := r.publish(ctx, moves); err != nil {
+	if err := noteLost(r.publish(ctx, moves)); err != nil {
 		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
 	}
 	return untilOneFails(ctx, moves, func(ctx context.Context, m *move) error {
-		return m.noteLost(m.named(m.askGates(ctx)))
+		return noteLost(m.named(m.askGates(ctx)))
 	})
 }
 
@@ -165,9 +165,24 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 		return err
 	}
 	for _, m := range moves {
+		m.readBack(ctx, commit)
 		m.committed(commit, !made)
 	}
 	return nil
+}
+
+// readBack takes the step's traffic from the commit: what Knative could not route
+// to, when that was made, does not stand in it.
+func (m *move) readBack(ctx context.Context, commit string) {
+	state, err := m.infra.at(ctx, commit)
+	if err != nil {
+		m.journal.say("the commit cannot be read back, going on with what was planned: %v", err)
+		return
+	}
+	if traffic, err := state.Traffic(); err == nil {
+		m.tellLeftOut(leftOut(m.step().Traffic, traffic, m.whyUnroutable))
+		m.plan.Steps[m.index].Traffic = traffic
+	}
 }
 
 // committed notes the commit that shows the step.
@@ -210,17 +225,39 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			files, err := editStep(ctx, m.Config, m.plan, m.index, tip, m.at.Live)
+			plan, err := m.routable(ctx)
+			if err != nil {
+				return nil, m.named(err)
+			}
+			files, err := editStep(ctx, m.Config, plan, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, tip, over)
 			}
-			return files, m.noteLost(m.named(err))
+			return files, m.named(err)
 		},
 	}
 	for _, o := range over {
 		e.trailers = append(e.trailers, gitops.Trailer{Key: trailerOverride, Value: string(o)})
 	}
 	return e
+}
+
+// routable is the plan with its step as Knative can route it now. It is an error
+// that the old revision has to keep a share and is not Ready.
+func (m *move) routable(ctx context.Context) (Plan, error) {
+	plan, namespace := m.plan, namespaceOf(m.at.Live)
+	plan.Steps = slices.Clone(plan.Steps)
+	traffic := m.service.routable(ctx, namespace, m.step().Traffic, plan.To)
+	plan.Steps[m.index].Traffic = traffic
+	for revision := range knative.Shares(traffic) {
+		if revision == plan.To || revision == "" {
+			continue
+		}
+		if ready := m.service.readiness(ctx, namespace, revision); ready.Why != "" {
+			return plan, &downError{revision, ready}
+		}
+	}
+	return plan, nil
 }
 
 // permitted is why the step must not be committed on a tip; nil: it may be.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
@@ -56,6 +58,11 @@ type Code struct {
 // versionOf is a revision of an overlay's template as it stands.
 func versionOf(revision string, state *knative.State) Version {
 	return Version{Revision: revision, Images: state.Images(), InitImages: state.InitImages()}
+}
+
+// versionOfLive is a live revision with the images that it runs.
+func versionOfLive(found *servingv1.Revision) Version {
+	return Version{Revision: found.Name, Images: imagesOf(found.Spec.Containers), InitImages: imagesOf(found.Spec.InitContainers)}
 }
 
 // sameImages tells whether an overlay runs the images.

@@ -54,6 +54,7 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 // a tip that does not render.
 func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
 	var reversals []*reversal
+	var down error
 	for _, p := range r.parts {
 		if p.stays {
 			continue
@@ -62,10 +63,19 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		if err != nil {
 			return nil, err
 		}
+		if ready := dest.readiness(); ready.down() {
+			p.stays, down = true, p.named(&downError{dest.Revision, ready})
+			continue
+		}
+		plan := p.plan
+		plan.from, plan.Base = dest.Version, dest.base
 		reversals = append(reversals, &reversal{
-			part: p, plan: p.plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
+			part: p, plan: plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
 			mayChange: func(now *knative.State, record Record) bool { return p.plan.showsStep(now, record) },
 		})
+	}
+	if len(reversals) == 0 {
+		return nil, down
 	}
 	for _, b := range reversals {
 		b.apart = len(reversals) > 1

@@ -58,6 +58,14 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 	return err
 }
 
+// routable is the reversal as Knative can route it now: no target at 0 %, ours or
+// somebody's, may keep the commit from doing anything.
+func (b *reversal) routable(ctx context.Context) reversal {
+	back := *b
+	back.dest.traffic = b.service.routable(ctx, namespaceOf(b.live), b.dest.traffic, b.dest.Revision)
+	return back
+}
+
 // begin opens the step in the journal and says what it changes.
 func (b *reversal) begin(ctx context.Context) edit {
 	b.plan.Image = firstOf(b.dest.Images)
@@ -72,7 +80,7 @@ func (b *reversal) begin(ctx context.Context) edit {
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			b.lost = nil
-			after, err := editReversal(ctx, b.Config, *b, tip)
+			after, err := editReversal(ctx, b.Config, b.routable(ctx), tip)
 			if b.apart && err != nil && ctx.Err() == nil {
 				b.lost = b.named(err)
 				return nil, nil
@@ -95,6 +103,7 @@ func (b *reversal) expect() error {
 		return err
 	}
 	b.journal.traffic(traffic)
+	b.tellLeftOut(leftOut(b.dest.traffic, traffic, b.whyUnroutable))
 	record, _ := parseRecord(state.Record()) // without one the fields tell
 	want := expected{
 		Version: versionOf(state.Revision(), state), promotion: record.Promotion, step: record.Step,

@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -111,14 +112,34 @@ func (p *part) unlessUrgent(err error) error {
 	return nil
 }
 
-// rolledBack tells whether Git shows a commit already that rolled back
-// and that is still to be seen live, or this workflow run's own from an attempt
-// before. Without a name for where to, rolling back once more would be further
-// than anybody asked for.
-func rolledBack(c Config, at Situation, split knative.Split) bool {
+// rolledBack tells whether Git shows a commit already that rolled back, and that
+// a rollback without a name for where to only confirms: one that is still to be
+// seen live, this workflow run's own, or one so young that somebody else has
+// answered the same incident. Rolling back once more would be further than anybody
+// asked for. Where the revision that has the traffic since is not Ready, that is no
+// way back.
+func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool {
 	record := at.Record
-	own := c.RunAgain && record.Step == stepRollback && record.Run != "" && record.Run == c.RunURL
-	return c.To == "" && at.Unreadable == nil && record.rollsBack() && (!record.passed() || own) && record.disagreement(at.Target, split) == ""
+	if c.To != "" || at.Unreadable != nil || !record.rollsBack() || record.disagreement(at.Target, split) != "" || at.OldReadiness.down() {
+		return false
+	}
+	own := record.Run != "" && record.Run == c.RunURL
+	switch {
+	case record.Step == stepRestore:
+		return !record.passed() && (own || !at.live(split))
+	case record.passed():
+		return own && c.RunAgain || now.Sub(record.Passed).Abs() < sameIncident
+	}
+	return true
+}
+
+// sameIncident is how long after a rollback another one without a name for where
+// to is taken for an answer to the same incident.
+const sameIncident = 15 * time.Minute
+
+// live tells whether the live Service gives all traffic to what the overlay does.
+func (at Situation) live(split knative.Split) bool {
+	return at.Live != nil && at.Live.IsReady() && knative.Shares(at.Live.Status.Traffic)[split.Stable] == 100
 }
 
 // planRollback finds what to roll back to and tries the edit. The overlay that it
@@ -126,11 +147,11 @@ func rolledBack(c Config, at Situation, split knative.Split) bool {
 func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	at := p.at
 	split, err := at.split(p.Config)
-	if err != nil {
-		return nil, err
+	if err != nil && p.To == "" {
+		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
-	if rolledBack(p.Config, at, split) {
-		return p.confirmOnly(split), nil
+	if rolledBack(p.Config, at, split, time.Now()) {
+		return p.confirmOnly(ctx, split), nil
 	}
 	dest, err := p.rollbackTo(ctx, at, split)
 	if err != nil {
@@ -144,7 +165,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
 	}
 	p.journal.debugPlan(plan, at)
-	after, err := editReversal(ctx, p.Config, *back, gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
+	after, err := editReversal(ctx, p.Config, back.routable(ctx), gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +175,13 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
-func (p *part) confirmOnly(split knative.Split) *reversal {
+func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	record := p.at.Record
 	p.journal.confirms(p.at, split)
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
+	if further, err := p.previous(ctx, p.at, split); err == nil && record.passed() {
+		p.journal.reason("it was rolled back to %s at %s already; to go further back: rollback --to %s", split.Stable, record.Passed.UTC().Format(time.RFC3339), further.Revision)
+	}
 	back := &reversal{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now
 	if record.templateStays(p.at.Now) {

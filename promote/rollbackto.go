@@ -2,7 +2,6 @@ package promote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/serving/pkg/apis/serving"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
@@ -19,7 +17,7 @@ import (
 func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	switch {
 	case strings.HasPrefix(p.To, p.Service+"-"):
-		return p.revision(ctx, at, split)
+		return p.revision(ctx, at, p.To, split)
 	case p.To != "":
 		return p.atCommit(ctx, at, split)
 	case at.Unreadable != nil:
@@ -28,7 +26,12 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 		if err := ownCandidate(at, split); err != nil {
 			return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
-		return p.before(ctx, Plan{Base: at.Record.Base, from: at.Record.From, now: at.Now}, at.Live)
+		dest, err := p.before(ctx, Plan{ID: at.Record.Promotion, Base: at.Record.Base, from: at.Record.From, now: at.Now, record: at.Record}, at.Live)
+		if err != nil || !dest.readiness().down() {
+			return dest, err
+		}
+		p.journal.say("not rolling back to %s, which %s", dest.Revision, dest.readiness().Why)
+		return p.lastGood(ctx, at, dest.Revision, split)
 	}
 	return p.previous(ctx, at, split)
 }
@@ -38,87 +41,57 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 	if words := at.Record.disagreement(p.Target, split); at.Record.exists() && words != "" {
 		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", disagrees(at.Now, p.Target, at.Record, words, split))
 	}
-	last, sure := lastTo(at.Record.entries(), at.Record.Cut, split.Stable) // the record agrees, so it is of this overlay
+	return p.lastGood(ctx, at, split.Stable, split)
+}
+
+// lastGood is the newest version that had all traffic before a revision, and had
+// passed. One that is not Ready now is passed over: Knative would route nothing
+// to it.
+func (p *part) lastGood(ctx context.Context, at Situation, revision string, split knative.Split) (destination, error) {
+	versions, sure := earlier(at.Record.entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
+	var down []string
+	for _, e := range versions {
+		dest := p.allTo(ctx, at, e.From, e.Base, split)
+		ready := dest.readiness()
+		if !ready.down() {
+			return dest, nil
+		}
+		down = append(down, e.From.Revision+" "+ready.Why)
+		p.journal.say("not rolling back to %s, which %s", e.From.Revision, ready.Why)
+	}
 	switch {
 	case !sure:
 		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
-			orLatest(split.Stable), p.Overlay, len(at.Record.entries()))
-	case last.From.IsZero():
-		return destination{}, badInput("nothing to roll back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
-			orLatest(split.Stable), p.Overlay)
+			orLatest(revision), p.Overlay, len(at.Record.entries()))
+	case len(down) > 0:
+		return destination{}, fmt.Errorf("nothing to roll back to: %s: promote an image that is good, or name a revision or a commit with the input to", strings.Join(down, "; "))
 	}
-	return p.allTo(ctx, at, last.From, last.Base, split), nil
-}
-
-// lastTo is the promotion that gave the traffic to a revision; zero where the
-// record has none. A revision may have been promoted several times, so what has
-// been rolled back does not count: a rollback takes promotions off the end,
-// and so does one that begins from what was there before them. Where older entries
-// were cut off, what leads past the oldest one that is kept is not known.
-func lastTo(entries []Entry, cut bool, revision string) (last Entry, sure bool) {
-	var standing []Entry
-	elsewhere := false // the last rollback went to what is not among them
-	for _, e := range slices.Backward(entries) {
-		switch {
-		case e.Rollback:
-			left := upTo(standing, e.To.Revision)
-			elsewhere = len(left) == 0 && (len(standing) == 0 || standing[0].From.Revision != e.To.Revision)
-			standing = left
-		case e.Ended != RolledBack:
-			if left := upTo(standing, e.From.Revision); len(left) > 0 || cut {
-				standing = left
-			}
-			if e.From.Revision != e.To.Revision { // it moved something
-				standing = append(standing, e)
-			}
-		}
-	}
-	left := upTo(standing, revision)
-	switch {
-	case len(left) > 0:
-		return left[len(left)-1], true
-	case cut:
-		return Entry{}, false
-	}
-	i := slices.IndexFunc(entries, func(e Entry) bool {
-		return !e.Rollback && e.To.Revision == revision && e.From.Revision != revision
-	})
-	if i < 0 || !elsewhere {
-		return Entry{}, true
-	}
-	return entries[i], true
-}
-
-// upTo are the promotions up to the last one to a revision.
-func upTo(standing []Entry, revision string) []Entry {
-	for len(standing) > 0 && standing[len(standing)-1].To.Revision != revision {
-		standing = standing[:len(standing)-1]
-	}
-	return standing
+	return destination{}, badInput("nothing to roll back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
+		orLatest(revision), p.Overlay)
 }
 
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
-func (p *part) revision(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+func (p *part) revision(ctx context.Context, at Situation, name string, split knative.Split) (destination, error) {
 	entries := at.Record.of(p.Target).entries()
-	to, base := Version{Revision: p.To}, ""
-	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == p.To }); i >= 0 {
+	to, base := Version{Revision: name}, ""
+	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == name }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base
-	} else if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == p.To }); i >= 0 {
+	} else if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == name }); i >= 0 {
 		to = entries[i].To
 	}
 	dest := p.allTo(ctx, at, to, base, split)
 	switch {
-	case hadTraffic(entries, p.To):
+	case hadTraffic(entries, name):
 		return dest, nil
 	case len(to.Images) > 0:
 		return dest, dest.wasReady(false)
 	}
 	found, err := dest.live()
 	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
-		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", p.To, p.Overlay, strings.Join(known(entries), ", "))
+		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(known(entries), ", "))
 	}
-	dest.Images, dest.InitImages = imagesOf(found.Spec.Containers), imagesOf(found.Spec.InitContainers)
+	dest.Version = versionOfLive(found)
 	return dest, dest.wasReady(false)
 }
 
@@ -158,8 +131,8 @@ func (d destination) wasReady(ofCommit bool) error {
 	return badInput("to: revision %s was never seen ready: expected one that has been", d.Revision)
 }
 
-// atCommit is the overlay of a commit, with all traffic on the revision of its
-// template.
+// atCommit is what had the traffic in a commit, and had passed: not a candidate
+// that had a share of it, nor a template whose revision had none.
 func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
 	commit, err := at.Record.commit(p.To)
 	if err != nil {
@@ -169,15 +142,40 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 	if err != nil {
 		return destination{}, fmt.Errorf("to: %w", err)
 	}
-	revision := state.Revision()
+	then, err := p.splitOf(state)
+	if err != nil {
+		return destination{}, badInput("to: at commit %.10s: %w; expected one in which one revision has the traffic, or the revision itself", commit, err)
+	}
+	revision := then.Stable
 	if revision == "" {
 		if revision, err = state.NextRevision(); err != nil {
 			return destination{}, err
 		}
+	} else if revision != state.Revision() {
+		return p.revision(ctx, at, revision, split)
+	}
+	if err := at.Record.refuses(state.Record(), commit, revision); err != nil {
+		return destination{}, err
 	}
 	dest := p.allTo(ctx, at, versionOf(revision, state), "", split)
 	dest.state = state
 	return dest, dest.wasReady(true)
+}
+
+// refuses is why a commit that gave a revision all traffic is nothing to roll back
+// to: the record says that its promotion never passed. Nil: it passed, or is older
+// than what the record has.
+func (r Record) refuses(then []byte, commit, revision string) error {
+	was, err := parseRecord(then)
+	if err != nil || was.Percent < 100 || was.rollsBack() || was.passed() {
+		return nil
+	}
+	i := slices.IndexFunc(r.entries(), func(e Entry) bool { return e.Promotion == was.Promotion })
+	if i < 0 || r.entries()[i].Ended == Promoted {
+		return nil
+	}
+	return badInput("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
+		commit, revision)
 }
 
 var (
@@ -204,11 +202,9 @@ func (r Record) commit(name string) (string, error) {
 // it, where there is one that can be read and shows it.
 func (p *part) allTo(ctx context.Context, at Situation, to Version, base string, split knative.Split) destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
-	dest := destination{Version: to, traffic: split.Targets(p.CandidateTag, false), live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
+	dest := destination{Version: to, base: base, traffic: split.Targets(p.CandidateTag, false), live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
 	if base != "" {
 		dest.state = p.baseOf(ctx, base, to)
 	}
-	_, missing := dest.live()
-	dest.gone = errors.Is(missing, argo.ErrNotFound)
 	return dest
 }

@@ -27,7 +27,7 @@ func TestLastTo(t *testing.T) {
 		{"1>2 2?3 2>2", "2", "1"},
 		{"1>2 2?3 2>4", "4", "2"},
 		{"1>2 2?3 2>4 4<2", "2", "1"},
-		{"1>2 2?3 3>4", "4", "3"},
+		{"1>2 2?3 3>4", "4", "2"},
 		{"", "1", ""},
 	} {
 		var entries []Entry
@@ -43,8 +43,12 @@ func TestLastTo(t *testing.T) {
 			}
 			entries = append([]Entry{e}, entries...)
 		}
-		if got, _ := lastTo(entries, false, test.at); got.From.Revision != test.want {
-			t.Errorf("after %s, at %s: back to %q, want %q", test.happened, test.at, got.From.Revision, test.want)
+		got := ""
+		if versions, _ := earlier(entries, false, test.at); len(versions) > 0 {
+			got = versions[0].From.Revision
+		}
+		if got != test.want {
+			t.Errorf("after %s, at %s: back to %q, want %q", test.happened, test.at, got, test.want)
 		}
 	}
 }

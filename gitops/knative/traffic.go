@@ -2,6 +2,7 @@ package knative
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,51 +23,52 @@ type Split struct {
 }
 
 // ReadSplit takes traffic apart. Traffic that a promotion cannot move without
-// taking it from somebody else is an error that says so.
+// taking it from somebody else is an error that says so; what is not the tool's is
+// known with that too.
 func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, error) {
-	var split Split
+	split := Split{Foreign: foreign(traffic, candidateTag)}
+	only := Split{Foreign: split.Foreign}
 	var carrying []string
 	for _, t := range traffic {
 		ours := t.Tag != "" && (t.Tag == candidateTag || t.Tag == PreviousTag)
 		switch {
 		case ours && t.RevisionName == "":
-			return Split{}, fmt.Errorf("the tag %q is on the latest revision, not on a named one: take it out of the traffic, or choose another candidate-tag", t.Tag)
+			return only, fmt.Errorf("the tag %q is on the latest revision, not on a named one: take it out of the traffic, or choose another candidate-tag", t.Tag)
 		case ours && t.Tag == candidateTag:
 			split.Candidate, split.Percent = t.RevisionName, Percent(t)
 		case ours && Percent(t) == 0:
 			split.Previous = t.RevisionName
 		case t.ConfigurationName != "":
-			return Split{}, fmt.Errorf("the traffic names the configuration %s, which Knative does not take in a Service: name a revision", t.ConfigurationName)
-		default:
-			if Percent(t) > 0 {
-				if !slices.Contains(carrying, name(t)) {
-					carrying = append(carrying, name(t))
-				}
-				split.Stable = t.RevisionName
+			return only, fmt.Errorf("the traffic names the configuration %s, which Knative does not take in a Service: name a revision", t.ConfigurationName)
+		case Percent(t) > 0:
+			if !slices.Contains(carrying, name(t)) {
+				carrying = append(carrying, name(t))
 			}
-			if !ours {
-				split.Foreign = addForeign(split.Foreign, t)
-			}
+			split.Stable = t.RevisionName
 		}
 	}
 	switch {
 	case len(carrying) > 1:
-		return Split{}, fmt.Errorf("the traffic is shared by %s, but a promotion moves all of it from one revision: give one of them 100 %% first (the others may stay at 0 %% under a tag)", strings.Join(carrying, " and "))
+		return only, fmt.Errorf("the traffic is shared by %s, but a promotion moves all of it from one revision: give one of them 100 %% first (the others may stay at 0 %% under a tag)", strings.Join(carrying, " and "))
 	case len(carrying) == 0 && split.Candidate != "" && split.Percent < 100:
-		return Split{}, fmt.Errorf("the traffic has the candidate %s at %d %%, but no revision that it is taken from", split.Candidate, split.Percent)
+		return only, fmt.Errorf("the traffic has the candidate %s at %d %%, but no revision that it is taken from", split.Candidate, split.Percent)
 	}
 	return split, nil
 }
 
-// addForeign keeps what is not the tool's: every tag, and every target without
+// foreign is what is not the tool's: every other tag, and every target without
 // traffic, at 0 %. Two targets of the same kind would never become ready.
-func addForeign(foreign []servingv1.TrafficTarget, t servingv1.TrafficTarget) []servingv1.TrafficTarget {
-	if Percent(t) > 0 && t.Tag == "" {
-		return foreign
+func foreign(traffic []servingv1.TrafficTarget, candidateTag string) (all []servingv1.TrafficTarget) {
+	for _, t := range traffic {
+		ours := t.Tag == candidateTag || t.Tag == PreviousTag
+		if t.ConfigurationName != "" || t.Tag != "" && ours || t.Tag == "" && Percent(t) > 0 {
+			continue
+		}
+		t.Percent = new(int64(0))
+		t.LatestRevision = new(t.RevisionName == "")
+		all = addTarget(all, t)
 	}
-	t.Percent = new(int64(0))
-	t.LatestRevision = new(t.RevisionName == "")
-	return addTarget(foreign, t)
+	return all
 }
 
 // addTarget adds a target unless there is one with its tag, or an untagged one
@@ -133,6 +135,22 @@ func SameTraffic(a, b []servingv1.TrafficTarget) bool {
 	return slices.EqualFunc(a, b, func(x, y servingv1.TrafficTarget) bool {
 		return x.RevisionName == y.RevisionName && x.Tag == y.Tag && Percent(x) == Percent(y) && x.ConfigurationName == y.ConfigurationName
 	})
+}
+
+// SameShares tells whether two manifests give the same revisions the same shares
+// of the users' requests. What stands at 0 % does not count.
+func SameShares(a, b []servingv1.TrafficTarget) bool { return maps.Equal(Shares(a), Shares(b)) }
+
+// Shares are the percentages of the revisions that have some, by name; the latest
+// one has none.
+func Shares(traffic []servingv1.TrafficTarget) map[string]int {
+	shares := map[string]int{}
+	for _, t := range traffic {
+		if Percent(t) > 0 {
+			shares[t.RevisionName] += Percent(t)
+		}
+	}
+	return shares
 }
 
 // Describe writes traffic for people, such as

@@ -1,0 +1,134 @@
+package promote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// Knative routes all or nothing: one traffic target whose revision is missing or not
+// Ready, also at 0 %, and it changes nothing of the Service's routes
+// (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/reconciler/route/traffic/traffic.go#L376-L383).
+
+// A downError is a revision that a commit would have to give traffic to, and that
+// Knative cannot route to.
+type downError struct {
+	Revision string
+	Readiness
+}
+
+// Error says what is left to do.
+func (e *downError) Error() string {
+	return fmt.Sprintf("revision %s, which had the traffic before, %s, so Knative would route nothing anew: promote an image that is good, which goes to 100 %% in one step, or name another revision with rollback --to",
+		e.Revision, e.Why)
+}
+
+func isDown(err error) bool {
+	_, is := errors.AsType[*downError](err)
+	return is
+}
+
+// A Readiness is what is known of a revision. The zero value is one that is
+// Ready, or of which nothing is known: only a clear no is a no.
+type Readiness struct {
+	Gone bool   // it does not exist
+	Why  string // why Knative cannot route to it, in words that follow its name; empty: it can, or that is not known
+}
+
+// down tells whether it is there and not Ready. One that does not exist can be
+// made again from Git.
+func (r Readiness) down() bool { return r.Why != "" && !r.Gone }
+
+// readinessOf reads it from the answer of Argo CD.
+func readinessOf(found *servingv1.Revision, err error) Readiness {
+	switch {
+	case errors.Is(err, argo.ErrNotFound):
+		return Readiness{Gone: true, Why: "does not exist"}
+	case err != nil:
+		return Readiness{}
+	}
+	ready := found.Status.GetCondition(servingv1.RevisionConditionReady)
+	if !ready.IsFalse() {
+		return Readiness{}
+	}
+	return Readiness{Why: "is not Ready (" + argo.Why(ready) + ")"}
+}
+
+// readiness asks for a revision.
+func (s liveService) readiness(ctx context.Context, namespace, name string) Readiness {
+	return readinessOf(s.revision(ctx, namespace, name))
+}
+
+// routable is traffic without the targets at 0 % that Knative certainly cannot
+// route to. The revision that the commit's own template makes stays.
+func (s liveService) routable(ctx context.Context, namespace string, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
+	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
+		return optional(t, made) && s.readiness(ctx, namespace, t.RevisionName).Why != ""
+	})
+}
+
+// optional tells whether no user's request goes to a target, and whether it is of
+// another revision than the one that the commit makes.
+func optional(t servingv1.TrafficTarget, made string) bool {
+	return knative.Percent(t) == 0 && t.RevisionName != "" && t.RevisionName != made
+}
+
+// unroutable are the revisions of the optional targets that Knative certainly
+// cannot route to, by name. The candidate is what a run is about.
+func (s liveService) unroutable(ctx context.Context, namespace string, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]Readiness {
+	known := map[string]Readiness{}
+	for _, t := range traffic {
+		if _, asked := known[t.RevisionName]; optional(t, made) && t.Tag != candidateTag && !asked {
+			known[t.RevisionName] = s.readiness(ctx, namespace, t.RevisionName)
+		}
+	}
+	for name, ready := range known {
+		if ready.Why == "" {
+			delete(known, name)
+		}
+	}
+	return known
+}
+
+// routable is an overlay's traffic without the targets that were seen to keep
+// Knative from routing.
+func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
+		return knative.Percent(t) == 0 && at.Unroutable[t.RevisionName].Why != ""
+	})
+}
+
+// whyUnroutable is why Knative cannot route to a revision, once more.
+func (p *part) whyUnroutable(revision string) string {
+	ctx, stop := context.WithTimeout(context.Background(), revisionTime)
+	defer stop()
+	return cmp.Or(p.service.readiness(ctx, namespaceOf(p.at.Live), revision).Why, "was not Ready")
+}
+
+// leftOut says in words which targets of some traffic stand no more in what was
+// committed, and whose they were.
+func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision string) string) (words []string) {
+	for _, t := range wanted {
+		there := slices.ContainsFunc(committed, func(c servingv1.TrafficTarget) bool { return c.RevisionName == t.RevisionName && c.Tag == t.Tag })
+		if there || t.RevisionName == "" || knative.Percent(t) > 0 {
+			continue
+		}
+		whose := "somebody's target without a tag"
+		switch t.Tag {
+		case "":
+		case knative.PreviousTag:
+			whose = "the tag previous, which is ours,"
+		default:
+			whose = fmt.Sprintf("somebody's tag %s", t.Tag)
+		}
+		words = append(words, fmt.Sprintf("%s is left out of the traffic: revision %s %s, so Knative would route nothing anew", whose, t.RevisionName, why(t.RevisionName)))
+	}
+	return words
+}

@@ -1,0 +1,80 @@
+package promote
+
+import "slices"
+
+// earlier are the versions that had all traffic before a revision, newest first,
+// each once, with the commit that has the overlay of each as base. What came to
+// 100 % and never passed is not among them.
+func earlier(entries []Entry, cut bool, revision string) (all []Entry, sure bool) {
+	seen := map[string]bool{revision: true}
+	left, sure := leadingTo(entries, cut, revision)
+	for len(left) > 0 {
+		last := left[len(left)-1]
+		was := last.From.Revision
+		left = upTo(left[:len(left)-1], was)
+		passed := len(left) == 0 || left[len(left)-1].Ended == Promoted
+		if passed && was != "" && !seen[was] {
+			all = append(all, Entry{From: last.From, Base: last.Base})
+			seen[was] = true
+		}
+	}
+	return all, sure
+}
+
+// leadingTo are the promotions that led to a revision which has the traffic now,
+// the oldest first; none where the record has none. Where older entries were cut
+// off, that is not sure.
+func leadingTo(entries []Entry, cut bool, revision string) (left []Entry, sure bool) {
+	left = upTo(standing(entries, cut), revision)
+	if len(left) > 0 || cut {
+		return left, len(left) > 0
+	}
+	i := slices.IndexFunc(entries, func(e Entry) bool {
+		return !e.Rollback && e.To.Revision == revision && e.From.Revision != revision
+	})
+	if i < 0 || !elsewhere(entries) {
+		return nil, true
+	}
+	return entries[i : i+1], true
+}
+
+// standing are the promotions of a record that still count, the oldest first. A
+// revision may have been promoted several times, so what has been rolled back does
+// not count: a rollback takes promotions off the end, and so does one that begins
+// from what was there before them. Where older entries were cut off, nothing stands
+// that a promotion or rollback went past.
+func standing(entries []Entry, cut bool) (all []Entry) {
+	for _, e := range slices.Backward(entries) {
+		switch {
+		case e.Rollback:
+			all = upTo(all, e.To.Revision)
+		case e.Ended != RolledBack:
+			if left := upTo(all, e.From.Revision); len(left) > 0 || cut {
+				all = left
+			}
+			if e.From.Revision != e.To.Revision { // it moved something
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
+// elsewhere tells whether the last rollback went to what no promotion that still
+// counted then began from or led to.
+func elsewhere(entries []Entry) bool {
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Rollback })
+	if i < 0 {
+		return false
+	}
+	before, to := standing(entries[i+1:], false), entries[i].To.Revision
+	return len(upTo(before, to)) == 0 && (len(before) == 0 || before[0].From.Revision != to)
+}
+
+// upTo are the promotions up to the last one to a revision.
+func upTo(standing []Entry, revision string) []Entry {
+	for len(standing) > 0 && standing[len(standing)-1].To.Revision != revision {
+		standing = standing[:len(standing)-1]
+	}
+	return standing
+}
