@@ -57,6 +57,15 @@ func (w *pastWorld) String() string {
 	return b.String()
 }
 
+// lastTo is the promotion that led to a revision.
+func lastTo(entries []Entry, cut bool, revision string) (last Entry, sure bool) {
+	left, sure := leadingTo(entries, cut, revision)
+	if len(left) > 0 {
+		last = left[len(left)-1]
+	}
+	return last, sure
+}
+
 // TestLastToOfWhatIsKept has a rollback after more promotions and rollbacks than a
 // record keeps go to where it would go if it kept all, or say that it does not know.
 func TestLastToOfWhatIsKept(t *testing.T) {

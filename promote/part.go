@@ -99,6 +99,9 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
+	if r := at.Record.of(p.Target); r.Tag != "" && r.Percent < 100 {
+		p.CandidateTag = r.Tag // of what is under way, or was rolled back, whatever the inputs of this run say
+	}
 	p.at.Next, err = withImages(ctx, at.Now, p.Images)
 	return err
 }
