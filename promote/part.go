@@ -99,8 +99,8 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
-	if r := at.Record.of(p.Target); r.Tag != "" && r.Percent < 100 {
-		p.CandidateTag = r.Tag // of what is under way, or was rolled back, whatever the inputs of this run say
+	if r := at.Record.of(p.Target); r.Tag != "" && r.Percent < 100 && !r.rollsBack() {
+		p.CandidateTag = r.Tag // a promotion that is under way keeps its tag
 	}
 	p.at.Next, err = withImages(ctx, at.Now, p.Images)
 	return err
