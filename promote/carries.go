@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -32,11 +34,15 @@ func (e expected) shownBy(state *knative.State, record Record) bool {
 	return (e.promotion == "" || record.is(e.promotion, e.step)) && shows(state, e.Revision, e.traffic) && e.sameImages(state)
 }
 
-// reachedBy tells whether an overlay with this record has come to it: the users'
-// shares are the same, whatever stands at 0 %.
+// reachedBy tells whether an overlay with this record has come to it. An earlier try
+// may have left out a target at 0 % that stands here.
 func (e expected) reachedBy(state *knative.State, record Record) bool {
 	traffic, err := state.Traffic()
-	return err == nil && record.is(e.promotion, e.step) && state.Revision() == e.Revision && knative.SameShares(traffic, e.traffic) && e.sameImages(state)
+	beyond := func(t servingv1.TrafficTarget) bool {
+		return !slices.ContainsFunc(e.traffic, func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag })
+	}
+	return err == nil && record.is(e.promotion, e.step) && state.Revision() == e.Revision &&
+		maps.Equal(knative.Shares(traffic), knative.Shares(e.traffic)) && !slices.ContainsFunc(traffic, beyond) && e.sameImages(state)
 }
 
 // intent is what a commit must make true in the cluster.

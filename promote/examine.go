@@ -144,7 +144,7 @@ func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (arg
 	if p.at.App != nil && p.Setup != nil {
 		group.Go(func() { facts.Setup, blind = setup() })
 	}
-	group.Go(func() { facts.Revisions, exist = p.existing(ctx) })
+	group.Go(func() { facts.Revisions, facts.NotReady, exist = p.existing(ctx) })
 	group.Wait()
 	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
 		facts.Push, facts.PushAsked, push = push, p.PushRight != nil, nil
@@ -156,31 +156,32 @@ func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (arg
 	}
 }
 
-// existing finds out which revisions of the rendered traffic exist. One that
-// could not be asked for is left out.
-func (p *part) existing(ctx context.Context) (map[string]bool, error) {
+// existing finds out which revisions of the rendered traffic exist, and why some of
+// them are not Ready. One that could not be asked for is left out.
+func (p *part) existing(ctx context.Context) (exist map[string]bool, notReady map[string]string, err error) {
 	targets, err := p.at.Now.Traffic()
 	if err != nil || p.at.Live == nil {
-		return nil, nil // a Service that cannot be read is a finding of its own
+		return nil, nil, nil // a Service that cannot be read is a finding of its own
 	}
-	exist := map[string]bool{}
+	exist, notReady = map[string]bool{}, map[string]string{}
 	for _, target := range targets {
 		name := target.RevisionName
 		if _, known := exist[name]; known || name == "" {
 			continue
 		}
-		if name == p.at.Live.Status.LatestReadyRevisionName {
-			exist[name] = true
-			continue
-		}
-		switch _, failed := p.Cluster.Revision(ctx, p.App, p.at.Live.Namespace, name); {
+		switch found, failed := p.Cluster.Revision(ctx, p.App, p.at.Live.Namespace, name); {
 		case failed == nil:
 			exist[name] = true
+			if ready := readinessOf(found, nil); ready.Why != "" {
+				notReady[name] = ready.Why
+			}
+		case name == p.at.Live.Status.LatestReadyRevisionName:
+			exist[name] = true // Argo CD can be told not to look at revisions
 		case errors.Is(failed, argo.ErrNotFound):
 			exist[name] = false
 		default:
 			err = failed
 		}
 	}
-	return exist, err
+	return exist, notReady, err
 }

@@ -133,11 +133,13 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 	if err != nil || p.at.Live == nil {
 		return err
 	}
-	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live.Namespace, traffic, p.at.Now.Revision(), p.CandidateTag)
+	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.CandidateTag)
 	split, _ := p.at.split(p.Config) // what is wrong with it is said where it is planned
 	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
 		p.at.Old, err = p.service.revision(ctx, p.at.Live.Namespace, old)
-		p.at.OldReadiness = readinessOf(p.at.Old, err)
+		if p.at.OldReadiness = readinessOf(p.at.Old, err); p.at.OldReadiness.Gone && routes(p.at.Live, old) {
+			p.at.OldReadiness = Readiness{}
+		}
 	}
 	return nil
 }

@@ -245,15 +245,15 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 // routable is the plan with its step as Knative can route it now. It is an error
 // that the old revision has to keep a share and is not Ready.
 func (m *move) routable(ctx context.Context) (Plan, error) {
-	plan, namespace := m.plan, namespaceOf(m.at.Live)
+	plan := m.plan
 	plan.Steps = slices.Clone(plan.Steps)
-	traffic := m.service.routable(ctx, namespace, m.step().Traffic, plan.To)
+	traffic := m.service.routable(ctx, m.at.Live, m.step().Traffic, plan.To)
 	plan.Steps[m.index].Traffic = traffic
 	for revision := range knative.Shares(traffic) {
 		if revision == plan.To || revision == "" {
 			continue
 		}
-		if ready := m.service.readiness(ctx, namespace, revision); ready.Why != "" {
+		if ready := m.service.readiness(ctx, m.at.Live, revision); ready.Why != "" {
 			return plan, &downError{revision, ready}
 		}
 	}

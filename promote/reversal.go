@@ -62,7 +62,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 // somebody's, may keep the commit from doing anything.
 func (b *reversal) routable(ctx context.Context) reversal {
 	back := *b
-	back.dest.traffic = b.service.routable(ctx, namespaceOf(b.live), b.dest.traffic, b.dest.Revision)
+	back.dest.traffic = b.service.routable(ctx, b.live, b.dest.traffic, b.dest.Revision)
 	return back
 }
 

@@ -61,16 +61,28 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 	return Readiness{Why: "is not Ready (" + argo.Why(ready) + ")"}
 }
 
-// readiness asks for a revision.
-func (s liveService) readiness(ctx context.Context, namespace, name string) Readiness {
-	return readinessOf(s.revision(ctx, namespace, name))
+// readiness asks for a revision. One that Argo CD does not know is not gone as long
+// as the live Service routes to it: Argo CD can be told not to look at revisions.
+func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) Readiness {
+	ready := readinessOf(s.revision(ctx, namespaceOf(live), name))
+	if ready.Gone && routes(live, name) {
+		return Readiness{}
+	}
+	return ready
+}
+
+// routes tells whether a live Service is content with its traffic, which names a
+// revision.
+func routes(live *servingv1.Service, name string) bool {
+	return live != nil && live.Status.GetCondition(servingv1.ServiceConditionRoutesReady).IsTrue() &&
+		slices.ContainsFunc(live.Status.Traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == name })
 }
 
 // routable is traffic without the targets at 0 % that Knative certainly cannot
 // route to. The revision that the commit's own template makes stays.
-func (s liveService) routable(ctx context.Context, namespace string, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
+func (s liveService) routable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		return optional(t, made) && s.readiness(ctx, namespace, t.RevisionName).Why != ""
+		return optional(t, made) && s.readiness(ctx, live, t.RevisionName).Why != ""
 	})
 }
 
@@ -82,11 +94,11 @@ func optional(t servingv1.TrafficTarget, made string) bool {
 
 // unroutable are the revisions of the optional targets that Knative certainly
 // cannot route to, by name. The candidate is what a run is about.
-func (s liveService) unroutable(ctx context.Context, namespace string, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]Readiness {
+func (s liveService) unroutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]Readiness {
 	known := map[string]Readiness{}
 	for _, t := range traffic {
 		if _, asked := known[t.RevisionName]; optional(t, made) && t.Tag != candidateTag && !asked {
-			known[t.RevisionName] = s.readiness(ctx, namespace, t.RevisionName)
+			known[t.RevisionName] = s.readiness(ctx, live, t.RevisionName)
 		}
 	}
 	for name, ready := range known {
@@ -109,7 +121,7 @@ func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.Traf
 func (p *part) whyUnroutable(revision string) string {
 	ctx, stop := context.WithTimeout(context.Background(), revisionTime)
 	defer stop()
-	return cmp.Or(p.service.readiness(ctx, namespaceOf(p.at.Live), revision).Why, "was not Ready")
+	return cmp.Or(p.service.readiness(ctx, p.at.Live, revision).Why, "was not Ready")
 }
 
 // leftOut says in words which targets of some traffic stand no more in what was

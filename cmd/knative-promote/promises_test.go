@@ -26,7 +26,7 @@ func (w *world) checkPromises() (int, error) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), longest) // in a test's process one renders at a time
 	defer stop()
-	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Shared: w.staging, Reviewed: reviewed}
+	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Down: w.downAt, Shared: w.staging, Reviewed: reviewed}
 	own, broken := history.Check(ctx)
 	if w.staging {
 		history.Overlay, history.Ready = stagingPath, nil // nobody looks what is ready there

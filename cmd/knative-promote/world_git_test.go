@@ -69,7 +69,7 @@ func (w *world) noteTips() {
 func (w *world) arrived(commits ...string) {
 	for _, commit := range commits {
 		if _, known := w.readyAt[commit]; !known {
-			w.readyAt[commit] = slices.Collect(maps.Keys(w.ready))
+			w.readyAt[commit], w.downAt[commit] = slices.Collect(maps.Keys(w.ready)), w.down()
 		}
 	}
 }

@@ -39,6 +39,8 @@ type world struct {
 	before  map[int]foreign     // commits of somebody else before a push, by its number
 	ready   map[string]bool     // revisions that have been ready
 	readyAt map[string][]string // the ones known to be when a commit was pushed
+	downAt  map[string][]string // the ones that were gone or not Ready then
+	known   map[string]bool     // revisions that have been there
 	hubDown bool                // GitHub answers with errors
 	vars    []string            // the environment of a step, where no script has it
 	pushes  int                 // pushes so far
@@ -60,7 +62,7 @@ func newWorld(env *testscript.Env) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{setting: s, dir: env.WorkDir, before: map[int]foreign{}, ready: map[string]bool{}, readyAt: map[string][]string{}}
+	w := &world{setting: s, dir: env.WorkDir, before: map[int]foreign{}, ready: map[string]bool{}, readyAt: map[string][]string{}, downAt: map[string][]string{}, known: map[string]bool{}}
 	env.Values["world"] = w
 	if err := w.begin(env); err != nil {
 		w.close()
@@ -207,10 +209,21 @@ func (w *world) noteReady() {
 		names = append(names, target.RevisionName)
 	}
 	for _, name := range names {
+		w.known[name] = true
 		if revision := w.argo.Revision(namespace, name); revision != nil && revision.IsReady() {
 			w.ready[name] = true
 		}
 	}
+}
+
+// down are the revisions that have been there, and are gone or not Ready now.
+func (w *world) down() (names []string) {
+	for name := range w.known {
+		if revision := w.argo.Revision(namespace, name); revision == nil || !revision.IsReady() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // commit adds a commit by somebody else; the caller holds the lock.

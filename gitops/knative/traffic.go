@@ -2,7 +2,6 @@ package knative
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -136,10 +135,6 @@ func SameTraffic(a, b []servingv1.TrafficTarget) bool {
 		return x.RevisionName == y.RevisionName && x.Tag == y.Tag && Percent(x) == Percent(y) && x.ConfigurationName == y.ConfigurationName
 	})
 }
-
-// SameShares tells whether two manifests give the same revisions the same shares
-// of the users' requests. What stands at 0 % does not count.
-func SameShares(a, b []servingv1.TrafficTarget) bool { return maps.Equal(Shares(a), Shares(b)) }
 
 // Shares are the percentages of the revisions that have some, by name; the latest
 // one has none.

@@ -47,6 +47,10 @@ type Facts struct {
 	// cluster. One that could not be asked for is absent.
 	Revisions map[string]bool
 
+	// NotReady says of those that exist and are not Ready why, in words that follow
+	// the name, such as `is not Ready (ExitCode1: Container failed)`.
+	NotReady map[string]string
+
 	// Windows are the infra repository's. The preflight has none: a promotion asks
 	// them before each commit.
 	Windows Windows

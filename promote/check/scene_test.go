@@ -60,6 +60,7 @@ func (s scene) facts(t testing.TB) Facts {
 		s.read(t, "service", facts.Service)
 	}
 	s.read(t, "revisions", &facts.Revisions)
+	s.read(t, "not-ready", &facts.NotReady)
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {
 		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, nil)

@@ -230,9 +230,9 @@ func findMinScale(f Facts) []Finding {
 	return []Finding{{
 		Problem: fmt.Sprintf("Service %s has min-scale %d, and its old revision is kept", f.Next.Service(), scale),
 		Effect: fmt.Sprintf("After every promotion %s of the old revision keep running under the tag `previous`, until the next one. "+
-			"A rollback then needs no cold start.", count(scale, "pod")),
+			"A rollback then needs no cold start. A cluster that is built anew from Git never had that revision, and routes nothing until a promotion leaves it out.", count(scale, "pod")),
 		Evidence: fmt.Sprintf("%s: %q in the template; the input keep-previous is true", key, value),
-		Fix:      "Where that is too much, set the input keep-previous to false. Knative's garbage collection may then delete the old revision.",
+		Fix:      "Where that is too much, leave the input keep-previous away. Knative keeps twenty revisions without traffic by its own defaults, and a rollback makes one that is gone again from Git.",
 		File:     at.File, Line: at.Line,
 	}}
 }

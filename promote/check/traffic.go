@@ -24,6 +24,10 @@ func trafficRules() []Rule {
 			Summary: "the traffic names a revision that does not exist",
 		},
 		{
+			ID: "revision-not-ready", Severity: Warning, Find: findNotReady, Link: management,
+			Summary: "the traffic names a revision that is not Ready",
+		},
+		{
 			ID: "previous-tag-taken", Severity: Warning, Find: findPreviousTaken, Link: management,
 			Summary: "the tag that the old revision gets is somebody else's",
 		},
@@ -71,25 +75,49 @@ func findMissing(f Facts) []Finding {
 		finding := Finding{
 			Problem: fmt.Sprintf("the traffic of Service %s names revision %s, which does not exist", f.Overlay.Service(), t.RevisionName),
 			Effect: "Where it is truly gone, Knative changes nothing of the Service's routes, also if the target is at 0 %: the Service is " +
-				"RevisionMissing, and a promotion fails at its first step and cannot be rolled back.",
+				"RevisionMissing. " + onward(t),
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s; Argo CD has no such revision in the Application", i, knative.Describe([]servingv1.TrafficTarget{t})),
 			Fix:      "Take the target out of the traffic.\n" + f.patch(change{Op: "remove", Path: jsonpointer.Join("spec", "traffic", i)}),
 			File:     at.File, Line: at.Line,
 		}
 		if missed := f.missed(t.RevisionName); missed != "" {
-			finding.Severity = Error
-			finding.Effect = "Knative changes nothing of the Service's routes while one target is missing, also at 0 %. A promotion fails at its first " +
-				"step, and cannot be rolled back."
+			finding.Effect = "Knative changes nothing of the Service's routes while one target is missing, also at 0 %. " + onward(t)
 			finding.Evidence += "\nthe live Service says: " + missed
 		}
 		if f.Overlay.Owned() {
 			finding.Fix = fmt.Sprintf("Take the item at line %d out of the traffic in %s.", at.Line, at.File)
 		}
-		if t.Tag == knative.PreviousTag && knative.Percent(t) == 0 {
-			finding.Severity = Warning
-			finding.Effect = "Knative changes nothing of the Service's routes while one target is missing. The next promotion takes this one out."
-		}
 		found = append(found, finding)
+	}
+	return found
+}
+
+// onward is what the next promotion does about a target that Knative cannot route
+// to.
+func onward(t servingv1.TrafficTarget) string {
+	if knative.Percent(t) > 0 {
+		return "The next promotion gives the new revision all traffic in one step."
+	}
+	return "The next promotion or rollback leaves this one out."
+}
+
+// findNotReady does not mind the revision of the template, which a commit may
+// have made just now.
+func findNotReady(f Facts) []Finding {
+	var found []Finding
+	for i, t := range f.traffic() {
+		why := f.NotReady[t.RevisionName]
+		if why == "" || t.RevisionName == f.Overlay.Revision() && knative.Percent(t) == 0 {
+			continue
+		}
+		at := f.inService("spec", "traffic", i, "revisionName")
+		found = append(found, Finding{
+			Problem:  fmt.Sprintf("the traffic of Service %s names revision %s, which %s", f.Overlay.Service(), t.RevisionName, why),
+			Effect:   "Knative changes nothing of the Service's routes while one target is not Ready, also at 0 %. " + onward(t),
+			Evidence: fmt.Sprintf("spec.traffic[%d] is %s", i, knative.Describe([]servingv1.TrafficTarget{t})),
+			Fix:      "Correct what keeps the revision from being Ready, or promote an image that is good.",
+			File:     at.File, Line: at.Line,
+		})
 	}
 	return found
 }

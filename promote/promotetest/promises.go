@@ -41,6 +41,9 @@ type History struct {
 	// Ready are, by commit, the revisions that had been ready when it was
 	// pushed; nil where nobody looked.
 	Ready map[string][]string
+	// Down are, by commit, the revisions that were gone or not Ready when it was
+	// pushed, of those that anything was known of.
+	Down map[string][]string
 }
 
 // Check says which promises the program's own commits break. The number is that
@@ -152,9 +155,12 @@ func (j judge) promotion(c Commit, ends func(Commit) bool) []Commit {
 }
 
 // mayServe tells whether a revision was ready before the commit. A first
-// deployment has nothing that was, and a rollback may create a revision again.
+// deployment has nothing that was, and a rollback may create a revision again. Where
+// the one with the traffic was not Ready, Knative would route nothing to a new one
+// beside it, so that gets all at once.
 func (j judge) mayServe(c Commit, revision string) bool {
 	first := c.Trailers["Promotion-From"] == "" && len(j.Ready[c.Hash]) == 0
 	again := c.Trailers["Promotion-Step"] == "rollback" && !c.isClosing()
-	return j.Ready == nil || first || again || slices.Contains(j.Ready[c.Hash], revision)
+	rescue := c.Trailers["Promotion-Step"] == "100" && slices.Contains(j.Down[c.Hash], c.Trailers["Promotion-From"])
+	return j.Ready == nil || first || again || rescue || slices.Contains(j.Ready[c.Hash], revision)
 }
