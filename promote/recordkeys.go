@@ -125,12 +125,22 @@ func readPast(past *yaml.Node, lines []string) ([]Entry, error) {
 			end = past.Content[i+1].Line - 1
 		}
 		var err error
-		if e.Unknown, err = unknownTo(reflect.TypeFor[Entry](), keysIn(item, lines[:end]), lines, item.Column-1); err != nil {
+		if e.Unknown, err = unknownTo(reflect.TypeFor[Entry](), keysIn(item, lines[:end]), lines, indentationOf(item)); err != nil {
 			return nil, err
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// indentationOf is that of an entry's keys: a tag may stand before them, and a sign that
+// a key follows before the first one.
+func indentationOf(entry *yaml.Node) int {
+	column := entry.Column
+	if len(entry.Content) > 0 {
+		column = min(column, entry.Content[0].Column)
+	}
+	return column - 1
 }
 
 // onlyMapping is the one mapping of a text, without values that stand elsewhere in it:

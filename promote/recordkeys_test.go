@@ -141,6 +141,15 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("record: 1\nchecksum: 0\n"))
 	f.Add(bytes.ReplaceAll(text, []byte("images"), []byte("&a images")))
 	f.Add([]byte(withUnknown(string(text))))
+	const head = "record: 1\npromotion: 3f9c2d1e8a71\noverlay: a\nstep: \"100\"\npercent: 100\nreached: 100\nto: {revision: w}\nstarted: 2026-11-22T10:00:00Z\n"
+	for _, odd := range []string{
+		"past:\n  -\n", "past: []\n", "past:\n", "past:\n- ended: promoted\n  a: 1\n", "past:\n    -   a: 1\n        ended: promoted\n",
+		"past:\n  - !!map\n   a: 1\n   ended: promoted\n", "past:\n  # there\n  - a: 1\n  # here\n  - b: 2\n", "past:\n  - ? a\n    : 1\n    ended: promoted\n",
+		"past:\n  - {a: 1, ended: promoted}\nb: 1\n", "past:\n  - a: \"x\n y\"\n    b: |2\n        z\n    c: >+\n      w\n\n", "a: \"x\ny\"\n", "a:\n  b\n  c\n", "a:\n", "? a\n: 1\n",
+		"a: 1\n...\n", "a: 1\n%YAML 1.2\n", "<<: {actor: b}\n", "\"past\": [{ended: promoted, a: 1}]\n", "a: !!str 1\n", "a: | # x\n  b\n# c\n", "true: 1\n1: 2\n", "[a, b]: 1\n",
+	} {
+		f.Add([]byte(head + odd + checksumKey))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		text = []byte(sealed(string(text)))
 		r, err := parseRecord(text)
