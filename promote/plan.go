@@ -248,8 +248,8 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 			step.Percent = 100
 		}
 	}
-	if plan.ID == "" && len(at.Unroutable) > 0 {
-		plan.ID = id(plan, at.Record)
+	if len(at.Unroutable) > 0 {
+		plan.ID = id(Plan{Target: plan.Target, Base: at.Tip.Hash, To: plan.To}, at.Record) // its step is made once more
 	}
 	traffic, err := at.Now.Traffic()
 	last := plannedStep(c, plan, split, step)
