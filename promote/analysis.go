@@ -106,9 +106,9 @@ func (p *part) measurable(ctx context.Context) error {
 	if !limited || len(p.Analysis.Entries) == 0 || p.resumed() {
 		return nil
 	}
-	least := p.suite.Least(analysis.Step{}) // the candidate's
-	for _, step := range p.Steps {
-		least += p.suite.Least(analysis.Step(step))
+	var least time.Duration
+	for _, step := range p.measured() {
+		least += p.suite.Least(step)
 	}
 	if left := time.Until(deadline); least > left {
 		return badInput("timeout: the measurements of the analysis, and what the steps must stay good for, take %s, and the run has %s left; "+
@@ -133,18 +133,23 @@ func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err
 	return p.at.Tree, p.at.Tip.Hash, nil
 }
 
-// readAnalysis reads the templates in a tree, and says all that is wrong with them.
-func (p *part) readAnalysis(tree fs.FS) (wrong []error) {
-	if len(p.Analysis.Entries) == 0 {
-		return nil
-	}
-	var steps []analysis.Step
+// measured are the steps after which an analysis may be asked for.
+func (p *part) measured() (steps []analysis.Step) {
 	if p.Steps[0].Percent > 0 {
 		steps = append(steps, analysis.Step{}) // the candidate's
 	}
 	for _, step := range p.Steps {
 		steps = append(steps, analysis.Step(step))
 	}
+	return steps
+}
+
+// readAnalysis reads the templates in a tree, and says all that is wrong with them.
+func (p *part) readAnalysis(tree fs.FS) (wrong []error) {
+	if len(p.Analysis.Entries) == 0 {
+		return nil
+	}
+	steps := p.measured()
 	p.suite, wrong = analysis.Load(p.Analysis, p.Sources, steps, tree)
 	p.jobs = p.suite.Jobs(steps)
 	return append(wrong, wrongCronJobs(p.jobs, p.at.Now.Objects())...)
