@@ -107,7 +107,7 @@ func (p *part) measurable(ctx context.Context) error {
 		return nil
 	}
 	var least time.Duration
-	for _, step := range p.measured() {
+	for _, step := range p.analysisSteps() {
 		least += p.suite.Least(step)
 	}
 	if left := time.Until(deadline); least > left {
@@ -133,8 +133,8 @@ func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err
 	return p.at.Tree, p.at.Tip.Hash, nil
 }
 
-// measured are the steps after which an analysis may be asked for.
-func (p *part) measured() (steps []analysis.Step) {
+// analysisSteps are the steps after which an analysis may be asked for.
+func (p *part) analysisSteps() (steps []analysis.Step) {
 	if p.Steps[0].Percent > 0 {
 		steps = append(steps, analysis.Step{}) // the candidate's
 	}
@@ -149,7 +149,7 @@ func (p *part) readAnalysis(tree fs.FS) (wrong []error) {
 	if len(p.Analysis.Entries) == 0 {
 		return nil
 	}
-	steps := p.measured()
+	steps := p.analysisSteps()
 	p.suite, wrong = analysis.Load(p.Analysis, p.Sources, steps, tree)
 	p.jobs = p.suite.Jobs(steps)
 	return append(wrong, wrongCronJobs(p.jobs, p.at.Now.Objects())...)
