@@ -28,14 +28,15 @@ func findOwned(f Facts) []Finding {
 		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations." + creator + "; syncs with ServerSideApply and RespectIgnoreDifferences leave it so",
 		Fix:      f.disown(),
 	}
-	if condition := conditionWith(f.Setup.App, immutable); condition != nil {
+	condition := conditionWith(f.Setup.App, immutable)
+	if condition != nil {
 		finding.Evidence += "\n" + string(condition.Type) + ": " + condition.Message
 	}
 	if f.keepsIgnored() {
 		finding.Effect = "As long as syncs keep what is ignored they succeed, but Argo CD may show the Service as OutOfSync after every one, and a promotion does not see " +
 			"its commits live. A sync of what Git has alone, and ServerSideDiff, Knative refuses (\"" + immutable + "\")."
-		if f.syncStatus() == v1alpha1.SyncStatusCodeSynced {
-			finding.Severity = Warning
+		if condition == nil && f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync {
+			finding.Severity = Warning // nothing of that is seen
 		}
 	}
 	return []Finding{finding}
