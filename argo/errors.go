@@ -19,6 +19,11 @@ var (
 	errDenied = fmt.Errorf("%w: no such application, or the token may not do this", ErrAuth)
 	// ErrNotFound means that Argo CD knows no such Application, Service or Revision.
 	ErrNotFound = errors.New("not found")
+	// ErrUnreachable means that Argo CD does not answer, which may pass.
+	ErrUnreachable = errors.New("argo CD does not answer")
+	// ErrAddress means that what answers is not Argo CD, or cannot be trusted: the inputs
+	// that lead to it are wrong.
+	ErrAddress = errors.New("this is not Argo CD")
 	// ErrSuperseded means that a newer commit, which no longer carries the intent's
 	// values, took the commit's place.
 	ErrSuperseded = errors.New("superseded")
@@ -72,6 +77,17 @@ func explain(err error) error {
 type codeError codes.Code
 
 func (e codeError) Error() string { return codes.Code(e).String() }
+
+// Is tells what of an address a code says.
+func (e codeError) Is(target error) bool {
+	switch codes.Code(e) {
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return target == ErrUnreachable
+	case codes.FailedPrecondition, codes.Unimplemented:
+		return target == ErrAddress
+	}
+	return false
+}
 
 // hasCode tells whether the call that err came from ended with code.
 func hasCode(err error, code codes.Code) bool {

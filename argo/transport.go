@@ -55,7 +55,7 @@ func unreachable(u *url.URL, err error) error {
 	hint := ""
 	switch {
 	case errors.As(err, &unknown):
-		hint = "is its CA certificate given?"
+		hint = "is its CA certificate given, as argocd-ca?"
 	case errors.As(err, &verify):
 		hint = "is this the name in its certificate?"
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):

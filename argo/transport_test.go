@@ -160,7 +160,7 @@ func TestCertificates(t *testing.T) {
 	t.Parallel()
 	handler := (&apiServer{}).handler()
 	_, err := dial(t, handler, func(c *Config) { c.CA = nil }).Version(t.Context())
-	wantError(t, err, "(is its CA certificate given?)")
+	wantError(t, err, "(is its CA certificate given, as argocd-ca?)")
 	// the test's certificate is for 127.0.0.1 and example.com
 	_, err = dial(t, handler, func(c *Config) { c.Server = strings.Replace(c.Server, "127.0.0.1", "localhost", 1) }).Version(t.Context())
 	wantError(t, err, "(is this the name in its certificate?)")

@@ -28,6 +28,8 @@ var (
 	ErrUnchanged = errors.New("the change makes no difference")
 	// ErrAuth: the server did not accept the credentials, or not for this.
 	ErrAuth = errors.New("access denied")
+	// ErrUnreachable: the server does not answer, or asks to be left alone, which may pass.
+	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrContention: the branch kept moving until the attempts or the time ended.
 	ErrContention = errors.New("the branch keeps moving")
 	// ErrNotFound: there is no such repository, branch or commit.

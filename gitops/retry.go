@@ -121,6 +121,9 @@ type unreachable struct {
 	after time.Duration // that the server asks to be left alone for; zero: it does not say
 }
 
+// Is tells that it is ErrUnreachable.
+func (unreachable) Is(target error) bool { return target == ErrUnreachable }
+
 // transient tells errors that another try may not meet from those that it would.
 func transient(ctx context.Context, err error) bool {
 	if _, marked := errors.AsType[*doubtfulRefusal](err); marked && ctx.Err() == nil {

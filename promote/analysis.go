@@ -32,7 +32,7 @@ func (p *part) analysisGate(step Step) Gate {
 			asked, _ := p.suite.At(step.Percent, p.analysisFacts(at))
 			assessment, err := asked.Run(ctx, p.Sources, times)
 			if err != nil {
-				return "", err
+				return "", cutOff(err)
 			}
 			return p.assessed(assessment)
 		},

@@ -52,10 +52,10 @@ func (p *part) askAll(ctx context.Context, gates []Gate, at *Position, step step
 			stop()
 		}
 	}
-	if failed != nil {
+	if failed != nil && (unclear == nil || !errors.Is(failed, ErrTimeout)) {
 		return failed
 	}
-	return unclear
+	return unclear // also where the run's timeout alone has ended the others
 }
 
 // answer asks the gate.

@@ -63,7 +63,7 @@ func (c comparing) judge(ctx context.Context, questions []compare.Question) (str
 	for _, q := range questions {
 		comparison, err := c.rounds(limited, q)
 		if err != nil && ctx.Err() != nil { // the run ends, which says nothing of the candidate
-			return "", fmt.Errorf("asking %s: %w", c.candidate, context.Cause(ctx))
+			return "", cutOff(fmt.Errorf("asking %s: %w", c.candidate, context.Cause(ctx)))
 		}
 		if comparison.Rounds() == 0 {
 			return "", fmt.Errorf("could not be measured: no request could be sent to both revisions: %w", err)

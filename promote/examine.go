@@ -40,7 +40,7 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	wrong := p.readAnalysis(p.at.Tree)
 	facts = p.facts(ctx)
 	facts.Analysis = wrong
-	if p.at.App == nil && (errors.Is(unseen, argo.ErrNotFound) || errors.Is(unseen, argo.ErrAuth)) {
+	if p.at.App == nil && unseen != nil && !errors.Is(unseen, errNoCluster) {
 		facts.NoApp = unseen
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Request.Shifts = unseen, true
@@ -108,6 +108,19 @@ func (p *part) worst(ctx context.Context) time.Duration {
 		return p.longest(time.Until(end))
 	}
 	return p.longest(math.MaxInt64)
+}
+
+// tellTime says before the first commit that the run may have too little time left for
+// its gates.
+func (p *part) tellTime(ctx context.Context) {
+	end, limited := ctx.Deadline()
+	var longest time.Duration
+	for _, step := range p.plan.Steps {
+		longest += p.patience(step.Step())
+	}
+	if left := time.Until(end).Round(time.Second); limited && left < longest {
+		p.journal.say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
+	}
 }
 
 // Worst is the longest that a run may take that is ended at the limit, and what

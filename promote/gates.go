@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -72,6 +73,15 @@ func (t transient) Unwrap() error { return t.error }
 // inconclusive is what a gate says that cannot tell whether the candidate is
 // good: nothing speaks against it beyond chance, and not enough for it.
 type inconclusive struct{ error }
+
+// cutOff is inconclusive where the run's timeout has ended a gate that counts: what it
+// had counted by then has not failed it.
+func cutOff(err error) error {
+	if errors.Is(err, ErrTimeout) {
+		return inconclusive{err}
+	}
+	return err
+}
 
 // Error says so, before the reason.
 func (i inconclusive) Error() string { return "inconclusive: " + i.error.Error() }

@@ -108,3 +108,63 @@ func TestGateThatPanics(t *testing.T) {
 	gate := Gate{Name: "a", Check: func(context.Context, *Position) (string, error) { panic("broken") }}
 	_ = p.askAll(t.Context(), []Gate{gate}, &Position{}, stepLog{p.journal, 0})
 }
+
+// TestTimeEndsGates: where the run's timeout ends the gates, one that counts has not failed,
+// and the others were only cut off.
+func TestTimeEndsGates(t *testing.T) {
+	t.Parallel()
+	counts := Gate{Name: "slo", Check: func(ctx context.Context, _ *Position) (string, error) {
+		return "", cutOff(sleep.For(ctx, time.Hour))
+	}}
+	for name, test := range map[string]struct {
+		gates []Gate
+		want  string
+	}{
+		"one that counts":  {[]Gate{counts}, "10 %: gate slo: inconclusive: the run's timeout is over"},
+		"beside the bake":  {[]Gate{says("bake", time.Hour, nil), counts}, "10 %: gate slo: inconclusive: the run's timeout is over"},
+		"the bake alone":   {[]Gate{says("bake", time.Hour, nil)}, "10 %: gate bake: the run's timeout is over"},
+		"beside a failure": {[]Gate{says("bake", time.Second, errors.New("bad")), counts}, "10 %: gate bake: bad"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, ErrTimeout)
+				defer stop()
+				p := &part{Config: Config{OnInconclusive: Hold}, journal: &journal{reporter: silent{}}}
+				p.journal.result.Steps = []StepResult{{Name: "10 %"}}
+				if err := p.askAll(ctx, test.gates, &Position{}, stepLog{p.journal, 0}); err == nil || err.Error() != test.want {
+					t.Errorf("got %v, want %s", err, test.want)
+				}
+			})
+		})
+	}
+}
+
+// lines keeps what a run says.
+type lines struct {
+	silent
+	said []string
+}
+
+func (l *lines) Line(text string) { l.said = append(l.said, text) }
+
+// TestTimeIsTold has a timeout that is shorter than what the gates may take.
+func TestTimeIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for limit, want := range map[time.Duration]string{
+			10 * time.Minute: "timeout: the run has 10m0s left, and its gates may take up to 15m30s: one that is asked when the time ends counts as failed, " +
+				"or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps",
+			16 * time.Minute: "",
+		} {
+			ctx, stop := context.WithTimeout(t.Context(), limit)
+			defer stop()
+			log := &lines{}
+			p := &part{Config: Config{WaitTimeout: 5 * time.Minute}, journal: &journal{reporter: log}}
+			p.plan.Steps = []PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
+			p.tellTime(ctx)
+			if got := strings.Join(log.said, "\n"); got != want {
+				t.Errorf("%s: got %q, want %q", limit, got, want)
+			}
+		}
+	})
+}

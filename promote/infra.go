@@ -30,7 +30,15 @@ func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, e
 			cmp.Or(i.input, "path"), i.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
 	}
 	var err error
-	if at.Now, err = i.read(ctx, tip); err != nil {
+	at.Now, err = i.read(ctx, tip)
+	if errors.Is(err, knative.ErrNoService) {
+		input := cmp.Or(i.input, "path")
+		if i.Service != "" {
+			input = "service"
+		}
+		return at, badInput("%s: %w", input, err)
+	}
+	if err != nil {
 		return at, err
 	}
 	at.Service = at.Now.Service()

@@ -153,6 +153,7 @@ func (j *journal) saw(seen argo.Observed, candidateTag string) {
 	if seen.Service == nil {
 		return
 	}
+	j.result.Served = seen.Service.Status.Traffic
 	if url := seen.Service.Status.URL; url != nil {
 		j.result.URL = url.String()
 	}

@@ -87,7 +87,7 @@ func (m measurement) judge(ctx context.Context, step string) (string, error) {
 	}
 	for {
 		if err := sleep.For(ctx, max(m.every, sloInterval)); err != nil {
-			return "", err
+			return "", cutOff(fmt.Errorf("%w: %s", err, m.objective.Judge(m.seen.stretches, false).Reason))
 		}
 		now, err := m.look(ctx, l)
 		if err == nil {

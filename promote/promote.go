@@ -35,6 +35,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
 	}
+	for _, p := range r.parts {
+		p.tellTime(ctx)
+	}
 	cool := func() {}
 	for _, moves := range r.moves() {
 		err := r.advance(ctx, moves)

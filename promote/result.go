@@ -67,6 +67,7 @@ type Result struct {
 	Image            string                    `json:"image,omitempty"`
 	PreviousImage    string                    `json:"previous-image,omitempty"`
 	Traffic          []servingv1.TrafficTarget `json:"traffic,omitempty"` // as the last commit sets it
+	Served           []servingv1.TrafficTarget `json:"-"`                 // as Knative served users when it was last seen
 	URL              string                    `json:"url,omitempty"`
 	CandidateURL     string                    `json:"candidate-url,omitempty"`
 	Difference       manifest.Difference       `json:"-"` // of what the overlay rendered before and what it renders when all is done

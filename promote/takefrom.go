@@ -29,7 +29,8 @@ type Statuses interface {
 }
 
 // takeFrom sets the images of the part to those that run in the environment
-// that the run promotes from, and waits for that where it is asked to.
+// that the run promotes from, and waits for that where it is asked to, unless it only
+// plans.
 func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
@@ -40,12 +41,16 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
 		return nil
 	}
+	var said time.Time
 	for until := time.Now().Add(p.WaitForSource); ; {
 		err := p.takeOnce(ctx, tip)
-		if !isNotYet(err) || !time.Now().Before(until) {
+		if !isNotYet(err) || p.DryRun || !time.Now().Before(until) {
 			return err
 		}
-		p.journal.say("waiting: %v", err)
+		if time.Since(said) >= time.Minute {
+			said = time.Now()
+			p.journal.say("waiting for up to %s: %v", time.Until(until).Round(time.Second), err)
+		}
 		if err := sleep.For(ctx, min(sourcePoll, time.Until(until))); err != nil {
 			return err
 		}

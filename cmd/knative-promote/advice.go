@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -21,23 +23,50 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 		}
 		return text
 	case errors.As(err, &restore):
-		return "A person must look: the traffic may still go to the new revision. To roll it back by hand:\n  " + s.RollbackCommand()
+		return notRestored(s, result)
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
 	case slices.Contains([]promote.Status{promote.Held, promote.Frozen, promote.NotYet, promote.Proposed, promote.NotMerged, promote.Cancelled}, result.Status), result.Status == promote.Failed && result.Changed:
-		return onward(s, result)
+		return onward(s, result, err)
 	case result.Status == promote.Superseded:
-		return "Nothing was rolled back: what is in the infra repository now is somebody else's."
+		return "Nothing was rolled back: what is in the infra repository now is somebody else's, and stays." + served(result) +
+			"\nTo see whether that can become live:\n  " + s.CheckCommand() + "\nTo roll it back:\n  " + s.RollbackCommand()
 	}
 	return ""
 }
 
+// notRestored says what is left where a rollback failed or was not seen live. The
+// command that has just ended so is no advice.
+func notRestored(s inputs.Settings, result promote.Result) string {
+	text := "A person must look: the traffic may still go to the new revision." + served(result)
+	last, found := result.Last()
+	switch {
+	case found && last.RollsBack():
+		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  ", last.Commit) +
+			s.CheckCommand()
+	case result.Command == inputs.Rollback:
+		return text + "\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  " + s.CheckCommand()
+	}
+	return text + "\nTo roll it back by hand:\n  " + s.RollbackCommand()
+}
+
+// served says who was served by which revision when that was last seen.
+func served(result promote.Result) string {
+	if len(result.Served) == 0 {
+		return ""
+	}
+	return " Users were served by " + knative.Describe(result.Served) + " when that was last seen."
+}
+
 // onward is what can be done about a promotion that stands where its last
-// commit has put it.
-func onward(s inputs.Settings, result promote.Result) string {
+// commit has put it. One that its steps have ended needs further ones.
+func onward(s inputs.Settings, result promote.Result, err error) string {
 	same := s.CommandLine(inputs.Promote, func(inputs.Input) bool { return true })
 	if last, found := result.Last(); !found || last.RollsBack() {
 		return "To try it again:\n  " + same
+	}
+	if result.Status == promote.Held && err == nil {
+		same = s.FurtherCommand()
 	}
 	return "To continue:\n  " + same + "\nTo roll it back:\n  " + s.RollbackCommand()
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
@@ -30,10 +33,44 @@ To roll it back:
 	if got := after(s, cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	held := strings.Replace(want, "10@5m,100", "10@5m,100,100", 1)
+	if got := after(s, promote.Result{Command: inputs.Promote, Status: promote.Held, Steps: cancelled.Steps}, nil); got != held {
+		t.Errorf("held as asked got\n%s\nwant\n%s", got, held)
+	}
 	want, _, _ = strings.Cut(strings.Replace(want, "To continue", "To try it again", 1), "\nTo roll it back")
 	for _, steps := range [][]promote.StepResult{nil, {{Name: "candidate"}}, {candidate, restore}} {
 		if cancelled.Steps = steps; after(s, cancelled, nil) != want {
 			t.Errorf("after %v got\n%s\nwant\n%s", steps, after(s, cancelled, nil), want)
+		}
+	}
+}
+
+// TestNotRestored has what a person is told where a rollback failed: who is served by what,
+// and never the command that has just ended so.
+func TestNotRestored(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"INPUT_REPOSITORY": "acme/infra", "INPUT_PATH": "apps/web", "INPUT_APPLICATION": "a", "INPUT_ARGOCD-SERVER": "argocd.example.test", "INPUT_ARGOCD-TOKEN": "s3cret", "INPUT_TOKEN": "s3cret"}
+	s, err := inputs.Read(inputs.Parse([]string{"rollback"}), func(name string) string { return env[name] }, console.Workflow{}, pipeline.File{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := " --repository acme/infra --path apps/web --application a --argocd-server argocd.example.test"
+	served := []servingv1.TrafficTarget{{RevisionName: "web-1", Percent: new(int64(90))}, {RevisionName: "web-2", Percent: new(int64(10)), Tag: "candidate"}}
+	failed := &promote.RestoreError{Err: errors.New("no answer")}
+	for name, test := range map[string]struct {
+		result promote.Result
+		want   string
+	}{
+		"made by the command": {promote.Result{Command: inputs.Rollback, Steps: []promote.StepResult{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, Served: served},
+			"A person must look: the traffic may still go to the new revision. Users were served by 90 % web-1, 10 % web-2 (candidate) when that was last seen.\n" +
+				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  knative-promote check" + place},
+		"not made by the command": {promote.Result{Command: inputs.Rollback},
+			"A person must look: the traffic may still go to the new revision.\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  knative-promote check" + place},
+		"not made by a promotion": {promote.Result{Command: inputs.Promote, Steps: []promote.StepResult{{Name: "10 %", Commit: "8a71e0c4"}}},
+			"A person must look: the traffic may still go to the new revision.\nTo roll it back by hand:\n  knative-promote rollback" + place},
+	} {
+		if got := after(s, test.result, failed); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, test.want)
 		}
 	}
 }

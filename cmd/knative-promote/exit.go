@@ -43,16 +43,16 @@ type exit struct {
 // exits is the table of exit codes.
 func exits() []exit {
 	return []exit{
-		{exitOK, "done", "promoted, unchanged, held as the steps ask, or rolled back by the command rollback"},
+		{exitOK, "done", "promoted, unchanged, held as the steps ask, proposed by a pull request that is not waited for, prepared, or rolled back by the command rollback"},
 		{exitInternal, "failed", "anything without a code of its own, such as an overlay that cannot be promoted"},
 		{exitInput, "bad input", "inputs are wrong or missing, or name what does not exist or belong together; nothing was changed"},
 		{exitAuth, "not allowed", "Git or Argo CD did not accept the credentials, or not for this"},
 		{exitContention, "contention", "other pushes took the branch again and again"},
 		{exitSuperseded, "superseded", "a newer promotion or a person's change of the same service won"},
-		{exitTimeout, "timeout", "the time was over before anything could be decided"},
+		{exitTimeout, "timeout", "Git or Argo CD cannot be reached, or the time was over before anything could be decided"},
 		{exitRolledBack, "gate failed, rolled back", "a gate failed, and what was there before is live again"},
 		{exitHeld, "gate failed, held", "a gate failed, or a freeze or what the preflight finds came between two steps, and the traffic stays as it was"},
-		{exitNotRestored, "rollback failed", "a gate failed and rolling back failed too; a person must look"},
+		{exitNotRestored, "rollback failed", "rolling back failed after a gate or as a command, or its commit was not seen live; a person must look"},
 		{exitCancelled, "cancelled", "the run was cancelled"},
 		{exitRefused, "push refused", "the Git server refuses the commit, as for a protected branch"},
 		{exitErrors, "errors found", "the command check or diff, or the preflight of a promotion, found what would break it, or the file of the freezes or knative-promote.yaml cannot be read; nothing was changed"},
@@ -108,9 +108,9 @@ func exitOfError(err error) int {
 		return exitContention
 	case isAny(err, gitops.ErrRefused):
 		return exitRefused
-	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly):
+	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly), isAny(err, argo.ErrAddress) && !gate:
 		return exitInput
-	case isAny(err, promote.ErrTimeout, context.DeadlineExceeded):
+	case isAny(err, promote.ErrTimeout, context.DeadlineExceeded), isAny(err, gitops.ErrUnreachable, argo.ErrUnreachable) && !gate:
 		return exitTimeout
 	case isAny(err, context.Canceled):
 		return exitCancelled
@@ -134,6 +134,8 @@ func errorTitle(code int, err error) string {
 	switch {
 	case code == exitHeld && !is[*promote.GateError](err):
 		return "Held" // no gate has failed, the next step may not be published
+	case code == exitTimeout && !isAny(err, promote.ErrTimeout):
+		return "No answer"
 	case code == exitNotYet && is[*promote.FreezeError](err):
 		return "Frozen"
 	}

@@ -121,6 +121,14 @@ func (r *reporter) offer(result promote.Result) {
 	}
 }
 
+// parenthesised is a text in parentheses, unless it is empty.
+func parenthesised(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}
+
 // inWords is how the run ended, in one line.
 func inWords(result promote.Result) string {
 	what := strings.TrimSpace(result.Service + " " + result.Environment)
@@ -131,6 +139,9 @@ func inWords(result promote.Result) string {
 	case promote.Promoted:
 		return what + ": promoted, all traffic goes to " + result.Revision + " (" + result.Image + ")"
 	case promote.RolledBack:
+		if result.Command == promote.CommandRollback {
+			return what + ": rolled back to " + strings.TrimSpace(result.Revision+" "+parenthesised(result.Image))
+		}
 		return what + ": rolled back"
 	case promote.Unchanged:
 		return what + ": nothing was changed"

@@ -16,7 +16,7 @@ func unreadRules() []Rule {
 	return []Rule{
 		{
 			ID: "application-unreadable", Severity: Error, Find: findNoApp,
-			Summary: "the Application does not exist, or not for the Argo CD token",
+			Summary: "Argo CD cannot be asked, or the Application does not exist, or not for the Argo CD token",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/",
 		},
 		{
@@ -32,12 +32,15 @@ func findNoApp(f Facts) []Finding {
 		return nil
 	}
 	app := f.Request.App
+	fix := "Check the inputs application, project and argocd-token. The token's role needs, in the project's roles or in argocd-rbac-cm:\n" +
+		fmt.Sprintf("p, ROLE, applications, get, %s, allow", policyObject(app, f.Setup))
+	if !errors.Is(f.NoApp, argo.ErrNotFound) && !errors.Is(f.NoApp, argo.ErrAuth) {
+		fix = "Check the inputs argocd-server, argocd-ca, argocd-root-path and argocd-headers, and whether Argo CD can be reached from where this runs."
+	}
 	return []Finding{{
 		Problem:  fmt.Sprintf("Application %s cannot be read", app),
 		Effect:   "A promotion ends before its first commit, because it could never see one live.",
-		Evidence: f.NoApp.Error(),
-		Fix: "Check the inputs application, project and argocd-token. The token's role needs, in the project's roles or in argocd-rbac-cm:\n" +
-			fmt.Sprintf("p, ROLE, applications, get, %s, allow", policyObject(app, f.Setup)),
+		Evidence: f.NoApp.Error(), Fix: fix,
 	}}
 }
 

@@ -65,7 +65,8 @@ func advice(r promote.Result, at Place) string {
 	case promote.Cancelled, promote.Failed:
 		return unfinishedAdvice(r, at)
 	case promote.Superseded:
-		return "**Next:** nothing to do here. A newer change to the same fields is in Git, and this run left it alone.\n\n"
+		return "**Next:** a newer change to the same fields is in Git, and this run left it alone. Look whether that is live: " +
+			"until it is, users get what they got before it. " + rollbackAdvice(r, at)
 	}
 	return ""
 }

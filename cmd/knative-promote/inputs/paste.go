@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,23 @@ func (s *Settings) keep(in Input, text, source string) {
 // RollbackCommand rolls back to the promotion before, from the same place.
 func (s *Settings) RollbackCommand() string {
 	return s.CommandLine(Rollback, func(in Input) bool { return in.Place })
+}
+
+// CheckCommand looks at the same place.
+func (s *Settings) CheckCommand() string {
+	return s.CommandLine(Check, func(in Input) bool { return in.Place })
+}
+
+// FurtherCommand is the promotion with a last step of 100 more, where its steps were set.
+func (s *Settings) FurtherCommand() string {
+	further := *s
+	further.kept = slices.Clone(s.kept)
+	for i, k := range further.kept {
+		if k.Name == "steps" && !k.fromEnvironment() {
+			further.kept[i].text += ",100"
+		}
+	}
+	return further.CommandLine(Promote, func(Input) bool { return true })
 }
 
 // RollbackNeeds are the environment variables without which RollbackCommand
