@@ -17,16 +17,17 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 )
 
-var rounds = flag.Int("rounds", 2, "how often the promoters of TestContention commit")
+var (
+	rounds = flag.Int("rounds", 2, "how often the promoters of TestContention commit")
+	rivals = flag.Int("rivals", 8, "how many promoters TestContention has")
+)
 
-// TestContention has 32 promoters commit to one branch at once, each for a
-// service of its own, in some rounds, while a person pushes every 200 ms: each
-// commit is there once, and nothing of anybody is lost.
+// TestContention has promoters commit to one branch at once, each for a service
+// of its own, in some rounds, while a person pushes every 200 ms: each commit is
+// there once, and nothing of anybody is lost. What it costs grows with the square
+// of their number: each commit makes all others try again.
 func TestContention(t *testing.T) {
-	promoters := 32
-	if testing.Short() {
-		promoters = 8
-	}
+	promoters := *rivals
 	s := serve(t, gittest.Repository{}, infra(), nil)
 	person := s.person(t)
 	var took durations
