@@ -31,11 +31,16 @@ func TestMain(m *testing.M) {
 // over HTTP, an Argo CD API over a model of Knative, and a GitHub API. Each
 // script has these for itself, and after each the promises are checked.
 //
+// The program runs in the test's own process, with `&` in one of its own, which can
+// be signalled.
+//
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
 // `auto-sync off`, `service NAME`, `path FOLDER`, `read-only` for a git token that may not
-// push, `processes` where each run has a process of its own, as it has in the background, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
-// `polls` for an Argo CD that finds commits by itself within seconds, or
+// push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
+// `polls` for an Argo CD that finds commits by itself within seconds, `processes`
+// where each run has a process of its own, because it has little time, and renders in
+// one process wait for each other, or because it writes into its folder, or
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
 // a second environment, `qa on` for a third one, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own.
 func TestScripts(t *testing.T) {
