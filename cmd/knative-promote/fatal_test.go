@@ -64,7 +64,7 @@ func TestNobodyEndsTheProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles everything that the program is made of")
 	}
-	found, want := ownFatalCalls(t), []string(nil)
+	found, want := ownFatalCalls(t), []string{}
 	if *all {
 		found, want = reachableFatalCalls(t), slices.Sorted(maps.Keys(known))
 	}
@@ -89,8 +89,8 @@ func ownFatalCalls(t *testing.T) []string {
 			}
 		}
 	}
-	if len(loaded) < 20 {
-		t.Errorf("%d packages", len(loaded))
+	if !slices.ContainsFunc(found, exitOfMain.MatchString) {
+		t.Error("not even the one of main is found")
 	}
 	return slices.DeleteFunc(found, func(call string) bool { return exitOfMain.MatchString(call) })
 }
