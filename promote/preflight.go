@@ -87,6 +87,9 @@ func (p *part) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
+		if !p.plan.closed() {
+			skip = append(skip, check.Drifted) // its last commit need not be synced yet
+		}
 	}
 	return p.stopped(check.Run(facts, skip...))
 }

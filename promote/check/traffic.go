@@ -24,6 +24,10 @@ func trafficRules() []Rule {
 			Summary: "the traffic names a revision that does not exist",
 		},
 		{
+			ID: Drifted, Severity: Error, Find: findDrifted, Link: "https://argo-cd.readthedocs.io/en/stable/user-guide/commands/argocd_app_rollback/",
+			Summary: "others have the traffic than Git says",
+		},
+		{
 			ID: "revision-not-ready", Severity: Warning, Find: findNotReady, Link: management,
 			Summary: "the traffic names a revision that is not Ready",
 		},

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// Drifted is the rule that finds that others have the traffic than Git says. A
+// promotion that is under way has to be judged all the same.
+const Drifted = "drifted"
+
+// findDrifted compares who has the traffic with what Git says, where the Service is
+// not about to be synced: somebody has rolled it back in Argo CD, or changed it with
+// kubectl. Traffic for the latest revision is nobody's in particular.
+func findDrifted(f Facts) []Finding {
+	if f.Service == nil || !f.compared() || f.aboutToSync() {
+		return nil
+	}
+	wanted, asked, has := knative.Shares(f.traffic()), knative.Shares(f.Service.Spec.Traffic), knative.Shares(f.Service.Status.Traffic)
+	if _, latest := wanted[""]; latest || len(wanted) == 0 || len(has) == 0 || maps.Equal(wanted, asked) || maps.Equal(wanted, has) {
+		return nil
+	}
+	first := mostly(has)
+	return []Finding{{
+		Problem: fmt.Sprintf("the cluster gives the traffic of Service %s to others than Git: %s", f.Overlay.Service(), knative.Describe(sharing(f.Service.Status.Traffic))),
+		Effect: "The first commit of a promotion has Argo CD give the traffic to those that Git says, without a step and without a gate: " +
+			"also where somebody has just rolled back from them.",
+		Evidence: fmt.Sprintf("commit %.10s says %s%s", f.Commit, knative.Describe(sharing(f.traffic())), f.lastSync()),
+		Fix: "Have Git say who has the traffic, with the command rollback:\nknative-promote rollback --to " + first +
+			"\nor, where Git is right, sync it:\nargocd app sync " + f.application(),
+	}}
+}
+
+// aboutToSync tells whether Argo CD will bring the cluster to what Git says by
+// itself.
+func (f Facts) aboutToSync() bool {
+	operation := f.Setup.App.Status.OperationState
+	if f.Setup.App.Operation != nil || operation != nil && operation.Phase == common.OperationRunning {
+		return true
+	}
+	return f.automated() && (f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal || !f.tried())
+}
+
+// lastSync is when Argo CD has synced last, and which commit.
+func (f Facts) lastSync() string {
+	operation := f.Setup.App.Status.OperationState
+	if operation == nil || operation.SyncResult == nil || operation.FinishedAt == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the last sync was of commit %.10s, at %s", operation.SyncResult.Revision, operation.FinishedAt.UTC().Format("2006-01-02 15:04:05 MST"))
+}
+
+// sharing are the targets with a share.
+func sharing(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool { return knative.Percent(t) == 0 })
+}
+
+// mostly is the revision with the largest share.
+func mostly(shares map[string]int) (revision string) {
+	for _, name := range slices.Sorted(maps.Keys(shares)) {
+		if shares[name] > shares[revision] {
+			revision = name
+		}
+	}
+	return revision
+}
