@@ -62,3 +62,9 @@ func blocks(in Intent, ob Observed) bool {
 		state.RetryCount > 0 && Denied(state.Message) != "" &&
 		revision != "" && revision != compared(in, ob) && revision != in.Commit
 }
+
+// uncompared tells whether a condition is why Argo CD could not compare.
+func uncompared(c v1alpha1.ApplicationCondition) bool {
+	return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError ||
+		c.Type == v1alpha1.ApplicationConditionUnknownError
+}

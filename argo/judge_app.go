@@ -54,12 +54,6 @@ func judgeConditions(in Intent, ob Observed) *Verdict {
 	return nil
 }
 
-// uncompared tells whether a condition is why Argo CD could not compare.
-func uncompared(c v1alpha1.ApplicationCondition) bool {
-	return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError ||
-		c.Type == v1alpha1.ApplicationConditionUnknownError
-}
-
 // judgeRelation looks at the commit that Argo CD compared.
 func judgeRelation(in Intent, ob Observed) *Verdict {
 	revision := compared(in, ob)
