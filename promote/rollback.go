@@ -180,7 +180,7 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	p.journal.confirms(p.at, split)
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
 	if further, err := p.previous(ctx, p.at, split); err == nil && record.passed() {
-		p.journal.reason("it was rolled back to %s at %s already; to go further back: rollback --to %s", split.Stable, record.Passed.UTC().Format(time.RFC3339), further.Revision)
+		p.journal.reason("it was rolled back to %s at %s already; the command that goes further is: knative-promote rollback --to %s", split.Stable, record.Passed.UTC().Format(time.RFC3339), further.Revision)
 	}
 	back := &reversal{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now

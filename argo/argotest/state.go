@@ -78,6 +78,12 @@ func (s *Server) DeleteRevision(namespace, name string) bool {
 	return s.cluster.Delete(cluster.Ref{Group: "serving.knative.dev", Kind: "Revision", Namespace: namespace, Name: name})
 }
 
+// DeleteService deletes a live Service with its revisions, and reports whether it was
+// there.
+func (s *Server) DeleteService(namespace, name string) bool {
+	return s.cluster.Delete(cluster.Ref{Group: "serving.knative.dev", Kind: "Service", Namespace: namespace, Name: name})
+}
+
 // CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
 func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc/codes"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -22,6 +24,8 @@ import (
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION       garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
+//	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
+//	argo delete                delete the live Service with its revisions
 //	argo jobs N                wait until the cluster has N Jobs
 //	argo edit FILE             merge the file into the Application
 func argocd(ts *testscript.TestScript, w *world, args []string) {
@@ -49,6 +53,14 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	case "crash":
 		if !w.argo.CrashRevision(namespace, w.revisionOf(ts, args[1])) {
 			ts.Fatalf("revision of %s is not there", args[1])
+		}
+	case "traffic":
+		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
+			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}
+		}))
+	case "delete":
+		if !w.argo.DeleteService(namespace, w.service) {
+			ts.Fatalf("there is no Service %s", w.service)
 		}
 	case "jobs":
 		n, err := strconv.Atoi(args[1])
