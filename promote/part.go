@@ -144,13 +144,6 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 	return nil
 }
 
-// tellLeftOut warns of targets that a commit has left out.
-func (p *part) tellLeftOut(words []string) {
-	if len(words) > 0 {
-		p.journal.warn(strings.Join(words, "; "))
-	}
-}
-
 // lookLive asks Argo CD for the Service. One that is not there yet is a first
 // deployment. A plan alone can do without Argo CD.
 func (p *part) lookLive(ctx context.Context, patience time.Duration) error {

@@ -183,7 +183,7 @@ func (m *move) readBack(ctx context.Context, commit string) {
 		return
 	}
 	if traffic, err := state.Traffic(); err == nil {
-		m.tellLeftOut(leftOut(m.step().Traffic, traffic, m.whyUnroutable))
+		m.tellLeftOut(ctx, m.step().Traffic, traffic)
 		m.plan.Steps[m.index].Traffic = traffic
 	}
 }

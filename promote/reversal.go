@@ -52,7 +52,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 	}
 	for _, b := range reversals {
 		if err == nil && b.lost == nil {
-			err = b.expect()
+			err = b.expect(ctx)
 		}
 	}
 	return err
@@ -96,14 +96,14 @@ func (b *reversal) begin(ctx context.Context) edit {
 }
 
 // expect says what must be live now.
-func (b *reversal) expect() error {
+func (b *reversal) expect(ctx context.Context) error {
 	state := b.after.state
 	traffic, err := state.Traffic()
 	if err != nil {
 		return err
 	}
 	b.journal.traffic(traffic)
-	b.tellLeftOut(leftOut(b.dest.traffic, traffic, b.whyUnroutable))
+	b.tellLeftOut(ctx, b.dest.traffic, traffic)
 	record, _ := parseRecord(state.Record()) // without one the fields tell
 	want := expected{
 		Version: versionOf(state.Revision(), state), promotion: record.Promotion, step: record.Step,

@@ -116,8 +116,8 @@ func (p *part) unlessUrgent(err error) error {
 // a rollback without a name for where to only confirms: one that is still to be
 // seen live, this workflow run's own, or one so young that somebody else has
 // answered the same incident. Rolling back once more would be further than anybody
-// asked for. Where the revision that has the traffic since is not Ready, that is no
-// way back.
+// asked for. Where the revision that has the traffic since is not Ready, it does not
+// suffice.
 func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool {
 	record := at.Record
 	if c.To != "" || at.Unreadable != nil || !record.rollsBack() || record.disagreement(at.Target, split) != "" || at.OldReadiness.down() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -117,17 +118,26 @@ func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.Traf
 	})
 }
 
-// whyUnroutable is why Knative cannot route to a revision, once more.
-func (p *part) whyUnroutable(revision string) string {
-	ctx, stop := context.WithTimeout(context.Background(), revisionTime)
-	defer stop()
-	return cmp.Or(p.service.readiness(ctx, p.at.Live, revision).Why, "was not Ready")
+// tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the
+// run has found it, and of what it wanted.
+func (p *part) tellLeftOut(ctx context.Context, wanted, committed []servingv1.TrafficTarget) {
+	found, _ := p.at.Now.Traffic() // it has been read before
+	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName].Why == "" })
+	words := leftOut(append(found, wanted...), committed, func(revision string) string {
+		return cmp.Or(p.at.Unroutable[revision].Why, p.service.readiness(ctx, p.at.Live, revision).Why, "was not Ready")
+	})
+	if len(words) > 0 {
+		p.journal.warn(strings.Join(words, "; "))
+	}
 }
 
 // leftOut says in words which targets of some traffic stand no more in what was
 // committed, and whose they were.
 func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision string) string) (words []string) {
-	for _, t := range wanted {
+	for i, t := range wanted {
+		if slices.ContainsFunc(wanted[:i], func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag }) {
+			continue
+		}
 		there := slices.ContainsFunc(committed, func(c servingv1.TrafficTarget) bool { return c.RevisionName == t.RevisionName && c.Tag == t.Tag })
 		if there || t.RevisionName == "" || knative.Percent(t) > 0 {
 			continue
