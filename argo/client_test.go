@@ -115,6 +115,7 @@ func TestLiveRefuses(t *testing.T) {
 		"no such service": {func(s *liveServer, _ *Intent) {
 			s.observed.Service = nil
 			s.observed.App.Status.Resources[0].Status = v1alpha1.SyncStatusCodeOutOfSync
+			s.observed.App.Status.Resources[0].Health = &v1alpha1.HealthStatus{Status: health.HealthStatusMissing}
 		}, "reading Service web-b of application web-b-production: not found", ErrNotFound},
 		"a service that Argo CD says is there and is not": {func(s *liveServer, _ *Intent) { s.observed.Service = nil },
 			"application web-b-production has the Service web-b in sync, and yet Argo CD does not find it: expected one or the other; the command check may find why; start again when Argo CD agrees with itself: reading Service web-b", nil},

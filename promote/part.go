@@ -136,10 +136,7 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.CandidateTag)
 	split, _ := p.at.split(p.Config) // what is wrong with it is said where it is planned
 	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
-		p.at.Old, err = p.service.revision(ctx, p.at.Live.Namespace, old)
-		if p.at.OldReadiness = readinessOf(p.at.Old, err); p.at.OldReadiness.Gone && routes(p.at.Live, old) {
-			p.at.OldReadiness = Readiness{}
-		}
+		p.at.Old, p.at.OldReadiness = p.service.readiness(ctx, p.at.Live, old)
 	}
 	return nil
 }

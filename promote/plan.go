@@ -4,37 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
-
-// Situation is what a plan is made from: the overlay at the branch's tip and
-// as it would be with the images set, the record in it, and what is live.
-type Situation struct {
-	Target
-	Tip         gitops.Commit
-	Tree        fs.FS          // the files at the tip
-	Now         *knative.State // the overlay at the tip
-	Next        *knative.State // the same with the images set
-	Record      Record         // what the overlay says of the promotion before
-	Unreadable  error          // why Record could not be read
-	LatestReady string         // live revision that takes the traffic of `latest`; empty: none has been ready yet
-
-	Old          *servingv1.Revision  // the live revision with the traffic; nil: not seen
-	OldReadiness Readiness            // of that one
-	Unroutable   map[string]Readiness // revisions of the overlay's targets at 0 % that Knative certainly cannot route to
-
-	App  *v1alpha1.Application // as last seen; nil: not seen
-	Live *servingv1.Service    // the Service as last seen live; nil: it was not
-}
 
 // Plan is what is left to do, in order.
 type Plan struct {
@@ -112,19 +89,6 @@ func NewPlan(c Config, at Situation) (Plan, error) {
 	return start(c, at, split, to)
 }
 
-// split is the traffic at the tip.
-func (at Situation) split(c Config) (knative.Split, error) {
-	traffic, err := at.Now.Traffic()
-	if err != nil {
-		return knative.Split{}, err
-	}
-	split, err := knative.ReadSplit(at.routable(traffic), c.CandidateTag)
-	if err != nil {
-		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
-	}
-	return split, nil
-}
-
 // start plans a promotion from its first commit. One that is under way with
 // another revision is taken over: its candidate goes, its base stays.
 func start(c Config, at Situation, split knative.Split, to string) (Plan, error) {
@@ -172,29 +136,6 @@ func (p *Plan) atOnce(c Config, at Situation, split knative.Split) {
 		p.Base, p.down = "", &downError{p.From, at.OldReadiness}
 	}
 	p.Steps = plannedSteps(c, *p, split, []Step{{Percent: 100, Bake: c.Steps[len(c.Steps)-1].Bake}})
-}
-
-// version is a revision with its images: as it is live, as the record has them,
-// or as the overlay has them whose template it is. Where nothing tells, there are
-// none.
-func (at Situation) version(revision string) Version {
-	switch {
-	case revision == "":
-		return Version{}
-	case at.Old != nil && at.Old.Name == revision:
-		return versionOfLive(at.Old)
-	}
-	for _, e := range at.Record.of(at.Target).entries() {
-		for _, v := range []Version{e.To, e.From} {
-			if v.Revision == revision {
-				return v
-			}
-		}
-	}
-	if own := at.Now.Revision(); own == "" || own == revision {
-		return versionOf(revision, at.Now)
-	}
-	return Version{Revision: revision}
 }
 
 // resume plans the rest of a promotion that is under way: the gates of the

@@ -128,9 +128,9 @@ func (c planCase) name(revision string) string { return cmp.Or(c.names[revision]
 // situation is what the plan is made from.
 func (c planCase) situation(t *testing.T) Situation {
 	t.Helper()
-	at := Situation{Target: ours(), Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, Unroutable: map[string]Readiness{}}
+	at := Situation{Target: ours(), Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, Unroutable: map[string]string{}}
 	for _, revision := range c.Live.Unroutable {
-		at.Unroutable[c.name(revision)] = Readiness{Why: "is not Ready"}
+		at.Unroutable[c.name(revision)] = "is not Ready"
 	}
 	switch {
 	case c.Live.OldDown:

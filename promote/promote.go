@@ -174,20 +174,6 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 	return nil
 }
 
-// readBack takes the step's traffic from the commit: what Knative could not route
-// to, when that was made, does not stand in it.
-func (m *move) readBack(ctx context.Context, commit string) {
-	state, err := m.infra.at(ctx, commit)
-	if err != nil {
-		m.journal.say("the commit cannot be read back, going on with what was planned: %v", err)
-		return
-	}
-	if traffic, err := state.Traffic(); err == nil {
-		m.tellLeftOut(ctx, m.step().Traffic, traffic)
-		m.plan.Steps[m.index].Traffic = traffic
-	}
-}
-
 // committed notes the commit that shows the step.
 func (m *move) committed(hash string, resumed bool) {
 	m.commit = hash
@@ -228,13 +214,10 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			plan, err := m.routable(ctx)
-			if err != nil {
-				return nil, m.named(err)
-			}
+			plan := m.routable(ctx)
 			files, err := editStep(ctx, m.Config, plan, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
-				err = m.permitted(ctx, tip, over)
+				err = m.permitted(ctx, plan, tip, over)
 			}
 			return files, m.named(err)
 		},
@@ -245,26 +228,11 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 	return e
 }
 
-// routable is the plan with its step as Knative can route it now. It is an error
-// that the old revision has to keep a share and is not Ready.
-func (m *move) routable(ctx context.Context) (Plan, error) {
-	plan := m.plan
-	plan.Steps = slices.Clone(plan.Steps)
-	traffic := m.service.routable(ctx, m.at.Live, m.step().Traffic, plan.To)
-	plan.Steps[m.index].Traffic = traffic
-	for revision := range knative.Shares(traffic) {
-		if revision == plan.To || revision == "" {
-			continue
-		}
-		if ready := m.service.readiness(ctx, m.at.Live, revision); ready.Why != "" {
-			return plan, &downError{revision, ready}
-		}
-	}
-	return plan, nil
-}
-
 // permitted is why the step must not be committed on a tip; nil: it may be.
-func (m *move) permitted(ctx context.Context, tip gitops.Snapshot, over []Override) error {
+func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, over []Override) error {
+	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
+		return err
+	}
 	if m.begins() {
 		if err := m.sourcesStand(ctx, tip); err != nil {
 			return err

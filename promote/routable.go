@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,12 +65,19 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 
 // readiness asks for a revision. One that Argo CD does not know is not gone as long
 // as the live Service routes to it: Argo CD can be told not to look at revisions.
-func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) Readiness {
-	ready := readinessOf(s.revision(ctx, namespaceOf(live), name))
+func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, Readiness) {
+	found, err := s.revision(ctx, namespaceOf(live), name)
+	ready := readinessOf(found, err)
 	if ready.Gone && routes(live, name) {
-		return Readiness{}
+		return nil, Readiness{}
 	}
-	return ready
+	return found, ready
+}
+
+// why is why Knative cannot route to a revision; empty: it can, or that is not known.
+func (s liveService) why(ctx context.Context, live *servingv1.Service, name string) string {
+	_, ready := s.readiness(ctx, live, name)
+	return ready.Why
 }
 
 // routes tells whether a live Service is content with its traffic, which names a
@@ -83,7 +91,7 @@ func routes(live *servingv1.Service, name string) bool {
 // route to. The revision that the commit's own template makes stays.
 func (s liveService) routable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		return optional(t, made) && s.readiness(ctx, live, t.RevisionName).Why != ""
+		return optional(t, made) && s.why(ctx, live, t.RevisionName) != ""
 	})
 }
 
@@ -93,38 +101,26 @@ func optional(t servingv1.TrafficTarget, made string) bool {
 	return knative.Percent(t) == 0 && t.RevisionName != "" && t.RevisionName != made
 }
 
-// unroutable are the revisions of the optional targets that Knative certainly
-// cannot route to, by name. The candidate is what a run is about.
-func (s liveService) unroutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]Readiness {
-	known := map[string]Readiness{}
+// unroutable says of the revisions of the optional targets that Knative certainly
+// cannot route to why, by name. The candidate is what a run is about.
+func (s liveService) unroutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]string {
+	known := map[string]string{}
 	for _, t := range traffic {
 		if _, asked := known[t.RevisionName]; optional(t, made) && t.Tag != candidateTag && !asked {
-			known[t.RevisionName] = s.readiness(ctx, live, t.RevisionName)
+			known[t.RevisionName] = s.why(ctx, live, t.RevisionName)
 		}
 	}
-	for name, ready := range known {
-		if ready.Why == "" {
-			delete(known, name)
-		}
-	}
+	maps.DeleteFunc(known, func(_, why string) bool { return why == "" })
 	return known
-}
-
-// routable is an overlay's traffic without the targets that were seen to keep
-// Knative from routing.
-func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
-	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		return knative.Percent(t) == 0 && at.Unroutable[t.RevisionName].Why != ""
-	})
 }
 
 // tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the
 // run has found it, and of what it wanted.
 func (p *part) tellLeftOut(ctx context.Context, wanted, committed []servingv1.TrafficTarget) {
 	found, _ := p.at.Now.Traffic() // it has been read before
-	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName].Why == "" })
+	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName] == "" })
 	words := leftOut(append(found, wanted...), committed, func(revision string) string {
-		return cmp.Or(p.at.Unroutable[revision].Why, p.service.readiness(ctx, p.at.Live, revision).Why, "was not Ready")
+		return cmp.Or(p.at.Unroutable[revision], p.service.why(ctx, p.at.Live, revision), "was not Ready")
 	})
 	if len(words) > 0 {
 		p.journal.warn(strings.Join(words, "; "))
@@ -153,4 +149,40 @@ func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision stri
 		words = append(words, fmt.Sprintf("%s is left out of the traffic: revision %s %s, so Knative would route nothing anew", whose, t.RevisionName, why(t.RevisionName)))
 	}
 	return words
+}
+
+// routable is the plan with its step as Knative can route it now.
+func (m *move) routable(ctx context.Context) Plan {
+	plan := m.plan
+	plan.Steps = slices.Clone(plan.Steps)
+	plan.Steps[m.index].Traffic = m.service.routable(ctx, m.at.Live, m.step().Traffic, plan.To)
+	return plan
+}
+
+// oldServes is an error where a revision beside the new one has to keep a share, and
+// is not Ready.
+func (m *move) oldServes(ctx context.Context, traffic []servingv1.TrafficTarget) error {
+	for revision := range knative.Shares(traffic) {
+		if revision == m.plan.To || revision == "" {
+			continue
+		}
+		if _, ready := m.service.readiness(ctx, m.at.Live, revision); ready.Why != "" {
+			return &downError{revision, ready}
+		}
+	}
+	return nil
+}
+
+// readBack takes the step's traffic from the commit: what Knative could not route
+// to, when that was made, does not stand in it.
+func (m *move) readBack(ctx context.Context, commit string) {
+	state, err := m.infra.at(ctx, commit)
+	if err != nil {
+		m.journal.say("the commit cannot be read back, going on with what was planned: %v", err)
+		return
+	}
+	if traffic, err := state.Traffic(); err == nil {
+		m.tellLeftOut(ctx, m.step().Traffic, traffic)
+		m.plan.Steps[m.index].Traffic = traffic
+	}
 }

@@ -1,0 +1,57 @@
+package promote
+
+import (
+	"testing"
+	"time"
+
+	"knative.dev/pkg/apis"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// TestRolledBack says of a rollback without a name for where to whether it only
+// confirms the commit that Git shows, or goes further.
+func TestRolledBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	const run, other = "https://example.test/runs/1", "https://example.test/runs/2"
+	live := &servingv1.Service{}
+	live.Status.Conditions = append(live.Status.Conditions, apis.Condition{Type: apis.ConditionReady, Status: "True"})
+	live.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "s-1", Percent: new(int64(100))}}
+	for name, test := range map[string]struct {
+		step   string
+		passed time.Time
+		run    string
+		again  bool
+		live   *servingv1.Service
+		down   bool
+		want   bool
+	}{
+		"a rollback that nobody has seen live":                   {step: stepRollback, want: true},
+		"one long ago":                                           {step: stepRollback, passed: now.Add(-time.Hour)},
+		"one just now, by somebody else":                         {step: stepRollback, passed: now.Add(-time.Minute), run: other, want: true},
+		"one just now, by a clock that is ahead":                 {step: stepRollback, passed: now.Add(time.Minute), run: other, want: true},
+		"our own, an attempt before":                             {step: stepRollback, passed: now.Add(-time.Hour), run: run, again: true, want: true},
+		"one whose revision is not Ready":                        {step: stepRollback, passed: now.Add(-time.Minute), down: true},
+		"one that nobody has seen live, with a revision that is": {step: stepRollback, down: true},
+		"a restore that is not live yet":                         {step: stepRestore, want: true},
+		"a restore that is live":                                 {step: stepRestore, live: live},
+		"our own restore":                                        {step: stepRestore, run: run, live: live, want: true},
+		"a restore that has passed":                              {step: stepRestore, passed: now, live: live},
+		"a promotion":                                            {step: "100"},
+	} {
+		at := Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
+		if test.step == stepRollback {
+			at.Record = recordOf(test.step, "s-2", "s-1")
+		}
+		at.Record.Passed, at.Record.Run = test.passed, test.run
+		if test.down {
+			at.OldReadiness = Readiness{Why: "is not Ready"}
+		}
+		c := Config{RunURL: run, RunAgain: test.again}
+		if got := rolledBack(c, at, knative.Split{Stable: "s-1"}, now); got != test.want {
+			t.Errorf("%s: confirmed is %t, want %t", name, got, test.want)
+		}
+	}
+}
