@@ -53,7 +53,7 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 	switch {
 	case errors.Is(err, argo.ErrNotFound):
 		return Readiness{Gone: true, Why: "does not exist"}
-	case err != nil:
+	case err != nil || found == nil:
 		return Readiness{}
 	}
 	ready := found.Status.GetCondition(servingv1.RevisionConditionReady)

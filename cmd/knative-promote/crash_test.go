@@ -121,6 +121,7 @@ func (c crashCase) crash(t *testing.T, whole wholeRun, point, how string) {
 	if want := c.endsBy(how); !slices.Contains(want, code) {
 		t.Errorf("the run ended with %s, want one of %v:\n%s", code, want, out)
 	}
+	w.settle()
 	w.crashAt("", "")
 	code, again := w.program(t, append([]string{"GITHUB_RUN_ATTEMPT=2"}, c.env...), c.args)
 	if code != c.end() {
@@ -183,7 +184,7 @@ func (w *world) content(t *testing.T) map[string]string {
 	content := map[string]string{}
 	for name, file := range files {
 		text := regexp.MustCompile(`(?m)^# (past:|  - |    |checksum: ).*\n`).ReplaceAllString(string(file.Data), "")
-		text = regexp.MustCompile(`(?m)^(# (?:promotion|base|started|passed|commit): ).*`).ReplaceAllString(text, "${1}_")
+		text = regexp.MustCompile(`(?m)^(# (?:promotion|repository|base|started|passed|commit): ).*`).ReplaceAllString(text, "${1}_")
 		content[name] = text
 	}
 	return content

@@ -32,6 +32,8 @@ type world struct {
 	last      *process   // the one that was waited for last
 	gates     string     // host:port of the gateServer; empty: there is none
 
+	atWork sync.RWMutex // held by the servers while they answer
+
 	mu      sync.Mutex
 	seed    string              // the first commit
 	foreign []string            // commits by somebody else
@@ -161,11 +163,27 @@ func (w *world) argoConfig() argotest.Config {
 func (w *world) around(name string, next http.Handler) http.Handler {
 	switch name {
 	case "git":
-		next = w.aroundGit(next)
+		next = w.answering(w.aroundGit(next))
 	case "github":
-		next = w.aroundHub(next)
+		next = w.answering(w.aroundHub(next))
 	}
 	return w.disturbed(name, next)
+}
+
+// answering notes that a server is at work on a request.
+func (w *world) answering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.atWork.RLock()
+		defer w.atWork.RUnlock()
+		next.ServeHTTP(out, r)
+	})
+}
+
+// settle waits until the servers have done what a run that has ended asked them for:
+// what arrives after the next run's first look is somebody else's for that.
+func (w *world) settle() {
+	w.atWork.Lock()
+	defer w.atWork.Unlock()
 }
 
 // mergeCommit is the commit of the service's repository that started the run:

@@ -113,10 +113,10 @@ func (s *Settings) checkTag() string {
 }
 
 func (s *Settings) checkPrevious() string {
-	if !s.Promote.KeepPrevious || s.Promote.CandidateTag != "previous" {
+	if s.Promote.CandidateTag != "previous" {
 		return ""
 	}
-	return "candidate-tag: \"previous\": the old revision has this tag; expected another one, for example: candidate"
+	return "candidate-tag: \"previous\": an old revision that is kept has this tag; expected another one, for example: candidate"
 }
 
 // checkBake keeps a run from starting that can only end in its timeout.

@@ -19,7 +19,8 @@ func TestBadInput(t *testing.T) {
 	for _, test := range []struct{ env, want string }{
 		{"INPUT_COMMAND=promot", `command: "promot" (INPUT_COMMAND): expected promote, rollback, check, diff, prepare or history; did you mean promote?; for example: rollback`},
 		{"INPUT_SERVICE=Product_Import", `service: "Product_Import" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import`},
-		{"INPUT_ENVIRONMENT=a\nb", `environment: "a\nb" (INPUT_ENVIRONMENT): expected one printable line of 100 bytes at most; for example: production`},
+		{"INPUT_ENVIRONMENT=a\nb", `environment: "a\nb" (INPUT_ENVIRONMENT): expected one printable line of 100 bytes at most; for example: production
+` + missingImage},
 		{"INPUT_IMAGE=app:v1\napp:v2", `image: "app:v1\napp:v2" (INPUT_IMAGE): expected each image once, but app is there twice; for example: ghcr.io/acme/product-import:v2.0.0`},
 		{"INPUT_FROM=/staging/..", `from: "/staging/.." (INPUT_FROM): expected a folder relative to the repository's root, with slashes and no .. in it; for example: apps/product-import/overlays/staging`},
 		{"INPUT_CHECKS=a\x1bb", `checks: "a\x1bb" (INPUT_CHECKS): expected printable names of commit statuses, with commas or one per line; for example: e2e, contract`},
@@ -65,7 +66,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_STEPS=10@soon", `steps: "10@soon" (INPUT_STEPS): after @ expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds, but there is "soon"; for example: 10@5m,50@5m,100`},
 		{"INPUT_STEPS=,", `steps: "," (INPUT_STEPS): expected at least one percentage; for example: 10@5m,50@5m,100`},
 		{"INPUT_CANDIDATE-TAG=1st", `candidate-tag: "1st" (INPUT_CANDIDATE-TAG): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: candidate`},
-		{"INPUT_KEEP-PREVIOUS=1", `keep-previous: "1" (INPUT_KEEP-PREVIOUS): expected true or false; for example: false`},
+		{"INPUT_KEEP-PREVIOUS=1", `keep-previous: "1" (INPUT_KEEP-PREVIOUS): expected true or false; for example: true`},
 		{"INPUT_PROBE=//host/x", `probe: "//host/x" (INPUT_PROBE): expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good; for example: /healthz expect=200`},
 		{"INPUT_PROBE=/x status=200", `probe: "/x status=200" (INPUT_PROBE): expected expect= with a status from 100 to 599 after the path, but there is "status=200"; for example: /healthz expect=200`},
 		{"INPUT_LOAD=/healthz", `load: "/healthz" (INPUT_LOAD): expected a path that starts with one slash, and a rate; for example: /healthz 5/s`},
@@ -113,7 +114,7 @@ func TestBadInput(t *testing.T) {
 // they are a mistake.
 func TestInputsOfAnotherCommand(t *testing.T) {
 	t.Parallel()
-	env := []string{"INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_PROBE_COUNT=many", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=folder/", "INPUT_FAIL_ON=never"}
+	env := []string{"INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_PROBE_COUNT=many", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=folder/", "INPUT_FAIL_ON=never", "INPUT_IMAGE="}
 	for command, unused := range map[string]string{
 		"history": "probe-count, probe-connect, format, output, fail-on", "rollback": "probe-count, probe-connect, format, output, fail-on",
 	} {
@@ -134,7 +135,7 @@ func TestInputsOfAnotherCommand(t *testing.T) {
 	if s, err := read(t, consoletest.Enough("INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_OUTPUT=a.json"), "check"); err != nil || s.Check.Output != "a.json" {
 		t.Errorf("check writes to %q, error %v", s.Check.Output, err)
 	}
-	_, err := read(t, consoletest.Enough(), "history", "--probe-connect=127.0.0.1:8080", "--format", "json")
+	_, err := read(t, consoletest.Enough("INPUT_IMAGE="), "history", "--probe-connect=127.0.0.1:8080", "--format", "json")
 	checkText(t, err, `probe-connect (--probe-connect): the command history does not use it, only promote, check, diff; remove it, or set command
 format (--format): the command history does not use it, only check; remove it, or set command`)
 }
@@ -181,7 +182,7 @@ func TestPasswordsInAddresses(t *testing.T) {
 // The runner gives the defaults of action.yml as if somebody had set them.
 func TestDefaultsFromTheRunnerAreNoContradiction(t *testing.T) {
 	t.Parallel()
-	env := []string{"INPUT_SERVICE=product-import"}
+	env := []string{"INPUT_SERVICE=product-import", "INPUT_IMAGE=unchanged"}
 	for _, in := range All() {
 		if in.Default != "" {
 			env = append(env, in.EnvNames()[0]+"="+in.Default)
@@ -206,8 +207,12 @@ dry-run: "maybe" (INPUT_DRY_RUN): expected true or false; for example: true
 repository: missing: expected the infra repository: owner/name, an https, ssh or file URL, or a local path (default for diff, prepare and check: the repository of the workflow, checked out); set the input repository, --repository or INPUT_REPOSITORY; for example: acme/infra
 path: missing: expected the folder of the kustomize overlay in the infra repository, a dot for its root; set the input path, --path or INPUT_PATH; for example: apps/product-import/overlays/production
 application: missing: expected the Argo CD Application that syncs the overlay, as name or namespace/name; set the input application, --application or INPUT_APPLICATION; for example: argocd/product-import-production
-argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com`)
+argocd-server: missing: expected the host[:port] of the Argo CD API server; set the input argocd-server, --argocd-server or INPUT_ARGOCD_SERVER; for example: argocd.example.com
+`+missingImage)
 }
+
+const missingImage = "image: missing: expected what to promote; an empty value may be the output of another step, misspelt; set the input image, --image or INPUT_IMAGE, " +
+	"for example: ghcr.io/acme/product-import:v2.0.0, to unchanged where the configuration alone is promoted, or set from"
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func TestDefaults(t *testing.T) {
 			Environment: "production", Overlay: "apps/product-import/overlays/production",
 		},
 		Promote: promote.Config{
-			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate", KeepPrevious: true,
+			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate",
 			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute, Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
 			ForgeKey: "B5690EEEBB952194",
@@ -180,7 +180,7 @@ func TestCommand(t *testing.T) {
 		{"", nil, "promote"},
 		{"INPUT_COMMAND=history", nil, "history"},
 		{"INPUT_COMMAND=history", []string{"rollback", "--to", "product-import-8a71e0c4"}, "rollback"},
-		{"", []string{"--dry-run", "rollback"}, "rollback"},
+		{"INPUT_IMAGE=", []string{"--dry-run", "rollback"}, "rollback"},
 		{"", []string{"--command", "diff"}, "diff"},
 	} {
 		s, err := read(t, consoletest.Enough(test.env), test.args...)

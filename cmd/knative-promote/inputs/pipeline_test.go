@@ -159,15 +159,15 @@ func TestPipelineTimes(t *testing.T) {
 		env  []string
 		want string
 	}{
-		{"merge-timeout: 2h, timeout: 5h", nil, ""},
+		{"merge-timeout: 2h, timeout: 5h", []string{"INPUT_IMAGE=unchanged", "INPUT_IMAGE=unchanged"}, ""},
 		{"merge-timeout: 2h, timeout: 5h", []string{"INPUT_TIMEOUT=10m"}, ""},
-		{"wait-timeout: 20m, timeout: 5h", []string{"INPUT_TIMEOUT=10m"}, ""},
+		{"wait-timeout: 20m, timeout: 5h", []string{"INPUT_IMAGE=unchanged", "INPUT_TIMEOUT=10m"}, ""},
 		{"wait-timeout: 2h", []string{"INPUT_COMMAND=rollback"}, ""},
 		{"merge-timeout: 2h", []string{"INPUT_COMMAND=rollback"}, ""},
-		{"merge-timeout: 2h", nil, `merge-timeout: "2h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
-		{"merge-timeout: 2h, timeout: 1h", nil, `merge-timeout: "2h0m0s": longer than the whole run's timeout of 1h0m0s; expected less, or a longer timeout`},
-		{"timeout: 5h", []string{"INPUT_MERGE-TIMEOUT=6h"}, `merge-timeout: "6h0m0s": longer than the whole run's timeout of 5h0m0s; expected less, or a longer timeout`},
-		{"wait-timeout: 2h", nil, `wait-timeout: "2h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
+		{"merge-timeout: 2h", []string{"INPUT_IMAGE=unchanged"}, `merge-timeout: "2h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
+		{"merge-timeout: 2h, timeout: 1h", []string{"INPUT_IMAGE=unchanged"}, `merge-timeout: "2h0m0s": longer than the whole run's timeout of 1h0m0s; expected less, or a longer timeout`},
+		{"timeout: 5h", []string{"INPUT_IMAGE=unchanged", "INPUT_MERGE-TIMEOUT=6h"}, `merge-timeout: "6h0m0s": longer than the whole run's timeout of 5h0m0s; expected less, or a longer timeout`},
+		{"wait-timeout: 2h", []string{"INPUT_IMAGE=unchanged"}, `wait-timeout: "2h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
 	} {
 		file, err := pipeline.Parse([]byte("version: 1\npath: apps/{service}/overlays/{environment}\nenvironments: {production: {mode: pull-request, "+test.said+"}}\n"), CheckValue)
 		if err != nil {
@@ -199,7 +199,8 @@ func TestPipelineExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, environment := range []string{"dev", "staging", "production"} {
-		s, err := readWith(t, file, "INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ENVIRONMENT="+environment, "INPUT_TOKEN=git-secret")
+		image := []string{"INPUT_IMAGE=ghcr.io/acme/product-import:v2.0.0", "", ""}[i] // the others have a source
+		s, err := readWith(t, file, "INPUT_PATH=", "INPUT_APPLICATION=", "INPUT_ENVIRONMENT="+environment, "INPUT_TOKEN=git-secret", image)
 		if err != nil || s.Target.App.Name != "product-import-"+environment || (len(s.Promote.From) == 0) != (i == 0) {
 			t.Errorf("%s: %v, application %s, images from %q", environment, err, s.Target.App, s.Promote.From)
 		}

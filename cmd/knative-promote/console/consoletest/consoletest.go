@@ -4,6 +4,7 @@ package consoletest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -163,9 +164,16 @@ func Environment(lines ...string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// Enough is an environment with what a promotion cannot do without, and more
+// Enough is an environment with what a command cannot do without, a promotion of what
+// the overlay has where nothing else is said, and more
 // lines of NAME=value.
 func Enough(more ...string) func(string) string {
+	otherwise := func(pair string) bool {
+		return slices.Contains([]string{"INPUT_FROM", "INPUT_COMMAND", "INPUT_ENVIRONMENT", "INPUT_IMAGE"}, strings.SplitN(pair, "=", 2)[0])
+	}
+	if !slices.ContainsFunc(more, otherwise) {
+		more = append([]string{"INPUT_IMAGE=unchanged"}, more...)
+	}
 	return Environment(append([]string{
 		"INPUT_SERVICE=product-import",
 		"INPUT_REPOSITORY=acme/infra",
