@@ -61,8 +61,8 @@ func TestDefaults(t *testing.T) {
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret"},
 		Timeout:   30 * time.Minute,
-		Commit:    "git",
-		Check:     CheckSettings{Format: "text", FailOn: "error"},
+		Commit:    "git", AsItStands: true,
+		Check: CheckSettings{Format: "text", FailOn: "error"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {

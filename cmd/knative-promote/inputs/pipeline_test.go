@@ -160,7 +160,7 @@ func TestPipelineTimes(t *testing.T) {
 		want string
 	}{
 		{"merge-timeout: 2h, timeout: 5h", []string{"INPUT_IMAGE=unchanged", "INPUT_IMAGE=unchanged"}, ""},
-		{"merge-timeout: 2h, timeout: 5h", []string{"INPUT_TIMEOUT=10m"}, ""},
+		{"merge-timeout: 2h, timeout: 5h", []string{"INPUT_IMAGE=unchanged", "INPUT_TIMEOUT=10m"}, ""},
 		{"wait-timeout: 20m, timeout: 5h", []string{"INPUT_IMAGE=unchanged", "INPUT_TIMEOUT=10m"}, ""},
 		{"wait-timeout: 2h", []string{"INPUT_COMMAND=rollback"}, ""},
 		{"merge-timeout: 2h", []string{"INPUT_COMMAND=rollback"}, ""},
