@@ -27,6 +27,7 @@ type Plan struct {
 	code     Code           // what the images of the source were made of
 	pull     int            // the pull request that begins it; 0: none does
 	down     *downError     // why nothing is rolled back to the old revision; nil: it is
+	alone    string         // why the new revision gets all traffic in one step; empty: it does not
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
 	now      *knative.State // what the first commit starts from
@@ -132,6 +133,7 @@ func byHand(at Situation, split knative.Split) bool {
 // atOnce gives the new revision all traffic in one step, as Knative cannot route
 // to the old one: nothing is rolled back to that, unless Git can make it again.
 func (p *Plan) atOnce(c Config, at Situation, split knative.Split) {
+	p.alone = fmt.Sprintf("revision %s, which has the traffic, %s, so Knative would route nothing beside it: the new one gets all traffic in one step", p.From, at.OldReadiness.Why)
 	if at.OldReadiness.down() {
 		p.Base, p.down = "", &downError{p.From, at.OldReadiness}
 	}

@@ -69,6 +69,9 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.journal.debugPlan(plan, p.at)
+	if plan.alone != "" {
+		p.journal.warn(plan.alone)
+	}
 	plan.source, plan.code = p.source, p.code
 	plan.started = p.journal.result.Started
 	if err := p.journal.planned(plan, p.at); err != nil {

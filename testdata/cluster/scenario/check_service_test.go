@@ -55,9 +55,10 @@ func TestCheckManifest(t *testing.T) {
 		},
 		"previous-keeps-running": {
 			layout: annotated("autoscaling.knative.dev/min-scale", "2"),
+			inputs: []string{"keep-previous=true"},
 			seen: func(s *site) {
 				before := s.live().Status.LatestReadyRevisionName
-				s.promote("v2.0.0", "steps=100").exits(0)
+				s.promote("v2.0.0", "steps=100", "keep-previous=true").exits(0)
 				if n := s.replicas(before); n != 2 {
 					s.Errorf("%d pods of the revision before, want 2", n)
 				}
@@ -78,9 +79,21 @@ func TestCheckManifest(t *testing.T) {
 func TestCheckTraffic(t *testing.T) {
 	const all = "  traffic:\n  - {latestRevision: true, percent: 100}\n"
 	troubles(t, map[string]trouble{
-		"revision-missing": {elsewhere: true, layout: service(plain), set: func(s *site) {
-			s.base(all + "  - {revisionName: " + s.Service + "-gone, percent: 0, tag: old}\n")
-		}},
+		"revision-missing": {
+			layout: service(plain),
+			set: func(s *site) {
+				s.base(all + "  - {revisionName: " + s.Service + "-gone, percent: 0, tag: old}\n")
+			},
+			seen: func(s *site) {
+				s.eventually("the Service misses it", func() bool {
+					ready := s.live().Status.GetCondition("Ready")
+					return ready != nil && ready.Reason == "RevisionMissing"
+				})
+				s.promote("v2.0.0", "steps=10,100").exits(0).says("somebody's tag old is left out of the traffic")
+				s.settled("v2.0.0")
+			},
+			fix: func(*site) {},
+		},
 		"service-refused": {
 			layout: service(plain),
 			set:    func(s *site) { s.base("  traffic:\n  - {latestRevision: true, percent: 90}\n") },
@@ -90,20 +103,21 @@ func TestCheckTraffic(t *testing.T) {
 		"promotion-refused": {
 			layout: service(plain),
 			set: func(s *site) {
-				s.base(fmt.Sprintf("  traffic:\n  - {revisionName: %[1]s-00001, percent: 100}\n  - {revisionName: %[1]s-00001, tag: candidate}\n", s.Service))
+				s.base(all + "  - {latestRevision: true, percent: 0, tag: candidate}\n")
 			},
 			ends: 1,
 			fix:  func(s *site) { s.base("") },
 		},
 		"previous-tag-taken": {
 			layout: service(plain),
+			inputs: []string{"keep-previous=true"},
 			set: func(s *site) {
 				s.base(fmt.Sprintf("  traffic:\n  - {revisionName: %[1]s-00001, percent: 100}\n  - {revisionName: %[1]s-00001, tag: previous}\n", s.Service))
 			},
 			seen: func(s *site) {},
 			gone: func(s *site) {
 				for _, tag := range []string{"v2.0.0", "v3.0.0"} {
-					s.promote(tag, "steps=100").exits(0)
+					s.promote(tag, "steps=100", "keep-previous=true").exits(0)
 				}
 				if tag := s.ask("pinned-" + s.host()).tag(); tag != "v1.0.0" {
 					s.Errorf("the tag that was kept answers with %s", tag)

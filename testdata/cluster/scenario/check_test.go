@@ -20,15 +20,14 @@ import (
 
 // A trouble is a setup that a rule of `check` is about.
 type trouble struct {
-	layout    func(*layout) // sets it up before the first sync
-	set       func(*site)   // or after it
-	inputs    []string      // of all runs
-	ends      int           // exit code of a promotion that is made all the same; zero: it is rolled back, or cannot be
-	seen      func(*site)   // instead of a promotion: fails unless the trouble is there
-	elsewhere bool          // see the promotion fail on a site like it: the fix is for before
-	fix       func(*site)   // instead of what the finding says to paste
-	with      []string      // inputs that fix it
-	gone      func(*site)   // instead of a promotion: fails unless all is well
+	layout func(*layout) // sets it up before the first sync
+	set    func(*site)   // or after it
+	inputs []string      // of all runs
+	ends   int           // exit code of a promotion that is made all the same; zero: it is rolled back, or cannot be
+	seen   func(*site)   // instead of a promotion: fails unless the trouble is there
+	fix    func(*site)   // instead of what the finding says to paste
+	with   []string      // inputs that fix it
+	gone   func(*site)   // instead of a promotion: fails unless all is well
 }
 
 // troubles runs every one on a site of its own, by its rule's name. A variant
@@ -67,8 +66,6 @@ func (c trouble) show(t *testing.T, name string) {
 	switch {
 	case c.seen != nil:
 		c.seen(s)
-	case c.elsewhere:
-		c.fails(c.site(s.T, s.Name()+" elsewhere"))
 	default:
 		c.fails(s)
 	}

@@ -20,7 +20,7 @@ func TestPromoteInSteps(t *testing.T) {
 	s := newSite(t)
 	sights := s.watch()
 	public, candidate := s.listen(s.host(), 4*time.Millisecond), s.listen(s.candidateHost(), 20*time.Millisecond)
-	s.promote("v2.0.0", "steps=10@8s,50@8s,100").exits(0)
+	s.promote("v2.0.0", "steps=10@8s,50@8s,100", "keep-previous=true").exits(0)
 	s.settled("v2.0.0")
 	steps := s.steps(sights)
 	answers := public.end()

@@ -134,7 +134,7 @@ func TestFirstPromotion(t *testing.T) {
 	if live := s.live(); live.Spec.Template.Name != generated || share(live.Spec.Traffic, generated) != 100 || len(live.Spec.Traffic) != 1 {
 		t.Errorf("after the failed promotion: template %q, traffic %+v", live.Spec.Template.Name, live.Spec.Traffic)
 	}
-	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v2.0.0", "steps=100", "keep-previous=true").exits(0)
 	s.settled("v2.0.0")
 	if hits := s.hits("previous-"+s.host(), 10); hits["v1.0.0"] != 10 {
 		t.Errorf("the revision before is answered by %v", hits)

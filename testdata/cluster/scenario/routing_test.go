@@ -1,0 +1,56 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestFixOfWhatCrashes: the revision with the traffic crashes after its promotion,
+// and its pods are kept. Knative routes nothing beside it, so the corrected image
+// gets all traffic in one step.
+func TestFixOfWhatCrashes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
+	s.promote("v2.0.0-crash20", "steps=100").exits(0)
+	s.crashes()
+	s.promote("v2.0.1", "steps=10,100").exits(0).says("the new one gets all traffic in one step")
+	s.settled("v2.0.1")
+}
+
+// TestRollbackPastWhatCrashes: a promotion is held, as what had the traffic before
+// crashes by now. A rollback goes to what was good before that.
+func TestRollbackPastWhatCrashes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
+	s.promote("v1.5.0", "steps=100").exits(0)
+	s.promote("v2.0.0-crash20", "steps=100").exits(0)
+	s.crashes()
+	s.promote("v2.0.1-broken", "steps=10,100").exits(9).says("not rolled back: revision ")
+	s.begin("rollback").wait().exits(0)
+	s.settled("v1.5.0")
+}
+
+// crashes waits until the revision with the traffic is not Ready.
+func (s *site) crashes() {
+	s.Helper()
+	s.eventually("the Service is not Ready", func() bool {
+		ready := s.live().Status.GetCondition("Ready")
+		return ready != nil && ready.IsFalse()
+	})
+}
+
+// TestServiceMadeAnew: after a promotion the Service is deleted, and Argo CD makes
+// it anew from Git, which names no revision that only the old one had.
+func TestServiceMadeAnew(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=10,100").exits(0)
+	s.must(kube.Resource(services).Namespace(s.Namespace).Delete(s.Context(), s.Service, metav1.DeleteOptions{}))
+	s.eventually("the Service answers again", func() bool { return s.ask(s.host()).Image == s.Image+":v2.0.0" })
+	s.promote("v3.0.0", "steps=10,100").exits(0)
+	s.begin("rollback").wait().exits(0)
+	s.settled("v2.0.0")
+}
