@@ -124,3 +124,19 @@ func (w *world) aroundHub(next http.Handler) http.Handler {
 		answer.write(out, answer.body.Len())
 	})
 }
+
+// answering notes that a server is at work on a request.
+func (w *world) answering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.atWork.RLock()
+		defer w.atWork.RUnlock()
+		next.ServeHTTP(out, r)
+	})
+}
+
+// settle waits until the servers have done what a run that has ended asked them for:
+// what arrives after the next run's first look is somebody else's for that.
+func (w *world) settle() {
+	w.atWork.Lock()
+	defer w.atWork.Unlock()
+}

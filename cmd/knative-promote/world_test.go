@@ -170,22 +170,6 @@ func (w *world) around(name string, next http.Handler) http.Handler {
 	return w.disturbed(name, next)
 }
 
-// answering notes that a server is at work on a request.
-func (w *world) answering(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.atWork.RLock()
-		defer w.atWork.RUnlock()
-		next.ServeHTTP(out, r)
-	})
-}
-
-// settle waits until the servers have done what a run that has ended asked them for:
-// what arrives after the next run's first look is somebody else's for that.
-func (w *world) settle() {
-	w.atWork.Lock()
-	defer w.atWork.Unlock()
-}
-
 // mergeCommit is the commit of the service's repository that started the run:
 // pull request 7 was merged as it.
 const mergeCommit = "7777777777777777777777777777777777777777"
