@@ -22,7 +22,7 @@ import (
 //	argo missing N             the next N questions for a live object find none, though the Application lists it
 //	argo pause DURATION        calls are not answered for so long
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
-//	argo collect VERSION       garbage-collect that revision
+//	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
 //	argo delete                delete the live Service with its revisions
@@ -92,8 +92,11 @@ func (w *world) lacking(ts *testscript.TestScript, times string) {
 	}}
 }
 
-// revisionOf is the revision in the present traffic whose image has the tag.
+// revisionOf is the revision in the present traffic whose image has the tag, or the one of that name.
 func (w *world) revisionOf(ts *testscript.TestScript, version string) string {
+	if strings.HasPrefix(version, w.service+"-") {
+		return version
+	}
 	for _, target := range w.argo.Traffic(namespace, w.service) {
 		if w.versionOf(target) == version {
 			return target.RevisionName

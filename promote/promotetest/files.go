@@ -33,11 +33,16 @@ func (j judge) keptImages(before, c Commit) error {
 }
 
 // onlyDeclared tells whether a commit changed anything but the overlay's own
-// two files, and images and patches in its kustomization.
+// two files, and images and patches in its kustomization. What is in the overlay
+// of another promotion of the same commit is judged there.
 func (j judge) onlyDeclared(before, c Commit) error {
 	var broken []error
 	for _, name := range changed(before, c) {
+		others := slices.ContainsFunc(c.Others, func(other map[string]string) bool {
+			return path.Dir(name) == path.Clean(other["Promotion-Overlay"])
+		})
 		switch {
+		case others:
 		case path.Dir(name) != path.Clean(j.Overlay):
 			broken = append(broken, fmt.Errorf("changes %s outside the overlay", name))
 		case name == j.ownFile(), name == strings.TrimSuffix(j.ownFile(), ".yaml")+".defaults.yaml":

@@ -23,17 +23,26 @@ func Commits(dir, branch string, more ...string) ([]Commit, error) {
 	var commits []Commit
 	for text := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		fields := strings.SplitN(text, "\n", 4)
-		c := Commit{Hash: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2], Trailers: map[string]string{}}
-		for line := range strings.Lines(fields[3]) {
-			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			c.Trailers[key] = value
-		}
+		c := Commit{Hash: fields[0], Parents: strings.Fields(fields[1]), Subject: fields[2]}
+		c.say(fields[3])
 		if c.Files, err = files(objects, c.Hash); err != nil {
 			return nil, err
 		}
 		commits = append(commits, c)
 	}
 	return commits, nil
+}
+
+// say gives a commit the trailers of a text. Each promotion begins with its own.
+func (c *Commit) say(text string) {
+	c.Trailers = map[string]string{}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if _, another := c.Trailers[key]; another && key == "Promotion" {
+			c.Others, c.Trailers = append(c.Others, c.Trailers), map[string]string{}
+		}
+		c.Trailers[key] = value
+	}
 }
 
 // Files are all files of a commit.

@@ -17,6 +17,7 @@ type Commit struct {
 	Hash, Subject string
 	Parents       []string // hashes, the first parent first
 	Trailers      map[string]string
+	Others        []map[string]string // trailers of other promotions that the commit is of too
 	Files         fstest.MapFS
 }
 
@@ -52,6 +53,7 @@ func (h History) Check(ctx context.Context) (own int, err error) {
 	j := judge{h, map[string]Commit{}}
 	var broken []error
 	for _, c := range h.Commits {
+		c = j.ours(c)
 		j.byHash[c.Hash] = c
 		if !j.isOwn(c) {
 			broken = append(broken, about(c, j.foreignTraffic(c)))
@@ -80,6 +82,20 @@ func about(c Commit, err error) error {
 type judge struct {
 	History
 	byHash map[string]Commit // those so far
+}
+
+// ours is a commit with the trailers of this Service's promotion, of those that it
+// has.
+func (j judge) ours(c Commit) Commit {
+	for n, other := range c.Others {
+		if other["Promotion-Service"] == j.Service && other["Promotion-Overlay"] == j.Overlay {
+			others := slices.Clone(c.Others)
+			others[n] = c.Trailers
+			c.Trailers, c.Others = other, others
+			return c
+		}
+	}
+	return c
 }
 
 // isOwn tells whether the program made a commit for this Service. What people

@@ -49,6 +49,15 @@ func with(name, text string) func(*step) {
 	return func(s *step) { s.files[name] = text }
 }
 
+// both is a step of another promotion too, in the overlay p, that changes this
+// file as well.
+func both(name string) func(*step) {
+	return func(s *step) {
+		s.trailers += "\nPromotion: id2\nPromotion-Service: s\nPromotion-Overlay: p\nPromotion-Step: 10"
+		s.files[name] = "x"
+	}
+}
+
 // windowed is somebody's commit of a file of windows.
 func windowed(text string) step {
 	return step{files: map[string]string{".promote/windows.yaml": text}}
@@ -67,14 +76,11 @@ func history(steps ...step) History {
 			files[name] = &fstest.MapFile{Data: []byte(text)}
 		}
 		delete(files, s.gone)
-		c := Commit{Hash: fmt.Sprint(i + 1), Subject: "s: to " + fmt.Sprint(i+1), Parents: []string{fmt.Sprint(i)}, Trailers: map[string]string{}, Files: files}
+		c := Commit{Hash: fmt.Sprint(i + 1), Subject: "s: to " + fmt.Sprint(i+1), Parents: []string{fmt.Sprint(i)}, Files: files}
 		if s.parents != nil {
 			c.Parents = s.parents
 		}
-		for line := range strings.Lines(s.trailers) {
-			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			c.Trailers[key] = value
-		}
+		c.say(s.trailers)
 		h.Ready[c.Hash] = s.ready
 		if s.ready == nil {
 			h.Ready[c.Hash] = []string{"s-1", "s-2"}
@@ -107,6 +113,8 @@ func TestBreaks(t *testing.T) {
 		"rollback creates a revision": {[]step{first(func(s *step) { s.ready, s.trailers = []string{"s-1"}, trailers("rollback") })}, ""},
 
 		"outside":           {[]step{first(with("other/file", "x"))}, "changes other/file outside the overlay"},
+		"two overlays":      {[]step{first(both("p/file"))}, ""},
+		"beside both":       {[]step{first(both("other/file"))}, "changes other/file outside the overlay"},
 		"other file":        {[]step{first(with("o/service.yaml", plain+"# more\n"))}, "changes o/service.yaml"},
 		"deleted":           {[]step{{files: map[string]string{"o/more": "x"}}, first(func(s *step) { s.gone = "o/more" })}, "changes o/more"},
 		"defaults":          {[]step{first(with("o/knative-promote-s.defaults.yaml", "x: y\n"))}, ""},
