@@ -29,6 +29,7 @@ func (v *versions) next() string { return strconv.FormatInt(v.last.Add(1), 10) }
 // stored is one Application as it is stored, and who watches it.
 type stored struct {
 	source   source
+	rendered renders
 	versions *versions
 
 	mu       sync.Mutex

@@ -65,14 +65,14 @@ func (c *controller) compare(ctx context.Context, app *v1alpha1.Application, rev
 // target resolves a revision and renders it.
 func (c *controller) target(ctx context.Context, revision string) (string, []*unstructured.Unstructured, error) {
 	commit := revision
-	if !c.rendered.has(revision) { // else it is a commit
+	if !c.app.rendered.has(revision) { // else it is a commit
 		resolved, err := c.app.source.resolve(ctx, revision)
 		if err != nil {
 			return "", nil, err
 		}
 		commit = resolved
 	}
-	targets, err := c.rendered.render(ctx, c.app.source, commit)
+	targets, err := c.app.rendered.render(ctx, c.app.source, commit)
 	if err != nil {
 		return "", nil, err // on a manifest error the status has no revision
 	}

@@ -28,7 +28,6 @@ type controller struct {
 	cluster  *cluster.Cluster
 	clock    cluster.Clock
 	config   Config
-	rendered *renders
 	projects *projects
 
 	mu        sync.Mutex
@@ -43,7 +42,7 @@ type controller struct {
 }
 
 func newController(app *stored, projects *projects, config Config, model *cluster.Cluster, clock cluster.Clock) *controller {
-	return &controller{app: app, projects: projects, cluster: model, clock: clock, config: config, rendered: &renders{}, wake: make(chan struct{}, 1)}
+	return &controller{app: app, projects: projects, cluster: model, clock: clock, config: config, wake: make(chan struct{}, 1)}
 }
 
 // request asks for a comparison; of several the most thorough one is done.

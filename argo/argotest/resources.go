@@ -28,7 +28,7 @@ func (a *applications) GetManifests(ctx context.Context, query *application.Appl
 	if err != nil {
 		return nil, err
 	}
-	targets, err := app.source.render(ctx, commit)
+	targets, err := app.rendered.render(ctx, app.source, commit)
 	if err != nil {
 		return nil, fmt.Errorf("failed to generate manifest: %w", err)
 	}
@@ -54,7 +54,7 @@ func (a *applications) ManagedResources(ctx context.Context, query *application.
 	if compared == "" {
 		return &application.ManagedResourcesResponse{}, nil
 	}
-	targets, err := app.source.render(ctx, compared)
+	targets, err := app.rendered.render(ctx, app.source, compared)
 	if err != nil {
 		return nil, err
 	}

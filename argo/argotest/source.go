@@ -1,7 +1,6 @@
 package argotest
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -13,8 +12,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"testing/fstest"
 	"time"
 
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
@@ -53,13 +56,9 @@ const renderTime = 10 * time.Minute
 
 // render builds the overlay at a commit.
 func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unstructured, error) {
-	archive, err := s.git(ctx, "archive", "--format=zip", commit)
+	tree, err := s.tree(commit)
 	if err != nil {
-		return nil, err
-	}
-	tree, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		return nil, fmt.Errorf("reading the archive of %s: %w", commit, err)
+		return nil, fmt.Errorf("reading the files of %s: %w", commit, err)
 	}
 	if _, err := fs.Stat(tree, path.Clean(s.path)); err != nil {
 		return nil, fmt.Errorf("%s: app path does not exist", s.path)
@@ -71,6 +70,30 @@ func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unst
 		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)
 	}
 	return s.manifests(rendered)
+}
+
+// tree are the files of a commit. They are read without a process of Git's, which costs more than
+// all else.
+func (s source) tree(commit string) (fs.FS, error) {
+	repository, err := git.PlainOpen(s.gitDir)
+	if err != nil {
+		return nil, err
+	}
+	made, err := repository.CommitObject(plumbing.NewHash(commit))
+	if err != nil {
+		return nil, err
+	}
+	files, err := made.Files()
+	if err != nil {
+		return nil, err
+	}
+	tree := fstest.MapFS{}
+	return tree, files.ForEach(func(file *object.File) error {
+		content, err := file.Contents()
+		mode, unknown := file.Mode.ToOSFileMode()
+		tree[file.Name] = &fstest.MapFile{Data: []byte(content), Mode: mode}
+		return errors.Join(err, unknown)
+	})
 }
 
 func (s source) manifests(rendered []byte) ([]*unstructured.Unstructured, error) {

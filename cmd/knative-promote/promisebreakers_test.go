@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,9 +53,15 @@ func TestLostForeignCommit(t *testing.T) {
 func TestForcedPush(t *testing.T) {
 	t.Parallel()
 	w := brokenWorld(t)
+	server := gittest.Server{Root: filepath.Dir(w.bare), Around: w.aroundGit}
+	url, stop, err := server.Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
 	clone := t.TempDir()
 	for _, args := range [][]string{
-		{"clone", "--quiet", w.bare, "."},
+		{"clone", "--quiet", url + "/infra.git", "."},
 		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--amend", "-m", "Rewrite the history"},
 	} {
 		if _, err := gittest.Git(clone, nil, args...); err != nil {
@@ -74,7 +81,7 @@ const plainService = "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadat
 // brokenWorld is an infra repository with nothing around it.
 func brokenWorld(t *testing.T) *world {
 	t.Helper()
-	bare, err := gittest.Repository{Hooks: noForce()}.Init(t.TempDir(), "infra.git", mapFS(map[string]string{
+	bare, err := gittest.Repository{FastForward: true}.Init(t.TempDir(), "infra.git", mapFS(map[string]string{
 		"o/service.yaml":       plainService + "spec: {template: {spec: {containers: [{image: a}]}}}\n",
 		"o/kustomization.yaml": "resources: [service.yaml]\n",
 	}))

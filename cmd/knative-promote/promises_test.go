@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/acme/knative-promote/promote/promotetest"
 )
@@ -33,14 +30,15 @@ func (w *world) checkPromises() (int, error) {
 		more, wrong := history.Check(ctx)
 		own, broken = own+more, errors.Join(broken, wrong)
 	}
-	return own, errors.Join(broken, w.forced(), w.hidesSecrets())
+	return own, errors.Join(broken, w.forces(), w.hidesSecrets())
 }
 
-// forced tells whether anybody tried to push what is not a descendant.
-func (w *world) forced() error {
-	text, err := os.ReadFile(filepath.Join(w.bare, "forced"))
-	if errors.Is(err, fs.ErrNotExist) {
+// forces tells whether anybody tried to push what is not a descendant.
+func (w *world) forces() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.forced == 0 {
 		return nil
 	}
-	return errors.Join(err, fmt.Errorf("pushes that are not fast-forward: %s", text))
+	return fmt.Errorf("%d pushes that are not fast-forward", w.forced)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,16 +11,8 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 )
 
-// noForce are the hooks of a server that refuses and notes a push of what is
-// not a descendant of what it replaces.
-func noForce() map[string]string {
-	return map[string]string{
-		"update": `case "$2" in *[!0]*) git merge-base --is-ancestor "$2" "$3" || { echo "$2 $3" >> forced; exit 1; } ;; esac`,
-	}
-}
-
 // aroundGit lets somebody else push first where a script wants that, and notes
-// which revisions were ready when a commit came.
+// which revisions were ready when a commit came, and what was forced.
 func (w *world) aroundGit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if w.readOnly && r.URL.Query().Get("service") == "git-receive-pack" {
@@ -51,12 +44,16 @@ func (w *world) aroundGit(next http.Handler) http.Handler {
 			w.pushes++
 			w.reached(fmt.Sprintf("push %d arrives", w.pushes))
 		}
-		next.ServeHTTP(out, r)
+		answer := answerOf(r, next)
+		if bytes.Contains(answer.body.Bytes(), []byte("non-fast-forward")) { // as git refuses it
+			w.forced++
+		}
 		w.noteTips()
 		if push {
 			w.landed++
 			w.reached(fmt.Sprintf("push %d is done", w.pushes))
 		}
+		answer.write(out, answer.body.Len())
 	})
 }
 

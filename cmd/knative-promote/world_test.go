@@ -37,6 +37,7 @@ type world struct {
 	mu      sync.Mutex
 	seed    string              // the first commit
 	foreign []string            // commits by somebody else
+	forced  int                 // pushes of what is not a descendant of what it replaces
 	races   int                 // pushes before which somebody else still has to push
 	before  map[int]foreign     // commits of somebody else before a push, by its number
 	ready   map[string]bool     // revisions that have been ready
@@ -125,7 +126,7 @@ func (w *world) startServers() error {
 		}
 	}
 	started, err := servers.Start(servers.Config{
-		Folder: filepath.Join(w.dir, ".git-server"), Infra: os.DirFS(content), Hooks: noForce(), GitToken: gitToken,
+		Folder: filepath.Join(w.dir, ".git-server"), Infra: os.DirFS(content), GitToken: gitToken,
 		App:    argotest.App{Name: "the-app", Path: w.path, DestinationNamespace: namespace, AutoSync: w.autoSync, SelfHeal: w.autoSync},
 		More:   w.more(),
 		Argo:   w.argoConfig(),

@@ -4,6 +4,7 @@
 package gittest
 
 import (
+	"bytes"
 	"compress/gzip"
 	"crypto/subtle"
 	"fmt"
@@ -114,10 +115,22 @@ func exchange(w http.ResponseWriter, r *http.Request, dir, service string, adver
 		line := "# service=git-" + service + "\n"
 		fmt.Fprintf(w, "%04x%s0000", len(line)+4, line)
 	}
-	cmd := exec.Command("git", service, option, dir)
-	cmd.Env = append(environment(), "PATH="+os.Getenv("PATH"), "GIT_PROTOCOL="+protocol, "GIT_COMMITTER_NAME=gittest", "GIT_COMMITTER_EMAIL=gittest@localhost")
-	cmd.Stdin, cmd.Stdout = body, w
-	_ = cmd.Run() // what went wrong it has told the client
+	question := func() string { return "" }
+	if advertised {
+		question = func() string { return advertisement(dir, service, protocol) }
+	} else if service == "upload-pack" {
+		request, err := io.ReadAll(body)
+		if err != nil {
+			return // the client has gone
+		}
+		body, question = bytes.NewReader(request), func() string { return objects(dir, protocol, request) }
+	}
+	answered(w, question, func(out io.Writer) error {
+		cmd := exec.Command("git", service, option, dir)
+		cmd.Env = append(environment(), "PATH="+os.Getenv("PATH"), "GIT_PROTOCOL="+protocol, "GIT_COMMITTER_NAME=gittest", "GIT_COMMITTER_EMAIL=gittest@localhost")
+		cmd.Stdin, cmd.Stdout = body, out
+		return cmd.Run()
+	})
 }
 
 // unpacked is the body of a request, which clients may compress.

@@ -22,6 +22,8 @@ type Repository struct {
 	NoFilter bool
 	// NoHashWants makes the server give objects out by the name of a branch only.
 	NoHashWants bool
+	// FastForward makes the server refuse what is not a descendant of what it replaces.
+	FastForward bool
 	// Hooks holds the server-side hooks: name (pre-receive, …) to shell script.
 	Hooks map[string]string
 }
@@ -64,9 +66,10 @@ func (r Repository) configure(dir string) error {
 	maxDepth = 0
 [receive]
 	autogc = false
+	denyNonFastForwards = %t
 [gc]
 	auto = 0
-`, !r.NoFilter, !r.NoHashWants)
+`, !r.NoFilter, !r.NoHashWants, r.FastForward)
 	return errors.Join(err, f.Close())
 }
 

@@ -22,10 +22,8 @@ import (
 type Config struct {
 	// Folder is where the Git server keeps its repositories; it is made.
 	Folder string
-	// Infra is the infra repository acme/infra at its beginning.
+	// Infra is the infra repository acme/infra at its beginning. It takes no forced push.
 	Infra fs.FS
-	// Hooks are the Git server's, name to shell script.
-	Hooks map[string]string
 	// GitToken is the password of the infra repository; empty: everybody may push.
 	GitToken string
 	// App is the Application, without its repository.
@@ -78,7 +76,7 @@ func (s *Servers) startGit(c Config) (err error) {
 	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
 		return err
 	}
-	if s.Bare, err = (gittest.Repository{Hooks: c.Hooks}).Init(c.Folder, filepath.Join("acme", "infra.git"), c.Infra); err != nil {
+	if s.Bare, err = (gittest.Repository{FastForward: true}).Init(c.Folder, filepath.Join("acme", "infra.git"), c.Infra); err != nil {
 		return fmt.Errorf("making the infra repository: %w", err)
 	}
 	server := &gittest.Server{Root: c.Folder, Token: c.GitToken, Around: func(next http.Handler) http.Handler { return c.Around("git", next) }}
