@@ -7,20 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
-	"testing/fstest"
 	"time"
 
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
-
+	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
@@ -56,7 +52,7 @@ const renderTime = 10 * time.Minute
 
 // render builds the overlay at a commit.
 func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unstructured, error) {
-	tree, err := s.tree(commit)
+	tree, err := gittest.Tree(s.gitDir, commit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the files of %s: %w", commit, err)
 	}
@@ -70,30 +66,6 @@ func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unst
 		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)
 	}
 	return s.manifests(rendered)
-}
-
-// tree are the files of a commit. They are read without a process of Git's, which costs more than
-// all else.
-func (s source) tree(commit string) (fs.FS, error) {
-	repository, err := git.PlainOpen(s.gitDir)
-	if err != nil {
-		return nil, err
-	}
-	made, err := repository.CommitObject(plumbing.NewHash(commit))
-	if err != nil {
-		return nil, err
-	}
-	files, err := made.Files()
-	if err != nil {
-		return nil, err
-	}
-	tree := fstest.MapFS{}
-	return tree, files.ForEach(func(file *object.File) error {
-		content, err := file.Contents()
-		mode, unknown := file.Mode.ToOSFileMode()
-		tree[file.Name] = &fstest.MapFile{Data: []byte(content), Mode: mode}
-		return errors.Join(err, unknown)
-	})
 }
 
 func (s source) manifests(rendered []byte) ([]*unstructured.Unstructured, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -17,8 +16,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops/golden"
 )
-
-var all = flag.Bool("all", false, "have TestFaults try every fault at every moment, TestCrashes every end at every point, TestForgeSecrets every answer to every request, and TestNobodyEndsTheProcess look into what the program is made of")
 
 // trouble is what befalls the requests to one server.
 type trouble struct {
@@ -80,7 +77,7 @@ func (w *world) disturbed(host string, next http.Handler) http.Handler {
 }
 
 // TestFaults lets every fault befall every server at every moment of a
-// promotion, once and lastingly; without -all, a few of them.
+// promotion, once and lastingly; without -all, a sample of them.
 // However the promotion ends, which testdata/faults.txt says for each, it keeps
 // the promises, and when the fault is gone another run ends it well.
 func TestFaults(t *testing.T) {
@@ -98,7 +95,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	for n, x := range troubles() {
-		if !*all && n%32 != 0 {
+		if n%oneOf(160, 32) != 0 {
 			continue
 		}
 		name := x.String()

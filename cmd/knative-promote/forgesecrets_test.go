@@ -95,8 +95,8 @@ func repeats(code int, format string) func(http.ResponseWriter, *http.Request) {
 
 // TestForgeSecrets promotes with a GitHub App and a key to sign with while the
 // forge answers one kind of request by what it was asked with. Nobody can read the
-// least bit of a secret afterwards, with debug logging on too. Without -all, each
-// kind is answered in one way.
+// least bit of a secret afterwards, with debug logging on too. Without -all, a
+// sample of the kinds is answered, each in one way.
 func TestForgeSecrets(t *testing.T) {
 	key := signingtest.SSH(t, passphrase, "-t", "ed25519")
 	t.Cleanup(func() {
@@ -106,7 +106,7 @@ func TestForgeSecrets(t *testing.T) {
 	})
 	for n, name := range slices.Sorted(maps.Keys(hostileRequests)) {
 		for i, answer := range hostileAnswers {
-			if !*all && i != n%len(hostileAnswers) {
+			if !*all && (i != n%len(hostileAnswers) || n%oneOf(6, 1) != 0) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, %d", name, i), func(t *testing.T) {

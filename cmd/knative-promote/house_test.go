@@ -91,7 +91,7 @@ func downwards(name, imported string) bool {
 	switch {
 	case slices.Contains(leaves, imported):
 		return true
-	case strings.HasPrefix(name, "argo/argotest") && imported == "gitops/kustomize": // the test server renders as Argo CD does
+	case strings.HasPrefix(name, "argo/argotest") && slices.Contains([]string{"gitops/kustomize", "gitops/gittest"}, imported): // the test server reads and renders as Argo CD does
 		return true
 	case name == "promote/report" && imported == "promote": // the page shows the Result
 		return true
@@ -105,13 +105,13 @@ func downwards(name, imported string) bool {
 // stands in one package, what compares manifests, what judges counts and
 // answers, and what all share know nothing of ours, what reads a file of the infra
 // repository knows what all share and how such files are read, go-git stays behind
-// gitops, and the story knows no forge and does not touch the environment.
+// gitops and the test server of Git, and the story knows no forge and does not touch the environment.
 func forbidden(name, imported string, ours bool) bool {
 	switch {
 	case name == "argo" && top(imported) == "argo",
 		ours && (slices.Contains([]string{"promote/compare", "promote/manifest", "promote/slo"}, name) || slices.Contains(leaves, name)),
 		ours && slices.Contains([]string{"promote/windows", "promote/pipeline"}, name) && !slices.Contains(leaves, imported) && imported != "gitops/strictyaml",
-		strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops",
+		strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops" && name != "gitops/gittest",
 		top(name) == "promote" && imported == "promote/github":
 		return true
 	}

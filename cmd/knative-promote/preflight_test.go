@@ -106,9 +106,9 @@ func (b *bench) asked(t *testing.T, want int, args ...string) (argo, git []strin
 func TestPreflightCosts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	withoutArgo, withoutGit := b.asked(t, exitOK, "promote", "--preflight", "off")
-	withArgo, withGit := b.asked(t, exitOK, "promote")
-	more := []string{"CanI", "Get", "Get", "GetApplicationSyncWindows", "GetGlobalProjects"}
+	withoutArgo, withoutGit := b.asked(t, exitOK, "promote", "--image", "unchanged", "--preflight", "off")
+	withArgo, withGit := b.asked(t, exitOK, "promote", "--image", "unchanged")
+	more := []string{"CanI", "Get", "Get", "GetApplicationSyncWindows", "GetGlobalProjects", "List"}
 	if diff := cmp.Diff(more, beyond(withArgo, withoutArgo)); diff != "" {
 		t.Errorf("asked of Argo CD for the preflight (-want +got):\n%s", diff)
 	}

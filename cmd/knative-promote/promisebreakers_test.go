@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acme/knative-promote/argo/argotest"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote/github/githubtest"
 )
@@ -53,6 +54,11 @@ func TestLostForeignCommit(t *testing.T) {
 func TestForcedPush(t *testing.T) {
 	t.Parallel()
 	w := brokenWorld(t)
+	var err error
+	if w.argo, err = argotest.Start(argotest.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	defer w.argo.Close()
 	server := gittest.Server{Root: filepath.Dir(w.bare), Around: w.aroundGit}
 	url, stop, err := server.Serve()
 	if err != nil {

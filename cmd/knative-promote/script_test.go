@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// The scripts mostly wait for the servers that they run against.
-	if err := flag.Set("test.parallel", "16"); err != nil {
+	if err := flag.Set("test.parallel", "24"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -29,15 +29,16 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the whole program as testdata/script says, against real git
 // over HTTP, an Argo CD API over a model of Knative, and a GitHub API. Each
-// script has these for itself, and after each the promises are checked.
+// script has these for itself, and after each the promises are checked. Without
+// -more, a sample of them is run.
 //
-// The program runs in the test's own process, with `&` in one of its own, which can
-// be signalled.
+// The program runs in the test's own process.
 //
 // The infra repository begins as testdata/infra with the script's files below
 // infra/ over it. The file world says what else is different: a line
 // `auto-sync off`, `service NAME`, `path FOLDER`, `read-only` for a git token that may not
 // push, `denied RESOURCE/ACTION` for an Argo CD token that may not do this,
+// `signals` where one in the background has one, because it is signalled,
 // `polls` for an Argo CD that finds commits by itself within seconds, `processes`
 // where each run has a process of its own, because it has little time, and renders in
 // one process wait for each other, or because it writes into its folder, or
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 		}
 	})
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Files:               scripts(t),
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		UpdateScripts:       golden.Update(),
@@ -94,6 +95,7 @@ type setting struct {
 	elsewhere     bool // staging has an Argo CD of its own
 	polls         bool
 	processes     bool // each run of the program has a process of its own
+	signals       bool // each in the background has
 	denied        []string
 	overrides     map[string]v1alpha1.ResourceOverride
 }
@@ -123,6 +125,8 @@ func readSetting(workDir string) (setting, error) {
 			s.readOnly = true
 		case "processes":
 			s.processes = true
+		case "signals":
+			s.signals = true
 		case "polls":
 			s.polls = true
 		case "denied":

@@ -25,7 +25,7 @@ import (
 // commands are what scripts can say beside testscript's own words.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, *world, []string){
-		"wantexit":   wantexit,        // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument in the background, in a process of its own
+		"wantexit":   wantexit,        // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument in the background
 		"finish":     finishes,        // finish CODE: wait for the program in the background
 		"await":      await,           // await REGEXP: until the program in the background has printed it
 		"signal":     signalTo,        // signal INT|TERM|KILL|CONT: send it to the program in the background
@@ -59,15 +59,20 @@ func wantexit(ts *testscript.TestScript, w *world, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: wantexit code [arg...] [&]")
 	}
-	if args[len(args)-1] == "&" {
-		w.startProcess(ts, args[1:len(args)-1])
-		return
+	background := args[len(args)-1] == "&"
+	code, args := args[0], slices.DeleteFunc(args[1:], func(arg string) bool { return arg == "&" })
+	p := w.started(ts, background, args)
+	if !background {
+		w.ends(ts, p, code)
 	}
-	if w.processes {
-		w.ends(ts, w.startProcess(ts, args[1:]), args[0])
-		return
+}
+
+// started is the program at work, in a process of its own where the world says so.
+func (w *world) started(ts *testscript.TestScript, background bool, args []string) *process {
+	if w.processes || background && w.signals {
+		return w.startProcess(ts, args)
 	}
-	w.ends(ts, w.runWithin(ts.MkAbs("."), environmentOf(ts), args[1:]), args[0])
+	return w.runWithin(ts.MkAbs("."), environmentOf(ts), args)
 }
 
 func finishes(ts *testscript.TestScript, w *world, args []string) {
@@ -126,6 +131,9 @@ func await(ts *testscript.TestScript, w *world, args []string) {
 func signalTo(ts *testscript.TestScript, w *world, args []string) {
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "CONT": syscall.SIGCONT}
 	p := w.background(ts)
+	if p.command == nil {
+		ts.Fatalf("the program has no process: write signals into the file world")
+	}
 	began := time.Now()
 	ts.Check(p.command.Process.Signal(signals[args[0]]))
 	if args[0] == "CONT" {
@@ -169,6 +177,7 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 		name := "refs/heads/" + append(args[1:], "main")[0]
 		hook := "#!/bin/sh\nwhile read old new name; do\n  [ $name = " + name + " ] || continue\n" +
 			"  echo 'GH006: Protected branch update failed for " + name + ".' >&2\n  exit 1\ndone\n"
+		ts.Check(os.MkdirAll(filepath.Join(w.bare, "hooks"), 0o755))
 		ts.Check(os.WriteFile(filepath.Join(w.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 	case "commits", "passed":
 		passed := "--grep=^Promotion-Passed: "

@@ -2,12 +2,42 @@ package gittest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
+	"testing/fstest"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
+
+// Tree are the files of a commit of the bare repository dir, read without a process.
+func Tree(dir, commit string) (fs.FS, error) {
+	repository, err := git.PlainOpen(dir)
+	if err != nil {
+		return nil, err
+	}
+	made, err := repository.CommitObject(plumbing.NewHash(commit))
+	if err != nil {
+		return nil, err
+	}
+	files, err := made.Files()
+	if err != nil {
+		return nil, err
+	}
+	tree := fstest.MapFS{}
+	return tree, files.ForEach(func(file *object.File) error {
+		content, err := file.Contents()
+		mode, unknown := file.Mode.ToOSFileMode()
+		tree[file.Name] = &fstest.MapFile{Data: []byte(content), Mode: mode}
+		return errors.Join(err, unknown)
+	})
+}
 
 // Objects reads the objects of a bare repository from one git process, each once.
 // It is for one goroutine.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"sync"
 )
 
 // Limits on what is remembered.
@@ -13,8 +14,11 @@ const (
 )
 
 // memory holds the latest successful renders, the newest first. A promotion renders the same overlay many times, before
-// and after each commit, and a large one takes seconds. Whoever holds turn reads and writes it.
-var memory []rendered
+// and after each commit, and a large one takes seconds.
+var (
+	memory []*rendered
+	atHand sync.Mutex // held by who reads or writes it
+)
 
 // rendered is a render and all that it asked of its tree. Any tree that answers the same renders to the same.
 type rendered struct {
@@ -26,9 +30,12 @@ type rendered struct {
 
 // recall returns what the folder dir of tree renders to, if that is remembered.
 func recall(tree fs.FS, dir string) ([]byte, bool) {
-	for n, r := range memory {
+	atHand.Lock()
+	known := slices.Clone(memory)
+	atHand.Unlock()
+	for _, r := range known {
 		if r.dir == dir && r.holds(tree) {
-			memory = slices.Insert(slices.Delete(memory, n, n+1), 0, r)
+			putFirst(r)
 			return slices.Clone(r.out), true
 		}
 	}
@@ -40,10 +47,18 @@ func remember(dir string, tree *questioned, out []byte) {
 	if tree.unclear {
 		return
 	}
-	r := rendered{dir: dir, asked: tree.asked, out: slices.Clone(out), size: len(out)}
+	r := &rendered{dir: dir, asked: tree.asked, out: slices.Clone(out), size: len(out)}
 	for _, a := range r.asked {
 		r.size += len(a.name) + len(a.text)
 	}
+	putFirst(r)
+}
+
+// putFirst makes a render the newest.
+func putFirst(r *rendered) {
+	atHand.Lock()
+	defer atHand.Unlock()
+	memory = slices.DeleteFunc(memory, func(other *rendered) bool { return other == r })
 	memory = slices.Insert(memory, 0, r)
 	size := 0
 	for n, r := range memory {
@@ -55,7 +70,7 @@ func remember(dir string, tree *questioned, out []byte) {
 }
 
 // holds reports whether tree answers as the one that was rendered.
-func (r rendered) holds(tree fs.FS) bool {
+func (r *rendered) holds(tree fs.FS) bool {
 	t := newQuestioned(tree)
 	for n, a := range r.asked {
 		if t.ask(a.question); t.unclear || t.asked[n] != a {

@@ -182,6 +182,9 @@ func TestRenderEnds(t *testing.T) {
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+	if _, err := kustomize.Render(t.Context(), files.MapFS, overlay); err != nil {
+		t.Errorf("while another cannot be read: %v", err)
+	}
 	close(files.released)
 	if _, err := kustomize.Render(t.Context(), files, overlay); err != nil {
 		t.Errorf("after the end of the first: %v", err)
@@ -189,18 +192,18 @@ func TestRenderEnds(t *testing.T) {
 }
 
 func TestRenderWaits(t *testing.T) {
-	files := blocked{tree(t, []byte("resources: [service.yaml]\n")), make(chan struct{})}
-	looking := make(chan struct{})
+	files := blocked{tree(t, []byte("resources: [service.yaml]\n# not remembered\n")), make(chan struct{})}
+	begun := announced{blocked: files, looking: make(chan struct{}), looks: new(atomic.Int32)}
 	first := make(chan error)
 	go func() {
-		_, err := kustomize.Render(t.Context(), announced{files, looking}, overlay)
+		_, err := kustomize.Render(t.Context(), begun, overlay)
 		first <- err
 	}()
-	<-looking
+	<-begun.looking
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := kustomize.Render(ctx, files, overlay)
-	want := "rendering " + overlay + ": waiting for another render: context canceled"
+	_, err := kustomize.Render(ctx, files.MapFS, overlay)
+	want := "rendering " + overlay + ": not ready in time: context canceled"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -210,17 +213,18 @@ func TestRenderWaits(t *testing.T) {
 	}
 }
 
-// announced tells when a file is first looked up.
+// announced is a tree that can be read once. It tells when the Service is looked up
+// again, by kustomize.
 type announced struct {
 	blocked
 	looking chan struct{}
+	looks   *atomic.Int32
 }
 
 func (a announced) Lstat(name string) (fs.FileInfo, error) {
-	select {
-	case <-a.looking:
-	default:
+	if path.Base(name) == "service.yaml" && a.looks.Add(1) == 2 {
 		close(a.looking)
+		return a.blocked.Lstat(name)
 	}
-	return a.blocked.Lstat(name)
+	return a.MapFS.Lstat(name)
 }

@@ -44,59 +44,89 @@ func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 }
 
 func render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
-	select {
-	case turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for another render: %w", ctx.Err())
-	}
-	type result struct {
-		out []byte
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() { <-turn }()
-		out, err := build(ctx, tree, dir)
-		done <- result{out, err}
-	}()
-	select {
-	case r := <-done:
-		return r.out, r.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("not ready in time: %w", ctx.Err())
-	}
-}
-
-// build runs kustomize. A panic in it becomes an error.
-func build(ctx context.Context, tree fs.FS, dir string) (out []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, fmt.Errorf("kustomize failed on this input: %v", r)
-		}
-	}()
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
-	if out, ok := recall(tree, dir); ok {
-		return out, nil
-	}
-	asked := newQuestioned(tree)
-	files := map[string][]byte{} // kustomize gets what was inspected
-	i := &inspector{confined: &confined{ctx: ctx, tree: asked, files: files}}
-	if err := i.folder(dir); err != nil {
+	read, err := within(ctx, func() (*overlay, error) { return readOverlay(ctx, tree, dir) })
+	if err != nil {
 		return nil, err
 	}
-	if i.schema { // kustomize would add it to what renders before left, and leave it to those after
+	if read.known {
+		return read.out, nil
+	}
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("not ready in time: %w", ctx.Err())
+	}
+	return within(ctx, func() ([]byte, error) {
+		defer func() { <-turn }()
+		return read.build(ctx, dir)
+	})
+}
+
+// within returns what a function does, or an error at the end of ctx, when the function may still be at work. A panic
+// becomes an error.
+func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("kustomize failed on this input: %v", p)
+			}
+			done <- r
+		}()
+		r.value, r.err = do()
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("not ready in time: %w", ctx.Err())
+	}
+}
+
+// overlay is what a folder is made of, or what it is known to render to.
+type overlay struct {
+	known  bool
+	out    []byte
+	asked  *questioned
+	files  map[string][]byte // kustomize gets what was inspected
+	schema bool              // it brings its own OpenAPI schema
+}
+
+// readOverlay takes no turn: reading takes as long as the tree does.
+func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) {
+	if out, ok := recall(tree, dir); ok {
+		return &overlay{known: true, out: out}, nil
+	}
+	o := &overlay{asked: newQuestioned(tree), files: map[string][]byte{}}
+	i := &inspector{confined: &confined{ctx: ctx, tree: o.asked, files: o.files}}
+	err := i.folder(dir)
+	o.schema = i.schema
+	return o, err
+}
+
+// build runs kustomize.
+func (o *overlay) build(ctx context.Context, dir string) ([]byte, error) {
+	if o.schema { // kustomize would add it to what renders before left, and leave it to those after
 		openapi.ResetOpenAPI()
 		defer openapi.ResetOpenAPI()
 	}
-	c := &confined{ctx: ctx, tree: asked, files: files}
+	c := &confined{ctx: ctx, tree: o.asked, files: o.files}
 	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(c, path.Join(confinedRoot, dir))
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
 	}
-	if out, err = resources.AsYaml(); err == nil {
-		remember(dir, asked, out)
+	out, err := resources.AsYaml()
+	if err == nil {
+		remember(dir, o.asked, out)
 	}
 	return out, err
 }
