@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo/argotest/internal/cluster"
@@ -45,6 +46,12 @@ func (s *Server) Revision(namespace, name string) *servingv1.Revision {
 // unknown to Git.
 func (s *Server) Edit(ctx context.Context, namespace, name string, change func(*servingv1.Service)) error {
 	return s.cluster.Edit(ctx, namespace, name, change)
+}
+
+// Apply applies a manifest to the cluster as somebody with kubectl does.
+func (s *Server) Apply(ctx context.Context, manifest *unstructured.Unstructured) error {
+	_, err := s.cluster.Apply(ctx, manifest)
+	return err
 }
 
 // EditApplication changes an Application as a human with kubectl does, and reports whether it is
