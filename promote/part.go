@@ -130,7 +130,7 @@ func (p *part) look(ctx context.Context, patience time.Duration) error {
 // what the one with the traffic runs.
 func (p *part) lookAtRevisions(ctx context.Context) error {
 	traffic, err := p.at.Now.Traffic()
-	if err != nil || p.at.Live == nil {
+	if err != nil {
 		return err
 	}
 	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.CandidateTag)
