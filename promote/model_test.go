@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,18 +37,27 @@ type model struct {
 	head     int                          // the branch's tip
 	lost     map[string]bool              // commits that nobody has any more
 
-	ready map[string]bool // revisions that have been ready
-	last  string          // the latest of them
-	bad   int             // share from which on the new image shows that it is bad; over 100: never
-	touch bool            // a person has changed the Service meanwhile
+	cluster *clusterModel
+	ready   map[string]bool // revisions that have been ready
+	bad     int             // share from which on the new image shows that it is bad; over 100: never
+	touch   bool            // a person has changed the Service meanwhile
+
+	downAt map[string][]string // revisions that were gone or not Ready when the program made a commit
+	shaken bool                // the cluster and the people around it have a hand in this
+	events map[string]int      // of that, by kind
+	seen   bool                // nothing of that since the program last saw the cluster, which was as Git says
 }
 
 func newModel(seed uint64) *model {
 	pick := rand.New(rand.NewPCG(seed, 0))
-	m := &model{pick: pick, config: newConfig(pick), ready: map[string]bool{}, lost: map[string]bool{}, trailers: map[string]map[string]string{}, readyAt: map[string][]string{}, people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)]}
+	m := &model{
+		pick: pick, config: newConfig(pick), people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)],
+		cluster: newClusterModel(), ready: map[string]bool{}, lost: map[string]bool{},
+		trailers: map[string]map[string]string{}, readyAt: map[string][]string{}, downAt: map[string][]string{},
+		shaken: seed%3 == 0, events: map[string]int{},
+	}
+	m.cluster.fails = func(images []string) bool { return m.bad == 0 && m.newImage(images) }
 	m.append(gitops.Commit{Subject: "Begin"}, infraFiles())
-	m.last = "web-00001"
-	m.ready[m.last] = true
 	return m
 }
 
@@ -79,19 +89,23 @@ func (m *model) upTo(d time.Duration) time.Duration { return time.Duration(m.pic
 // happens is what can befall any call: it takes its time, fails, or the run
 // crashes.
 func (m *model) happens(ctx context.Context, call string) error {
-	if err := sleep.For(ctx, m.upTo(2*time.Second)); err != nil {
-		return err
-	}
 	if m.odds("crash in "+call, 60) {
 		panic(crash{})
 	}
+	return m.fails(ctx, call)
+}
+
+// fails is the same without a crash, for calls that a run makes side by side.
+func (m *model) fails(ctx context.Context, call string) error {
+	if err := sleep.For(ctx, m.upTo(2*time.Second)); err != nil {
+		return err
+	}
+	m.befall(ctx)
 	if m.odds("fault in "+call, 40) {
 		return fmt.Errorf("%s: no answer", call)
 	}
 	return nil
 }
-
-func (m *model) observed() argo.Observed { return observedWith(m.last) }
 
 // observedWith is the live Service with its latest ready revision.
 func observedWith(ready string) argo.Observed {
@@ -100,43 +114,95 @@ func observedWith(ready string) argo.Observed {
 	return argo.Observed{App: &v1alpha1.Application{}, Service: live}
 }
 
-func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) {
-	return m.observed(), m.happens(ctx, "looking at the live Service")
+// sync brings the cluster to the branch's tip, where Argo CD does so by itself.
+func (m *model) sync(ctx context.Context) {
+	if tip := m.commits[m.tip()].Hash; m.cluster.manual {
+		m.cluster.compare(ctx, tip, m.trees[m.tip()])
+	} else {
+		m.cluster.apply(ctx, tip, m.trees[m.tip()])
+	}
+	m.cluster.reconcile()
+	for name, have := range m.cluster.revisions {
+		m.ready[name] = m.ready[name] || have.why == ""
+	}
 }
 
-// Check is what the cluster says of a commit now.
+func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) {
+	if err := m.happens(ctx, "looking at the live Service"); err != nil {
+		return argo.Observed{}, err
+	}
+	m.sync(ctx)
+	seen := m.cluster.observed(argo.Intent{})
+	if seen.Service == nil {
+		return argo.Observed{App: seen.App}, argo.ErrNotFound
+	}
+	return seen, nil
+}
+
+// Essentials is what the preflight asks for: nothing but the Application as the run has
+// just seen it.
+func (m *model) Essentials(_ context.Context, _ argo.Target, known *v1alpha1.Application, _ ...argo.Right) argo.Setup {
+	return argo.Setup{App: known}
+}
+
+// Setup is what a check asks for, which nobody does here.
+func (m *model) Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, more ...argo.Right) (argo.Setup, error) {
+	return m.Essentials(ctx, target, known, more...), nil
+}
+
+// Check is what Argo CD and Knative show of a commit now.
 func (m *model) Check(ctx context.Context, in argo.Intent) (argo.Verdict, argo.Observed, error) {
+	return m.check(ctx, in, argo.Memory{})
+}
+
+func (m *model) check(ctx context.Context, in argo.Intent, before argo.Memory) (argo.Verdict, argo.Observed, error) {
 	m.others()
 	if err := m.happens(ctx, "asking Argo CD"); err != nil {
 		return argo.Verdict{}, argo.Observed{}, err
 	}
-	if verdict, err := atTip(ctx, in, m.commits[m.tip()].Hash); err != nil || verdict.State != argo.Live {
-		return verdict, m.observed(), err
+	m.sync(ctx)
+	m.seen = true
+	seen := m.cluster.observed(in)
+	var err error
+	if seen.Relation, err = relate(ctx, in, m.cluster.wanted); err != nil {
+		return argo.Verdict{}, seen, err
 	}
+	verdict := argo.Judge(in, seen, before)
 	for _, target := range in.Traffic {
-		if target.RevisionName == in.Revision && in.Revision != "web-00001" && m.newImage(in.Images) && knative.Percent(target) >= m.bad {
-			return argo.Verdict{State: argo.Failed, Reason: "the image is bad"}, m.observed(), nil
+		if verdict.State == argo.Live && target.RevisionName == in.Revision && in.Revision != "web-00001" && m.newImage(in.Images) && knative.Percent(target) >= m.bad {
+			return argo.Verdict{State: argo.Failed, Reason: "the image is bad"}, seen, nil
 		}
 	}
-	if in.Revision != "" {
-		m.ready[in.Revision], m.last = true, in.Revision
-	}
-	return argo.Verdict{State: argo.Live, Reason: "live"}, m.observed(), nil
+	m.seen = m.seen && verdict.State == argo.Live
+	return verdict, seen, nil
 }
 
-func (m *model) newImage(images []string) bool { return slices.Equal(images, []string{"web:v2"}) }
+func (m *model) newImage(images []string) bool {
+	return slices.Equal(images, []string{"web:" + m.config.Images[0].NewTag})
+}
 
 // Await asks until there is an answer. A fault of one request is not the end
-// of it, but an Argo CD that is away for long is.
-func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
+// of it, but an Argo CD that is away for long is. It has Argo CD sync where that
+// does not do so by itself.
+func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (seen argo.Observed, err error) {
 	away := m.odds("Argo CD goes away", 60)
+	var before argo.Memory
+	since := time.Now()
 	for {
 		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
-			return m.observed(), err
+			return seen, err
 		}
-		verdict, seen, err := m.Check(ctx, in)
+		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit {
+			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])
+		}
+		before.TroubleFor = time.Since(since)
+		verdict, now, err := m.check(ctx, in, before)
 		if err != nil || away {
 			continue
+		}
+		seen = now
+		if verdict.Trouble != before.Trouble {
+			before.Trouble, since = verdict.Trouble, time.Now()
 		}
 		report(verdict)
 		switch verdict.State {
@@ -151,13 +217,14 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 }
 
 func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
-	if err := m.happens(ctx, "asking for a revision"); err != nil {
+	if err := m.fails(ctx, "asking for a revision"); err != nil {
 		return nil, err
 	}
-	if !m.ready[name] {
-		return nil, argo.ErrNotFound
+	m.sync(ctx)
+	if found := m.cluster.revision(name); found != nil {
+		return found, nil
 	}
-	return firstRevision(), nil
+	return nil, argo.ErrNotFound
 }
 
 // firstRevision is the one that Knative made of infra's template. The others
@@ -188,6 +255,9 @@ func (m *model) truth(ctx context.Context, r Result, err error) error {
 		return fmt.Errorf("status %s with error %v", r.Status, err)
 	}
 	state, readErr := knative.Read(ctx, m.trees[m.tip()], "web", "web")
+	if errors.Is(readErr, knative.ErrNoService) && m.touch {
+		return nil
+	}
 	if readErr != nil {
 		return readErr
 	}

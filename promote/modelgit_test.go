@@ -138,12 +138,25 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 			}
 		}
 		commit := m.append(gitops.Commit{Subject: change.Subject}, tree)
-		m.readyAt[commit.Hash] = slices.Collect(maps.Keys(m.ready))
+		m.noteReady(commit.Hash)
 		m.trailers[commit.Hash] = map[string]string{}
 		for _, trailer := range change.Trailers {
 			m.trailers[commit.Hash][trailer.Key] = trailer.Value
 		}
 		return commit, m.happens(ctx, "the reply to a push")
+	}
+}
+
+// noteReady notes which revisions have been ready when a commit was made, and which
+// were not then.
+func (m *model) noteReady(commit string) {
+	for name, ready := range m.ready {
+		if ready {
+			m.readyAt[commit] = append(m.readyAt[commit], name)
+		}
+		if have := m.cluster.revisions[name]; have == nil || have.why != "" {
+			m.downAt[commit] = append(m.downAt[commit], name)
+		}
 	}
 }
 
@@ -166,7 +179,7 @@ func applied(tree fstest.MapFS, files map[string][]byte) (fstest.MapFS, bool) {
 
 // promises tells which of them any commit breaks that there ever was.
 func (m *model) promises(ctx context.Context) error {
-	history := promotetest.History{Service: "web", Overlay: "web", Ready: m.readyAt}
+	history := promotetest.History{Service: "web", Overlay: "web", Ready: m.readyAt, Down: m.downAt}
 	for i, c := range m.commits {
 		history.Commits = append(history.Commits, promotetest.Commit{
 			Hash: c.Hash, Subject: c.Subject, Parents: c.Parents, Trailers: m.trailers[c.Hash], Files: m.trees[i],

@@ -15,11 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/check"
 )
 
 var (
-	seeds   = flag.Int("seeds", 300, "how many simulated promotions TestSimulation runs")
+	seeds   = flag.Int("seeds", 240, "how many simulated promotions TestSimulation runs")
 	oneSeed = flag.Uint64("seed", 0, "the only seed that TestSimulation runs, with what happened in it")
 )
 
@@ -32,7 +34,13 @@ const runsMost = 8
 // who push. A run that did not come to its end is started again, in the end
 // without any of that. A seed that fails is run alone with -seed.
 //
-// After each run the promises hold, and what it says is true.
+// In every third history two images are promoted, one after the other, while
+// revisions begin to crash or are collected, the Service and its cluster are made anew,
+// and people tag revisions, roll back in Argo CD and take the Service out.
+//
+// After each run the promises hold, and what it says is true. After each history users
+// are answered as it says, and what the program says next leads to a Service that is
+// routed as Git has it, to revisions that are Ready.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	first, count := uint64(1), uint64(*seeds)
@@ -42,10 +50,16 @@ func TestSimulation(t *testing.T) {
 	if *oneSeed > 0 {
 		first, count = *oneSeed, 1
 	}
-	ends := simulate(t, first, count)
+	ends, events := simulate(t, first, count)
 	t.Logf("reliability: %d simulated promotions, each with faults, crashes and rivals from a seed: %s; no promise broken", count, listed(ends))
+	t.Logf("events of the cluster and of people: %v", events)
 	if count < 100 {
 		return
+	}
+	for _, e := range allEvents() {
+		if events[e.kind] == 0 {
+			t.Errorf("not once does it happen that %s", e.kind)
+		}
 	}
 	for _, status := range []Status{Promoted, RolledBack, Held, Superseded, Unchanged} {
 		if ends[status] == 0 {
@@ -64,32 +78,42 @@ func listed(ends map[Status]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// simulate runs the promotions of these seeds, as many at a time as there are processors, and counts how they end.
-func simulate(t *testing.T, first, count uint64) map[Status]int {
+// simulate runs the promotions of these seeds, as many at a time as there are
+// processors, and counts how they end and what has happened in them.
+func simulate(t *testing.T, first, count uint64) (ends map[Status]int, events map[string]int) {
 	var mu sync.Mutex
-	ends := map[Status]int{}
+	ends, events = map[Status]int{}, map[string]int{}
 	t.Run("seeds", func(t *testing.T) {
 		at := uint64(runtime.GOMAXPROCS(0))
 		for worker := range at {
 			t.Run(fmt.Sprint(worker), func(t *testing.T) {
 				t.Parallel()
 				for seed := first + worker; seed < first+count && !t.Failed(); seed += at {
-					status := simulateOne(t, seed)
+					status, happened := simulateOne(t, seed)
 					mu.Lock()
 					ends[status]++
+					for kind, n := range happened {
+						events[kind] += n
+					}
 					mu.Unlock()
 				}
 			})
 		}
 	})
-	return ends
+	return ends, events
 }
 
-func simulateOne(t *testing.T, seed uint64) (status Status) {
+func simulateOne(t *testing.T, seed uint64) (status Status, happened map[string]int) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newModel(seed)
 		var err error
-		status, err = m.play(t.Context())
+		if status, err = m.play(t.Context()); m.shaken && err == nil {
+			m.goOn()
+			status, err = m.play(t.Context())
+		}
+		if err == nil {
+			err = m.recovers(t.Context(), status)
+		}
 		err = errors.Join(err, m.promises(t.Context()))
 		if err != nil || *oneSeed > 0 {
 			t.Logf("seed %d:\n%s", seed, strings.Join(m.story, "\n"))
@@ -97,8 +121,17 @@ func simulateOne(t *testing.T, seed uint64) (status Status) {
 		if err != nil {
 			t.Errorf("seed %d ends %s: %v\ngo test ./promote -run Simulation -seed %d", seed, status, err, seed)
 		}
+		happened = m.events
 	})
-	return status
+	return status, happened
+}
+
+// goOn has the next image promoted after this one.
+func (m *model) goOn() {
+	config := newConfig(m.pick)
+	config.CandidateTag, config.Images[0].NewTag = m.config.CandidateTag, "v3"
+	m.config, m.peace = config, false
+	m.cluster.manual = false
 }
 
 // play runs the promotion until it has come to an end, and tells what is wrong
@@ -135,7 +168,7 @@ func ended(status Status) bool {
 
 // needsPerson tells whether a run may say that it failed, however often it is
 // started again: where somebody's change by hand is one that Knative refuses.
-func (m *model) needsPerson() bool { return m.touch }
+func (m *model) needsPerson() bool { return m.touch || len(m.events) > 0 }
 
 // A crash is what a run is ended with from inside the models.
 type crash struct{}
@@ -158,8 +191,22 @@ func (m *model) run(ctx context.Context, again bool) (result Result, crashed boo
 		defer timer.Stop()
 	}
 	m.config.RunAgain = again && m.config.RunURL != ""
-	results, err := Run(ctx, m.config, Systems{Branch: m, Commits: m, Cluster: m, Reporter: m})
+	results, err := Run(ctx, m.config, m.systems())
 	return results[0], false, err
+}
+
+func (m *model) systems() Systems {
+	return Systems{Branch: m, Commits: m, Cluster: m, Setup: m, Reporter: m}
+}
+
+// allBut are the rules of the check that the simulation has nothing for.
+func allBut(asked string) (skipped []string) {
+	for _, rule := range check.Rules() {
+		if rule.ID != asked {
+			skipped = append(skipped, rule.ID)
+		}
+	}
+	return skipped
 }
 
 // newConfig is a promotion as somebody may ask for it.
@@ -167,8 +214,8 @@ func newConfig(pick *rand.Rand) Config {
 	plans := [][]Step{{{Percent: 100}}, {{Percent: 10, Bake: time.Minute}, {Percent: 100}}, {{Percent: 10}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}, {{Percent: 50}}}
 	policies := []Policy{RollBack, RollBack, Hold}
 	return Config{
-		Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-		Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, Preflight: PreflightOff,
+		Targets: []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
+		Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, Preflight: PreflightError, Skip: allBut(check.Drifted),
 		OnFailure: policies[pick.IntN(len(policies))], OnCancel: policies[pick.IntN(len(policies))],
 		WaitTimeout: 5 * time.Minute, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)],
 	}

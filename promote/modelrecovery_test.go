@@ -1,0 +1,82 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// recovers tells what is wrong with what users are answered after a history, and
+// with what they are answered after the commands that lead out of it: a rollback, or
+// what the program says instead.
+func (m *model) recovers(ctx context.Context, last Status) error {
+	m.peace = true
+	m.tell("at the end: %s", m.cluster.text())
+	if err := m.answered(last); err != nil {
+		return err
+	}
+	if n := m.tip(); m.isOut(n) {
+		for ; m.isOut(n); n-- {
+		}
+		m.append(gitops.Commit{Subject: "Put the Service in again"}, m.trees[n])
+	}
+	if m.trees[m.tip()][DefaultWindows] != nil {
+		m.setStop(false)
+	}
+	c := m.config
+	c.RunURL, c.RunAgain, c.OnFailure = "https://example.com/runs/2", false, RollBack
+	c.Steps = []Step{{Percent: 100}}
+	results, err := Rollback(ctx, c, m.systems())
+	for range 3 {
+		m.tell("after %s: %s: %v", results[0].Command, results[0].Status, err)
+		if err == nil {
+			break
+		}
+		next := c
+		if next.To = advised(err); next.To != "" {
+			results, err = Rollback(ctx, next, m.systems())
+			continue
+		}
+		next.Images = []kustomize.Image{{Name: "web", NewTag: "v9"}}
+		results, err = Run(ctx, next, m.systems())
+	}
+	m.sync(ctx)
+	switch why := m.cluster.unrouted(); {
+	case err != nil:
+		return fmt.Errorf("no command leads out: %w", err)
+	case why != "" || m.cluster.wanted != m.cluster.synced:
+		return fmt.Errorf("after %s, which ended %s: %s", results[0].Command, results[0].Status, m.cluster.text())
+	}
+	return nil
+}
+
+var advice = regexp.MustCompile(`rollback --to (web-\S+)`)
+
+// advised is the revision that an error says to roll back to; empty: it names none.
+func advised(err error) string {
+	text := err.Error()
+	if stop, is := errors.AsType[*PreflightStop](err); is {
+		for _, finding := range stop.Findings {
+			text += "\n" + finding.Fix
+		}
+	}
+	if found := advice.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// answered is what is wrong with what users are answered when the last run has ended:
+// one that says that all is well has seen it so, unless something has happened since.
+func (m *model) answered(last Status) error {
+	well := slices.Contains([]Status{Promoted, RolledBack, Unchanged}, last)
+	if why := m.cluster.unrouted(); well && m.seen && why != "" {
+		return fmt.Errorf("%s, yet %s", last, why)
+	}
+	return nil
+}
