@@ -25,7 +25,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	switch down := r.down(); {
 	case down != nil && isGate(cause):
 		return heldFor(cause, down)
-	case isDown(cause):
+	case isDown(cause), errors.Is(cause, errReadyAgain):
 		return ending{cause: cause, hold: r.committed()}
 	case !r.restorable():
 		return ending{cause: cause}

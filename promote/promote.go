@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -96,7 +98,8 @@ type move struct {
 	*part
 	index  int // of the step in the plan
 	log    stepLog
-	commit string // that shows the step
+	edited []servingv1.TrafficTarget // what its last edit has written
+	commit string                    // that shows the step
 }
 
 func (m *move) step() PlannedStep { return m.plan.Steps[m.index] }
@@ -218,6 +221,7 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			plan := m.routable(ctx)
+			m.edited = plan.Steps[m.index].Traffic
 			files, err := editStep(ctx, m.Config, plan, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
@@ -234,6 +238,9 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 // permitted is why the step must not be committed on a tip; nil: it may be.
 func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, over []Override) error {
 	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
+		return err
+	}
+	if err := m.stillAlone(ctx); err != nil {
 		return err
 	}
 	if m.begins() {

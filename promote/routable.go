@@ -173,16 +173,36 @@ func (m *move) oldServes(ctx context.Context, traffic []servingv1.TrafficTarget)
 	return nil
 }
 
+// errReadyAgain is why a plan made without the old revision does not hold any more.
+var errReadyAgain = errors.New("is Ready again, so the new one need not get all traffic in one step: start the run again")
+
+// stillAlone is an error where the new revision was to get all traffic in one step, as
+// the old one was not Ready, and that is Ready again. Only a clear yes is one.
+func (m *move) stillAlone(ctx context.Context) error {
+	if m.plan.alone == "" {
+		return nil
+	}
+	if found, err := m.service.revision(ctx, namespaceOf(m.at.Live), m.plan.From); err == nil && found.IsReady() {
+		return fmt.Errorf("revision %s, which has the traffic, %w", m.plan.From, errReadyAgain)
+	}
+	return nil
+}
+
 // readBack takes the step's traffic from the commit: what Knative could not route
-// to, when that was made, does not stand in it.
+// to, when that was made, does not stand in it. Where it cannot be read, the run's own
+// last edit says the same.
 func (m *move) readBack(ctx context.Context, commit string) {
+	traffic := m.step().Traffic
+	if len(m.edited) > 0 {
+		traffic = m.edited
+	}
 	state, err := m.infra.at(ctx, commit)
+	if err == nil {
+		traffic, err = state.Traffic()
+	}
 	if err != nil {
-		m.journal.say("the commit cannot be read back, going on with what was planned: %v", err)
-		return
+		m.journal.say("the commit cannot be read back, going on with what was written: %v", err)
 	}
-	if traffic, err := state.Traffic(); err == nil {
-		m.tellLeftOut(ctx, m.step().Traffic, traffic)
-		m.plan.Steps[m.index].Traffic = traffic
-	}
+	m.tellLeftOut(ctx, m.step().Traffic, traffic)
+	m.plan.Steps[m.index].Traffic = traffic
 }
