@@ -63,7 +63,7 @@ func (w *tripwire) Write(text []byte) (int, error) {
 		case "KILL":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
-		case "INT":
+		case "INT", "EVENT":
 			w.interrupt()
 		case "PANIC":
 			panic("a crash")

@@ -125,6 +125,9 @@ func (w *world) runWithin(folder string, env, args []string) *process {
 	p.stop = cancel
 	getenv := consoletest.Environment(slices.Concat([]string{"GITHUB_WORKSPACE=" + folder}, env, p.files())...)
 	stdout := &tripwire{at: getenv("CRASH_AT"), how: getenv("CRASH_HOW"), out: &p.out, interrupt: cancel}
+	if stdout.how == "EVENT" {
+		stdout.interrupt = w.event
+	}
 	w.note(p)
 	go func() {
 		defer close(p.done)
@@ -132,6 +135,13 @@ func (w *world) runWithin(folder string, env, args []string) *process {
 		p.code = run(ctx, args, getenv, stdout, &p.err)
 	}()
 	return p
+}
+
+// event is what is to happen at a line of a program.
+func (w *world) event() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.atLine()
 }
 
 // note makes a process the newest.

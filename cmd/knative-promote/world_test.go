@@ -51,6 +51,7 @@ type world struct {
 	written int                 // times that the comment was written
 	asked   map[string]int      // requests of a kind that changed something on the infra repository's forge; nil: not counted
 	trouble *trouble            // what befalls requests to the servers
+	atLine  func()              // done at the line that CRASH_AT names, where CRASH_HOW is EVENT
 	atPoint func(string) bool   // told before and after a push or the first comment is done; true: its reply is lost
 }
 
