@@ -107,33 +107,40 @@ func (c *clusterModel) collect(name string) bool {
 	return there
 }
 
-// tag has somebody write a tag for any revision that there is into the Service's
-// traffic: into the program's own file, or beside the template.
+// tag has somebody tag a revision.
 func (m *model) tag() bool {
 	names := slices.Sorted(maps.Keys(m.cluster.revisions))
 	if len(names) == 0 {
 		return false
 	}
-	tree := maps.Clone(m.trees[m.tip()])
-	target := fmt.Sprintf("- revisionName: %s\n  percent: 0\n  latestRevision: false\n  tag: t%d\n", names[m.pick.IntN(len(names))], len(m.commits))
-	const own = "web/knative-promote-web.yaml"
-	file, indent := own, "    "
-	if tree[own] == nil {
+	tree, done := tagged(m.trees[m.tip()], names[m.pick.IntN(len(names))], fmt.Sprintf("t%d", len(m.commits)))
+	if done {
+		m.touch = true
+		m.append(gitops.Commit{Subject: "Tag a revision"}, tree)
+	}
+	return done
+}
+
+// tagged is a tree with a tag for a revision in the Service's traffic: in the program's
+// own file, or beside the template where there is no traffic yet.
+func tagged(tree fstest.MapFS, revision, tag string) (fstest.MapFS, bool) {
+	target := fmt.Sprintf("- revisionName: %s\n  percent: 0\n  latestRevision: false\n  tag: %s\n", revision, tag)
+	file, indent := "web/knative-promote-web.yaml", "    "
+	if tree[file] == nil {
 		file, indent = "web/service.yaml", "  "
 		target = "traffic:\n- latestRevision: true\n  percent: 100\n" + target
-	}
-	if tree[file] == nil || file == "web/service.yaml" && strings.Contains(string(tree[file].Data), "traffic:") {
-		return false
+		if strings.Contains(string(tree[file].Data), "traffic:") {
+			return nil, false
+		}
 	}
 	var text strings.Builder
 	text.Write(tree[file].Data)
 	for line := range strings.Lines(target) {
 		text.WriteString(indent + line)
 	}
+	tree = maps.Clone(tree)
 	tree[file] = &fstest.MapFile{Data: []byte(text.String())}
-	m.touch = true
-	m.append(gitops.Commit{Subject: "Tag a revision"}, tree)
-	return true
+	return tree, true
 }
 
 // rollBackInArgoCD switches auto-sync off, as Argo CD asks for, and syncs an earlier
@@ -151,17 +158,22 @@ func (m *model) rollBackInArgoCD(ctx context.Context) bool {
 
 // takeServiceOut has somebody take the Service out of the overlay.
 func (m *model) takeServiceOut() bool {
-	tree := maps.Clone(m.trees[m.tip()])
-	if m.isOut(m.tip()) {
+	if isOut(m.trees[m.tip()]) {
 		return false
 	}
 	m.touch = true
-	tree["web/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: []\n")}
-	m.append(gitops.Commit{Subject: "Take the Service out"}, tree)
+	m.append(gitops.Commit{Subject: "Take the Service out"}, withoutService(m.trees[m.tip()]))
 	return true
 }
 
-// isOut tells whether a commit has no Service.
-func (m *model) isOut(n int) bool {
-	return strings.HasPrefix(string(m.trees[n]["web/kustomization.yaml"].Data), "resources: []")
+// withoutService is a tree whose overlay renders nothing.
+func withoutService(tree fstest.MapFS) fstest.MapFS {
+	tree = maps.Clone(tree)
+	tree["web/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: []\n")}
+	return tree
+}
+
+// isOut tells whether somebody has taken the Service out of a tree.
+func isOut(tree fstest.MapFS) bool {
+	return strings.HasPrefix(string(tree["web/kustomization.yaml"].Data), "resources: []")
 }

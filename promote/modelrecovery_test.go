@@ -20,8 +20,9 @@ func (m *model) recovers(ctx context.Context, last Status) error {
 	if err := m.answered(last); err != nil {
 		return err
 	}
-	if n := m.tip(); m.isOut(n) {
-		for ; m.isOut(n); n-- {
+	if n := m.tip(); isOut(m.trees[n]) {
+		for isOut(m.trees[n]) {
+			n--
 		}
 		m.append(gitops.Commit{Subject: "Put the Service in again"}, m.trees[n])
 	}

@@ -1,0 +1,107 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/sleep"
+)
+
+func (s *sharedCluster) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) {
+	if err := s.request(ctx); err != nil {
+		return argo.Observed{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := s.cluster.observed(argo.Intent{})
+	if seen.Service == nil {
+		return argo.Observed{App: seen.App}, argo.ErrNotFound
+	}
+	return seen, nil
+}
+
+// Essentials is what the preflight asks for: nothing but the Application as the run has
+// just seen it.
+func (s *sharedCluster) Essentials(_ context.Context, _ argo.Target, known *v1alpha1.Application, _ ...argo.Right) argo.Setup {
+	return argo.Setup{App: known}
+}
+
+// Setup is what a check asks for, which nobody does here.
+func (s *sharedCluster) Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, more ...argo.Right) (argo.Setup, error) {
+	return s.Essentials(ctx, target, known, more...), nil
+}
+
+func (s *sharedCluster) Check(ctx context.Context, in argo.Intent) (argo.Verdict, argo.Observed, error) {
+	return s.check(ctx, in, argo.Memory{})
+}
+
+func (s *sharedCluster) check(ctx context.Context, in argo.Intent, before argo.Memory) (argo.Verdict, argo.Observed, error) {
+	if err := s.request(ctx); err != nil {
+		return argo.Verdict{}, argo.Observed{}, err
+	}
+	s.mu.Lock()
+	seen := s.cluster.observed(in)
+	s.mu.Unlock()
+	var err error
+	if seen.Relation, err = relate(ctx, in, seen.App.Status.Sync.Revision); err != nil {
+		return argo.Verdict{}, seen, err
+	}
+	return argo.Judge(in, seen, before), seen, nil
+}
+
+// Await looks until there is an answer. A trouble that has been seen twenty times lasts:
+// the machine's clock decides nothing.
+func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
+	var before argo.Memory
+	for {
+		if err := s.syncByHand(ctx); err != nil {
+			return argo.Observed{}, err
+		}
+		verdict, seen, err := s.check(ctx, in, before)
+		if err != nil {
+			return seen, err
+		}
+		if before.TroubleFor += argo.Grace / 20; verdict.Trouble != before.Trouble {
+			before = argo.Memory{Trouble: verdict.Trouble}
+		}
+		report(verdict)
+		switch verdict.State {
+		case argo.Live:
+			return seen, nil
+		case argo.Failed:
+			return seen, &argo.FailedError{Reason: verdict.Reason}
+		case argo.Superseded:
+			return seen, fmt.Errorf("%w: %s", argo.ErrSuperseded, verdict.Reason)
+		}
+		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
+			return seen, err
+		}
+	}
+}
+
+// syncByHand has Argo CD sync where it does not do so by itself.
+func (s *sharedCluster) syncByHand(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.cluster.manual {
+		return nil
+	}
+	return s.sync(ctx, true)
+}
+
+func (s *sharedCluster) Revision(ctx context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
+	if err := s.request(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found := s.cluster.revision(name); found != nil {
+		return found, nil
+	}
+	return nil, argo.ErrNotFound
+}
