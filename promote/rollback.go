@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,10 +152,10 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
 	if rolledBack(p.Config, at, split, time.Now()) {
-		return p.confirmOnly(ctx, split), nil
+		return p.confirmOnly(ctx, split), refuseDrift(ctx, p, split, split.Stable)
 	}
 	dest, err := p.rollbackTo(ctx, at, split)
-	if err != nil {
+	if err = cmp.Or(refuseDrift(ctx, p, split, dest.Revision), err); err != nil {
 		return nil, err
 	}
 	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: p.journal.result.Started}

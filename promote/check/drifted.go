@@ -19,11 +19,8 @@ const Drifted = "drifted"
 // not about to be synced: somebody has rolled it back in Argo CD, or changed it with
 // kubectl. Traffic for the latest revision is nobody's in particular.
 func findDrifted(f Facts) []Finding {
-	if f.Service == nil || !f.compared() || f.aboutToSync() {
-		return nil
-	}
-	wanted, asked, has := knative.Shares(f.traffic()), knative.Shares(f.Service.Spec.Traffic), knative.Shares(f.Service.Status.Traffic)
-	if _, latest := wanted[""]; latest || len(wanted) == 0 || len(has) == 0 || maps.Equal(wanted, asked) || maps.Equal(wanted, has) {
+	has := Drift(f)
+	if len(has) == 0 || !f.compared() {
 		return nil
 	}
 	first := mostly(has)
@@ -35,6 +32,20 @@ func findDrifted(f Facts) []Finding {
 		Fix: "Have Git say who has the traffic, with the command rollback:\nknative-promote rollback --to " + first +
 			"\nor, where Git is right, sync it:\nargocd app sync " + f.application(),
 	}}
+}
+
+// Drift is who has which share of the traffic, where the cluster gives it to others
+// than Git says and Argo CD will not change that by itself. Empty: it does not, or
+// that is not known.
+func Drift(f Facts) map[string]int {
+	if f.Service == nil || f.Setup.App == nil || f.aboutToSync() {
+		return nil
+	}
+	wanted, asked, has := knative.Shares(f.traffic()), knative.Shares(f.Service.Spec.Traffic), knative.Shares(f.Service.Status.Traffic)
+	if _, latest := wanted[""]; latest || len(wanted) == 0 || maps.Equal(wanted, asked) || maps.Equal(wanted, has) {
+		return nil
+	}
+	return has
 }
 
 // aboutToSync tells whether Argo CD will bring the cluster to what Git says by

@@ -1,0 +1,68 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+)
+
+// refuseDrift refuses a rollback without a name for where to, where neither what it
+// leads to has the traffic in the cluster, nor what Git says. Somebody has rolled
+// back past Git then, as in Argo CD or with kubectl, and what comes before in Git
+// may be what they rolled back from.
+func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) error {
+	if p.To != "" {
+		return nil
+	}
+	facts := p.facts(ctx)
+	facts.Setup.App = p.at.App
+	has := check.Drift(facts)
+	if has[leads] == 100 {
+		p.journal.reason("%s has all traffic in the cluster already, and Git said %s", leads, orLatest(git.Stable))
+	}
+	others := maps.Clone(has)
+	maps.DeleteFunc(others, func(name string, _ int) bool { return slices.Contains(expectedNow(p.at.Record, git, leads), name) })
+	if len(others) == 0 {
+		return nil
+	}
+	holder := slices.MaxFunc(slices.Sorted(maps.Keys(has)), func(a, b string) int { return has[a] - has[b] })
+	return badInput("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
+		p.Service, described(has), orLatest(git.Stable), strings.Join(choices(p, holder, leads), "; "))
+}
+
+// expectedNow are the revisions that may have the traffic where nobody has moved it:
+// those that Git gives it to, and those that a promotion or rollback that was not
+// seen live goes from and to.
+func expectedNow(record Record, git knative.Split, leads string) []string {
+	names := []string{leads, git.Stable, git.Candidate}
+	if !record.passed() {
+		names = append(names, record.From.Revision, record.To.Revision)
+	}
+	return names
+}
+
+// choices are the commands that say where to.
+func choices(p *part, holder, leads string) []string {
+	all := []string{
+		fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder),
+		fmt.Sprintf("to have what Git says, argocd app sync %s", p.App),
+	}
+	if leads != "" {
+		all = append(all, fmt.Sprintf("for what had it before in Git, knative-promote rollback --to %s", leads))
+	}
+	return all
+}
+
+// described are shares in words.
+func described(shares map[string]int) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(shares)) {
+		words = append(words, fmt.Sprintf("%d %% %s", shares[name], name))
+	}
+	return strings.Join(words, ", ")
+}
