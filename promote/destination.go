@@ -17,17 +17,18 @@ type destination struct {
 	traffic []servingv1.TrafficTarget
 	base    string                              // commit with that overlay; empty: none is known
 	live    func() (*servingv1.Revision, error) // the revision in the cluster, asked for once
+	service *servingv1.Service                  // as last seen live; nil: it was not
 }
 
 // readiness is what is known of the revision in the cluster.
-func (d destination) readiness() Readiness { return readinessOf(d.live()) }
+func (d destination) readiness() Readiness { return readinessBeside(d.service, d.Revision, d.live) }
 
 // before is the destination of a promotion that is rolled back: by name, the last
 // revision before it that had all traffic and had passed, with the overlay of that
 // commit where that can be read.
 func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
 	was := plan.restores()
-	dest := destination{Version: was.From, base: was.Base, live: p.service.revisionOnce(ctx, namespaceOf(live), was.From.Revision)}
+	dest := destination{Version: was.From, base: was.Base, service: live, live: p.service.revisionOnce(ctx, namespaceOf(live), was.From.Revision)}
 	dest.state = p.baseOf(ctx, was.Base, was.From)
 	var err error
 	if dest.state != nil && dest.state.Owned() {

@@ -55,6 +55,7 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
 	var reversals []*reversal
 	var down error
+	downs := map[*part]error{}
 	for _, p := range r.parts {
 		if p.stays {
 			continue
@@ -65,6 +66,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		}
 		if ready := dest.readiness(); ready.down() {
 			p.stays, down = true, p.named(&downError{dest.Revision, ready})
+			downs[p] = down
 			continue
 		}
 		plan := p.plan
@@ -76,6 +78,9 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 	}
 	if len(reversals) == 0 {
 		return nil, down
+	}
+	for p, why := range downs {
+		p.lost = why // the others are rolled back, and the run ends with this one
 	}
 	for _, b := range reversals {
 		b.apart = len(reversals) > 1

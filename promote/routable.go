@@ -63,15 +63,20 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 	return Readiness{Why: "is not Ready (" + argo.Why(ready) + ")"}
 }
 
-// readiness asks for a revision. One that Argo CD does not know is not gone as long
-// as the live Service routes to it: Argo CD can be told not to look at revisions.
+// readinessBeside is what is known of a revision where a Service is live. One that
+// Argo CD does not know is not gone as long as the live Service routes to it: Argo CD
+// can be told not to look at revisions.
+func readinessBeside(live *servingv1.Service, name string, ask func() (*servingv1.Revision, error)) Readiness {
+	if ready := readinessOf(ask()); !ready.Gone || !routes(live, name) {
+		return ready
+	}
+	return Readiness{}
+}
+
+// readiness asks for a revision.
 func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, Readiness) {
 	found, err := s.revision(ctx, namespaceOf(live), name)
-	ready := readinessOf(found, err)
-	if ready.Gone && routes(live, name) {
-		return nil, Readiness{}
-	}
-	return found, ready
+	return found, readinessBeside(live, name, func() (*servingv1.Revision, error) { return found, err })
 }
 
 // why is why Knative cannot route to a revision; empty: it can, or that is not known.

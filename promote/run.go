@@ -120,6 +120,8 @@ func (p *part) ending(e ending) ending {
 	switch {
 	case isSuperseded(p.lost) && len(p.Targets) > 1:
 		return ending{cause: p.lost}
+	case isDown(p.lost):
+		return heldFor(errors.New(e.cause.Error()), p.lost)
 	case p.lost != nil:
 		e.failed = p.lost
 	case p.stays:
@@ -142,13 +144,15 @@ func graver(a, b error) error {
 	return a
 }
 
-// gravity ranks errors: a target that could not be rolled back comes before one
-// that somebody else has changed, then a failure, and last a gate that cannot
-// tell.
+// gravity ranks errors: a target that could not be rolled back comes first, then one
+// that was not, as Knative could not route to what it had before, one that somebody
+// else has changed, a failure, and last a gate that cannot tell.
 func gravity(err error) int {
 	_, bad := errors.AsType[*RestoreError](err)
 	switch {
 	case bad:
+		return 4
+	case isDown(err):
 		return 3
 	case isSuperseded(err):
 		return 2

@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/gittest"
@@ -190,5 +196,62 @@ func TestGraver(t *testing.T) {
 	}
 	if other := errors.New("other"); graver(failed, other) != failed {
 		t.Error("of two that are as grave it is not the first")
+	}
+}
+
+// waning is a cluster in which the first revision of web is not Ready any more once
+// a step to a share of the traffic was asked for.
+type waning struct {
+	*sick
+	after int64
+	down  atomic.Bool
+}
+
+func (w *waning) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
+	if shareIn(in) == w.after {
+		w.down.Store(true)
+	}
+	return w.sick.Await(ctx, in, report)
+}
+
+func (w *waning) Revision(_ context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
+	revision := firstRevision()
+	if name == "web-00001" && w.down.Load() {
+		revision.Status.Conditions = duckv1.Conditions{{Type: apis.ConditionReady, Status: corev1.ConditionFalse, Reason: "ExitCode1"}}
+	}
+	return revision, nil
+}
+
+// TestTargetsOneDown has the old revision of one of two crash before the other one
+// fails: that one is restored, and the run says of the first that it is not.
+func TestTargetsOneDown(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	results, err := p.promote(&waning{sick: p.failing(50), after: 50}, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	const want = "cart: 50 %: gate live: sick; not rolled back: web: revision web-00001, which had the traffic before, is not Ready (ExitCode1"
+	if results[0].Status != Held || err == nil || !strings.HasPrefix(err.Error(), want) || !p.has("web", "newTag: v2") {
+		t.Errorf("web ended %s, the run with %v, want %s", results[0].Status, err, want)
+	}
+	if results[1].Status != RolledBack || !p.has("cart", "newTag: v1") {
+		t.Errorf("cart ended %s, because %s", results[1].Status, results[1].Reason)
+	}
+}
+
+// TestExcludedRevisions has Argo CD know no revisions at all: the one that the live
+// Service routes to is not gone, also as what is rolled back to.
+func TestExcludedRevisions(t *testing.T) {
+	t.Parallel()
+	live := observedWith("web-00001").Service
+	live.Status.Conditions = duckv1.Conditions{{Type: servingv1.ServiceConditionRoutesReady, Status: corev1.ConditionTrue}}
+	live.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "web-00001", Percent: new(int64(100))}}
+	none := func() (*servingv1.Revision, error) { return nil, argo.ErrNotFound }
+	for name, gone := range map[string]bool{"web-00001": false, "web-00000": true} {
+		dest := destination{Version: Version{Revision: name}, live: none, service: live}
+		if got := dest.readiness(); got.Gone != gone {
+			t.Errorf("%s: gone is %t, want %t", name, got.Gone, gone)
+		}
+	}
+	if got := (destination{Version: Version{Revision: "web-00001"}, live: none}).readiness(); !got.Gone {
+		t.Error("without the live Service a revision that nobody knows is not gone")
 	}
 }
