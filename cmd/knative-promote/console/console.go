@@ -36,10 +36,11 @@ type Console struct {
 }
 
 // New speaks the runner's protocol where the environment is an Actions
-// run's, which takes everything from stdout, in order.
+// run's, which takes everything from stdout, in order. Outputs and the summary go to their
+// files wherever these are named.
 func New(getenv func(string) string, stdout, stderr io.Writer) *Console {
 	c := &Console{
-		onActions: getenv("GITHUB_ACTIONS") == "true",
+		onActions: getenv("GITHUB_ACTIONS") == "true" && getenv("GITLAB_CI") == "", // which prints the masks as they are
 		debug:     getenv("RUNNER_DEBUG") == "1",
 		out:       stdout,
 		err:       stderr,
@@ -47,8 +48,8 @@ func New(getenv func(string) string, stdout, stderr io.Writer) *Console {
 	}
 	if c.onActions {
 		c.err = stdout
-		c.output, c.summary = getenv("GITHUB_OUTPUT"), getenv("GITHUB_STEP_SUMMARY")
 	}
+	c.output, c.summary = getenv("GITHUB_OUTPUT"), getenv("GITHUB_STEP_SUMMARY")
 	return c
 }
 

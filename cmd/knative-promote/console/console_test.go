@@ -14,6 +14,26 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 )
 
+// TestNoMasksOnGitLab has its runner, which prints the lines that have GitHub's mask a
+// secret as they are, told to be GitHub's.
+func TestNoMasksOnGitLab(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	file := filepath.Join(t.TempDir(), "outputs")
+	r := New(consoletest.Environment("GITHUB_ACTIONS=true", "GITLAB_CI=true", "GITHUB_OUTPUT="+file), &out, &out)
+	r.Hide("p@ss")
+	r.Printf("waiting for p@ss\n")
+	if got := out.String(); strings.Contains(got, "p@ss") || strings.Contains(got, "::") {
+		t.Errorf("the log is %q", got)
+	}
+	if err := r.SetOutputs([]Output{{Name: "status", Value: "p@ss"}}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "***") {
+		t.Errorf("the outputs are %q, error %v", text, err)
+	}
+}
+
 func TestOnActions(t *testing.T) {
 	t.Parallel()
 	var out, stderr bytes.Buffer

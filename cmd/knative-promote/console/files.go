@@ -22,7 +22,7 @@ const outputLimit = 400 << 10
 type Output struct{ Name, Value string }
 
 // SetOutputs hands the outputs to the runner; a later value of the same name
-// wins. Outside Actions it does nothing.
+// wins. Where no file is named for them it does nothing.
 //
 // It writes the file itself because go-githubactions marks the end of every
 // value with the same text, so a value that holds it could forge outputs.
