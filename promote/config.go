@@ -74,6 +74,7 @@ type Config struct {
 	WaitForSource time.Duration // how long it is waited for
 
 	To     string // rollback: a revision, a commit, or empty for the promotion before
+	Unseen bool   // rollback: Argo CD is not asked, and nobody waits until it is live
 	Reason string // why, for the commit and the report
 	RunURL string // the workflow run, for the commit and the report
 	Actor  string // who started the run, for the commit and the report

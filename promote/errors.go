@@ -59,9 +59,15 @@ type RestoreError struct {
 	Err   error // why that failed
 }
 
+// ErrUnseen is how a rollback ends whose commit nobody was to see live.
+var ErrUnseen = errors.New("the commit that rolls back is in the infra repository, and nobody has seen it live, as the input unseen asks: Argo CD has to apply it, and Knative to route it")
+
 // Error names both causes, the first one first.
 func (e *RestoreError) Error() string {
-	if e.Cause == nil {
+	switch {
+	case errors.Is(e.Err, ErrUnseen):
+		return e.Err.Error()
+	case e.Cause == nil:
 		return fmt.Sprintf("rolling back failed: %v", e.Err)
 	}
 	return fmt.Sprintf("%v; rolling back failed: %v", e.Cause, e.Err)

@@ -27,7 +27,7 @@ func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
 	c.Images = nil
 	r, err := open(ctx, CommandRollback, c, on)
 	if err == nil {
-		err = r.each(func(p *part) error { return p.unlessUrgent(p.look(ctx, emergencyLook)) })
+		err = r.each(func(p *part) error { return lookUnless(ctx, p, c.Unseen) })
 	}
 	var reversals []*reversal
 	if err == nil {
@@ -48,6 +48,9 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 	if err := r.reverse(ctx, reversals, 0); err != nil {
 		return ending{cause: err}
 	}
+	if r.Unseen {
+		return endUnseen(reversals)
+	}
 	if err := r.confirm(ctx, reversals); err != nil {
 		return ending{back: true, failed: err}
 	}
@@ -61,6 +64,28 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 		b.reached = b.reachedBy(committed[b])
 	}
 	return ending{}
+}
+
+// lookUnless sees what is live, but not for long, unless Argo CD is not to be asked.
+func lookUnless(ctx context.Context, p *part, unseen bool) error {
+	if unseen {
+		return supersededRun(p.Config, p.at)
+	}
+	return p.unlessUrgent(p.look(ctx, emergencyLook))
+}
+
+// endUnseen is how a rollback ends that nobody was to see live. One that was seen by a
+// run before has changed nothing.
+func endUnseen(reversals []*reversal) ending {
+	var failed error
+	for _, b := range reversals {
+		if b.done && b.at.Record.passed() {
+			continue
+		}
+		b.log.unseen()
+		failed = ErrUnseen
+	}
+	return ending{back: failed != nil, failed: failed}
 }
 
 // reachedBy is how a part ends that was rolled back. One that only takes a

@@ -84,7 +84,7 @@ func (t task) sources() analysis.Sources {
 
 // observe makes the clients of Argo CD, where there is one.
 func (t task) observe(on *promote.Systems) error {
-	if t.settings.Argo.Server == "" {
+	if t.settings.Argo.Server == "" || t.settings.Promote.Unseen {
 		return nil
 	}
 	cluster, err := t.argoCD(t.settings.Argo)

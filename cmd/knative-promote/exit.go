@@ -134,6 +134,8 @@ func errorTitle(code int, err error) string {
 	switch {
 	case code == exitHeld && !is[*promote.GateError](err):
 		return "Held" // no gate has failed, the next step may not be published
+	case code == exitNotRestored && isAny(err, promote.ErrUnseen):
+		return "Not seen live"
 	case code == exitTimeout && !isAny(err, promote.ErrTimeout):
 		return "No answer"
 	case code == exitNotYet && is[*promote.FreezeError](err):

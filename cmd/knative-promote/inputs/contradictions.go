@@ -8,7 +8,6 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -19,7 +18,7 @@ func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
 		s.checkImage(given), s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
-		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given),
+		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given), s.checkFormat(given),
 	}
 	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
 }
@@ -141,6 +140,9 @@ func (s *Settings) outlasts(given origins, name string, part time.Duration) bool
 }
 
 func (s *Settings) checkWait(given origins) string {
+	if s.Command == History || s.Command == Prepare {
+		return "" // they wait for nothing to become live
+	}
 	if !s.outlasts(given, "wait-timeout", s.Promote.WaitTimeout) {
 		return ""
 	}
@@ -241,19 +243,6 @@ func (s *Settings) checkApplication(given origins) string {
 		return fmt.Sprintf("application: missing: argocd-server is set (%s); set application too, or neither for a %s of the overlay alone", given.source("argocd-server"), s.Command)
 	case s.Command == Check && s.Remote.URL == "":
 		return "repository: missing: the Application is compared with it; set repository, for example: acme/infra"
-	}
-	return ""
-}
-
-// checkPreflight keeps policies from being asked for that nobody would look at.
-func (s *Settings) checkPreflight(given origins) string {
-	if s.Command != Promote || s.Promote.Preflight != promote.PreflightOff {
-		return ""
-	}
-	for _, name := range []string{"policies", "pod-security", "strict"} {
-		if given.source(name) != "" {
-			return fmt.Sprintf("%s (%s): preflight is off, so nothing is looked at; remove it, or set preflight to error or warn", name, given.source(name))
-		}
 	}
 	return ""
 }

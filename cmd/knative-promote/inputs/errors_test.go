@@ -114,9 +114,9 @@ func TestBadInput(t *testing.T) {
 // they are a mistake.
 func TestInputsOfAnotherCommand(t *testing.T) {
 	t.Parallel()
-	env := []string{"INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_PROBE_COUNT=many", "INPUT_FORMAT=sarif", "INPUT_OUTPUT=folder/", "INPUT_FAIL_ON=never", "INPUT_IMAGE="}
+	env := []string{"INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_PROBE_COUNT=many", "INPUT_OUTPUT=folder/", "INPUT_FAIL_ON=never", "INPUT_IMAGE=", "INPUT_STEPS=10", "INPUT_ON_FAILURE=hold"}
 	for command, unused := range map[string]string{
-		"history": "probe-count, probe-connect, format, output, fail-on", "rollback": "probe-count, probe-connect, format, output, fail-on",
+		"history": "steps, on-failure, probe-count, probe-connect, output, fail-on", "rollback": "steps, on-failure, probe-count, probe-connect, output, fail-on",
 	} {
 		s, err := read(t, consoletest.Enough(env...), command)
 		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Way.Connect != "" || s.Warnings() != nil {
@@ -135,9 +135,21 @@ func TestInputsOfAnotherCommand(t *testing.T) {
 	if s, err := read(t, consoletest.Enough("INPUT_PROBE_CONNECT=127.0.0.1:8080", "INPUT_OUTPUT=a.json"), "check"); err != nil || s.Check.Output != "a.json" {
 		t.Errorf("check writes to %q, error %v", s.Check.Output, err)
 	}
-	_, err := read(t, consoletest.Enough("INPUT_IMAGE="), "history", "--probe-connect=127.0.0.1:8080", "--format", "json")
+	_, err := read(t, consoletest.Enough("INPUT_IMAGE="), "history", "--probe-connect=127.0.0.1:8080", "--fail-on", "never")
 	checkText(t, err, `probe-connect (--probe-connect): the command history does not use it, only promote, check, diff; remove it, or set command
-format (--format): the command history does not use it, only check; remove it, or set command`)
+fail-on (--fail-on): the command history does not use it, only check; remove it, or set command`)
+}
+
+// TestUnseen is the rollback that needs nothing of Argo CD, and no other command.
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	env := []string{"INPUT_REPOSITORY=acme/infra", "INPUT_PATH=apps/x", "INPUT_TOKEN=t"}
+	if s, err := read(t, consoletest.Environment(env...), "rollback", "--unseen"); err != nil || !s.Promote.Unseen {
+		t.Errorf("unseen is %t, error %v", s.Promote.Unseen, err)
+	}
+	if _, err := read(t, consoletest.Environment(env...), "rollback"); err == nil || !strings.Contains(err.Error(), "argocd-token: missing") {
+		t.Errorf("without unseen the error is %v", err)
+	}
 }
 
 // TestLoopbackNeedsNoTLS has what tests and the sandbox run against.

@@ -109,7 +109,7 @@ func TestEveryInput(t *testing.T) {
 			Environment: "prod", Overlay: "apps/x",
 		},
 		Promote: promote.Config{
-			Images: images, Reason: "too many errors", OnDrift: promote.DriftWarn,
+			Images: images, OnDrift: promote.DriftWarn,
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
 			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
 			Probe:   promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
@@ -125,7 +125,7 @@ func TestEveryInput(t *testing.T) {
 			Mode: review.Every, Merge: review.Wait, MergeTimeout: 15 * time.Minute,
 			Windows:   "prod/windows.yaml",
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
-			OnFailure: promote.Hold, OnCancel: promote.RollBack, DryRun: true, WaitTimeout: 90 * time.Second,
+			OnFailure: promote.Hold, OnCancel: promote.RollBack, WaitTimeout: 90 * time.Second,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "release/1", Token: "git-secret"},
@@ -135,6 +135,7 @@ func TestEveryInput(t *testing.T) {
 			Headers: map[string][]string{"X-One": {"1"}, "X-Two": {"2"}}},
 		Prometheus:  prometheus.Config{Address: "http://prometheus:9090/x", Headers: map[string][]string{"X-Scope-Orgid": {"shop"}}},
 		Commit:      "git",
+		Unused:      []string{"reason", "dry-run"}, // a check has no use for them
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}

@@ -188,5 +188,8 @@ func (s *Settings) missing(given origins) []string {
 // needs says whether the settings cannot do without the input. A diff with an
 // image is the plan of a promotion and needs to know of what.
 func (s *Settings) needs(in Input) bool {
+	if in.Seen && s.Promote.Unseen {
+		return false
+	}
 	return slices.Contains(in.Required, s.Command) || in.Planned && s.Command == Diff && !s.DiffsCheckout()
 }

@@ -30,6 +30,7 @@ type Input struct {
 	For           []Command                  // the commands that it is for; none: all
 	Elsewhere     string                     // why it is wrong for other commands, where it is not only left out
 	Required      []Command                  // the commands that cannot do without it
+	Seen          bool                       // a rollback that nobody is to see live can do without it
 	Planned       bool                       // diff cannot do without it either where it plans a promotion
 	Place         bool                       // tells where the Service is, so the command that rolls back repeats it
 	Value         flag.Value                 // checks the text and keeps it in the settings
@@ -100,12 +101,14 @@ func (s *Settings) what() []Input {
 			Usage: "when configuration has changed in that environment since the last promotion from there and is not so here, or its template names a ConfigMap or Secret that there is none of here: `warn` says so, `fail` does not begin"},
 		{Name: "wait-for-source", Example: "30m", For: []Command{Promote}, Value: bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},
-		{Name: "also", Example: "Deployment/product-import-worker", Value: bind(&p.Also, parseObjects),
+		{Name: "also", Example: "Deployment/product-import-worker", For: []Command{Promote, Rollback, Check, Diff, Prepare}, Value: bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
 		{Name: "to", Example: "product-import-8a71e0c4", For: []Command{Rollback}, Elsewhere: "only the command rollback has a destination", Value: bind(&p.To, parseTo),
 			Usage: "for rollback: the revision to roll back to, or a commit by its full name (default: the promotion before)"},
-		{Name: "reason", Example: "checkout errors since 14:10", Value: bind(&p.Reason, parseReason),
+		{Name: "unseen", Default: "false", Example: "true", For: []Command{Rollback}, Value: bind(&p.Unseen, parseBool),
+			Usage: "for rollback: make the commit without asking Argo CD, whose inputs are not needed then; it ends with exit code 10, since nobody has seen it live"},
+		{Name: "reason", Example: "checkout errors since 14:10", For: []Command{Promote, Rollback, Diff, Prepare}, Value: bind(&p.Reason, parseReason),
 			Usage: "why, for the commit message and the report"},
 	}
 }
@@ -137,9 +140,9 @@ func (s *Settings) where() []Input {
 			Usage: "who merges the pull requests: `auto` the forge as soon as the branch's rules allow it, `wait` a person, who is waited for, `none` a person, and a run that is started again goes on"},
 		{Name: "merge-timeout", Default: "15m", Example: "2h", For: []Command{Promote, Rollback}, Value: bind(&p.MergeTimeout, parseDuration),
 			Usage: "how long one pull request may take to be merged"},
-		{Name: "author-name", Default: "knative-promote", Example: "release-bot", Value: bind(&s.Author.Name, parseName),
+		{Name: "author-name", Default: "knative-promote", Example: "release-bot", For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Author.Name, parseName),
 			Usage: "name of the commits' author"},
-		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", Value: bind(&s.Author.Email, parseEmail),
+		{Name: "author-email", Default: "knative-promote@users.noreply.github.com", Example: "release-bot@example.com", For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Author.Email, parseEmail),
 			Usage: "email address of the commits' author"},
 		{Name: "commit", Default: CommitGit, Example: CommitAPI, For: []Command{Promote, Rollback, Prepare, Check}, Value: bind(&s.Commit, oneOf(CommitGit, CommitAPI)),
 			Usage: "who makes the commits: `git` pushes them, `api` has GitHub make them, signed by GitHub in the name of the token's owner, where the branch takes signed commits alone"},
@@ -154,13 +157,13 @@ func (s *Settings) where() []Input {
 func (s *Settings) argocd() []Input {
 	a, app := &s.Argo, &s.Target.App
 	return []Input{
-		{Name: "application", Example: "argocd/product-import-production", Required: []Command{Promote, Rollback}, Value: bind(app, parseApp(app)),
+		{Name: "application", Example: "argocd/product-import-production", Required: []Command{Promote, Rollback}, Seen: true, Value: bind(app, parseApp(app)),
 			Usage: "the Argo CD Application that syncs the overlay, as name or namespace/name"},
 		{Name: "project", Example: "default", Value: bind(&app.Project, parseSubdomain),
 			Usage: "the Application's project, where the token may see only that"},
-		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []Command{Promote, Rollback}, Value: bind(&a.Server, parseServer),
+		{Name: "argocd-server", Env: "ARGOCD_SERVER", Example: "argocd.example.com", Address: true, Required: []Command{Promote, Rollback}, Seen: true, Value: bind(&a.Server, parseServer),
 			Usage: "host[:port] of the Argo CD API server"},
-		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []Command{Promote, Rollback}, Value: bind(&a.Token, parseSecret),
+		{Name: "argocd-token", Env: "ARGOCD_AUTH_TOKEN", Example: "${{ secrets.ARGOCD_TOKEN }}", Secret: true, Required: []Command{Promote, Rollback}, Seen: true, Value: bind(&a.Token, parseSecret),
 			Usage: "Argo CD API token that may get, and where auto-sync is off sync, the Application; an environment of `knative-promote.yaml` may have one of its own, in `ARGOCD_AUTH_TOKEN_` and its name, such as `ARGOCD_AUTH_TOKEN_PRODUCTION`"},
 		{Name: "argocd-ca", Example: "${{ vars.ARGOCD_CA }}", Value: bind(&a.CA, parseCertificates),
 			Usage: "certificates, in PEM, to trust for Argo CD besides the system's"},
@@ -178,26 +181,26 @@ func (s *Settings) argocd() []Input {
 func (s *Settings) how() []Input {
 	p := &s.Promote
 	return []Input{
-		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", Value: bind(&p.Steps, parseSteps),
+		{Name: "steps", Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
 				"a list that ends below 100 ends held there, for an approval between two jobs"},
 		{Name: "candidate-tag", Place: true, Default: "candidate", Example: "candidate", Value: bind(&p.CandidateTag, parseLabel),
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
-		{Name: "keep-previous", Default: "false", Example: "true", Value: bind(&p.KeepPrevious, parseBool),
+		{Name: "keep-previous", Default: "false", Example: "true", For: []Command{Promote, Rollback, Check, Diff, Prepare}, Value: bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`; a cluster that never had it then routes nothing"},
 		{Name: "windows", Example: "production/windows.yaml", For: []Command{Promote, Check, Diff}, Value: bind(&p.Windows, parseFile),
 			Usage: "file of the infra repository that says when a Service may be given more traffic, and that the line is stopped (default: " + promote.DefaultWindows + ", if there is one)"},
 		{Name: "override", Example: string(promote.OverrideFreeze), For: []Command{Promote, Diff}, Value: bind(&p.Override, parseOverride),
 			Usage: "what the run passes over, with commas: `freeze`, where the file of the freezes permits that, and `guards`, what knative-promote.yaml wants, where that permits it; with a reason, and both go into the commits"},
-		{Name: "on-failure", Default: string(promote.RollBack), Example: string(promote.Hold), Value: bind(&p.OnFailure, oneOf(promote.RollBack, promote.Hold)),
+		{Name: "on-failure", Default: string(promote.RollBack), Example: string(promote.Hold), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnFailure, oneOf(promote.RollBack, promote.Hold)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
-		{Name: "on-cancel", Default: string(promote.Hold), Example: string(promote.RollBack), Value: bind(&p.OnCancel, oneOf(promote.RollBack, promote.Hold)),
+		{Name: "on-cancel", Default: string(promote.Hold), Example: string(promote.RollBack), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnCancel, oneOf(promote.RollBack, promote.Hold)),
 			Usage: "when the run is cancelled: `hold` or `rollback`"},
-		{Name: "dry-run", Default: "false", Example: "true", Value: bind(&p.DryRun, parseBool),
+		{Name: "dry-run", Default: "false", Example: "true", For: []Command{Promote, Rollback, Prepare}, Value: bind(&p.DryRun, parseBool),
 			Usage: "plan and check everything, push nothing"},
 		{Name: "timeout", Default: "30m", Example: "1h", Value: bind(&s.Timeout, parseDuration),
 			Usage: "how long the whole run may take, in Go's syntax or in seconds"},
-		{Name: "wait-timeout", Default: "5m", Example: "10m", Value: bind(&p.WaitTimeout, parseDuration),
+		{Name: "wait-timeout", Default: "5m", Example: "10m", For: []Command{Promote, Rollback, Check, Diff}, Value: bind(&p.WaitTimeout, parseDuration),
 			Usage: "how long one commit may take to become live"},
 	}
 }
@@ -205,10 +208,10 @@ func (s *Settings) how() []Input {
 func (s *Settings) before() []Input {
 	p, c := &s.Promote, &s.Check
 	return []Input{
-		{Name: "preflight", Default: string(promote.PreflightError), Example: string(promote.PreflightWarn),
+		{Name: "preflight", Default: string(promote.PreflightError), Example: string(promote.PreflightWarn), For: []Command{Promote, Check, Diff},
 			Value: bind(&p.Preflight, oneOf(promote.PreflightError, promote.PreflightWarn, promote.PreflightOff)),
 			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
-		{Name: "skip-checks", Example: "not-looked-at", Value: bind(&p.Skip, parseRules),
+		{Name: "skip-checks", Example: "not-looked-at", For: []Command{Promote, Check, Diff, Prepare}, Value: bind(&p.Skip, parseRules),
 			Usage: "rules that `check` and the preflight leave out, by name, with commas or one per line"},
 		{Name: "only-this-application", Default: "false", Example: "true", For: []Command{Promote, Check}, Value: bind(&p.OnlyThis, parseBool),
 			Usage: "go on where other Applications deploy the same overlay, as in other clusters: each commit goes to all of them, and the gates look at this one alone"},
@@ -218,8 +221,8 @@ func (s *Settings) before() []Input {
 			Usage: "the pod security standard that a promotion must hold: `baseline` or `restricted`"},
 		{Name: "strict", Default: "false", Example: "true", For: []Command{Promote, Check, Diff}, Value: bind(&p.Strict, parseBool),
 			Usage: "let fields that their kind does not have, and values of the wrong type, stop a promotion instead of only being named"},
-		{Name: "format", Default: FormatText, Example: FormatSARIF, For: []Command{Check}, Value: bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
-			Usage: "for check: how the findings are written: `text`, `json` or `sarif`, which code scanning reads"},
+		{Name: "format", Default: FormatText, Example: FormatSARIF, For: []Command{Check, History}, Value: bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
+			Usage: "how the findings of check are written: `text`, `json` or `sarif`, which code scanning reads, and the promotions of history: `text` or `json`"},
 		{Name: "output", Example: "findings.sarif", For: []Command{Check}, Value: bind(&c.Output, parsePath),
 			Usage: "for check: file for the findings in that format, beside the text in the log (default: they go to the log)"},
 		{Name: "manifests", Example: "rendered", For: []Command{Check, Diff}, Value: bind(&s.Manifests, parseNewFolder),
