@@ -4,24 +4,32 @@ import (
 	"context"
 	"regexp"
 	"strconv"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
-// History names the Service and lists the promotions and rollbacks that the
-// overlay's record has, newest first: the one that the overlay shows now, and up
-// to ten before it.
-func History(ctx context.Context, target Target, branch Branch) (service string, entries []Entry, err error) {
+// Past is what an overlay tells of its promotions.
+type Past struct {
+	Service string
+	Traffic []servingv1.TrafficTarget // that the overlay says now; none: it goes to the latest revision
+	Entries []Entry                   // newest first: the promotion or rollback that it shows, and up to ten before it
+}
+
+// History reads the promotions and rollbacks that the overlay's record has.
+func History(ctx context.Context, target Target, branch Branch) (Past, error) {
 	tip, err := branch.Tip(ctx)
 	if err != nil {
-		return "", nil, err
+		return Past{}, err
 	}
 	at, err := infra{Target: target, debug: func(string) {}}.situation(ctx, tip)
+	if err == nil && at.Unreadable != nil {
+		err = unreadable(at.Now, at.Unreadable)
+	}
 	if err != nil {
-		return "", nil, err
+		return Past{}, err
 	}
-	if at.Unreadable != nil {
-		return "", nil, unreadable(at.Now, at.Unreadable)
-	}
-	return at.Service, at.Record.of(target).entries(), nil
+	traffic, err := at.Now.Traffic()
+	return Past{at.Service, traffic, at.Record.of(target).entries()}, err
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

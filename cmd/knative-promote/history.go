@@ -3,10 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
 )
 
@@ -18,32 +22,90 @@ func by(e promote.Entry) string {
 	return strings.TrimSpace(e.Actor + ", approved by " + e.Approved)
 }
 
-// history prints the promotions that the record has, newest first.
+// history prints the promotions that the record has, newest first, after who has
+// which share of the traffic in Git now.
 func (t task) history(ctx context.Context) error {
 	on, err := t.connect(nil)
 	if err != nil {
 		return err
 	}
-	target := t.settings.Target
-	service, entries, err := promote.History(ctx, target, on.Branch)
-	if err != nil {
+	past, err := promote.History(ctx, t.settings.Target, on.Branch)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(entries) == 0 {
-		t.console.Printf("no promotion of %s in the record of %s yet", service, target.Overlay)
+	case t.settings.Check.Format == inputs.FormatJSON:
+		text, err := json.MarshalIndent(listed(past), "", "  ")
+		t.console.Printf("%s", text)
+		return err
+	case len(past.Entries) == 0:
+		t.console.Printf("no promotion of %s in the record of %s yet", past.Service, t.settings.Target.Overlay)
 		return nil
 	}
+	text, err := table(past)
+	t.console.Printf("traffic in Git: %s\n%s", knative.Describe(past.Traffic), text)
+	return err
+}
+
+// table is a history for people.
+func table(past promote.Past) (string, error) {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "STARTED\tENDED\tREVISION\tFROM\tIMAGES\tBASE\tBY")
-	for _, e := range entries {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.10s\t%s\n",
-			e.Started.UTC().Format("2006-01-02 15:04 UTC"), cmp.Or(string(e.Ended), "under way"), e.To.Revision, e.From.Revision,
+	fmt.Fprintln(table, "STARTED\tENDED\tGATE\tREVISION\tFROM\tIMAGES\tBASE\tBY")
+	for i, e := range past.Entries {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%.10s\t%s\n",
+			e.Started.UTC().Format("2006-01-02 15:04 UTC"), howEnded(past.Entries, i), cmp.Or(e.Gate, "-"), e.To.Revision, e.From.Revision,
 			strings.Join(e.To.Images, ","), e.Base, by(e))
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	err := table.Flush()
+	return text.String(), err
+}
+
+// howEnded says how an entry ended: a rollback leads to its revision, and a promotion
+// that was rolled back came from there.
+func howEnded(entries []promote.Entry, i int) string {
+	e := entries[i]
+	switch {
+	case e.Rollback:
+		return "rollback to it"
+	case e.Ended == promote.RolledBack:
+		return fmt.Sprintf("rolled-back from %d %%", e.Reached)
+	case i > 0 && entries[i-1].Rollback && entries[i-1].From.Revision == e.To.Revision && e.Ended == promote.Superseded:
+		return fmt.Sprintf("rolled-back by hand from %d %%", e.Reached)
+	case e.Ended == promote.Promoted:
+		return string(e.Ended)
 	}
-	t.console.Printf("%s", text.String())
-	return nil
+	return fmt.Sprintf("%s at %d %%", cmp.Or(string(e.Ended), "under way"), e.Reached)
+}
+
+// A listedEntry is an entry of a history for programs.
+type listedEntry struct {
+	Started  time.Time      `json:"started"`
+	Ended    promote.Status `json:"ended,omitempty"`
+	Rollback bool           `json:"rollback"`
+	Reached  int            `json:"reached"`
+	Passed   *time.Time     `json:"passed,omitempty"`
+	Gate     string         `json:"gate,omitempty"`
+	To       any            `json:"to"`
+	From     any            `json:"from"`
+	Base     string         `json:"base,omitempty"`
+	Run      string         `json:"run,omitempty"`
+	Actor    string         `json:"actor,omitempty"`
+	Approved string         `json:"approved,omitempty"`
+	Code     string         `json:"code,omitempty"`
+}
+
+// listed is a history for programs. An entry that is under way has not ended.
+func listed(past promote.Past) any {
+	entries := []listedEntry{}
+	for _, e := range past.Entries {
+		own := listedEntry{
+			Started: e.Started, Ended: e.Ended, Rollback: e.Rollback, Reached: e.Reached, Gate: e.Gate,
+			To: e.To, From: e.From, Base: e.Base, Run: e.Run, Actor: e.Actor, Approved: e.Approved, Code: e.Code.Commit,
+		}
+		if !e.Passed.IsZero() {
+			own.Passed = &e.Passed
+		}
+		entries = append(entries, own)
+	}
+	return map[string]any{"service": past.Service, "traffic": past.Traffic, "entries": entries}
 }

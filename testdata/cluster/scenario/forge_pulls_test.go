@@ -74,7 +74,7 @@ func TestForgePullRequests(t *testing.T) {
 			s.settled("v2.0.0")
 			s.runs("rollback", inputs...).exits(0)
 			s.settled("v1.0.0")
-			s.remembers("rolled-back", "rolled-back", "promoted")
+			s.remembers("rollback", "rolled-back", "promoted")
 			if c.rule.Signed {
 				s.allVerified()
 			}
