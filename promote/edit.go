@@ -3,6 +3,8 @@ package promote
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +73,24 @@ func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) ([]*knative
 		state, next = after, after
 		planned = append(planned, after)
 	}
-	return planned, nil
+	return planned, refuseLinks(at.Tree, planned)
+}
+
+// refuseLinks is an error where a commit would have to write through a symbolic link:
+// what it leads to may be another overlay's.
+func refuseLinks(tree fs.FS, planned []*knative.State) error {
+	for _, after := range planned {
+		files, err := after.Files()
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if info, err := fs.Lstat(tree, name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				return fmt.Errorf("overlay %s: %s is a symbolic link, expected a file: put a copy of what it leads to in its place", after.Overlay, name)
+			}
+		}
+	}
+	return nil
 }
 
 // fits tells whether a tip shows the i-th step already. It must show that or

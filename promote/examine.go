@@ -123,6 +123,25 @@ func (p *part) tellTime(ctx context.Context) {
 	}
 }
 
+// tellPlan says which commits a run would make, and how long the gates of each may
+// take.
+func tellPlan(p *part) {
+	var longest time.Duration
+	commits := 0
+	for _, step := range p.plan.Steps {
+		if step.Done {
+			continue
+		}
+		patience := p.patience(step.Step())
+		longest += patience
+		commits++
+		p.journal.say("plan: %s; its gates may take up to %s", step.Subject, patience)
+	}
+	if commits > 1 {
+		p.journal.say("plan: %d commits, and one more that notes that the last gate has passed; at most %s in all", commits, longest)
+	}
+}
+
 // Worst is the longest that a run may take that is ended at the limit, and what
 // comes after it when the last gate fails. How long an analysis may take is known
 // from its files only.

@@ -32,7 +32,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 		err = r.preflight(ctx)
 	}
 	if err == nil && c.DryRun {
-		err = r.each(func(p *part) error { p.tellFreeze(); return nil })
+		err = r.each(func(p *part) error { p.tellFreeze(); tellPlan(p); return nil })
 	}
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})

@@ -135,7 +135,7 @@ func (s sourceSight) unfinished(c Config) string {
 	r := s.Record.of(s.Target)
 	switch {
 	case !r.exists():
-		return "nothing was promoted there yet, so no record says that its gates have passed"
+		return "nothing was promoted there yet" + onBranch(s.Source.Branch) + ", so no record says that its gates have passed"
 	case r.rollsBack():
 		return "its last promotion was rolled back, to " + r.rolledBackTo()
 	case r.Percent < 100:
@@ -201,4 +201,13 @@ func (s sourceSight) since() time.Time {
 		}
 	}
 	return since
+}
+
+// onBranch names the branch that is looked at, where that is known: an environment
+// may have another one.
+func onBranch(branch string) string {
+	if branch == "" {
+		return ""
+	}
+	return " on branch " + branch + ", the only one that from looks at"
 }
