@@ -22,6 +22,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	for _, p := range r.parts {
 		p.stop()
 	}
+	defer askEvidence(ctx, r, moves)()
 	switch down := r.down(); {
 	case down != nil && isGate(cause):
 		return heldFor(cause, down)

@@ -6,6 +6,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
 )
@@ -76,6 +77,7 @@ type Result struct {
 	Steps            []StepResult              `json:"steps"`
 	Findings         []check.Finding           `json:"findings,omitempty"`   // of the preflight, or of the command check
 	Candidates       []Candidate               `json:"candidates,omitempty"` // that the command prepare has found or made
+	Evidence         argo.Evidence             `json:"evidence,omitzero"`    // of the new revision's pod, where that has not become live
 	RunURL           string                    `json:"run-url,omitempty"`
 	Actor            string                    `json:"actor,omitempty"`
 	Approved         string                    `json:"approved,omitempty"` // who has approved of the run

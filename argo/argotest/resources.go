@@ -113,6 +113,7 @@ func (a *applications) ResourceTree(_ context.Context, query *application.Resour
 			tree.Nodes = append(tree.Nodes, node(live))
 		}
 	}
+	tree.Nodes = append(tree.Nodes, a.server.pods.podNodes(tree.Nodes)...)
 	tree.Normalize()
 	return tree, nil
 }

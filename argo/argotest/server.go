@@ -41,6 +41,7 @@ type Server struct {
 	apps     []*stored
 	faults   *faults
 	projects *projects
+	pods     pods
 	stop     context.CancelFunc
 	done     sync.WaitGroup
 	calls    sync.RWMutex // read-locked by every request

@@ -91,7 +91,7 @@ func (t task) observe(on *promote.Systems) error {
 	if err != nil {
 		return err
 	}
-	on.Cluster, on.Setup = cluster, cluster
+	on.Cluster, on.Setup, on.Evidence = cluster, cluster, cluster
 	sources := sourceClusters{cluster, map[string]otherArgo{}}
 	for overlay, there := range t.settings.SourceArgos {
 		other, err := t.argoCD(there)

@@ -25,6 +25,7 @@ import (
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
+//	argo pods LOG EVENTS       let the pods of all revisions have written the file's lines, and have events with these
 //	argo delete                delete the live Service with its revisions
 //	argo jobs N                wait until the cluster has N Jobs
 //	argo edit FILE             merge the file into the Application
@@ -58,6 +59,9 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
 			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}
 		}))
+	case "pods":
+		lines := func(file string) []string { return strings.Split(strings.TrimSpace(ts.ReadFile(file)), "\n") }
+		w.argo.Pods(lines(args[1]), lines(args[2]))
 	case "delete":
 		if !w.argo.DeleteService(namespace, w.service) {
 			ts.Fatalf("there is no Service %s", w.service)

@@ -53,7 +53,7 @@ func Summary(r promote.Result, at Place, room int) string {
 }
 
 func page(r promote.Result, at Place, room int) string {
-	top := heading(r) + explanation(r, at) + preflightList(r) + missingList(r) + changeTable(r) + stepTable(r, at.CommitURL) + measured(r) + trafficChart(r)
+	top := heading(r) + explanation(r, at) + evidence(r) + preflightList(r) + missingList(r) + changeTable(r) + stepTable(r, at.CommitURL) + measured(r) + trafficChart(r)
 	bottom := footer(r)
 	verb := "changed"
 	if missed(r) {

@@ -1,0 +1,64 @@
+package promote
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/manifest"
+)
+
+// EvidenceReader tells what the pod of a revision has written, and its events.
+type EvidenceReader interface {
+	Evidence(ctx context.Context, app argo.App, revision string) argo.Evidence
+}
+
+// askEvidence asks why the new revisions have not become live, while the run decides what to
+// leave behind: their pods may be gone when it has. What it gives notes the answers.
+func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
+	notes := make(chan func(), len(moves))
+	asked := 0
+	for _, m := range moves {
+		if r.Evidence == nil || r.cancelled(ctx) || !m.notLive() {
+			continue
+		}
+		asked++
+		go func() {
+			told := r.Evidence.Evidence(context.WithoutCancel(ctx), m.App, m.plan.To)
+			notes <- func() { m.journal.evidence(told) }
+		}()
+	}
+	return func() {
+		for range asked {
+			(<-notes)()
+		}
+	}
+}
+
+// notLive tells whether the gate live has failed after the step.
+func (m *move) notLive() bool {
+	return slices.ContainsFunc(m.log.entry().Gates, func(g GateResult) bool { return g.Name == "live" && g.Progress == Broken })
+}
+
+// evidence notes what a pod has written. What is a secret by its own form is hidden.
+func (j *journal) evidence(told argo.Evidence) {
+	told.Events, told.Log = hidden(told.Events), hidden(told.Log)
+	if len(told.Events)+len(told.Log) == 0 {
+		return
+	}
+	j.result.Evidence = told
+	for _, line := range told.Events {
+		j.say("event of pod %s: %s", told.Pod, line)
+	}
+	for _, line := range told.Log {
+		j.say("log of pod %s: %s", told.Pod, line)
+	}
+}
+
+func hidden(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return strings.Split(manifest.HideSecrets(strings.Join(lines, "\n")), "\n")
+}
