@@ -219,6 +219,13 @@ func (p *Plane) Token(ctx context.Context, account string, life time.Duration) (
 	return p.argocd(ctx, http.MethodPost, "v1/account/"+account+"/token", p.Tokens["admin"], map[string]int64{"expiresIn": int64(life.Seconds())})
 }
 
+// RollBack has Argo CD roll an Application back to an entry of its history, as
+// `argocd app rollback` does. It syncs by hand only.
+func (p *Plane) RollBack(ctx context.Context, application string, id int64) error {
+	_, err := p.argocd(ctx, http.MethodPost, "v1/applications/"+application+"/rollback", p.Tokens["admin"], map[string]any{"id": id, "prune": true})
+	return err
+}
+
 // Revoke ends a token of an Argo CD account.
 func (p *Plane) Revoke(ctx context.Context, account, token string) error {
 	var claims struct{ JTI string }

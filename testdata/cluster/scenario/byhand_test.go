@@ -1,0 +1,113 @@
+//go:build cluster
+
+package scenario
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/acme/knative-promote/testdata/cluster/plane"
+)
+
+// TestRolledBackInArgoCD: somebody rolls back in Argo CD, so the cluster has another
+// version than Git. No promotion gives users back to what they were taken from, and a
+// rollback by name makes Git say who has the traffic.
+func TestRolledBackInArgoCD(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	s.must(world.RollBack(t.Context(), s.App.GetName(), s.syncOf("v2.0.0")))
+	s.eventually("v2.0.0 answers again", func() bool { return s.ask(s.host()).tag() == "v2.0.0" })
+	holder := s.live().Status.Traffic[0].RevisionName
+
+	s.promote("v4.0.0", "steps=100").exits(13).says("to others than Git: 100 %25 "+holder, "knative-promote rollback --to "+holder)
+	s.begin("rollback").wait().exits(3).says("knative-promote rollback --to " + holder)
+	s.answersOnly("v2.0.0")
+	s.begin("rollback", "to="+holder).wait().exits(0)
+	s.settled("v2.0.0")
+	s.promote("v4.0.0", "steps=10,100").exits(0)
+	s.settled("v4.0.0")
+}
+
+// syncOf is the number of the last sync in the Application's history whose commit gave
+// all traffic to the image with this tag.
+func (s *site) syncOf(tag string) (id int64) {
+	s.Helper()
+	history, _, _ := unstructured.NestedSlice(s.application().Object, "status", "history")
+	id = -1
+	for _, entry := range history {
+		entry := entry.(map[string]any)
+		traffic := s.atTraffic(entry["revision"].(string))
+		if len(traffic) == 1 && traffic[0].RevisionName == s.revisionOf(tag) {
+			id = entry["id"].(int64)
+		}
+	}
+	if id < 0 {
+		s.Fatalf("no sync gave all traffic to %s: %v", tag, history)
+	}
+	return id
+}
+
+// revisionOf is the name of the revision in Kubernetes with this image tag.
+func (s *site) revisionOf(tag string) string {
+	s.Helper()
+	found, err := kube.Resource(revisions).Namespace(s.Namespace).List(s.Context(), metav1.ListOptions{})
+	s.must(err)
+	for _, revision := range found.Items {
+		containers, _, _ := unstructured.NestedSlice(revision.Object, "spec", "containers")
+		if containers[0].(map[string]any)["image"] == s.Image+":"+tag {
+			return revision.GetName()
+		}
+	}
+	s.Fatalf("no revision runs %s", tag)
+	return ""
+}
+
+// TestBlueGreenByHand goes on from a candidate that people made by hand, as a public
+// guide writes it.
+func TestBlueGreenByHand(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(l *layout) { l.set(l.base(), byHand(l.Service, "v1", "")) })
+	s.push("The second version, by hand", map[string]string{
+		"apps/" + s.Service + "/base/knative-service.yaml": byHand(s.Service, "v2", "    - {revisionName: "+s.Service+"-v2, percent: 0, tag: candidate}\n"),
+		"./kustomization.yaml":                             replaced(t, s.read("./kustomization.yaml"), "v1.0.0", "v2.0.0"),
+	})
+	s.refresh()
+	s.eventually("the candidate answers under its tag", func() bool { return s.ask(s.candidateHost()).tag() == "v2.0.0" })
+	s.answersOnly("v1.0.0")
+	s.promote("v2.0.0", "steps=10,100").exits(0)
+	s.settled("v2.0.0")
+	s.begin("rollback").wait().exits(0)
+	s.settled("v1.0.0")
+}
+
+// byHand is a Service whose revisions people name.
+func byHand(service, version, more string) string {
+	return "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata:\n  name: " + service + "\nspec:\n  template:\n    metadata:\n      name: " +
+		service + "-" + version + "\n    spec:\n      containers:\n        - image: ghcr.io/acme/app\n  traffic:\n    - {revisionName: " +
+		service + "-v1, percent: 100}\n" + more
+}
+
+// TestOverlayOfTwoApplications: two Applications deploy one overlay. A promotion sees
+// one of them, so it begins only where that is said.
+func TestOverlayOfTwoApplications(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(l *layout) {
+		file := l.Overlay + "/kustomization.yaml"
+		l.set(file, replaced(t, string(l.Files[file].Data), "namespace: "+l.Service+"\n", ""))
+	})
+	other := *s
+	other.Namespace = s.Service + "-b"
+	other.App = plane.Application(other.Namespace, s.URL, s.Overlay, other.Namespace)
+	s.must(kube.Deploy(s.Context(), other.App))
+	t.Cleanup(other.leave)
+	s.promote("v2.0.0", "steps=100").exits(13).says(other.Namespace)
+	s.answersOnly("v1.0.0")
+	s.promote("v2.0.0", "steps=100", "only-this-application=true").exits(0)
+	s.settled("v2.0.0")
+	other.eventually("the other Application has it too", func() bool { return other.ask(other.host()).tag() == "v2.0.0" })
+}
