@@ -14,13 +14,13 @@ type EvidenceReader interface {
 	Evidence(ctx context.Context, app argo.App, revision string) argo.Evidence
 }
 
-// askEvidence asks why the new revisions have not become live, while the run decides what to
+// askEvidence asks what the new revisions have written whose gates have failed, while the run decides what to
 // leave behind: their pods may be gone when it has. What it gives notes the answers.
 func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 	notes := make(chan func(), len(moves))
 	asked := 0
 	for _, m := range moves {
-		if r.Evidence == nil || r.cancelled(ctx) || !m.notLive() {
+		if r.Evidence == nil || r.cancelled(ctx) || !m.gateFailed() {
 			continue
 		}
 		asked++
@@ -36,9 +36,9 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 	}
 }
 
-// notLive tells whether the gate live has failed after the step.
-func (m *move) notLive() bool {
-	return slices.ContainsFunc(m.log.entry().Gates, func(g GateResult) bool { return g.Name == "live" && g.Progress == Broken })
+// gateFailed tells whether a gate has failed after the step.
+func (m *move) gateFailed() bool {
+	return slices.ContainsFunc(m.log.entry().Gates, func(g GateResult) bool { return g.Progress == Broken })
 }
 
 // evidence notes what a pod has written. What is a secret by its own form is hidden.

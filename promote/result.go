@@ -77,7 +77,7 @@ type Result struct {
 	Steps            []StepResult              `json:"steps"`
 	Findings         []check.Finding           `json:"findings,omitempty"`   // of the preflight, or of the command check
 	Candidates       []Candidate               `json:"candidates,omitempty"` // that the command prepare has found or made
-	Evidence         argo.Evidence             `json:"evidence,omitzero"`    // of the new revision's pod, where that has not become live
+	Evidence         argo.Evidence             `json:"evidence,omitzero"`    // of the new revision's pod, where a gate has failed
 	RunURL           string                    `json:"run-url,omitempty"`
 	Actor            string                    `json:"actor,omitempty"`
 	Approved         string                    `json:"approved,omitempty"` // who has approved of the run

@@ -29,7 +29,7 @@ type Systems struct {
 	Statuses      Statuses      // nil: nobody can tell the statuses of a commit
 	SourceCluster SourceCluster // nil: nobody can tell what runs in the environments that images come from
 
-	Evidence EvidenceReader // nil: nobody can tell why a revision has not become live
+	Evidence EvidenceReader // nil: nobody can tell what a revision has written
 
 	// What the check and the preflight ask; nil: that is not asked.
 	Setup       SetupReader

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/gitops/gittest"
 )
 
 // argocd is what happens to Argo CD and the cluster:
@@ -21,6 +23,7 @@ import (
 //	argo fail N                the next N calls fail as unavailable
 //	argo missing N             the next N questions for a live object find none, though the Application lists it
 //	argo pause DURATION        calls are not answered for so long
+//	argo settled               wait until the live Service is Ready as it is in Git's last commit
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
@@ -45,6 +48,8 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		d, err := time.ParseDuration(args[1])
 		ts.Check(err)
 		w.argo.Pause(d)
+	case "settled":
+		ts.Check(w.await("the Service to be Ready", w.settled))
 	case "revision":
 		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
 	case "collect":
@@ -78,6 +83,15 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	default:
 		ts.Fatalf("argo: unknown word %q", args[0])
 	}
+}
+
+// settled tells whether Argo CD has synced the tip and the Service is Ready then.
+func (w *world) settled() bool {
+	tip, err := gittest.Tip(w.bare, "main")
+	operation := w.argo.Application("the-app").Status.OperationState
+	synced := err == nil && operation != nil && operation.SyncResult != nil && operation.SyncResult.Revision == tip && operation.Phase.Completed()
+	live := w.argo.Service(namespace, w.service)
+	return synced && live != nil && live.IsReady()
 }
 
 // lacking lets Argo CD's tree of live objects lack them for the next questions, as after a restart.
