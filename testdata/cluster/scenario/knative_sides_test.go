@@ -5,6 +5,7 @@ package scenario
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -135,8 +136,13 @@ func (s side) answer(ctx context.Context, host string) string {
 		return "none"
 	}
 	defer response.Body.Close()
-	a := answer{Status: response.StatusCode}
-	json.NewDecoder(response.Body).Decode(&a) // an answer of nobody's has no body of ours
+	if response.StatusCode != http.StatusOK {
+		return response.Status
+	}
+	var a answer
+	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
+		return err.Error()
+	}
 	return a.tag()
 }
 
@@ -166,16 +172,35 @@ func inKnative(t *testing.T, name string) side {
 				if err != nil {
 					return err
 				}
-				live.Object["spec"] = manifest.DeepCopy().Object["spec"]
+				if err := respecify(live, manifest); err != nil {
+					return err
+				}
 				if _, err = in.Update(t.Context(), live, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 					return err
 				}
 			}
 		},
 		remove: func(resource schema.GroupVersionResource, object string) error {
-			return kube.Resource(resource).Namespace(name).Delete(t.Context(), object, deleteNow)
+			options := metav1.DeleteOptions{} // as Knative collects revisions
+			if resource == services {         // gone with all that it has made
+				options.PropagationPolicy = new(metav1.DeletePropagationForeground)
+			}
+			return kube.Resource(resource).Namespace(name).Delete(t.Context(), object, options)
 		},
 	}
+}
+
+// respecify gives a live Service the traffic of a manifest, and the template where that
+// has another name: the live one has Knative's defaults too, and a template is not
+// changed under its name.
+func respecify(live, manifest *unstructured.Unstructured) error {
+	wanted := manifest.DeepCopy().Object["spec"].(map[string]any)
+	name, _, err := unstructured.NestedString(live.Object, "spec", "template", "metadata", "name")
+	if next, _, _ := unstructured.NestedString(wanted, "template", "metadata", "name"); err != nil || next == name {
+		wanted["template"], _, err = unstructured.NestedMap(live.Object, "spec", "template")
+	}
+	live.Object["spec"] = wanted
+	return err
 }
 
 // liveOne is an object in Kubernetes, or nil.
@@ -199,11 +224,14 @@ func inModel(t *testing.T, server *argotest.Server, name string) side {
 		revision: func(revision string) (*servingv1.Revision, error) { return server.Revision(name, revision), nil },
 		create:   func(manifest *unstructured.Unstructured) error { return server.Apply(t.Context(), manifest) },
 		set: func(manifest *unstructured.Unstructured) error {
-			wanted := &servingv1.Service{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(manifest.DeepCopy().Object, wanted); err != nil {
-				return err
-			}
-			return server.Edit(t.Context(), name, name, func(live *servingv1.Service) { live.Spec = wanted.Spec })
+			var unfit error
+			return errors.Join(server.Edit(t.Context(), name, name, func(live *servingv1.Service) {
+				object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+				unfit = errors.Join(err, respecify(&unstructured.Unstructured{Object: object}, manifest))
+				changed := &servingv1.Service{}
+				unfit = errors.Join(unfit, runtime.DefaultUnstructuredConverter.FromUnstructured(object, changed))
+				live.Spec = changed.Spec
+			}), unfit)
 		},
 		remove: func(resource schema.GroupVersionResource, object string) error {
 			if resource == services {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
@@ -57,7 +56,7 @@ func newTwins(t *testing.T, seed int) *twins {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	name := fmt.Sprintf("twin-%d", seed)
+	name := nameOf(fmt.Sprint("Twin ", seed))
 	tw := &twins{T: t, random: rand.New(rand.NewPCG(uint64(seed), 23)), wanted: &servingv1.Service{}}
 	tw.wanted.APIVersion, tw.wanted.Kind, tw.wanted.Name, tw.wanted.Namespace = "serving.knative.dev/v1", "Service", name, name
 	tw.sides = [2]side{inKnative(t, name), inModel(t, server, name)}
@@ -82,7 +81,7 @@ func (tw *twins) event() string {
 	case 0, 1:
 		return "a good image: " + tw.template("")
 	case 2:
-		tw.down = tw.template("-crash1")
+		tw.down = tw.template("-crash5")
 		return "an image that crashes: " + tw.down
 	case 3:
 		tw.down = tw.template("-broken")
@@ -141,6 +140,10 @@ func (tw *twins) target(revision string, share int64, tag string) servingv1.Traf
 func (tw *twins) newest() string { return tw.named[len(tw.named)-1] }
 func (tw *twins) any() string    { return tw.named[tw.random.IntN(len(tw.named))] }
 
+// looks is at how many in a row both sides are in the same state: at one alone, their
+// controllers may not have seen the event yet.
+const looks = 3
+
 // apply applies the Service to both after an event, and waits until they are in the
 // same state.
 func (tw *twins) apply(event string) {
@@ -150,11 +153,16 @@ func (tw *twins) apply(event string) {
 		s.apply(tw.T, tw.wanted)
 	}
 	var states [2]string
+	calm := 0
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		for i, s := range tw.sides {
 			states[i] = s.state(tw.T, tw.named)
 		}
-		if fell := tw.down == "" || strings.Contains(states[0], tw.down+": False"); fell && states[0] == states[1] {
+		fell := tw.down == "" || strings.Contains(states[0], tw.down+": False")
+		if calm++; !fell || states[0] != states[1] {
+			calm = 0
+		}
+		if calm == looks {
 			tw.down = ""
 			return
 		}
@@ -189,5 +197,3 @@ func asManifest(t *testing.T, service *servingv1.Service) *unstructured.Unstruct
 	delete(manifest["metadata"].(map[string]any), "creationTimestamp")
 	return &unstructured.Unstructured{Object: manifest}
 }
-
-var deleteNow = metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}

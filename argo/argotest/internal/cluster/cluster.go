@@ -53,6 +53,7 @@ type Cluster struct {
 	held    bool
 	objects objects
 	before  objects // as they were before the last step
+	moved   bool    // something did in the last step
 	version int64
 	dirty   chan struct{} // wakes the controllers
 	changed chan struct{} // closed and replaced at every change
@@ -103,9 +104,11 @@ func (c *Cluster) step(ctx context.Context) {
 	seen := c.objects.clone()
 	r := reconciler{config: c.config, seen: seen, tracked: c.before, now: c.config.Clock.Now(), write: &c.objects, next: c.nextVersion}
 	moved := r.run(ctx)
-	if c.before = seen; moved {
+	c.before = seen
+	if moved || c.moved { // a Route hears of what has moved a step later
 		c.touch()
 	}
+	c.moved = moved
 }
 
 func (c *Cluster) nextVersion() int64 {
