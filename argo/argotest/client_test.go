@@ -156,7 +156,7 @@ func TestClientsErrors(t *testing.T) {
 	if err := live("a.b.c", argo.App{Name: app}, service); !errors.Is(err, argo.ErrAuth) {
 		t.Errorf("a wrong token: %v", err)
 	}
-	if err := live(token, argo.App{Name: "nope"}, service); !errors.Is(err, argo.ErrAuth) {
+	if err := live(token, argo.App{Name: "nope"}, service); !errors.Is(err, argo.ErrNotFound) {
 		t.Errorf("an unknown application: %v", err)
 	}
 	if err := live(token, argo.App{Name: "nope", Project: "default"}, service); !errors.Is(err, argo.ErrNotFound) {

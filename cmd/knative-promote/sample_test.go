@@ -46,11 +46,9 @@ func scripts(t *testing.T) []string {
 
 // sample are the scripts that go test alone runs.
 const sample = `
-	first-deployment promote-in-steps unchanged dry-run bad-inputs protected-branch configuration signed commit-by-api
-	broken-image-rolled-back bake-fails-rolled-back compare-fails-rolled-back probe-fails-rolled-back slo-fails-rolled-back
-	analysis-job warm-up policy-denied preflight-stops check-types check-pull-request diff-pull-request
-	concurrent-promotions superseded-by-person resume-after-kill cancel-rolls-back freeze-overridden
-	rollback-previous rollback-to-commit rollback-while-frozen rollback-past-what-crashes restore-with-crashed-previous
-	fix-while-old-crashes service-made-anew rolled-back-in-the-cluster blue-green-by-hand previous-gone-same tag-on-a-failed-revision
-	from-staging prepare pipeline pull-request deploy-by-comment statuses deployments history record-two-versions secret-in-reason
+	first-deployment promote-in-steps bad-inputs signed commit-by-api preflight-stops check-pull-request policy-denied
+	broken-image-rolled-back bake-fails-rolled-back slo-fails-rolled-back analysis-job
+	concurrent-promotions superseded-by-person resume-after-kill cancel-rolls-back
+	rollback-to-commit rollback-past-what-crashes restore-with-crashed-previous fix-while-old-crashes
+	from-staging prepare pipeline pull-request record-two-versions secret-in-reason
 `
