@@ -45,7 +45,7 @@ func TestSimulation(t *testing.T) {
 	t.Parallel()
 	first, count := uint64(1), uint64(*seeds)
 	if testing.Short() {
-		count = min(count, 50)
+		count = min(count, 20)
 	}
 	if *oneSeed > 0 {
 		first, count = *oneSeed, 1
