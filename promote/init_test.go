@@ -36,22 +36,13 @@ func (m *meddled) Check(ctx context.Context, in argo.Intent) (argo.Verdict, argo
 // in the middle of a promotion. It belongs to the template, so theirs wins.
 func TestInitImageOfPersonStays(t *testing.T) {
 	t.Parallel()
-	s := &gittest.Server{Root: t.TempDir()}
 	const images = "resources: [service.yaml]\nimages:\n- name: web\n  newTag: v1\n- name: migrate\n  newTag: m1\n"
-	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", fstest.MapFS{
+	bare, url := served(t, fstest.MapFS{
 		"web/service.yaml": {Data: []byte("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec:\n" +
 			"  template:\n    spec:\n      initContainers:\n      - name: migrate\n        image: migrate\n      containers:\n      - image: web\n")},
 		"web/kustomization.yaml": {Data: []byte(images)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, stop, err := s.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	repo := repoAt(t, url+"/infra.git")
+	repo := repoAt(t, url)
 	c := &meddled{obedient: &obedient{repo: repo, last: "web-00001"}, push: func() error {
 		now, err := gittest.Git(bare, nil, "show", "main:web/kustomization.yaml")
 		if err != nil || strings.Contains(now, "m2") {

@@ -23,6 +23,8 @@ import (
 // A model is the infra repository's branch and the cluster, as a seed draws
 // what happens to them.
 type model struct {
+	bareSetup
+
 	config Config
 	pick   *rand.Rand
 	peace  bool // nothing happens any more
@@ -132,22 +134,7 @@ func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) 
 		return argo.Observed{}, err
 	}
 	m.sync(ctx)
-	seen := m.cluster.observed(argo.Intent{})
-	if seen.Service == nil {
-		return argo.Observed{App: seen.App}, argo.ErrNotFound
-	}
-	return seen, nil
-}
-
-// Essentials is what the preflight asks for: nothing but the Application as the run has
-// just seen it.
-func (m *model) Essentials(_ context.Context, _ argo.Target, known *v1alpha1.Application, _ ...argo.Right) argo.Setup {
-	return argo.Setup{App: known}
-}
-
-// Setup is what a check asks for, which nobody does here.
-func (m *model) Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, more ...argo.Right) (argo.Setup, error) {
-	return m.Essentials(ctx, target, known, more...), nil
+	return m.cluster.look()
 }
 
 // Check is what Argo CD and Knative show of a commit now.
@@ -205,13 +192,8 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 			before.Trouble, since = verdict.Trouble, time.Now()
 		}
 		report(verdict)
-		switch verdict.State {
-		case argo.Live:
-			return seen, nil
-		case argo.Failed:
-			return seen, &argo.FailedError{Reason: verdict.Reason}
-		case argo.Superseded:
-			return seen, fmt.Errorf("%w: %s", argo.ErrSuperseded, verdict.Reason)
+		if over, err := endedBy(verdict); over {
+			return seen, err
 		}
 	}
 }
@@ -221,10 +203,7 @@ func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*serv
 		return nil, err
 	}
 	m.sync(ctx)
-	if found := m.cluster.revision(name); found != nil {
-		return found, nil
-	}
-	return nil, argo.ErrNotFound
+	return m.cluster.found(name)
 }
 
 // firstRevision is the one that Knative made of infra's template. The others

@@ -3,6 +3,7 @@ package promote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -116,4 +117,48 @@ func relate(ctx context.Context, in argo.Intent, compared string) (argo.Relation
 		return argo.Carrying, nil
 	}
 	return argo.Displaced, nil
+}
+
+// look is the Service as Argo CD shows it, where there is one.
+func (c *clusterModel) look() (argo.Observed, error) {
+	seen := c.observed(argo.Intent{})
+	if seen.Service == nil {
+		return argo.Observed{App: seen.App}, argo.ErrNotFound
+	}
+	return seen, nil
+}
+
+// found is a revision, where it is there.
+func (c *clusterModel) found(name string) (*servingv1.Revision, error) {
+	if revision := c.revision(name); revision != nil {
+		return revision, nil
+	}
+	return nil, argo.ErrNotFound
+}
+
+// endedBy tells whether a verdict ends the waiting for a commit, and how.
+func endedBy(verdict argo.Verdict) (over bool, err error) {
+	switch verdict.State {
+	case argo.Live:
+		return true, nil
+	case argo.Failed:
+		return true, &argo.FailedError{Reason: verdict.Reason}
+	case argo.Superseded:
+		return true, fmt.Errorf("%w: %s", argo.ErrSuperseded, verdict.Reason)
+	}
+	return false, nil
+}
+
+// A bareSetup is an Argo CD that shows the preflight nothing but the Application as the
+// run has just seen it.
+type bareSetup struct{}
+
+// Essentials is what the preflight asks for.
+func (bareSetup) Essentials(_ context.Context, _ argo.Target, known *v1alpha1.Application, _ ...argo.Right) argo.Setup {
+	return argo.Setup{App: known}
+}
+
+// Setup is what a check asks for, which nobody does here.
+func (s bareSetup) Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, more ...argo.Right) (argo.Setup, error) {
+	return s.Essentials(ctx, target, known, more...), nil
 }

@@ -32,28 +32,35 @@ func (m *model) recovers(ctx context.Context, last Status) error {
 	c := m.config
 	c.RunURL, c.RunAgain, c.OnFailure = "https://example.com/runs/2", false, RollBack
 	c.Steps = []Step{{Percent: 100}}
-	results, err := Rollback(ctx, c, m.systems())
-	for range 3 {
-		m.tell("after %s: %s: %v", results[0].Command, results[0].Status, err)
-		if err == nil {
-			break
-		}
-		next := c
-		if next.To = advised(err); next.To != "" {
-			results, err = Rollback(ctx, next, m.systems())
-			continue
-		}
-		next.Images = []kustomize.Image{{Name: "web", NewTag: "v9"}}
-		results, err = Run(ctx, next, m.systems())
-	}
+	c.Images = []kustomize.Image{{Name: "web", NewTag: "v9"}}
+	result, err := wayOut(ctx, c, m.systems(), m.tell)
 	m.sync(ctx)
 	switch why := m.cluster.unrouted(); {
 	case err != nil:
 		return fmt.Errorf("no command leads out: %w", err)
 	case why != "" || m.cluster.wanted != m.cluster.synced:
-		return fmt.Errorf("after %s, which ended %s: %s", results[0].Command, results[0].Status, m.cluster.text())
+		return fmt.Errorf("after %s, which ended %s: %s", result.Command, result.Status, m.cluster.text())
 	}
 	return nil
+}
+
+// wayOut rolls back, or does what the program says instead, and at most three things
+// more: a rollback to the revision that it names, else a promotion of the images.
+func wayOut(ctx context.Context, c Config, on Systems, tell func(format string, args ...any)) (Result, error) {
+	results, err := Rollback(ctx, c, on)
+	for range 3 {
+		tell("after %s: %s: %v", results[0].Command, results[0].Status, err)
+		if err == nil {
+			break
+		}
+		next := c
+		if next.To = advised(err); next.To != "" {
+			results, err = Rollback(ctx, next, on)
+			continue
+		}
+		results, err = Run(ctx, next, on)
+	}
+	return results[0], err
 }
 
 var advice = regexp.MustCompile(`rollback --to (web-\S+)`)

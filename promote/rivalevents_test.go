@@ -26,23 +26,14 @@ import (
 // that is routed as Git has it.
 func TestRivalsAmidEvents(t *testing.T) {
 	t.Parallel()
-	s := &gittest.Server{Root: t.TempDir()}
-	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", infraFiles())
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, stop, err := s.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	c := &sharedCluster{bare: bare, repo: repoAt(t, url+"/infra.git"), cluster: newClusterModel()}
+	bare, url := served(t, infraFiles())
+	c := &sharedCluster{bare: bare, repo: repoAt(t, url), cluster: newClusterModel()}
 	pairs, happened := c.pairs(), 0
 	for round := range max(*rivalRounds, len(pairs)) {
 		two := pairs[round%len(pairs)]
 		what := fmt.Sprintf("round %d, %s, and %s", round, two[0].kind, two[1].kind)
 		c.arm(3+round%4, two[:]...)
-		contend(t, c, url+"/infra.git", round)
+		contend(t, c, url, round)
 		happened += len(two) - len(c.events)
 		c.arm(0)
 		c.leadOut(t, what, round)
@@ -94,6 +85,8 @@ func rivalConfig(version string, steps ...Step) Config {
 
 // A sharedCluster is a clusterModel that several runs ask at once.
 type sharedCluster struct {
+	bareSetup
+
 	bare string
 	repo *gitops.Repo
 
@@ -219,24 +212,12 @@ func (s *sharedCluster) leadOut(t *testing.T, what string, round int) {
 		}
 	}
 	on := Systems{Branch: s.repo, Commits: s.repo, Cluster: s, Setup: s, Reporter: silent{}}
-	c := rivalConfig(fmt.Sprintf("good-%d", round), Step{Percent: 100})
-	results, err := Rollback(t.Context(), c, on)
-	for range 3 {
-		if err == nil {
-			break
-		}
-		next := c
-		if next.To = advised(err); next.To != "" {
-			results, err = Rollback(t.Context(), next, on)
-			continue
-		}
-		results, err = Run(t.Context(), next, on)
-	}
+	result, err := wayOut(t.Context(), rivalConfig(fmt.Sprintf("good-%d", round), Step{Percent: 100}), on, func(string, ...any) {})
 	if asked := s.request(t.Context()); asked != nil {
 		t.Fatal(asked)
 	}
 	if why := s.cluster.unrouted(); why != "" || err != nil {
-		t.Errorf("%s: %s ends %s, %v: %s", what, results[0].Command, results[0].Status, err, s.cluster.text())
+		t.Errorf("%s: %s ends %s, %v: %s", what, result.Command, result.Status, err, s.cluster.text())
 	}
 	s.cluster.manual = false // somebody switches auto-sync on again
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -30,19 +31,10 @@ const rivals = 8
 // and no commit of theirs is between its first and its last.
 func TestRivals(t *testing.T) {
 	t.Parallel()
-	s := &gittest.Server{Root: t.TempDir()}
-	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", infraFiles())
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, stop, err := s.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	c := &obedient{repo: repoAt(t, url+"/infra.git"), last: "web-00001"}
+	bare, url := served(t, infraFiles())
+	c := &obedient{repo: repoAt(t, url), last: "web-00001"}
 	for round := range *rivalRounds {
-		raceOnce(t, c, url+"/infra.git", round)
+		raceOnce(t, c, url, round)
 	}
 	checkWinners(t, bare, *rivalRounds)
 	t.Logf("reliability: %d promoters of one Service at once, %d rounds on real git over HTTP: one whole promotion won each", rivals, *rivalRounds)
@@ -74,6 +66,22 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 	if want := append([]Status{Promoted}, slices.Repeat([]Status{Superseded}, rivals-1)...); !slices.Equal(ends, want) {
 		t.Fatalf("round %d ends %v", round, ends)
 	}
+}
+
+// served is an infra repository with these files on a real git server.
+func served(t *testing.T, files fstest.MapFS) (bare, url string) {
+	t.Helper()
+	s := &gittest.Server{Root: t.TempDir()}
+	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, stop, err := s.Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return bare, url + "/infra.git"
 }
 
 func repoAt(t *testing.T, url string) *gitops.Repo {

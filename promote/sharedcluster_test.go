@@ -2,10 +2,8 @@ package promote
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
@@ -18,22 +16,7 @@ func (s *sharedCluster) Live(ctx context.Context, _ argo.Target) (argo.Observed,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen := s.cluster.observed(argo.Intent{})
-	if seen.Service == nil {
-		return argo.Observed{App: seen.App}, argo.ErrNotFound
-	}
-	return seen, nil
-}
-
-// Essentials is what the preflight asks for: nothing but the Application as the run has
-// just seen it.
-func (s *sharedCluster) Essentials(_ context.Context, _ argo.Target, known *v1alpha1.Application, _ ...argo.Right) argo.Setup {
-	return argo.Setup{App: known}
-}
-
-// Setup is what a check asks for, which nobody does here.
-func (s *sharedCluster) Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, more ...argo.Right) (argo.Setup, error) {
-	return s.Essentials(ctx, target, known, more...), nil
+	return s.cluster.look()
 }
 
 func (s *sharedCluster) Check(ctx context.Context, in argo.Intent) (argo.Verdict, argo.Observed, error) {
@@ -70,13 +53,8 @@ func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(a
 			before = argo.Memory{Trouble: verdict.Trouble}
 		}
 		report(verdict)
-		switch verdict.State {
-		case argo.Live:
-			return seen, nil
-		case argo.Failed:
-			return seen, &argo.FailedError{Reason: verdict.Reason}
-		case argo.Superseded:
-			return seen, fmt.Errorf("%w: %s", argo.ErrSuperseded, verdict.Reason)
+		if over, err := endedBy(verdict); over {
+			return seen, err
 		}
 		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
 			return seen, err
@@ -100,8 +78,5 @@ func (s *sharedCluster) Revision(ctx context.Context, _ argo.App, _, name string
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if found := s.cluster.revision(name); found != nil {
-		return found, nil
-	}
-	return nil, argo.ErrNotFound
+	return s.cluster.found(name)
 }

@@ -46,22 +46,13 @@ type pair struct {
 
 func newPair(t *testing.T) pair {
 	t.Helper()
-	s := &gittest.Server{Root: t.TempDir()}
 	files := infraFiles()
 	for name, file := range infraFiles() {
 		text := strings.ReplaceAll(string(file.Data), "name: web, ", "name: cart, ")
 		files["cart"+strings.TrimPrefix(name, "web")] = &fstest.MapFile{Data: []byte(text)}
 	}
-	bare, err := gittest.Repository{}.Init(s.Root, "infra.git", files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, stop, err := s.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	return pair{t, bare, repoAt(t, url+"/infra.git")}
+	bare, url := served(t, files)
+	return pair{t, bare, repoAt(t, url)}
 }
 
 // promote promotes overlays in one run, in steps to shares of the traffic.
