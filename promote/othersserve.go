@@ -30,9 +30,8 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 	if len(others) == 0 {
 		return nil
 	}
-	holder := slices.MaxFunc(slices.Sorted(maps.Keys(has)), func(a, b string) int { return has[a] - has[b] })
 	return badInput("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
-		p.Service, described(has), orLatest(git.Stable), strings.Join(choices(p, holder, leads), "; "))
+		p.Service, described(has), orLatest(git.Stable), strings.Join(choices(p, check.Holder(has), leads), "; "))
 }
 
 // expectedNow are the revisions that may have the traffic where nobody has moved it:

@@ -23,7 +23,7 @@ func findDrifted(f Facts) []Finding {
 	if len(has) == 0 || !f.compared() {
 		return nil
 	}
-	first := mostly(has)
+	first := Holder(has)
 	return []Finding{{
 		Problem: fmt.Sprintf("the cluster gives the traffic of Service %s to others than Git: %s", f.Overlay.Service(), knative.Describe(sharing(f.Service.Status.Traffic))),
 		Effect: "The first commit of a promotion has Argo CD give the traffic to those that Git says, without a step and without a gate: " +
@@ -72,8 +72,8 @@ func sharing(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool { return knative.Percent(t) == 0 })
 }
 
-// mostly is the revision with the largest share.
-func mostly(shares map[string]int) (revision string) {
+// Holder is the revision with the largest share, of several the first by name.
+func Holder(shares map[string]int) (revision string) {
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
 		if shares[name] > shares[revision] {
 			revision = name

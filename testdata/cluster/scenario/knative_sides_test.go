@@ -4,7 +4,6 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -126,22 +125,12 @@ func (s side) answers(ctx context.Context, tag string) string {
 func (s side) answer(ctx context.Context, host string) string {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.ingress+"/", nil)
-	if err != nil {
-		return err.Error()
-	}
-	request.Host = host
-	response, err := http.DefaultClient.Do(request)
+	a, err := requestAt(ctx, s.ingress, host)
 	if err != nil {
 		return "none"
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return response.Status
-	}
-	var a answer
-	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
-		return err.Error()
+	if a.Status != http.StatusOK {
+		return http.StatusText(a.Status)
 	}
 	return a.tag()
 }

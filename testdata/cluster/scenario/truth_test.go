@@ -72,7 +72,12 @@ func (s *site) ask(host string) answer {
 
 // request sends one request to a host of the data path.
 func request(ctx context.Context, host string) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+world.Ingress()+"/", nil)
+	return requestAt(ctx, world.Ingress(), host)
+}
+
+// requestAt sends one request to a host of a data path that is at host:port.
+func requestAt(ctx context.Context, ingress, host string) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+ingress+"/", nil)
 	if err != nil {
 		return answer{}, err
 	}
