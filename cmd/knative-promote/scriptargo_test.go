@@ -11,6 +11,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc/codes"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
@@ -23,7 +24,7 @@ import (
 //	argo fail N                the next N calls fail as unavailable
 //	argo missing N             the next N questions for a live object find none, though the Application lists it
 //	argo pause DURATION        calls are not answered for so long
-//	argo settled               wait until the live Service is Ready as it is in Git's last commit
+//	argo settled               let Argo CD look at Git, and wait until the live Service is Ready as it is in the last commit
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
@@ -49,6 +50,7 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		ts.Check(err)
 		w.argo.Pause(d)
 	case "settled":
+		w.refresh()
 		ts.Check(w.await("the Service to be Ready", w.settled))
 	case "revision":
 		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
@@ -83,6 +85,13 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	default:
 		ts.Fatalf("argo: unknown word %q", args[0])
 	}
+}
+
+// refresh lets Argo CD look at Git at once: by itself it does so every three minutes, and a run may be kept from asking.
+func (w *world) refresh() {
+	w.argo.EditApplication("the-app", func(app *v1alpha1.Application) {
+		metav1.SetMetaDataAnnotation(&app.ObjectMeta, v1alpha1.AnnotationKeyRefresh, string(v1alpha1.RefreshTypeNormal))
+	})
 }
 
 // settled tells whether Argo CD has synced the tip and the Service is Ready then.
