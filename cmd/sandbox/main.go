@@ -23,8 +23,9 @@ import (
 	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
 )
 
-// patience ends a sandbox that hangs.
-const patience = 5 * time.Minute
+// patience ends a sandbox that hangs once the command is built, which takes minutes on a machine that has compiled
+// nothing yet.
+const patience = 20 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -37,14 +38,17 @@ func main() {
 
 // run tells all stories on one world.
 func run(ctx context.Context, out io.Writer) error {
-	ctx, stop := context.WithTimeout(ctx, patience)
-	defer stop()
 	fmt.Fprintln(out, "Building knative-promote ...")
 	w, err := start(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if err := w.AwaitLive(ctx, service); err != nil {
+		return err
+	}
 	began := time.Now()
 	introduce(out, w)
 	for i, s := range stories(w) {

@@ -76,10 +76,8 @@ func (w *world) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.repo, err = gitops.Open(gitops.Remote{URL: w.Repository, Branch: "main", Token: gitToken}); err != nil {
-		return err
-	}
-	return w.AwaitLive(ctx, service)
+	w.repo, err = gitops.Open(gitops.Remote{URL: w.Repository, Branch: "main", Token: gitToken})
+	return err
 }
 
 func (w *world) close() {
