@@ -19,14 +19,15 @@ const OutOfSync = "out-of-sync"
 // that ends a promotion's first commit too, unless the promotion corrects it, and
 // the commit that rolls it back.
 func findOutOfSync(f Facts) []Finding {
-	if f.Overlay == nil || !f.tried() {
+	if f.Overlay == nil || f.Setup.App == nil {
 		return nil
 	}
-	operation := f.Setup.App.Status.OperationState
-	if operation.Phase.Failed() || isRefused(operation) {
+	tried, adds := f.tried(), f.serverAdds()
+	if operation := f.Setup.App.Status.OperationState; tried && (operation.Phase.Failed() || isRefused(operation)) {
 		return f.failedSync(operation)
 	}
-	if !f.comparedSince() || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
+	seen := tried && f.comparedSince() || adds && f.deployed()
+	if !seen || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
 		return nil
 	}
 	finding := Finding{
@@ -35,7 +36,7 @@ func findOutOfSync(f Facts) []Finding {
 		Evidence: "Argo CD says so, and that the sync of this commit has succeeded." + f.unlike(),
 		Fix:      "See what differs, and write it as the cluster has it, or have it ignored:\nargocd app diff " + f.application(),
 	}
-	if missing, err := f.Overlay.MissingDefaults(f.Service); f.structured() && f.mayCompareOnServer() && err == nil && missing != nil {
+	if adds {
 		finding.Evidence += "\nThe Application has ServerSideApply and no ServerSideDiff: what Knative adds inside the list of containers counts as a difference."
 		finding.Fix = "Let Argo CD ask the API server what a sync would change:\n" + f.compareOnServer()
 	}
@@ -43,6 +44,25 @@ func findOutOfSync(f Facts) []Finding {
 		finding.Severity = Error
 	}
 	return []Finding{finding}
+}
+
+// serverAdds tells whether what Knative adds to the template counts as a difference, after every sync.
+func (f Facts) serverAdds() bool {
+	if !f.structured() || !f.mayCompareOnServer() {
+		return false
+	}
+	missing, err := f.Overlay.MissingDefaults(f.Service)
+	return err == nil && missing != nil
+}
+
+// deployed tells whether this very commit is the newest that Argo CD has synced with success, whatever it does now.
+func (f Facts) deployed() bool {
+	history := f.Setup.App.Status.History
+	if len(history) == 0 {
+		return false
+	}
+	last := history.LastRevisionHistory()
+	return last.Revision == f.Commit || slices.Contains(last.Revisions, f.Commit)
 }
 
 // differsOtherwise tells whether another rule knows why the Service is out of sync.
