@@ -51,7 +51,7 @@ func (i *Infra) graphQL(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := i.pulls[number-1]
-	head, _ := i.git("rev-parse", "refs/heads/"+p.Branch)
+	head := i.tip(p.Branch)
 	mutation := regexp.MustCompile(`\{ (\w+)\(input`).FindStringSubmatch(asked.Query)
 	switch {
 	case mutation == nil:

@@ -22,6 +22,15 @@ type InfraPull struct {
 	Comments  []string
 
 	looks int // at it since it is scheduled
+	seen  diff
+}
+
+// A diff is what git says of merging a head into a branch. It is kept with the commits that it is of:
+// who waits for a merge looks often, and asking git costs more than all else that an answer needs.
+type diff struct {
+	base, head string
+	conflict   bool
+	files      int
 }
 
 // Review is what the rules of the infra repository's branch want of pull requests.
@@ -163,7 +172,7 @@ func (i *Infra) openPull(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if _, unknown := i.git("rev-parse", "--verify", "refs/heads/"+asked.Head); err != nil || unknown != nil || asked.Base != "main" || len(asked.Body) > maxBody {
+	if err != nil || i.tip(asked.Head) == "" || asked.Base != "main" || len(asked.Body) > maxBody {
 		Refuse(w, http.StatusUnprocessableEntity, "Validation Failed")
 		return
 	}
@@ -202,19 +211,35 @@ func (i *Infra) look(p *InfraPull, _ map[string]string) {
 }
 
 func (i *Infra) view(p *InfraPull) any {
-	head, _ := i.git("rev-parse", "refs/heads/"+p.Branch)
+	head := i.tip(p.Branch)
+	i.compare(p, i.tip("main"), head)
 	state := "clean"
-	if i.review.Missing != "" {
+	switch {
+	case p.seen.conflict:
+		state = "dirty"
+	case i.review.Missing != "":
 		state = "blocked"
 	}
-	if _, err := i.git("merge-tree", "--write-tree", "main", "refs/heads/"+p.Branch); err != nil {
-		state = "dirty"
-	}
-	changed, _ := i.git("diff", "--name-only", "main...refs/heads/"+p.Branch)
 	repository := map[string]any{"full_name": i.Repository}
 	return map[string]any{
 		"number": p.Number, "node_id": fmt.Sprintf("PR_%d", p.Number), "html_url": fmt.Sprintf("https://github.example.com/%s/pull/%d", i.Repository, p.Number),
-		"changed_files": len(strings.Fields(changed)), "state": p.State, "merged": p.Merge != "", "merge_commit_sha": p.Merge, "mergeable_state": state,
+		"changed_files": p.seen.files, "state": p.State, "merged": p.Merge != "", "merge_commit_sha": p.Merge, "mergeable_state": state,
 		"head": map[string]any{"ref": p.Branch, "sha": head, "repo": repository}, "base": map[string]any{"ref": "main", "repo": repository},
 	}
+}
+
+// compare asks git what merging head into base would do, where p was seen with others.
+func (i *Infra) compare(p *InfraPull, base, head string) {
+	if p.seen.base == base && p.seen.head == head {
+		return
+	}
+	_, conflict := i.git("merge-tree", "--write-tree", base, head)
+	changed, _ := i.git("diff", "--name-only", base+"..."+head)
+	p.seen = diff{base: base, head: head, conflict: conflict != nil, files: len(strings.Fields(changed))}
+}
+
+// tip is the newest commit of a branch, empty where it is gone.
+func (i *Infra) tip(branch string) string {
+	tip, _ := gittest.Tip(i.Folder, branch)
+	return tip
 }
