@@ -11,7 +11,10 @@ import (
 	"time"
 )
 
-var promotions = flag.Int("promotions", 20, "how many promotions TestJudgedImages simulates of each image; of good ones ten times as many")
+var (
+	promotions = flag.Int("promotions", 20, "how many promotions TestJudgedImages simulates of each image")
+	good       = flag.Int("good", 40, "how many of a good image in the tables that have more of these")
+)
 
 // A trial is an image, and what is wanted of its promotions.
 type trial struct {
@@ -29,7 +32,7 @@ type scene struct {
 	scrape      int     // seconds between two scrapes of a pod; 0: all is counted at once
 	steps       []Step
 	trials      []trial
-	more        int // so many times more promotions of good ones
+	more        bool // promotions of good images
 }
 
 func scenes() []scene {
@@ -60,13 +63,13 @@ func scenes() []scene {
 		{"as the old one: 5 s down", down, down, true, 0, alarm},
 	})
 	return []scene{
-		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{0, 0}}, short...), all, 10},
-		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, 0, short, append(slices.Clone(all), trial{"as the old one: 5 s down", down, down, true, 0, alarm}), 10},
-		{"The same, counted by pods that are scraped one after the other, `from=knative scrape=5s`:", 20, 0, 5, short, apart, 10},
-		{"The same with `scrape=15s`:", 20, 0, 15, short, apart, 10},
-		{"The same with `scrape=1m`, as without `scrape`:", 20, 0, 60, short, apart, 10},
-		{"The requests of users counted, 10 a second, `steps: 10@5m,50@5m,100`:", 10, 0, 0, long, least, 1},
-		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, 0, []Step{{10, 10 * time.Minute}}, few, 1},
+		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{0, 0}}, short...), all, true},
+		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, 0, short, append(slices.Clone(all), trial{"as the old one: 5 s down", down, down, true, 0, alarm}), true},
+		{"The same, counted by pods that are scraped one after the other, `from=knative scrape=5s`:", 20, 0, 5, short, apart, true},
+		{"The same with `scrape=15s`:", 20, 0, 15, short, apart, true},
+		{"The same with `scrape=1m`, as without `scrape`:", 20, 0, 60, short, apart, true},
+		{"The requests of users counted, 10 a second, `steps: 10@5m,50@5m,100`:", 10, 0, 0, long, least, false},
+		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, 0, []Step{{10, 10 * time.Minute}}, few, false},
 	}
 }
 
@@ -96,8 +99,8 @@ const header = "| Image | Promoted | Caught | at | Held | Seconds until caught |
 // line is the row of the table for a trial.
 func (s scene) line(t *testing.T, trial trial) string {
 	runs := *promotions
-	if trial.good && trial.promoted > 0 {
-		runs *= s.more
+	if s.more && trial.good && trial.promoted > 0 {
+		runs = *good
 	}
 	var judged, none, three ends
 	for seed := range runs {

@@ -25,6 +25,7 @@ import (
 // says instead, leads to a Service whose users are answered by the revisions that Git
 // names.
 func TestCrashEvents(t *testing.T) {
+	t.Parallel()
 	c := crashCase{
 		before: []string{"promote", "--image", "ghcr.io/acme/product-import:v1.5.0", "--keep-previous"},
 		args:   []string{"promote", "--image", "ghcr.io/acme/product-import:v2.0.0", "--keep-previous", "--steps", "10@100ms,100", "--wait-timeout", "40s"},
@@ -33,7 +34,7 @@ func TestCrashEvents(t *testing.T) {
 	events := clusterEvents()
 	for n, e := range events {
 		for i, point := range points {
-			if !*all && (i != (n*7+3)%len(points) || n%oneOf(4, 1) != 0) {
+			if !*all && (i != (n*7+3)%len(points) || n%oneOf(5, 1) != 0) {
 				continue
 			}
 			count++

@@ -81,6 +81,7 @@ func (w *world) disturbed(host string, next http.Handler) http.Handler {
 // However the promotion ends, which testdata/faults.txt says for each, it keeps
 // the promises, and when the fault is gone another run ends it well.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	want := readFaults(t)
 	var mu sync.Mutex
 	ends, memory, before := map[string]string{}, 0, sweeps.Load()
@@ -95,7 +96,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	for n, x := range troubles() {
-		if n%oneOf(160, 32) != 0 {
+		if n%oneOf(320, 32) != 0 {
 			continue
 		}
 		name := x.String()

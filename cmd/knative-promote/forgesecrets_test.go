@@ -98,6 +98,7 @@ func repeats(code int, format string) func(http.ResponseWriter, *http.Request) {
 // least bit of a secret afterwards, with debug logging on too. Without -all, a
 // sample of the kinds is answered, each in one way.
 func TestForgeSecrets(t *testing.T) {
+	t.Parallel()
 	key := signingtest.SSH(t, passphrase, "-t", "ed25519")
 	t.Cleanup(func() {
 		if n := elsewhere().requests.Load(); n > 0 {

@@ -128,6 +128,7 @@ func echoOf(r *http.Request) string {
 // one, servers that repeat them where they fail. Nobody can read the least bit of
 // a secret afterwards, with debug logging on too.
 func TestGateSecrets(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(func() {
 		if n := elsewhere().requests.Load(); n > 0 {
 			t.Errorf("%d requests, with what they carry, followed a redirect to another host", n)

@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
 // a second environment, `qa on` for a third one, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	var checked atomic.Int32
 	files := scripts(t)
 	t.Cleanup(func() {

@@ -12,6 +12,7 @@ import (
 // TestSlowServers promotes while each answer of a server comes a second late:
 // that takes longer, and that is all.
 func TestSlowServers(t *testing.T) {
+	t.Parallel()
 	for _, host := range []string{"git", "argocd", "github"} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
