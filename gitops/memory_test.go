@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,7 +25,10 @@ import (
 // under the race detector, which takes some.
 const mostMemory = 64
 
-var largeFile = flag.Int("large-file", 64, "MiB of each file that TestMemory has beside those that are read")
+var (
+	largeFile = flag.Int("large-file", 64, "MiB of each file that TestMemory has beside those that are read")
+	every     = flag.Bool("every", false, "have TestMemory read from every kind of server in every way, not in one each")
+)
 
 // The variables that make TestReadInProcess read, and how its lines begin.
 const (
@@ -35,18 +39,23 @@ const (
 // TestMemory reads the files of one folder beside others that hold far more
 // than may be kept, in it and in other folders, from every kind of server.
 func TestMemory(t *testing.T) {
+	t.Parallel() // what is measured are other processes
 	s := serve(t, gittest.Repository{}, infra(), nil)
 	s.importLarge(t, *largeFile<<20)
-	for name, made := range kinds() {
+	made, ways := kinds(), s.remotes()
+	for n, name := range slices.Sorted(maps.Keys(made)) {
 		for _, setting := range [][2]string{
-			{"uploadpack.allowFilter", fmt.Sprint(!made.NoFilter)},
-			{"uploadpack.allowAnySHA1InWant", fmt.Sprint(!made.NoHashWants)},
+			{"uploadpack.allowFilter", fmt.Sprint(!made[name].NoFilter)},
+			{"uploadpack.allowAnySHA1InWant", fmt.Sprint(!made[name].NoHashWants)},
 		} {
 			s.git(t, "config", setting[0], setting[1])
 		}
-		for way, url := range s.remotes() {
+		for i, way := range slices.Sorted(maps.Keys(ways)) {
+			if !*every && i != n%len(ways) {
+				continue
+			}
 			t.Run(name+", "+way, func(t *testing.T) {
-				said, memory := inProcess(t, "TestReadInProcess", readURL+"="+url)
+				said, memory := inProcess(t, "TestReadInProcess", readURL+"="+ways[way])
 				t.Logf("%.0f MiB", memory)
 				if memory > mostMemory {
 					t.Errorf("it used %.0f MiB, want at most %d", memory, mostMemory)
