@@ -12,9 +12,9 @@ import (
 // createCommitOnBranch does. GitHub is the committer.
 func (i *Infra) createCommit(w http.ResponseWriter, in apiInput) {
 	branch := "refs/heads/" + in.Branch.BranchName
-	head, err := i.git("rev-parse", branch)
+	head := i.tip(in.Branch.BranchName)
 	switch {
-	case err != nil:
+	case head == "":
 		saysError(w, "The provided branch does not exist")
 		return
 	case head != in.ExpectedHeadOid:
@@ -37,8 +37,8 @@ func (i *Infra) createCommit(w http.ResponseWriter, in apiInput) {
 		Refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	if commit, err := i.git("rev-parse", branch); err == nil && i.Merging != nil {
-		i.Merging(commit)
+	if i.Merging != nil {
+		i.Merging(i.tip(in.Branch.BranchName))
 	}
 	answer(w, http.StatusOK, map[string]any{"data": map[string]any{}})
 }
