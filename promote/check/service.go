@@ -224,7 +224,13 @@ func (f Facts) compared() bool {
 		return false
 	}
 	sync := f.Setup.App.Status.Sync
-	return sync.Status != v1alpha1.SyncStatusCodeUnknown && (sync.Revision == f.Commit || slices.Contains(sync.Revisions, f.Commit))
+	return sync.Status != v1alpha1.SyncStatusCodeUnknown && f.at(sync.Revision, sync.Revisions)
+}
+
+// at tells whether Argo CD means the commit that was looked at: revision is that of an Application's one source,
+// revisions are those of several.
+func (f Facts) at(revision string, revisions []string) bool {
+	return revision == f.Commit || slices.Contains(revisions, f.Commit)
 }
 
 // overlooks tells whether Argo CD is told to ignore a field.

@@ -62,7 +62,7 @@ func (f Facts) deployed() bool {
 		return false
 	}
 	last := history.LastRevisionHistory()
-	return last.Revision == f.Commit || slices.Contains(last.Revisions, f.Commit)
+	return f.at(last.Revision, last.Revisions)
 }
 
 // differsOtherwise tells whether another rule knows why the Service is out of sync.
@@ -91,7 +91,7 @@ func (f Facts) tried() bool {
 	if sync := operation.Operation.Sync; sync != nil && !slices.Equal(sync.SyncOptions, f.syncOptions()) {
 		return false // a retry keeps the options that it began with
 	}
-	return operation.SyncResult.Revision == f.Commit || slices.Contains(operation.SyncResult.Revisions, f.Commit)
+	return f.at(operation.SyncResult.Revision, operation.SyncResult.Revisions)
 }
 
 // syncOptions are those of the Application's policy.
