@@ -27,7 +27,7 @@ const mostMemory = 64
 
 var (
 	largeFile = flag.Int("large-file", 64, "MiB of each file that TestMemory has beside those that are read")
-	every     = flag.Bool("every", false, "have TestMemory read from every kind of server in every way, not in one each")
+	every     = flag.Bool("every", false, "read from every kind of server in every way, not in one each")
 )
 
 // The variables that make TestReadInProcess read, and how its lines begin.
@@ -42,20 +42,17 @@ func TestMemory(t *testing.T) {
 	t.Parallel() // what is measured are other processes
 	s := serve(t, gittest.Repository{}, infra(), nil)
 	s.importLarge(t, *largeFile<<20)
-	made, ways := kinds(), s.remotes()
-	for n, name := range slices.Sorted(maps.Keys(made)) {
+	made := kinds()
+	for _, name := range slices.Sorted(maps.Keys(made)) {
 		for _, setting := range [][2]string{
 			{"uploadpack.allowFilter", fmt.Sprint(!made[name].NoFilter)},
 			{"uploadpack.allowAnySHA1InWant", fmt.Sprint(!made[name].NoHashWants)},
 		} {
 			s.git(t, "config", setting[0], setting[1])
 		}
-		for i, way := range slices.Sorted(maps.Keys(ways)) {
-			if !*every && i != n%len(ways) {
-				continue
-			}
+		for way, url := range s.remotes(name) {
 			t.Run(name+", "+way, func(t *testing.T) {
-				said, memory := inProcess(t, "TestReadInProcess", readURL+"="+ways[way])
+				said, memory := inProcess(t, "TestReadInProcess", readURL+"="+url)
 				t.Logf("%.0f MiB", memory)
 				if memory > mostMemory {
 					t.Errorf("it used %.0f MiB, want at most %d", memory, mostMemory)

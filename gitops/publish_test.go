@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -74,32 +73,6 @@ func TestPublishAfterLostRace(t *testing.T) {
 	if got := s.git(t, "show", "main:apps/web/overlays/prod/p/a.txt"); got != "theirs" {
 		t.Errorf("the rival's file holds %q", got)
 	}
-}
-
-func TestPublishConcurrently(t *testing.T) {
-	t.Parallel()
-	const publishers = 8
-	s := serve(t, gittest.Repository{}, infra(), nil)
-	var group sync.WaitGroup
-	for i := range publishers {
-		r := s.open(t)
-		group.Go(func() {
-			if _, err := r.Publish(t.Context(), write(fmt.Sprintf("apps/app-%d/file", i), "content")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if got := len(s.subjects(t)); got != publishers+1 {
-		t.Errorf("%d commits, want %d", got, publishers+1)
-	}
-	if merges := s.git(t, "rev-list", "--min-parents=2", "main"); merges != "" {
-		t.Errorf("merge commits: %s", merges)
-	}
-	for i := range publishers {
-		s.git(t, "cat-file", "-e", fmt.Sprintf("main:apps/app-%d/file", i))
-	}
-	s.git(t, "fsck", "--strict")
 }
 
 func TestPublishRefused(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 var (
 	promotions = flag.Int("promotions", 20, "how many promotions TestJudgedImages simulates of each image")
-	good       = flag.Int("good", 40, "how many of a good image in the tables that have more of these")
+	good       = flag.Int("good", 10, "how many of a good image in the tables that have more of these")
 )
 
 // A trial is an image, and what is wanted of its promotions.

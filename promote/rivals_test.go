@@ -21,7 +21,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 )
 
-var rivalRounds = flag.Int("rounds", 3, "how often the promoters of TestRivals promote")
+var rivalRounds = flag.Int("rounds", 2, "how often the promoters of TestRivals promote")
 
 const rivals = 8
 

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	seeds   = flag.Int("seeds", 100, "how many simulated promotions TestSimulation runs")
+	seeds   = flag.Int("seeds", 50, "how many simulated promotions TestSimulation runs")
 	oneSeed = flag.Uint64("seed", 0, "the only seed that TestSimulation runs, with what happened in it")
 )
 

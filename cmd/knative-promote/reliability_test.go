@@ -21,7 +21,7 @@ var replays = map[string][]string{
 	"fluxcd/flagger#1577: a cluster rebuilt in the middle runs what was not tested":           {"TestClusterRebuilt"},
 	"akuity/kargo#2196: healthy too early":                                                    {"TestJudge", "TestClientIsNotFooledByHealth"},
 	"akuity/kargo#6654: hangs on a dead connection":                                           {"TestSilentServer", "TestFaults"},
-	"akuity/kargo#5315: incorrect old value provided":                                         {"TestPublishConcurrently", "TestContention"},
+	"akuity/kargo#5315: incorrect old value provided":                                         {"TestContention"},
 	"argoproj-labs/argocd-image-updater#1249: overwrites a person's rollback":                 {"superseded-by-person"},
 	"argoproj-labs/argocd-image-updater#1805: an empty diff again and again":                  {"unchanged", "TestPublishUnchanged"},
 	"argoproj/argo-cd#9527: a wait hangs on an expired token":                                 {"TestAwaitEnds", "wrong-argo-token"},

@@ -46,9 +46,9 @@ func scripts(t *testing.T) []string {
 
 // sample are the scripts that go test alone runs.
 const sample = `
-	first-deployment promote-in-steps bad-inputs signed preflight-stops check-pull-request policy-denied
-	broken-image-rolled-back slo-fails-rolled-back analysis-job
-	concurrent-promotions superseded-by-person resume-after-kill cancel-rolls-back
+	first-deployment promote-in-steps bad-inputs signed preflight-stops check-pull-request
+	broken-image-rolled-back slo-fails-rolled-back
+	concurrent-promotions resume-after-kill cancel-rolls-back
 	rollback-to-commit fix-while-old-crashes
-	from-staging prepare-reverted pipeline pull-request-by-people secret-in-reason
+	from-staging pipeline pull-request-by-people secret-in-reason
 `

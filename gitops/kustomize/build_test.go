@@ -17,7 +17,10 @@ import (
 // TestRender compares with the output of the kustomize command, byte for byte.
 func TestRender(t *testing.T) {
 	t.Parallel()
-	for _, c := range setCases(t) {
+	for n, c := range setCases(t) {
+		if !*every && n%3 != 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			compareBuild(t, tree(t, c.src))

@@ -12,10 +12,10 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// TestSetImage compares the bytes with the corpus, and the render with that of the real command's edit.
-// every has the real command edit every form of a file, which takes a process each.
-var every = flag.Bool("every", false, "have TestSetImage compare every form of a file with what the real command makes of it, not one form of each")
+// every has the real command build and edit everything, which takes a process each.
+var every = flag.Bool("every", false, "compare every form, tree and change of the corpus with what the real command makes of it, not one form of each file and every third tree and change")
 
+// TestSetImage compares the bytes with the corpus, and the render with that of the real command's edit.
 func TestSetImage(t *testing.T) {
 	t.Parallel()
 	for n, base := range setCases(t) {

@@ -26,9 +26,15 @@ configMapGenerator: [{name: colours, files: [config.properties, linked.propertie
 `))
 	files[overlay+"/linked.properties"] = &fstest.MapFile{Data: []byte("config.properties"), Mode: 0o777 | fs.ModeSymlink}
 	before := rendered(t, files)
-	seen := 0
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		for what, changed := range changes(files, name) {
+	seen, tried := 0, 0
+	for n, name := range slices.Sorted(maps.Keys(files)) {
+		trees := changes(files, name)
+		for i, what := range slices.Sorted(maps.Keys(trees)) {
+			if !*every && i != n%len(trees) {
+				continue
+			}
+			tried++
+			changed := trees[what]
 			want, failed := run(t, onDisk(t, changed), "build", ".")
 			got, err := kustomize.Render(patient(t), changed, overlay)
 			if (err == nil) != (failed == nil) {
@@ -45,8 +51,8 @@ configMapGenerator: [{name: colours, files: [config.properties, linked.propertie
 			}
 		}
 	}
-	if seen < len(files) {
-		t.Errorf("only %d changes made a difference", seen)
+	if seen < tried/3 {
+		t.Errorf("only %d changes of %d made a difference", seen, tried)
 	}
 }
 
