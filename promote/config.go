@@ -29,7 +29,9 @@ type Config struct {
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
 	From   []string          // overlays of the environments whose images are promoted, in the place of Images: all of them run those; empty: none
-	Also   []string          // what keeps running and may move with the images, as Kind/name
+	// FromBranch has the overlays of From, where that is not the targets' branch; empty: it is.
+	FromBranch string
+	Also       []string // what keeps running and may move with the images, as Kind/name
 
 	Steps        []Step // at least one, percentages rising, none over 100
 	CandidateTag string // tag of the new revision below 100 %

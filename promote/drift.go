@@ -54,7 +54,9 @@ func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
 	var all *NotYetError
 	p.journal.result.Drift = nil
 	for _, sight := range sights {
-		d, err := p.drift(ctx, p.infraOf(sight.Target), sight)
+		source := p.sourceInfra(sight.Overlay)
+		source.Target = sight.Target
+		d, err := p.drift(ctx, source, sight)
 		if err != nil {
 			return err
 		}
@@ -86,7 +88,7 @@ func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (Drif
 	here := p.at.Now
 	d := Drift{From: sight.Overlay, Missing: missingRefs(sight.Now, here)}
 	last := p.at.Record.of(p.Target).Source.of(d.From)
-	if last.IsZero() || p.Commits == nil {
+	if last.IsZero() || source.commits == nil {
 		return d, nil
 	}
 	then, err := source.at(ctx, last.Commit)

@@ -16,7 +16,9 @@ import (
 // infra reads the target's overlay at commits of the infra repository.
 type infra struct {
 	Target
-	branch  Branch
+	branch interface { // that the overlay is on
+		Tip(context.Context) (gitops.Snapshot, error)
+	}
 	commits Commits
 	debug   func(text string)
 	input   string // that names the overlay; empty: path

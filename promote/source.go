@@ -204,10 +204,10 @@ func (s sourceSight) since() time.Time {
 }
 
 // onBranch names the branch that is looked at, where that is known: an environment
-// may have another one.
+// may have another one, which from-branch names.
 func onBranch(branch string) string {
 	if branch == "" {
 		return ""
 	}
-	return " on branch " + branch + ", the only one that from looks at"
+	return " on branch " + branch + ", which is looked at (from-branch)"
 }

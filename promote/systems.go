@@ -28,6 +28,7 @@ type Systems struct {
 
 	Statuses      Statuses      // nil: nobody can tell the statuses of a commit
 	SourceCluster SourceCluster // nil: nobody can tell what runs in the environments that images come from
+	SourceBranch  SourceBranch  // nil: those are on Branch
 
 	Evidence EvidenceReader // nil: nobody can tell what a revision has written
 
@@ -46,6 +47,13 @@ type Systems struct {
 type Branch interface {
 	Tip(context.Context) (gitops.Snapshot, error)
 	Publish(context.Context, gitops.Change) (gitops.Commit, error)
+}
+
+// SourceBranch is the branch that has the environments which images come from, and
+// its commits.
+type SourceBranch interface {
+	Tip(context.Context) (gitops.Snapshot, error)
+	Commits
 }
 
 // Commits are the infra repository's commits, by their full hashes.

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -71,6 +72,10 @@ func (p *part) fromAll() string { return strings.Join(p.From, " and ") }
 
 // takeOnce looks at the sources once.
 func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
+	tip, err := p.sourceTip(ctx, tip)
+	if err != nil {
+		return err
+	}
 	var sights []sourceSight
 	for _, from := range p.From {
 		sight, err := p.seeSource(ctx, tip, from)
@@ -84,7 +89,6 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 		p.journal.notBefore(missing.Until)
 		return missing
 	}
-	var err error
 	if p.Images, err = imagesOfAll(sights, p.at.Now); err != nil {
 		return err
 	}
@@ -129,14 +133,37 @@ func (p *part) notRolledBack() error {
 func (p *part) sourceInfra(overlay string) infra {
 	from := p.Target
 	from.Overlay, from.Environment, from.Source.Path = overlay, "", overlay
+	from.Source.Branch = cmp.Or(p.FromBranch, from.Source.Branch)
 	source := p.infraOf(from)
 	source.input = "from"
+	if p.SourceBranch != nil {
+		source.branch, source.commits = p.SourceBranch, p.SourceBranch
+	}
 	return source
+}
+
+// sourceTip is the tip that has the sources, where that of the target is tip.
+func (p *part) sourceTip(ctx context.Context, tip gitops.Snapshot) (gitops.Snapshot, error) {
+	if p.SourceBranch == nil {
+		return tip, nil
+	}
+	tip, err := p.SourceBranch.Tip(ctx)
+	if err != nil {
+		return tip, fmt.Errorf("from-branch: %w", err)
+	}
+	return tip, nil
 }
 
 // sourcesStand is why the first commit must not be made on a tip: a source is not
 // there any more what was looked at.
 func (p *part) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
+	if len(p.From) == 0 {
+		return nil
+	}
+	tip, err := p.sourceTip(ctx, tip)
+	if err != nil {
+		return err
+	}
 	for _, overlay := range p.From {
 		if err := p.sourceStands(ctx, tip, p.source.of(overlay)); err != nil {
 			return err

@@ -36,6 +36,15 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 			return on, err
 		}
 	}
+	if s.Promote.FromBranch != "" {
+		there := s
+		there.Remote.Branch = s.Promote.FromBranch
+		found, err := open(there, t.workflow, t.console)
+		if err != nil {
+			return on, badSetting(err)
+		}
+		on.SourceBranch = found
+	}
 	if len(s.Promote.Checks) > 0 {
 		found, err := forgeOfInfra(s, t.workflow, t.console, github.Statuses)
 		if err != nil {

@@ -26,9 +26,12 @@ func (w *world) checkPromises() (int, error) {
 	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Down: w.downAt, Shared: w.staging, Reviewed: reviewed}
 	own, broken := history.Check(ctx)
 	if w.staging {
+		if history.Commits, err = promotetest.Commits(w.bare, w.stagingBranch(), more...); err != nil {
+			return own, err
+		}
 		history.Overlay, history.Ready = stagingPath, nil // nobody looks what is ready there
-		more, wrong := history.Check(ctx)
-		own, broken = own+more, errors.Join(broken, wrong)
+		others, wrong := history.Check(ctx)
+		own, broken = own+others, errors.Join(broken, wrong)
 	}
 	return own, errors.Join(broken, w.forces(), w.hidesSecrets())
 }

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // where each run has a process of its own, because it has little time, and renders in
 // one process wait for each other, or because it writes into its folder, or
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
-// a second environment, `qa on` for a third one, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own.
+// a second environment, `qa on` for a third one, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own, `staging branch` for one on the branch staging.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	var checked atomic.Int32
@@ -95,6 +95,7 @@ type setting struct {
 	qa            bool
 	twin          bool // a second Application of the overlay, in another namespace
 	elsewhere     bool // staging has an Argo CD of its own
+	onBranch      bool // staging is on the branch staging
 	polls         bool
 	processes     bool // each run of the program has a process of its own
 	signals       bool // each in the background has
@@ -122,7 +123,7 @@ func readSetting(workDir string) (setting, error) {
 		case "twin":
 			s.twin = true
 		case "staging":
-			s.staging, s.elsewhere = true, value == "elsewhere"
+			s.staging, s.elsewhere, s.onBranch = true, value == "elsewhere", value == "branch"
 		case "read-only":
 			s.readOnly = true
 		case "processes":

@@ -8,7 +8,7 @@ const stagingPath = "apps/product-import/overlays/staging"
 func (w *world) more() []argotest.App {
 	var apps []argotest.App
 	if w.staging && !w.elsewhere {
-		apps = append(apps, stagingApp())
+		apps = append(apps, w.stagingApp())
 	}
 	if w.qa {
 		apps = append(apps, argotest.App{Name: "qa-app", Path: "apps/product-import/overlays/qa", DestinationNamespace: "qa", AutoSync: true, SelfHeal: true})
@@ -19,8 +19,15 @@ func (w *world) more() []argotest.App {
 	return apps
 }
 
-func stagingApp() argotest.App {
-	return argotest.App{Name: "staging-app", Path: stagingPath, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}
+func (w *world) stagingApp() argotest.App {
+	return argotest.App{Name: "staging-app", Path: stagingPath, Branch: w.stagingBranch(), DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}
+}
+
+func (w *world) stagingBranch() string {
+	if w.onBranch {
+		return "staging"
+	}
+	return "main"
 }
 
 // startOther starts the Argo CD of staging, where it has one of its own.
@@ -28,7 +35,7 @@ func (w *world) startOther() (err error) {
 	if !w.elsewhere {
 		return nil
 	}
-	config, app := w.argoConfig(), stagingApp()
+	config, app := w.argoConfig(), w.stagingApp()
 	app.RepoURL, app.GitDir = w.servers.Repository, w.bare
 	config.Token, config.Apps = otherToken, []argotest.App{app}
 	w.other, err = argotest.Start(config)

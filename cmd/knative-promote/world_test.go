@@ -145,6 +145,11 @@ func (w *world) startServers() error {
 		w.noteReady()
 		w.arrived(commit)
 	}
+	if w.onBranch {
+		if _, err := gittest.Git(w.bare, nil, "branch", w.stagingBranch(), "main"); err != nil {
+			return err
+		}
+	}
 	w.seed, err = gittest.Tip(w.bare, "main")
 	return err
 }

@@ -64,7 +64,7 @@ func findPipelineMissing(f Facts) []Finding {
 	}
 	rules := file.Of(f.Request.Overlay, f.Request.Service)
 	for _, from := range rules.Sources() {
-		if there(f.Tree, from) {
+		if _, elsewhere := rules.Settings["from-branch"]; elsewhere || there(f.Tree, from) {
 			continue
 		}
 		finding := missing(rules.Settings["from"].Line, fmt.Sprintf("%s takes its images from an overlay that is not there", f.Request.Overlay), from)

@@ -55,7 +55,7 @@ const (
 // guards are the inputs that a run may be given only as the file says them, or
 // stricter.
 var guards = []string{
-	"from", "soak", "checks", "on-config-drift",
+	"from", "from-branch", "soak", "checks", "on-config-drift",
 	"steps", "windows", "preflight", "policies", "pod-security", "strict",
 	"probe", "probe-count", "warm-up", "compare", "load", "slo", "analysis", "analysis-args",
 	"on-failure", "on-inconclusive", "mode",
@@ -72,7 +72,7 @@ var free = []string{
 func Inputs() (names, guarded []string) { return slices.Concat(guards, free), slices.Clone(guards) }
 
 // ofSource are the keys that are about the environment that from names.
-var ofSource = []string{"soak", "checks", "on-config-drift", "wait-for-source"}
+var ofSource = []string{"from-branch", "soak", "checks", "on-config-drift", "wait-for-source"}
 
 // everywhere are the inputs that may be said of all environments at once.
 func everywhere() []string { return slices.DeleteFunc(slices.Concat(guards, free), OfSource) }

@@ -27,6 +27,9 @@ func (r Rules) Looser(given map[string]string) []Looser {
 		if is && input == "from" && given["image"] != "" {
 			all = append(all, Looser{"image", given["image"], said})
 		}
+		if _, branch := r.Settings["from-branch"]; is && input == "from" && !branch && given["from-branch"] != "" {
+			all = append(all, Looser{"from-branch", given["from-branch"], said})
+		}
 	}
 	return all
 }
@@ -78,6 +81,8 @@ func (l Looser) Expected() string {
 	switch l.Input {
 	case "image":
 		return "none, as the images come from " + strings.Join(list(l.Text), " and ")
+	case "from-branch":
+		return "that of the pipeline file, or none"
 	case "soak":
 		return said + " or longer"
 	case "checks":

@@ -37,6 +37,7 @@ func TestLooser(t *testing.T) {
 	}{
 		{"from", "apps/x/staging", []string{"apps/x/staging", "apps/x/qa, apps/x/staging"}, []string{"", "apps/x/dev"}},
 		{"from", "apps/x/qa\napps/x/uat", []string{"apps/x/qa\napps/x/uat", "apps/x/uat,apps/x/qa", "apps/x/dev\napps/x/uat\napps/x/qa"}, []string{"", "apps/x/qa", "apps/x/uat,apps/x/dev"}},
+		{"from-branch", "staging", []string{"staging"}, []string{"", "main"}},
 		{"soak", "1h", []string{"1h", "60m", "3600", "24h"}, []string{"", "59m", "3599"}},
 		{"soak", "3600", []string{"1h"}, []string{"30m"}},
 		{"checks", "e2e\ncontract", []string{"contract, e2e", "e2e\ncontract\nmore"}, []string{"", "e2e", "e2e contract"}},
@@ -69,16 +70,16 @@ func TestLooser(t *testing.T) {
 	}
 }
 
-// TestLooserImage has an image that comes from nowhere where the file names an
-// environment for it.
+// TestLooserImage has an image that comes from nowhere, or from another branch, where
+// the file names an environment for it.
 func TestLooserImage(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Environment: "production", Settings: Settings{"from": {"apps/x/staging", 7}}}
 	var words []string
-	for _, l := range rules.Looser(map[string]string{"image": "app:v2"}) {
+	for _, l := range rules.Looser(map[string]string{"image": "app:v2", "from-branch": "topic"}) {
 		words = append(words, l.Input+" "+l.Given+": "+l.Expected())
 	}
-	if got, want := strings.Join(words, "; "), `from : "apps/x/staging"; image app:v2: none, as the images come from apps/x/staging`; got != want {
+	if got, want := strings.Join(words, "; "), `from : "apps/x/staging"; image app:v2: none, as the images come from apps/x/staging; from-branch topic: that of the pipeline file, or none`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if all := (Rules{}).Looser(map[string]string{"image": "app:v2"}); len(all) > 0 {

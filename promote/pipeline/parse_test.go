@@ -69,7 +69,7 @@ func TestParseErrors(t *testing.T) {
 		{begin + "environments: {dev: {}, prod: {}}\nservices: {cart: {prod: {from: prod}}}", `line 4: cart: prod: from: "prod": expected an environment that stands before it: dev`},
 		{begin + "---\n", "line 3: there is a second document: expected one"},
 	} {
-		want := strings.Replace(test.want, "expected on-config-drift", "expected "+strictyaml.Names(slices.Concat(guards[4:], free[:len(free)-4], free[len(free)-3:])), 1)
+		want := strings.Replace(test.want, "expected on-config-drift", "expected "+strictyaml.Names(slices.Concat(guards[5:], free[:len(free)-4], free[len(free)-3:])), 1)
 		_, err := Parse([]byte(test.file), refuse)
 		if _, ok := errors.AsType[*strictyaml.Error](err); !ok || err.Error() != want {
 			t.Errorf("%.200s\n got %v\nwant %s", test.file, err, want)

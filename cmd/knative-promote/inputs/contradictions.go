@@ -37,7 +37,7 @@ func (s *Settings) checkImage(given origins) string {
 func (s *Settings) checkFrom(given origins) string {
 	from := given.source("from")
 	if from == "" {
-		for _, name := range []string{"checks", "soak", "wait-for-source"} {
+		for _, name := range []string{"from-branch", "checks", "soak", "wait-for-source"} {
 			if given.source(name) != "" && !given.has("from") {
 				return fmt.Sprintf("%s (%s): there is no environment to promote from; set from, for example: apps/product-import/overlays/staging", name, given.source(name))
 			}
@@ -47,8 +47,8 @@ func (s *Settings) checkFrom(given origins) string {
 	switch {
 	case given.source("image") != "" && !bySaid(from):
 		return fmt.Sprintf("image (%s): from is set too (%s), and says which images are promoted; remove one of them", given.source("image"), from)
-	case slices.Contains(s.Promote.From, s.Target.Overlay):
-		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment", s.Target.Overlay)
+	case slices.Contains(s.Promote.From, s.Target.Overlay) && (s.Promote.FromBranch == "" || s.Promote.FromBranch == s.Remote.Branch):
+		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment, or its branch in from-branch", s.Target.Overlay)
 	case s.Argo.Server == "" && s.Command == Diff:
 		return fmt.Sprintf("from (%s): only Argo CD knows which images run there; set argocd-server, argocd-token and application too", from)
 	}

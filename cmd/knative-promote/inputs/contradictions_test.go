@@ -27,7 +27,7 @@ func TestContradictions(t *testing.T) {
 		{"bad manifests", []string{"INPUT_COMMAND=check", "INPUT_MANIFESTS=a\tb"}, `manifests: "a\tb" (INPUT_MANIFESTS): expected the name of a folder on one line; for example: rendered`},
 		{"bad fail-on", []string{"INPUT_COMMAND=check", "INPUT_FAIL-ON=info"}, `fail-on: "info" (INPUT_FAIL-ON): expected error, warning or never; for example: warning`},
 		{"from and image", []string{"INPUT_FROM=apps/x/overlays/staging", "INPUT_IMAGE=ghcr.io/acme/x:v2"}, `image (INPUT_IMAGE): from is set too (INPUT_FROM), and says which images are promoted; remove one of them`},
-		{"from itself", []string{"INPUT_FROM=apps/product-import/overlays/production"}, `from: "apps/product-import/overlays/production": it is the path that is promoted; expected the folder of another environment`},
+		{"from itself", []string{"INPUT_FROM=apps/product-import/overlays/production"}, `from: "apps/product-import/overlays/production": it is the path that is promoted; expected the folder of another environment, or its branch in from-branch`},
 		{"soak of nothing", []string{"INPUT_SOAK=1h"}, `soak (INPUT_SOAK): there is no environment to promote from; set from, for example: apps/product-import/overlays/staging`},
 		{"wait for nothing", []string{"INPUT_WAIT-FOR-SOURCE=1h"}, `wait-for-source (INPUT_WAIT-FOR-SOURCE): there is no environment to promote from; set from, for example: apps/product-import/overlays/staging`},
 		{"from without Argo CD", []string{"INPUT_COMMAND=diff", "INPUT_FROM=apps/x/overlays/staging", "INPUT_ARGOCD-SERVER=", "INPUT_ARGOCD-TOKEN="}, `from (INPUT_FROM): only Argo CD knows which images run there; set argocd-server, argocd-token and application too`},

@@ -93,6 +93,8 @@ func (s *Settings) what() []Input {
 		{Name: "from", Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: bind(&p.From, parseFolders),
 			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak; of several, with commas or one per line, all must, and run the same images"},
+		{Name: "from-branch", Example: "staging", For: []Command{Promote, Diff}, Value: bind(&p.FromBranch, parseBranch),
+			Usage: "branch of the infra repository that has the folder which from names, where each environment has a branch (default: branch)"},
 		{Name: "soak", Example: "1h", For: []Command{Promote, Diff}, Value: bind(&p.Soak, parseDuration),
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
 		{Name: "checks", Example: "e2e, contract", For: []Command{Promote, Diff}, Value: bind(&p.Checks, parseChecks),
