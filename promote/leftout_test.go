@@ -1,0 +1,36 @@
+package promote
+
+import (
+	"strings"
+	"testing"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// TestLeftOut has targets at 0 % that a commit does not name any more.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	target := func(revision, tag string, percent int64) servingv1.TrafficTarget {
+		return servingv1.TrafficTarget{RevisionName: revision, Tag: tag, Percent: &percent}
+	}
+	for name, test := range map[string]struct {
+		wanted, committed []servingv1.TrafficTarget
+		want              string
+	}{
+		"all are there": {[]servingv1.TrafficTarget{target("v1", "look", 0)}, []servingv1.TrafficTarget{target("v2", "", 100), target("v1", "look", 0)}, ""},
+		"our own": {[]servingv1.TrafficTarget{target("v2", "", 100), target("v1", knative.PreviousTag, 0)}, []servingv1.TrafficTarget{target("v2", "", 100)},
+			"the tag previous, which is ours, is left out of the traffic: revision v1 does not exist, so Knative would route nothing anew"},
+		"our own, which is gone back to": {[]servingv1.TrafficTarget{target("v2", "", 100), target("v1", knative.PreviousTag, 0)}, []servingv1.TrafficTarget{target("v1", "", 100)}, ""},
+		"somebody's, twice": {[]servingv1.TrafficTarget{target("v1", "look", 0), target("v1", "look", 0), target("v0", "", 0)}, []servingv1.TrafficTarget{target("v2", "", 100)},
+			"somebody's tag look is left out of the traffic: revision v1 does not exist, so Knative would route nothing anew; " +
+				"somebody's target without a tag is left out of the traffic: revision v0 does not exist, so Knative would route nothing anew"},
+		"with a share": {[]servingv1.TrafficTarget{target("v1", "", 10)}, nil, ""},
+	} {
+		got := strings.Join(leftOut(test.wanted, test.committed, func(string) string { return "does not exist" }), "; ")
+		if got != test.want {
+			t.Errorf("%s: got %q\nwant %q", name, got, test.want)
+		}
+	}
+}
