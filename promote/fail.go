@@ -29,7 +29,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	case isDown(cause), errors.Is(cause, errReadyAgain):
 		return ending{cause: cause, hold: r.committed()}
 	case !r.restorable():
-		return ending{cause: cause}
+		return ending{cause: cause, hold: isGate(cause) && r.committed()}
 	case r.cancelled(ctx):
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):

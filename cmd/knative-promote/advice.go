@@ -68,5 +68,9 @@ func onward(s inputs.Settings, result promote.Result, err error) string {
 	if result.Status == promote.Held && err == nil {
 		same = s.FurtherCommand()
 	}
-	return "To continue:\n  " + same + "\nTo roll it back:\n  " + s.RollbackCommand()
+	text := "To continue:\n  " + same
+	if result.PreviousRevision == "" { // a first deployment
+		return text
+	}
+	return text + "\nTo roll it back:\n  " + s.RollbackCommand()
 }
