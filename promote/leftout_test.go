@@ -22,7 +22,7 @@ func TestLeftOut(t *testing.T) {
 		"all are there": {[]servingv1.TrafficTarget{target("v1", "look", 0)}, []servingv1.TrafficTarget{target("v2", "", 100), target("v1", "look", 0)}, ""},
 		"our own": {[]servingv1.TrafficTarget{target("v2", "", 100), target("v1", knative.PreviousTag, 0)}, []servingv1.TrafficTarget{target("v2", "", 100)},
 			"the tag previous, which is ours, is left out of the traffic: revision v1 does not exist, so Knative would route nothing anew"},
-		"our own, which is gone back to": {[]servingv1.TrafficTarget{target("v2", "", 100), target("v1", knative.PreviousTag, 0)}, []servingv1.TrafficTarget{target("v1", "", 100)}, ""},
+		"our own, which is rolled back to": {[]servingv1.TrafficTarget{target("v2", "", 100), target("v1", knative.PreviousTag, 0)}, []servingv1.TrafficTarget{target("v1", "", 100)}, ""},
 		"somebody's, twice": {[]servingv1.TrafficTarget{target("v1", "look", 0), target("v1", "look", 0), target("v0", "", 0)}, []servingv1.TrafficTarget{target("v2", "", 100)},
 			"somebody's tag look is left out of the traffic: revision v1 does not exist, so Knative would route nothing anew; " +
 				"somebody's target without a tag is left out of the traffic: revision v0 does not exist, so Knative would route nothing anew"},

@@ -144,7 +144,7 @@ func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision stri
 			continue
 		}
 		if t.Tag == knative.PreviousTag && knative.Shares(committed)[t.RevisionName] > 0 {
-			continue // it is gone back to, so it is not the previous one any more
+			continue // it is what is rolled back to, so it is not the previous one any more
 		}
 		whose := "somebody's target without a tag"
 		switch t.Tag {

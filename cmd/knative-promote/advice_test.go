@@ -29,13 +29,18 @@ func TestCommandsToPaste(t *testing.T) {
 To roll it back:
   knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
 	candidate, restore := promote.StepResult{Name: "candidate", Commit: "3f9c2d1e"}, promote.StepResult{Name: "restore", Commit: "8a71e0c4"}
-	cancelled := promote.Result{Command: inputs.Promote, Status: promote.Cancelled, Steps: []promote.StepResult{candidate}}
+	cancelled := promote.Result{Command: inputs.Promote, Status: promote.Cancelled, PreviousRevision: "a-00001", Steps: []promote.StepResult{candidate}}
 	if got := after(s, cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	held := strings.Replace(want, "10@5m,100", "10@5m,100,100", 1)
-	if got := after(s, promote.Result{Command: inputs.Promote, Status: promote.Held, Steps: cancelled.Steps}, nil); got != held {
+	heldAsAsked := promote.Result{Command: inputs.Promote, Status: promote.Held, PreviousRevision: "a-00001", Steps: cancelled.Steps}
+	if got := after(s, heldAsAsked, nil); got != held {
 		t.Errorf("held as asked got\n%s\nwant\n%s", got, held)
+	}
+	heldAsAsked.PreviousRevision = ""
+	if got, want := after(s, heldAsAsked, nil), strings.Split(held, "\nTo roll it back")[0]; got != want {
+		t.Errorf("held on a first deployment got\n%s\nwant\n%s", got, want)
 	}
 	want, _, _ = strings.Cut(strings.Replace(want, "To continue", "To try it again", 1), "\nTo roll it back")
 	for _, steps := range [][]promote.StepResult{nil, {{Name: "candidate"}}, {candidate, restore}} {
