@@ -42,9 +42,12 @@ func findOwned(f Facts) []Finding {
 	return []Finding{finding}
 }
 
-// keepsIgnored tells whether syncs apply what the cluster has in ignored fields.
+// keepsIgnored tells whether syncs apply what the cluster has in ignored fields. The
+// status, which Argo CD 3 ignores of all objects, no sync applies.
 func (f Facts) keepsIgnored() bool {
-	return f.Setup.App != nil && respects(f.Setup.App) && len(f.ignored()) > 0
+	return f.Setup.App != nil && respects(f.Setup.App) && slices.ContainsFunc(f.ignored(), func(i ignoring) bool {
+		return len(i.path) == 0 || i.path[0] != "status"
+	})
 }
 
 // mayCompareOnServer tells whether Knative takes the dry run of server-side diff.
