@@ -138,6 +138,9 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
 		p.at.Old, p.at.OldReadiness = p.service.readiness(ctx, p.at.Live, old)
 	}
+	if p.at.OldReadiness.Why != "" && split.Candidate != "" {
+		_, p.at.NewReadiness = p.service.readiness(ctx, p.at.Live, split.Candidate)
+	}
 	return nil
 }
 

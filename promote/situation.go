@@ -26,6 +26,7 @@ type Situation struct {
 
 	Old          *servingv1.Revision // the live revision with the traffic; nil: not seen
 	OldReadiness Readiness           // of that one
+	NewReadiness Readiness           // of the candidate, where the old one is not Ready
 	Unroutable   map[string]string   // revisions of the overlay's targets at 0 % that Knative certainly cannot route to, and why
 
 	App  *v1alpha1.Application // as last seen; nil: not seen

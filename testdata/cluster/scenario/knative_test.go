@@ -81,7 +81,7 @@ func (tw *twins) event() string {
 	case 0, 1:
 		return "a good image: " + tw.template("")
 	case 2:
-		tw.down = tw.template("-crash20") // ready for long enough that Knative sees that on a slow machine
+		tw.down = tw.template("-crash40") // ready for long enough that Knative sees that on a slow machine
 		return "an image that crashes: " + tw.down
 	case 3:
 		tw.down = tw.template("-broken")
