@@ -183,6 +183,7 @@ func TestPasswordsInAddresses(t *testing.T) {
 		{"INPUT_ARGOCD-ROOT-PATH=https://admin:hun/ter2@argocd.example.com/x", "https://***@argocd.example.com/x"},
 		{"INPUT_PROBE-CONNECT=admin:hunter2@127.0.0.1:8080", "***@127.0.0.1:8080"},
 		{"INPUT_PROBE=https://admin:hunter2@shop.example.com/healthz", "https://***@shop.example.com/healthz"},
+		{"INPUT_IMAGE=https://admin:hunter2@ghcr.io/acme/shop:v2", "https://***@ghcr.io/acme/shop:v2"},
 	} {
 		_, err := read(t, consoletest.Enough("INPUT_ARGOCD-SERVER=", test.env))
 		if err == nil || !strings.Contains(err.Error(), strconv.Quote(test.shown)) || strings.Contains(err.Error(), "hun") || strings.Contains(err.Error(), "ter2") {

@@ -143,7 +143,11 @@ func (in Input) look(flags map[string]string, getenv func(string) string) (text,
 
 // complain says what is wrong with a value.
 func (in Input) complain(text, source string, err error) string {
-	return fmt.Sprintf("%s: %s (%s): %v; for example: %s", in.Name, in.shown(text), source, err, in.Example)
+	reason := err.Error()
+	if !in.Address { // the reason quotes a part of the text, which may be an address all the same
+		reason = in.withoutPassword(reason)
+	}
+	return fmt.Sprintf("%s: %s (%s): %s; for example: %s", in.Name, in.shown(text), source, reason, in.Example)
 }
 
 // shown is a value as an error quotes it, which a secret's never does.
