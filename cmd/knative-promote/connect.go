@@ -36,9 +36,9 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 			return on, err
 		}
 	}
-	if s.Promote.FromBranch != "" {
+	if branch := s.Promote.FromBranch; branch != "" && branch != s.Remote.Branch {
 		there := s
-		there.Remote.Branch = s.Promote.FromBranch
+		there.Remote.Branch = branch
 		found, err := open(there, t.workflow, t.console)
 		if err != nil {
 			return on, badSetting(err)

@@ -24,11 +24,13 @@ func (r Rules) Looser(given map[string]string) []Looser {
 		if is && !keeps(input, given[input], said.Text) {
 			all = append(all, Looser{input, given[input], said})
 		}
-		if is && input == "from" && given["image"] != "" {
-			all = append(all, Looser{"image", given["image"], said})
+		if !is || input != "from" {
+			continue
 		}
-		if _, branch := r.Settings["from-branch"]; is && input == "from" && !branch && given["from-branch"] != "" {
-			all = append(all, Looser{"from-branch", given["from-branch"], said})
+		for _, other := range []string{"image", "from-branch"} { // which lead past it where the file does not say them
+			if _, is := r.Settings[other]; !is && given[other] != "" {
+				all = append(all, Looser{other, given[other], said})
+			}
 		}
 	}
 	return all

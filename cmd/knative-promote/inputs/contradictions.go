@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (s *Settings) checkFrom(given origins) string {
 	switch {
 	case given.source("image") != "" && !bySaid(from):
 		return fmt.Sprintf("image (%s): from is set too (%s), and says which images are promoted; remove one of them", given.source("image"), from)
-	case slices.Contains(s.Promote.From, s.Target.Overlay) && (s.Promote.FromBranch == "" || s.Promote.FromBranch == s.Remote.Branch):
+	case slices.Contains(s.Promote.From, s.Target.Overlay) && cmp.Or(s.Promote.FromBranch, s.Remote.Branch) == s.Remote.Branch:
 		return fmt.Sprintf("from: %q: it is the path that is promoted; expected the folder of another environment, or its branch in from-branch", s.Target.Overlay)
 	case s.Argo.Server == "" && s.Command == Diff:
 		return fmt.Sprintf("from (%s): only Argo CD knows which images run there; set argocd-server, argocd-token and application too", from)
