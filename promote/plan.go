@@ -110,7 +110,7 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
 		plan.Base, steps = "", []Step{{Percent: 100}}
-	case from != to && at.OldReadiness.Why != "" && c.toAll():
+	case from != to && c.goesAlone(at):
 		plan.atOnce(c, at, split)
 		return plan, nil
 	case from == to: // back to what has the traffic: nothing to shift
@@ -124,8 +124,11 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	return plan, nil
 }
 
-// toAll tells whether the run may give the new revision all traffic.
-func (c Config) toAll() bool { return c.Steps[len(c.Steps)-1].Percent == 100 }
+// goesAlone tells whether a new revision gets all traffic in one step: Knative can
+// route nothing beside it, and the run may give it that.
+func (c Config) goesAlone(at Situation) bool {
+	return at.OldReadiness.Why != "" && c.Steps[len(c.Steps)-1].Percent == 100
+}
 
 // byHand tells whether people have made the candidate, which has no traffic yet:
 // a promotion goes on from it.
@@ -156,7 +159,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 	}
 	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}
 	plan.startFrom(at)
-	if at.OldReadiness.Why != "" && split.Percent < 100 && c.toAll() && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
+	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
 		plan.atOnce(c, at, split)
 		return plan, nil
 	}
