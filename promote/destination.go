@@ -23,6 +23,15 @@ type destination struct {
 // readiness is what is known of the revision in the cluster.
 func (d destination) readiness() Readiness { return readinessBeside(d.service, d.Revision, d.live) }
 
+// isDown says in words that the revision is not Ready; empty: nothing speaks against
+// rolling back to it.
+func (d destination) isDown() string {
+	if ready := d.readiness(); ready.down() {
+		return d.Revision + ", which " + ready.Why
+	}
+	return ""
+}
+
 // before is the destination of a promotion that is rolled back: by name, the last
 // revision before it that had all traffic and had passed, with the overlay of that
 // commit where that can be read.

@@ -41,7 +41,7 @@ func newJournal(command Command, c Config, target Target, started time.Time, rep
 func (j *journal) planned(plan Plan, at Situation) error {
 	r := &j.result
 	r.Promotion, r.Revision, r.PreviousRevision, r.Image = plan.ID, plan.To, plan.From, plan.Image
-	r.PreviousImage = newImage(at.Next, at.Now)
+	r.PreviousImage, r.RollbackTo = newImage(at.Next, at.Now), plan.From
 	for _, step := range plan.Steps {
 		r.Steps = append(r.Steps, StepResult{Name: step.Name, Title: step.Subject, Percent: step.Percent, Progress: Pending, Resumed: step.Done})
 	}
@@ -117,6 +117,9 @@ func (j *journal) found(findings []check.Finding) {
 
 // traffic notes the traffic as the last commit sets it.
 func (j *journal) traffic(targets []servingv1.TrafficTarget) { j.result.Traffic = targets }
+
+// leadsTo notes what a rollback can lead to from here; empty: nothing.
+func (j *journal) leadsTo(revision string) { j.result.RollbackTo = revision }
 
 // warn notes what a person should know although the run ends well; empty takes
 // an earlier warning back.

@@ -45,7 +45,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
 		err := r.advance(ctx, moves)
 		cool()
 		if err != nil {
-			return r.end(ctx, r.fail(ctx, moves, err))
+			return r.end(ctx, r.noteRollbacks(ctx, r.fail(ctx, moves, err)))
 		}
 		cool = r.keepWarm(ctx)
 	}

@@ -65,6 +65,7 @@ type Result struct {
 	PullRequest      string                    `json:"pull-request,omitempty"` // address of the newest one in the infra repository
 	Revision         string                    `json:"revision,omitempty"`
 	PreviousRevision string                    `json:"previous-revision,omitempty"`
+	RollbackTo       string                    `json:"rollback-to,omitempty"` // the revision that a rollback can lead to from here, as far as is known; empty: none is
 	Image            string                    `json:"image,omitempty"`
 	PreviousImage    string                    `json:"previous-image,omitempty"`
 	Traffic          []servingv1.TrafficTarget `json:"traffic,omitempty"` // as the last commit sets it

@@ -103,6 +103,7 @@ func (b *reversal) expect(ctx context.Context) error {
 		return err
 	}
 	b.journal.traffic(traffic)
+	b.journal.leadsTo("") // it is made
 	b.tellLeftOut(ctx, b.dest.traffic, traffic)
 	record, _ := parseRecord(state.Record()) // without one the fields tell
 	want := expected{
@@ -129,6 +130,7 @@ func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		if err := b.ask(ctx, liveGate(r.Config, r.Cluster, b.journal.verdicts), b.position, b.log); err != nil {
 			b.log.unseen()
+			b.noteRollback(ctx)
 			return err
 		}
 		b.log.passed()

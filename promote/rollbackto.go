@@ -27,11 +27,11 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 			return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
 		dest, err := p.before(ctx, Plan{ID: at.Record.Promotion, Base: at.Record.Base, from: at.Record.From, now: at.Now, record: at.Record}, at.Live)
-		if err != nil || !dest.readiness().down() {
-			return dest, err
+		if down := dest.isDown(); err == nil && down != "" {
+			p.journal.say("not rolling back to %s", down)
+			return p.lastGood(ctx, at, dest.Revision, split, down)
 		}
-		p.journal.say("not rolling back to %s, which %s", dest.Revision, dest.readiness().Why)
-		return p.lastGood(ctx, at, dest.Revision, split)
+		return dest, err
 	}
 	return p.previous(ctx, at, split)
 }
@@ -41,33 +41,36 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 	if words := at.Record.disagreement(p.Target, split); at.Record.exists() && words != "" {
 		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", disagrees(at.Now, p.Target, at.Record, words, split))
 	}
+	if at.OldReadiness.down() {
+		return p.lastGood(ctx, at, split.Stable, split, split.Stable+", which "+at.OldReadiness.Why)
+	}
 	return p.lastGood(ctx, at, split.Stable, split)
 }
 
 // lastGood is the newest version that had all traffic before a revision, and had
-// passed. One that is not Ready now is passed over: Knative would route nothing
-// to it.
-func (p *part) lastGood(ctx context.Context, at Situation, revision string, split knative.Split) (destination, error) {
+// passed. One that is not Ready now is passed over, as were those that down names:
+// Knative would route nothing to it.
+func (p *part) lastGood(ctx context.Context, at Situation, revision string, split knative.Split, down ...string) (destination, error) {
 	versions, sure := earlier(at.Record.entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
-	var down []string
 	for _, e := range versions {
 		dest := p.allTo(ctx, at, e.From, e.Base, split)
-		ready := dest.readiness()
-		if !ready.down() {
+		why := dest.isDown()
+		if why == "" {
 			return dest, nil
 		}
-		down = append(down, e.From.Revision+" "+ready.Why)
-		p.journal.say("not rolling back to %s, which %s", e.From.Revision, ready.Why)
+		down = append(down, why)
+		p.journal.say("not rolling back to %s", why)
 	}
 	switch {
 	case !sure:
 		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
 			orLatest(revision), p.Overlay, len(at.Record.entries()))
 	case len(down) > 0:
-		return destination{}, fmt.Errorf("nothing to roll back to: %s: promote an image that is good, or name a revision or a commit with the input to", strings.Join(down, "; "))
+		return destination{}, fmt.Errorf("nothing to roll back to: not to %s; the record of %s has no other version that was good before: promote an image that is good, or name a revision or a commit with the input to",
+			strings.Join(down, ", nor to "), p.Overlay)
 	}
-	return destination{}, badInput("nothing to roll back to: no promotion to %s, which has the traffic now, is in the record of %s: name a revision or a commit to roll back to with the input to",
-		orLatest(revision), p.Overlay)
+	return destination{}, badInput("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",
+		p.Overlay, orLatest(revision))
 }
 
 // revision is a revision by name: as the record has it, or as it is in the

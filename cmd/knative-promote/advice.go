@@ -19,7 +19,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 	case errors.As(err, &stopped):
 		text := "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 		if result.Status == promote.Held {
-			text += "\nTo roll it back:\n  " + s.RollbackCommand()
+			text += toRollBack(s, result)
 		}
 		return text
 	case errors.As(err, &restore):
@@ -30,7 +30,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 		return onward(s, result, err)
 	case result.Status == promote.Superseded:
 		return "Nothing was rolled back: what is in the infra repository now is somebody else's, and stays." + served(result) +
-			"\nTo see whether that can become live:\n  " + s.CheckCommand() + "\nTo roll it back:\n  " + s.RollbackCommand()
+			"\nTo see whether that can become live:\n  " + s.CheckCommand() + toRollBack(s, result)
 	}
 	return ""
 }
@@ -41,13 +41,16 @@ func notRestored(s inputs.Settings, result promote.Result) string {
 	text := "A person must look: the traffic may still go to the new revision." + served(result)
 	last, found := result.Last()
 	switch {
+	case found && last.RollsBack() && result.RollbackTo != "":
+		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to %s, which serves most of the users:\n  ", last.Commit, result.RollbackTo) +
+			s.RollbackCommand() + " --to " + result.RollbackTo
 	case found && last.RollsBack():
 		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  ", last.Commit) +
 			s.CheckCommand()
 	case result.Command == inputs.Rollback:
 		return text + "\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  " + s.CheckCommand()
 	}
-	return text + "\nTo roll it back by hand:\n  " + s.RollbackCommand()
+	return text + toRollBack(s, result)
 }
 
 // served says who was served by which revision when that was last seen.
@@ -68,9 +71,14 @@ func onward(s inputs.Settings, result promote.Result, err error) string {
 	if result.Status == promote.Held && err == nil {
 		same = s.FurtherCommand()
 	}
-	text := "To continue:\n  " + same
-	if result.PreviousRevision == "" { // a first deployment
-		return text
+	return "To continue:\n  " + same + toRollBack(s, result)
+}
+
+// toRollBack is the command that rolls a promotion back, where there is something to
+// roll back to.
+func toRollBack(s inputs.Settings, result promote.Result) string {
+	if result.RollbackTo == "" {
+		return ""
 	}
-	return text + "\nTo roll it back:\n  " + s.RollbackCommand()
+	return "\nTo roll it back:\n  " + s.RollbackCommand()
 }

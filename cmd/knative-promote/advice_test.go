@@ -29,16 +29,16 @@ func TestCommandsToPaste(t *testing.T) {
 To roll it back:
   knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
 	candidate, restore := promote.StepResult{Name: "candidate", Commit: "3f9c2d1e"}, promote.StepResult{Name: "restore", Commit: "8a71e0c4"}
-	cancelled := promote.Result{Command: inputs.Promote, Status: promote.Cancelled, PreviousRevision: "a-00001", Steps: []promote.StepResult{candidate}}
+	cancelled := promote.Result{Command: inputs.Promote, Status: promote.Cancelled, RollbackTo: "a-00001", Steps: []promote.StepResult{candidate}}
 	if got := after(s, cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	held := strings.Replace(want, "10@5m,100", "10@5m,100,100", 1)
-	heldAsAsked := promote.Result{Command: inputs.Promote, Status: promote.Held, PreviousRevision: "a-00001", Steps: cancelled.Steps}
+	heldAsAsked := promote.Result{Command: inputs.Promote, Status: promote.Held, RollbackTo: "a-00001", Steps: cancelled.Steps}
 	if got := after(s, heldAsAsked, nil); got != held {
 		t.Errorf("held as asked got\n%s\nwant\n%s", got, held)
 	}
-	heldAsAsked.PreviousRevision = ""
+	heldAsAsked.RollbackTo = ""
 	if got, want := after(s, heldAsAsked, nil), strings.Split(held, "\nTo roll it back")[0]; got != want {
 		t.Errorf("held on a first deployment got\n%s\nwant\n%s", got, want)
 	}
@@ -69,10 +69,13 @@ func TestNotRestored(t *testing.T) {
 		"made by the command": {promote.Result{Command: inputs.Rollback, Steps: []promote.StepResult{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, Served: served},
 			"A person must look: the traffic may still go to the new revision. Users were served by 90 % web-1, 10 % web-2 (candidate) when that was last seen.\n" +
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  knative-promote check" + place},
+		"of what is not Ready": {promote.Result{Command: inputs.Rollback, Steps: []promote.StepResult{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, RollbackTo: "web-1"},
+			"A person must look: the traffic may still go to the new revision.\n" +
+				"The commit 3f9c2d1e8a that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},
 		"not made by the command": {promote.Result{Command: inputs.Rollback},
 			"A person must look: the traffic may still go to the new revision.\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  knative-promote check" + place},
-		"not made by a promotion": {promote.Result{Command: inputs.Promote, Steps: []promote.StepResult{{Name: "10 %", Commit: "8a71e0c4"}}},
-			"A person must look: the traffic may still go to the new revision.\nTo roll it back by hand:\n  knative-promote rollback" + place},
+		"not made by a promotion": {promote.Result{Command: inputs.Promote, Steps: []promote.StepResult{{Name: "10 %", Commit: "8a71e0c4"}}, RollbackTo: "web-1"},
+			"A person must look: the traffic may still go to the new revision.\nTo roll it back:\n  knative-promote rollback" + place},
 	} {
 		if got := after(s, test.result, failed); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, test.want)

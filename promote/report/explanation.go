@@ -87,6 +87,9 @@ func unfinishedAdvice(r promote.Result, at Place) string {
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
 	case last.RollsBack() && last.Progress == promote.Passed:
 		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back.\n\n"
+	case last.RollsBack() && r.RollbackTo != "":
+		return "**Next:** the commit that rolls everything back is in Git, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. " +
+			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"
 	case last.RollsBack():
 		return "**Next:** the commit that rolls everything back is in Git, but was not seen live. " +
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
@@ -96,8 +99,8 @@ func unfinishedAdvice(r promote.Result, at Place) string {
 
 // rollbackAdvice is the command that rolls the promotion back.
 func rollbackAdvice(r promote.Result, at Place) string {
-	if r.PreviousRevision == "" {
-		return "There is no earlier revision to roll back to.\n\n" // a first deployment
+	if r.RollbackTo == "" {
+		return "There is no earlier revision to roll back to.\n\n"
 	}
 	if at.Rollback == "" || len(at.Rollback) > maxRollback { // a part of a command is none
 		return "To roll it back, use the command `rollback`.\n\n"

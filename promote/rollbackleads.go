@@ -1,0 +1,64 @@
+package promote
+
+import (
+	"context"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// noteRollbacks finds out, for those who read how a run ended that leaves its
+// promotion where it is, what a rollback leads to now. A run that is cancelled has no
+// time for that.
+func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
+	if e.back || r.cancelled(ctx) {
+		return e
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
+	defer stop()
+	for _, p := range r.parts {
+		p.noteRollback(ctx)
+	}
+	return e
+}
+
+// noteRollback asks whether Knative can route to what the promotion began from, and
+// which version a rollback goes on to where it cannot.
+func (p *part) noteRollback(ctx context.Context) {
+	was := p.plan.restores().From.Revision
+	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.down() {
+		return
+	}
+	p.journal.leadsTo("")
+	split, err := p.at.split(p.Config)
+	if err != nil {
+		return
+	}
+	at := p.at
+	at.Record = at.Record.of(p.Target)
+	if dest, err := p.lastGood(ctx, at, was, split); err == nil {
+		p.journal.leadsTo(dest.Revision)
+	}
+}
+
+// noteRollback looks whether the revision that a commit has rolled back to is not
+// Ready. Knative leaves the traffic as it was then: whoever has most of it is the one
+// that Git can still give all of it to.
+func (b *reversal) noteRollback(ctx context.Context) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
+	defer stop()
+	seen, err := b.service.look(ctx, 0)
+	if err != nil || seen.Service == nil {
+		return
+	}
+	b.journal.saw(seen, b.CandidateTag)
+	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.down() {
+		return
+	}
+	most := 0
+	for name, share := range knative.Shares(seen.Service.Status.Traffic) {
+		if share > most && name != b.dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
+			most = share
+			b.journal.leadsTo(name)
+		}
+	}
+}
