@@ -25,6 +25,7 @@ func bakeGate(step Step, holds func(context.Context, *Position) error) Gate {
 	}
 	return Gate{
 		Name:     "bake",
+		Routed:   true,
 		Patience: step.Bake + bakeGrace,
 		Check: func(ctx context.Context, at *Position) (string, error) {
 			err := bake(ctx, step.Bake, func(ctx context.Context) error { return holds(ctx, at) })

@@ -29,6 +29,7 @@ func compareGate(c Config, step Step) Gate {
 	}
 	return Gate{
 		Name:     "compare",
+		Routed:   true,
 		Patience: patience,
 		Check: func(ctx context.Context, at *Position) (string, error) {
 			candidate, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)

@@ -23,9 +23,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 		p.stop()
 	}
 	defer askEvidence(ctx, r, moves)()
-	switch down := r.down(); {
-	case down != nil && isGate(cause):
-		return heldFor(cause, down)
+	switch {
 	case isDown(cause), errors.Is(cause, errReadyAgain):
 		return ending{cause: cause, hold: r.committed()}
 	case !r.restorable():
@@ -50,20 +48,6 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 // could not route to what it would be rolled back to.
 func heldFor(cause, down error) ending {
 	return ending{cause: fmt.Errorf("%w; not rolled back: %w", cause, down), hold: true}
-}
-
-// down is why nothing that the run has committed can be rolled back: the old
-// revisions were not Ready when it began. Nil: something can, or for another reason.
-func (r *run) down() (err error) {
-	for _, p := range r.parts {
-		switch {
-		case !p.stays:
-			return nil
-		case p.plan.down != nil:
-			err = p.named(p.plan.down)
-		}
-	}
-	return err
 }
 
 // heldBack tells whether a step was not published because something forbids it:

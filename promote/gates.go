@@ -15,6 +15,8 @@ type Gate struct {
 	Name string
 	// Patience is the longest that Check takes.
 	Patience time.Duration
+	// Routed says that Check passes only where Knative routes to the old revision too.
+	Routed bool
 	// Check passes with a nil error only; the reason says in words what was seen.
 	// An inconclusive error is one that on-inconclusive decides about.
 	Check func(ctx context.Context, at *Position) (reason string, err error)
@@ -46,9 +48,20 @@ func (p *part) gates(step Step) [][]Gate {
 		},
 	}
 	for i, row := range rows {
-		rows[i] = slices.DeleteFunc(row, func(g Gate) bool { return g.Name == "" })
+		rows[i] = slices.DeleteFunc(row, func(g Gate) bool { return g.Name == "" || p.unasked(g, step) })
 	}
 	return rows
+}
+
+// unasked tells whether a gate could not pass after a step, whatever the candidate
+// is: beside an old revision that is not Ready only what Knative has routed before can
+// be asked.
+func (p *part) unasked(g Gate, step Step) bool {
+	if p.plan.alone == "" || step.Percent == 100 {
+		return false
+	}
+	_, err := candidateURL(p.at.Live, p.CandidateTag, step.Percent)
+	return g.Routed || err != nil
 }
 
 // patience is the longest that all gates of a step take.

@@ -13,6 +13,7 @@ import (
 func liveGate(c Config, cluster Cluster, verdicts func() func(argo.Verdict)) Gate {
 	return Gate{
 		Name:     "live",
+		Routed:   true,
 		Patience: c.WaitTimeout,
 		Check: func(ctx context.Context, at *Position) (string, error) {
 			return becomesLive(ctx, cluster, at, c.WaitTimeout, verdicts())

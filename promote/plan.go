@@ -26,7 +26,6 @@ type Plan struct {
 	source   Source         // what the images were taken from
 	code     Code           // what the images of the source were made of
 	pull     int            // the pull request that begins it; 0: none does
-	down     *downError     // why nothing is rolled back to the old revision; nil: it is
 	alone    string         // why the new revision gets all traffic in one step; empty: it does not
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
@@ -111,8 +110,8 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
 		plan.Base, steps = "", []Step{{Percent: 100}}
 	case from != to && c.goesAlone(at):
-		plan.atOnce(c, at, split)
-		return plan, nil
+		plan.alone = alone(at, from)
+		steps = c.Steps[len(c.Steps)-1:]
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
 		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100})}
@@ -136,14 +135,9 @@ func byHand(at Situation, split knative.Split) bool {
 	return split.Percent == 0 && !at.Record.of(at.Target).exists()
 }
 
-// atOnce gives the new revision all traffic in one step, as Knative cannot route
-// to the old one: nothing is rolled back to that, unless Git can make it again.
-func (p *Plan) atOnce(c Config, at Situation, split knative.Split) {
-	p.alone = fmt.Sprintf("revision %s, which has the traffic, %s, so Knative would route nothing beside it: the new one gets all traffic in one step", p.From, at.OldReadiness.Why)
-	if at.OldReadiness.down() {
-		p.Base, p.down = "", &downError{p.From, at.OldReadiness}
-	}
-	p.Steps = plannedSteps(c, *p, split, []Step{{Percent: 100, Bake: c.Steps[len(c.Steps)-1].Bake}})
+// alone is why the new revision gets all traffic in one step.
+func alone(at Situation, old string) string {
+	return fmt.Sprintf("revision %s, which has the traffic, %s, so Knative would route nothing beside it: the new one gets all traffic in one step", old, at.OldReadiness.Why)
 }
 
 // resume plans the rest of a promotion that is under way: the gates of the
@@ -159,10 +153,6 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 	}
 	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}
 	plan.startFrom(at)
-	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
-		plan.atOnce(c, at, split)
-		return plan, nil
-	}
 	steps := []Step{{Percent: split.Percent}}
 	for _, step := range c.Steps {
 		switch {
@@ -174,6 +164,10 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 	}
 	if at.Record.passed() {
 		steps[0].Bake = 0
+	}
+	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
+		plan.alone = alone(at, plan.From)
+		steps = []Step{steps[0], steps[len(steps)-1]}
 	}
 	plan.Steps = plannedSteps(c, plan, split, steps)
 	plan.Steps[0].Done = true

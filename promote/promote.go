@@ -9,6 +9,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -146,7 +147,10 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
 	step := m.step()
-	position := &Position{Step: step, Commit: m.commit, Intent: m.infra.intent(m.commit, m.plan.expected(step))}
+	position := &Position{
+		Step: step, Commit: m.commit, Intent: m.infra.intent(m.commit, m.plan.expected(step)),
+		Observed: argo.Observed{App: m.at.App, Service: m.at.Live},
+	}
 	for _, row := range m.gates(step.Step()) {
 		err := m.askAll(ctx, row, position, m.log)
 		m.saw(position.Observed)
