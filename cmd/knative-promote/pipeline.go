@@ -97,9 +97,13 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 
 // oneByOne promotes several environments, one after the other and each as a run
 // of its own, until one does not end promoted or wants an approval: the job has
-// that of no single one.
+// that of no single one. The Result is the last one's, and changed where any run has
+// pushed a commit.
 func (c call) oneByOne(ctx context.Context, environments []string, arguments inputs.Arguments) (last promote.Result, err error) {
+	changed := false
+	defer func() { last.Changed = last.Changed || changed }()
 	for i, environment := range environments {
+		changed = changed || last.Changed
 		t, err := c.read(ctx, arguments.For(environment))
 		if err == nil && t.settings.Rules.Approval > 0 {
 			return c.heldBefore(last, t.settings), nil
@@ -107,6 +111,9 @@ func (c call) oneByOne(ctx context.Context, environments []string, arguments inp
 		c.console.Printf("environment %s, %d of %s", environment, i+1, strings.Join(environments, ", "))
 		c.console.BeginSummary()
 		if last, err = t.begin(ctx, err); err != nil || last.Status != promote.Promoted && last.Status != promote.Unchanged {
+			if i > 0 {
+				c.console.Printf("what was promoted to %s before that stays", strings.Join(environments[:i], ", "))
+			}
 			return last, err
 		}
 	}
