@@ -99,8 +99,9 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
-	if r := at.Record.of(p.Target); r.Tag != "" && r.Percent < 100 && !r.rollsBack() {
-		p.CandidateTag = r.Tag // a promotion that is under way keeps its tag
+	if r := at.Record.of(p.Target); r.Tag != "" && r.Tag != p.CandidateTag && r.Percent < 100 && !r.rollsBack() {
+		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", r.Tag, p.CandidateTag)
+		p.CandidateTag = r.Tag
 	}
 	p.at.Next, err = withImages(ctx, at.Now, p.Images)
 	return err
