@@ -1,4 +1,4 @@
-package servers_test
+package main
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestServers(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
 	s, err := servers.Start(servers.Config{
-		Folder: t.TempDir(), Infra: os.DirFS("../../../testdata/infra"), GitToken: "secret",
+		Folder: t.TempDir(), Infra: os.DirFS("../../testdata/infra"), GitToken: "secret",
 		App:    argotest.App{Name: "app", Path: "apps/product-import/overlays/production", DestinationNamespace: "production", AutoSync: true},
 		Argo:   argotest.Config{Speed: 20},
 		GitHub: &githubtest.Server{Repository: "acme/product-import"},
