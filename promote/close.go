@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // closeTime is how long a run tries to write that its last gate has passed.
@@ -81,9 +82,9 @@ func closingsOf(reversals []*reversal) []closing {
 // title is what the closing commit says.
 func (c closing) title() string {
 	switch c.step {
-	case stepRestore, stepRollback:
+	case record.Restore, record.Rollback:
 		return c.step + " passed"
-	case stepOf(0):
+	case record.StepOf(0):
 		return "candidate at 0 % passed"
 	}
 	return c.step + " % passed"
@@ -96,15 +97,15 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	record, err := parseRecord(state.Record())
+	has, err := record.Parse(state.Record())
 	if err != nil {
-		return nil, unreadable(state, err)
+		return nil, record.Unreadable(state, err)
 	}
-	if !record.is(c.promotion, c.step) || record.passed() {
+	if !has.Is(c.promotion, c.step) || has.HasPassed() {
 		return nil, nil
 	}
-	record.Passed, record.Commit = now, c.commit
-	text, err := record.encode()
+	has.Passed, has.Commit = now, c.commit
+	text, err := has.Encode()
 	if err != nil {
 		return nil, err
 	}

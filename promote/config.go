@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/slo"
@@ -86,7 +87,7 @@ type Config struct {
 	Approved string
 	// Code is the commit of the service's own repository that the run was started
 	// for, for the record.
-	Code Code
+	Code record.Code
 	// RunAgain says that this is not the workflow run's first attempt: what a
 	// newer run has done since stays.
 	RunAgain bool

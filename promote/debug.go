@@ -3,6 +3,8 @@ package promote
 import (
 	"fmt"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // debug prints a line into the debug log.
@@ -25,10 +27,10 @@ func (j *journal) debugPlan(plan Plan, at Situation) {
 		steps = append(steps, text)
 	}
 	if len(steps) == 0 {
-		steps = []string{stepRollback}
+		steps = []string{record.Rollback}
 	}
 	j.debug("tip %.10s: revision %q with %s; record: promotion %q, step %q, passed %t; latest ready revision %q",
-		at.Tip.Hash, at.Now.Revision(), describe(at.Now), at.Record.Promotion, at.Record.Step, at.Record.passed(), at.LatestReady)
+		at.Tip.Hash, at.Now.Revision(), describe(at.Now), at.Record.Promotion, at.Record.Step, at.Record.HasPassed(), at.LatestReady)
 	j.debug("plan %q: from %q to %q, base %.10q, steps: %s", plan.ID, plan.From, plan.To, plan.Base, strings.Join(steps, ", "))
 }
 

@@ -7,12 +7,13 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A destination is what a rollback leads to: an earlier version and who gets
 // the traffic.
 type destination struct {
-	Version
+	record.Version
 	state   *knative.State // the overlay that had it; nil: only the record tells of it
 	traffic []servingv1.TrafficTarget
 	base    string                              // commit with that overlay; empty: none is known
@@ -53,27 +54,16 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 	return dest, nil
 }
 
-// restores is what the plan's promotion is rolled back to. Where that had come to
-// 100 % itself and had never passed, it is what was there before.
-func (p Plan) restores() Entry {
-	entries := p.record.entries()
-	if p.record.Promotion == p.ID {
-		entries = p.record.Past
-	}
-	is := Entry{From: p.from, Base: p.Base}
-	if left := upTo(standing(entries, p.record.Cut), p.from.Revision); len(left) > 0 && left[len(left)-1].Ended != Promoted {
-		if good, _ := earlier(entries, p.record.Cut, p.from.Revision); len(good) > 0 {
-			return good[0]
-		}
-	}
-	return is
+// restores is what the plan's promotion is rolled back to.
+func (p Plan) restores() record.Entry {
+	return p.record.RestoredBy(p.ID, record.Entry{From: p.from, Base: p.Base})
 }
 
 // baseOf is the overlay of the commit that a promotion began on. It gives the
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone
 // was rolled back, or where somebody had reverted one file of two.
-func (p *part) baseOf(ctx context.Context, commit string, to Version) *knative.State {
+func (p *part) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
 	state, err := p.infra.at(ctx, commit)
 	if err == nil {
 		var split knative.Split
@@ -82,7 +72,7 @@ func (p *part) baseOf(ctx context.Context, commit string, to Version) *knative.S
 		case err != nil:
 		case split.Candidate != "" || split.Stable != "" && split.Stable != to.Revision:
 			err = fmt.Errorf("it does not give the traffic to %s", to.Revision)
-		case !to.sameImages(state):
+		case !to.SameImages(state):
 			err = fmt.Errorf("it does not have the images of %s", to.Revision)
 		}
 	}

@@ -87,7 +87,7 @@ func drifted(from string, lines []string) *NotYetError {
 func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (Drift, error) {
 	here := p.at.Now
 	d := Drift{From: sight.Overlay, Missing: missingRefs(sight.Now, here)}
-	last := p.at.Record.of(p.Target).Source.of(d.From)
+	last := p.at.Record.Of(p.place()).Source.Of(d.From)
 	if last.IsZero() || source.commits == nil {
 		return d, nil
 	}

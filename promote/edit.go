@@ -12,6 +12,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // editStep is the i-th step on a tip: the files that change, none where the tip
@@ -26,15 +27,15 @@ func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	record, err := parseRecord(now.Record())
+	has, err := record.Parse(now.Record())
 	if err != nil {
-		return nil, superseded(tip.Commit, "%w", unreadable(now, err))
+		return nil, superseded(tip.Commit, "%w", record.Unreadable(now, err))
 	}
-	if done, err := fits(now, next, record, plan, i, tip.Commit); err != nil || done {
+	if done, err := fits(now, next, has, plan, i, tip.Commit); err != nil || done {
 		return nil, err
 	}
 	step := plan.Steps[i]
-	text, err := stepRecord(c, plan, stepOf(step.Percent), record).encode()
+	text, err := stepRecord(c, plan, record.StepOf(step.Percent), has).Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +97,13 @@ func refuseLinks(tree fs.FS, planned []*knative.State) error {
 // fits tells whether a tip shows the i-th step already. It must show that or
 // the step before, by the record and by the fields, else somebody else has
 // changed it and theirs stays.
-func fits(now, next *knative.State, record Record, plan Plan, i int, tip gitops.Commit) (done bool, err error) {
+func fits(now, next *knative.State, record record.Record, plan Plan, i int, tip gitops.Commit) (done bool, err error) {
 	name, err := next.NextRevision()
 	if err != nil {
 		return false, err
 	}
 	same := now.SameTemplate(next)
-	before := i == 0 && unchanged(now, plan.now) && record.is(plan.record.Promotion, plan.record.Step) ||
+	before := i == 0 && unchanged(now, plan.now) && record.Is(plan.record.Promotion, plan.record.Step) ||
 		i > 0 && plan.expected(plan.Steps[i-1]).shownBy(now, record)
 	switch {
 	case name != plan.To:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // edited is what an edit that rolls back leads to.
@@ -33,7 +34,7 @@ func editReversal(ctx context.Context, c Config, back reversal, tip gitops.Snaps
 	if err != nil {
 		return edited{}, err
 	}
-	record, err := parseRecord(now.Record())
+	record, err := record.Parse(now.Record())
 	before := record
 	if err != nil {
 		before = back.plan.record // nothing that somebody wrote into it may stop a rollback
@@ -54,7 +55,7 @@ func editReversal(ctx context.Context, c Config, back reversal, tip gitops.Snaps
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
-func reversedFrom(ctx context.Context, c Config, back reversal, now *knative.State, before Record) (edited, error) {
+func reversedFrom(ctx context.Context, c Config, back reversal, now *knative.State, before record.Record) (edited, error) {
 	state, refused := templateReversed(ctx, c, back, now, before)
 	if refused == nil || ctx.Err() != nil {
 		return edited{state: state}, refused
@@ -70,7 +71,7 @@ func reversedFrom(ctx context.Context, c Config, back reversal, now *knative.Sta
 // The template gets the old revision's name only if it is the old template;
 // somebody may have changed the base since, and Knative would refuse that under
 // the old name.
-func templateReversed(ctx context.Context, c Config, back reversal, now *knative.State, record Record) (*knative.State, error) {
+func templateReversed(ctx context.Context, c Config, back reversal, now *knative.State, record record.Record) (*knative.State, error) {
 	dest := back.dest
 	next, err := dest.imagesOn(ctx, now)
 	if err != nil {
@@ -89,7 +90,7 @@ func templateReversed(ctx context.Context, c Config, back reversal, now *knative
 			traffic = retarget(traffic, dest.Revision, revision)
 		}
 	}
-	text, err := reversalRecord(c, back, next, traffic, record).encode()
+	text, err := reversalRecord(c, back, next, traffic, record).Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +110,14 @@ func templateReversed(ctx context.Context, c Config, back reversal, now *knative
 
 // trafficReversed is an overlay with the traffic of the destination and the
 // template as it is.
-func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.State, record Record) (*knative.State, error) {
+func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.State, record record.Record) (*knative.State, error) {
 	if back.dest.readiness().Gone {
 		return nil, fmt.Errorf("revision %s no longer exists", back.dest.Revision)
 	}
 	if now.Revision() == "" {
 		return nil, errors.New("the template has no name that could stay")
 	}
-	text, err := reversalRecord(c, back, now, back.dest.traffic, record).encode()
+	text, err := reversalRecord(c, back, now, back.dest.traffic, record).Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -129,17 +130,17 @@ func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.
 
 // reversalRecord is what the commit says: a promotion that was rolled back stays the
 // one that it was, a rollback is one of its own.
-func reversalRecord(c Config, back reversal, next *knative.State, traffic []servingv1.TrafficTarget, before Record) Record {
+func reversalRecord(c Config, back reversal, next *knative.State, traffic []servingv1.TrafficTarget, before record.Record) record.Record {
 	r := stepRecord(c, back.plan, back.step, before)
-	if back.step == stepRestore {
+	if back.step == record.Restore {
 		r.Gate, r.Reached = back.gate, max(r.Reached, sharedWith(next, back.plan.To))
 	}
-	if back.step == stepRollback {
-		r.To, r.From = versionOf(carrying(traffic), next), back.plan.from
+	if back.step == record.Rollback {
+		r.To, r.From = record.VersionOf(carrying(traffic), next), back.plan.from
 		if r.To.Revision == back.dest.Revision {
 			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic is rolled back
 		}
-		r.Code = before.of(back.Target).codeOf(r.To.Revision)
+		r.Code = before.Of(back.place()).CodeOf(r.To.Revision)
 	}
 	return r
 }

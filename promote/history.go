@@ -6,13 +6,15 @@ import (
 	"strconv"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // Past is what an overlay tells of its promotions.
 type Past struct {
 	Service string
 	Traffic []servingv1.TrafficTarget // that the overlay says now; none: it goes to the latest revision
-	Entries []Entry                   // newest first: the promotion or rollback that it shows, and up to ten before it
+	Entries []record.Entry            // newest first: the promotion or rollback that it shows, and up to ten before it
 }
 
 // History reads the promotions and rollbacks that the overlay's record has.
@@ -23,13 +25,13 @@ func History(ctx context.Context, target Target, branch Branch) (Past, error) {
 	}
 	at, err := infra{Target: target, debug: func(string) {}}.situation(ctx, tip)
 	if err == nil && at.Unreadable != nil {
-		err = unreadable(at.Now, at.Unreadable)
+		err = record.Unreadable(at.Now, at.Unreadable)
 	}
 	if err != nil {
 		return Past{}, err
 	}
 	traffic, err := at.Now.Traffic()
-	return Past{at.Service, traffic, at.Record.of(target).entries()}, err
+	return Past{at.Service, traffic, at.Record.Of(target.place()).Entries()}, err
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // infra reads the target's overlay at commits of the infra repository.
@@ -44,7 +45,7 @@ func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, e
 		return at, err
 	}
 	at.Service = at.Now.Service()
-	at.Record, at.Unreadable = parseRecord(at.Now.Record())
+	at.Record, at.Unreadable = record.Parse(at.Now.Record())
 	return at, nil
 }
 
@@ -76,7 +77,7 @@ func (i infra) read(ctx context.Context, at gitops.Snapshot) (*knative.State, er
 // shows tells whether a commit shows what is expected. One without a record of
 // it, which is looked for first, is not rendered.
 func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bool, error) {
-	var record Record
+	var has record.Record
 	if want.promotion != "" {
 		text, err := knative.ReadRecord(at.Tree, i.Overlay, i.Service)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +86,7 @@ func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bo
 		if err != nil {
 			return false, err
 		}
-		if record, err = parseRecord(text); err != nil || !record.is(want.promotion, want.step) {
+		if has, err = record.Parse(text); err != nil || !has.Is(want.promotion, want.step) {
 			return false, nil
 		}
 	}
@@ -96,7 +97,7 @@ func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bo
 	if err != nil {
 		return false, err
 	}
-	return want.shownBy(state, record), nil
+	return want.shownBy(state, has), nil
 }
 
 // withdrawn tells whether an overlay cannot be read because a commit has it no more, or

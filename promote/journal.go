@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -70,13 +71,13 @@ func (j *journal) plannedRollback(back reversal, after edited, at Situation) {
 func (j *journal) confirms(at Situation, split knative.Split) {
 	r := &j.result
 	r.Promotion, r.Revision, r.PreviousRevision, r.Image = at.Record.Promotion, split.Stable, at.Record.From.Revision, firstOf(at.Now.Images())
-	if at.Record.Step == stepRestore {
+	if at.Record.Step == record.Restore {
 		r.PreviousRevision = at.Record.To.Revision
 	}
 }
 
 // takes notes what the images are taken from.
-func (j *journal) takes(from Source) { j.result.Source, j.result.NotBefore = from, time.Time{} }
+func (j *journal) takes(from record.Source) { j.result.Source, j.result.NotBefore = from, time.Time{} }
 
 // notBefore notes when the environment that they come from will have been good
 // for long enough; zero: nobody knows.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // refuseDrift refuses a rollback without a name for where to, where neither what it
@@ -23,7 +24,7 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 	facts.Setup.App = p.at.App
 	has := check.Drift(facts)
 	if has[leads] == 100 {
-		p.journal.reason("%s has all traffic in the cluster already, and Git said %s", leads, orLatest(git.Stable))
+		p.journal.reason("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
 	}
 	others := maps.Clone(has)
 	maps.DeleteFunc(others, func(name string, _ int) bool { return slices.Contains(expectedNow(p.at.Record, git, leads), name) })
@@ -31,15 +32,15 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 		return nil
 	}
 	return badInput("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
-		p.Service, described(has), orLatest(git.Stable), strings.Join(choices(p, check.Holder(has), leads), "; "))
+		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(p, check.Holder(has), leads), "; "))
 }
 
 // expectedNow are the revisions that may have the traffic where nobody has moved it:
 // those that Git gives it to, and those that a promotion or rollback that was not
 // seen live goes from and to.
-func expectedNow(record Record, git knative.Split, leads string) []string {
+func expectedNow(record record.Record, git knative.Split, leads string) []string {
 	names := []string{leads, git.Stable, git.Candidate}
-	if !record.passed() {
+	if !record.HasPassed() {
 		names = append(names, record.From.Revision, record.To.Revision)
 	}
 	return names

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/template"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A part is what a run does for one of its targets: what it has seen of it,
@@ -31,8 +32,8 @@ type part struct {
 	unread   error             // why there are none, though they are asked for
 	at       Situation         // as last seen
 	plan     Plan              // of a promotion: what is left to do
-	source   Source            // what the images of the plan are taken from
-	code     Code              // what those were made of
+	source   record.Source     // what the images of the plan are taken from
+	code     record.Code       // what those were made of
 	// sourceServices are the Service's names there, by the overlays; none: the run has
 	// not looked there.
 	sourceServices map[string]string
@@ -99,7 +100,7 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
-	if r := at.Record.of(p.Target); r.Tag != "" && r.Tag != p.CandidateTag && r.Percent < 100 && !r.rollsBack() {
+	if r := at.Record.Of(p.place()); r.Tag != "" && r.Tag != p.CandidateTag && r.Percent < 100 && !r.RollsBack() {
 		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", r.Tag, p.CandidateTag)
 		p.CandidateTag = r.Tag
 	}
@@ -182,8 +183,8 @@ func supersededRun(c Config, at Situation) error {
 	if !c.RunAgain || c.RunURL == "" {
 		return nil
 	}
-	var byHand Entry
-	for _, e := range at.Record.of(at.Target).entries() {
+	var byHand record.Entry
+	for _, e := range at.Record.Of(at.place()).Entries() {
 		switch {
 		case e.Run == c.RunURL && byHand.Promotion == "":
 			return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // Plan is what is left to do, in order.
@@ -23,15 +24,15 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []PlannedStep
 
-	source   Source         // what the images were taken from
-	code     Code           // what the images of the source were made of
+	source   record.Source  // what the images were taken from
+	code     record.Code    // what the images of the source were made of
 	pull     int            // the pull request that begins it; 0: none does
 	alone    string         // why the new revision gets all traffic in one step; empty: it does not
 	started  time.Time      // when the run began, for the record
 	tip      string         // the commit that the plan was made on
 	now      *knative.State // what the first commit starts from
-	record   Record         // what the overlay says at the tip
-	from, to Version
+	record   record.Record  // what the overlay says at the tip
+	from, to record.Version
 }
 
 // A PlannedStep is one commit of a promotion and what must be true after it.
@@ -54,19 +55,19 @@ func (p Plan) Restorable() bool { return p.Base != "" }
 func (p Plan) Last(i int) bool { return p.Steps[i].Percent == 100 }
 
 // last is the name of the last step in the record.
-func (p Plan) last() string { return stepOf(p.Steps[len(p.Steps)-1].Percent) }
+func (p Plan) last() string { return record.StepOf(p.Steps[len(p.Steps)-1].Percent) }
 
 // closed tells whether the record says already that the last step has passed.
 // An overlay without a record of this promotion has none to close.
 func (p Plan) closed() bool {
-	return p.ID == "" || p.record.is(p.ID, p.last()) && p.record.passed()
+	return p.ID == "" || p.record.Is(p.ID, p.last()) && p.record.HasPassed()
 }
 
 // NewPlan computes what is left to do. It is pure: the same configuration and
 // situation give the same plan.
 func NewPlan(c Config, at Situation) (Plan, error) {
 	if at.Unreadable != nil {
-		return Plan{}, unreadable(at.Now, at.Unreadable)
+		return Plan{}, record.Unreadable(at.Now, at.Unreadable)
 	}
 	if err := at.Next.Shows(c.Images); err != nil {
 		return Plan{}, &InputError{fmt.Errorf("overlay %s: %w", at.Overlay, err)}
@@ -132,7 +133,7 @@ func (c Config) goesAlone(at Situation) bool {
 // byHand tells whether people have made the candidate, which has no traffic yet:
 // a promotion goes on from it.
 func byHand(at Situation, split knative.Split) bool {
-	return split.Percent == 0 && !at.Record.of(at.Target).exists()
+	return split.Percent == 0 && !at.Record.Of(at.place()).Exists()
 }
 
 // alone is why the new revision gets all traffic in one step.
@@ -162,7 +163,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 			steps = append(steps, step)
 		}
 	}
-	if at.Record.passed() {
+	if at.Record.HasPassed() {
 		steps[0].Bake = 0
 	}
 	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
@@ -183,9 +184,9 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
 	step := Step{Percent: 100}
-	if r := at.Record; r.Step == stepOf(100) && r.disagreement(at.Target, split) == "" {
+	if r := at.Record; r.Step == record.StepOf(100) && r.Disagreement(at.place(), split) == "" {
 		plan.ID, plan.From, plan.from = r.Promotion, r.From.Revision, r.From
-		if !r.passed() {
+		if !r.HasPassed() {
 			plan.Base = r.Base
 			step = c.Steps[len(c.Steps)-1]
 			step.Percent = 100
@@ -230,12 +231,12 @@ func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedSte
 func (p *Plan) startFrom(at Situation) {
 	p.Target = at.Target
 	p.tip, p.now, p.record, p.Image = at.Tip.Hash, at.Now, at.Record, newImage(at.Now, at.Next)
-	p.to = versionOf(p.To, at.Next)
+	p.to = record.VersionOf(p.To, at.Next)
 }
 
 // id is the same for the same promotion from the same commit and record, whoever
 // runs it.
-func id(plan Plan, record Record) string {
+func id(plan Plan, record record.Record) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{plan.Base, plan.Overlay, plan.Service, plan.To, record.Promotion, record.Step}, "\n")))
 	return hex.EncodeToString(sum[:6])
 }

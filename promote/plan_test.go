@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 const overlay = "apps/product-import/overlays/production"
@@ -76,14 +77,14 @@ func target(revision string, percent int64, tag string) servingv1.TrafficTarget 
 }
 
 // recordOf is the record of a step of a promotion.
-func recordOf(step, from, to string) Record {
-	return Record{
-		Promotion: "00000000abcd", Overlay: overlay, Step: step, Percent: shareOf(step), Base: "b0", From: Version{Revision: from}, To: Version{Revision: to},
+func recordOf(step, from, to string) record.Record {
+	return record.Record{
+		Promotion: "00000000abcd", Overlay: overlay, Step: step, Percent: record.ShareOf(step), Base: "b0", From: record.Version{Revision: from}, To: record.Version{Revision: to},
 	}
 }
 
 // passed is a record whose gates have passed.
-func passed(r Record) Record {
+func passed(r record.Record) record.Record {
 	r.Passed = time.Unix(1, 0)
 	return r
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A Pull is a pull request of the infra repository, and what its merge would be.
@@ -104,7 +105,7 @@ func (p Preparation) services(ctx context.Context, overlay string) ([]PreparedSe
 func (p Preparation) settle(ctx context.Context, s *PreparedService) (concerned bool, err error) {
 	changed := !s.was.SameTemplate(s.merged)
 	written := !bytes.Equal(ownFile(p.pull.Base, s.was), ownFile(p.pull.Merged, s.merged))
-	record, unread := parseRecord(s.merged.Record())
+	record, unread := record.Parse(s.merged.Record())
 	ours := unread == nil && record.Pull == p.pull.Number
 	switch {
 	case !changed && !(written && ours):
@@ -142,9 +143,9 @@ func ownFile(at gitops.Snapshot, state *knative.State) []byte {
 
 // planned plans the promotion that begins with the candidate, on what the branch has.
 // The one that stands there already stays the one that it is.
-func (p Preparation) planned(s *PreparedService, has Record) error {
+func (p Preparation) planned(s *PreparedService, has record.Record) error {
 	at := Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}
-	at.Record, at.Unreadable = parseRecord(s.was.Record())
+	at.Record, at.Unreadable = record.Parse(s.was.Record())
 	split, err := at.split(p.config)
 	if err != nil {
 		return err

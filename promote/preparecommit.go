@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // Publish makes one commit of all candidates on the pull request's branch. Where the
@@ -46,7 +47,7 @@ func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool
 		e := edit{subject: subject(s.Target, "no candidate, as on "+p.pull.Branch)}
 		if !s.Withdrawn {
 			e.subject = s.step().Subject
-			e.trailers = trailers(p.config, s.plan, stepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
+			e.trailers = trailers(p.config, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
 		}
 		e.files = func(tip gitops.Snapshot) (map[string][]byte, error) { return p.edit(ctx, &s, tip) }
 		edits = append(edits, e)
@@ -87,17 +88,17 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if s.Withdrawn {
 		return now.RestoreRoute(ctx, s.was, s.was.Record())
 	}
-	before, err := parseRecord(s.was.Record())
+	before, err := record.Parse(s.was.Record())
 	if err != nil {
 		return nil, err
 	}
-	r := stepRecord(p.config, s.plan, stepOf(s.step().Percent), before)
-	r.Code = Code{} // the run is for a merge that no branch will have
-	if has, err := parseRecord(now.Record()); err == nil && has.of(s.Target).Promotion == r.Promotion {
-		r = r.writtenAs(has)
+	r := stepRecord(p.config, s.plan, record.StepOf(s.step().Percent), before)
+	r.Code = record.Code{} // the run is for a merge that no branch will have
+	if has, err := record.Parse(now.Record()); err == nil && has.Of(s.place()).Promotion == r.Promotion {
+		r = r.WrittenAs(has)
 		r.Unknown = has.Unknown
 	}
-	text, err := r.encode()
+	text, err := r.Encode()
 	if err != nil {
 		return nil, err
 	}

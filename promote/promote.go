@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // Run promotes the targets' Services, side by side: one commit a step, and
@@ -219,10 +220,10 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made
 func (m *move) edit(ctx context.Context, over []Override) edit {
 	step := m.step()
 	e := edit{
-		proposal: m.proposal(m.plan.ID, stepOf(step.Percent), m.index == 0),
+		proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
 		adopts:   m.adopts,
 		subject:  step.Subject,
-		trailers: trailers(m.Config, m.plan, stepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
+		trailers: trailers(m.Config, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			plan := m.routable(ctx)
 			m.edited = plan.Steps[m.index].Traffic

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // restore rolls a failed promotion back in one commit and waits until that is
@@ -72,8 +73,8 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		plan := p.plan
 		plan.from, plan.Base = dest.Version, dest.base
 		reversals = append(reversals, &reversal{
-			part: p, plan: plan, step: stepRestore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
-			mayChange: func(now *knative.State, record Record) bool { return p.plan.showsStep(now, record) },
+			part: p, plan: plan, step: record.Restore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
+			mayChange: func(now *knative.State, record record.Record) bool { return p.plan.showsStep(now, record) },
 		})
 	}
 	if len(reversals) == 0 {
@@ -97,10 +98,10 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 
 // showsStep tells whether an overlay shows a step of the plan, by the record,
 // unless somebody has broken that, and by the fields.
-func (p Plan) showsStep(now *knative.State, record Record) bool {
+func (p Plan) showsStep(now *knative.State, record record.Record) bool {
 	return slices.ContainsFunc(p.Steps, func(c PlannedStep) bool {
 		want := p.expected(c)
-		if !record.exists() {
+		if !record.Exists() {
 			want.promotion = ""
 		}
 		return want.shownBy(now, record)

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A Command is what a run is told to do.
@@ -57,7 +58,7 @@ type Result struct {
 	Warning          string                    `json:"warning,omitempty"`      // what a person should know although it ended so
 	DryRun           bool                      `json:"dry-run,omitempty"`      // the run only says what it would do
 	Changed          bool                      `json:"changed"`                // whether this run pushed a commit
-	Source           Source                    `json:"source,omitzero"`        // the environment that the images were taken from
+	Source           record.Source             `json:"source,omitzero"`        // the environment that the images were taken from
 	Drift            []Drift                   `json:"-"`                      // configuration that sources have and the target has not
 	NotBefore        time.Time                 `json:"not-before,omitzero"`    // when that will have been good for long enough
 	Frozen           bool                      `json:"frozen,omitempty"`       // whether the infra repository's windows kept it from its next commit
@@ -130,12 +131,6 @@ const (
 	Skipped      Progress = "skipped"      // not reached or not ended, because another one failed
 )
 
-// The names of the steps that roll back, also in the record.
-const (
-	stepRestore  = "restore"
-	stepRollback = "rollback"
-)
-
 // StepResult is one commit of the promotion and what its gates said.
 type StepResult struct {
 	Name     string       `json:"name"`    // candidate, 10 %, 100 %, restore, rollback
@@ -163,9 +158,7 @@ func (r Result) Last() (StepResult, bool) {
 func (s StepResult) Committed() bool { return s.Commit != "" || s.Resumed || s.Progress == Passed }
 
 // RollsBack tells whether the step rolls back, and is none of a promotion's own.
-func (s StepResult) RollsBack() bool { return rollsBack(s.Name) }
-
-func rollsBack(step string) bool { return step == stepRestore || step == stepRollback }
+func (s StepResult) RollsBack() bool { return record.RollsBack(s.Name) }
 
 // GateResult is what one gate said after one step.
 type GateResult struct {

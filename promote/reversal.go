@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A reversal is one target's part of a commit that rolls back.
@@ -19,10 +20,10 @@ type reversal struct {
 	split     knative.Split      // at the tip
 	live      *servingv1.Service // as last seen; nil: it was not
 	reason    string
-	gate      string                                       // that failed; empty: it is another reason
-	mayChange func(now *knative.State, record Record) bool // whether what a tip shows is there to be rolled back
-	done      bool                                         // a commit before has done it, it is only confirmed
-	apart     bool                                         // where it cannot be, the others are rolled back without it
+	gate      string                                              // that failed; empty: it is another reason
+	mayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
+	done      bool                                                // a commit before has done it, it is only confirmed
+	apart     bool                                                // where it cannot be, the others are rolled back without it
 
 	after    edited    // what the commit has made of the overlay
 	log      stepLog   // from when it is committed
@@ -105,13 +106,13 @@ func (b *reversal) expect(ctx context.Context) error {
 	b.journal.traffic(traffic)
 	b.journal.leadsTo("") // it is made
 	b.tellLeftOut(ctx, b.dest.traffic, traffic)
-	record, _ := parseRecord(state.Record()) // without one the fields tell
+	has, _ := record.Parse(state.Record()) // without one the fields tell
 	want := expected{
-		Version: versionOf(state.Revision(), state), promotion: record.Promotion, step: record.Step,
+		Version: record.VersionOf(state.Revision(), state), promotion: has.Promotion, step: has.Step,
 		traffic: traffic, trafficOnly: b.after.refused != nil,
 	}
 	commit := b.log.entry().Commit
-	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: record.Promotion}
+	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: has.Promotion}
 	b.position.Intent.Restores = true
 	b.position.Intent.RollsBack = b.infra.rollsBack(b.rolledBack())
 	return nil
@@ -119,7 +120,7 @@ func (b *reversal) expect(ctx context.Context) error {
 
 // rolledBack is the promotion whose commits the reversal replaces.
 func (b *reversal) rolledBack() string {
-	if b.step == stepRollback {
+	if b.step == record.Rollback {
 		return b.plan.record.Promotion
 	}
 	return b.plan.ID

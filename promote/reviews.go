@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -32,7 +33,7 @@ func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
 	}
 	return &review.Proposal{
 		Target: branchOf(p.Target), Step: promotion + "-" + step, Seen: p.journal.pull,
-		Stays: rollsBack(step) || strings.HasSuffix(step, noted),
+		Stays: record.RollsBack(step) || strings.HasSuffix(step, noted),
 	}
 }
 
@@ -79,8 +80,8 @@ func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 	if err != nil {
 		return ctx.Err() // what does not render is proposed anew
 	}
-	r, err := parseRecord(state.Record())
-	if r = r.of(p.Target); err != nil || !r.exists() || r.Step != stepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
+	r, err := record.Parse(state.Record())
+	if r = r.Of(p.place()); err != nil || !r.Exists() || r.Step != record.StepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
 		return nil
 	}
 	if same, err := p.sameAt(ctx, r.Base); err != nil || !same {
@@ -105,10 +106,10 @@ func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
 	has := recordAt(head, m.Target)
-	want, err := stepRecord(m.Config, m.plan, stepOf(m.step().Percent), recordAt(tip, m.Target)).writtenAs(has).encode()
+	want, err := stepRecord(m.Config, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)).WrittenAs(has).Encode()
 	if err != nil {
 		return false, err
 	}
-	there, err := has.encode()
+	there, err := has.Encode()
 	return bytes.Equal(want, there), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // emergencyLook is how long a rollback waits for what it can do without.
@@ -58,7 +59,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 	for _, b := range reversals {
 		committed[b] = b.journal.result.Changed
 	}
-	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.passed() })
+	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.HasPassed() })
 	r.close(ctx, closingsOf(left))
 	for _, b := range reversals {
 		b.reached = b.reachedBy(committed[b])
@@ -79,7 +80,7 @@ func lookUnless(ctx context.Context, p *part, unseen bool) error {
 func endUnseen(reversals []*reversal) ending {
 	var failed error
 	for _, b := range reversals {
-		if b.done && b.at.Record.passed() {
+		if b.done && b.at.Record.HasPassed() {
 			continue
 		}
 		b.log.unseen()
@@ -92,7 +93,7 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(committed bool) Status {
 	switch {
-	case b.done && b.at.Record.passed(), !b.done && !b.journal.result.Changed:
+	case b.done && b.at.Record.HasPassed(), !b.done && !b.journal.result.Changed:
 		return Unchanged
 	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
 		b.journal.reason("no traffic has moved: %s had all of it", b.dest.Revision)
@@ -145,16 +146,16 @@ func (p *part) unlessUrgent(err error) error {
 // asked for. Where the revision that has the traffic since is not Ready, it does not
 // suffice.
 func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool {
-	record := at.Record
-	if c.To != "" || at.Unreadable != nil || !record.rollsBack() || record.disagreement(at.Target, split) != "" || at.OldReadiness.down() {
+	has := at.Record
+	if c.To != "" || at.Unreadable != nil || !has.RollsBack() || has.Disagreement(at.place(), split) != "" || at.OldReadiness.down() {
 		return false
 	}
-	own := record.Run != "" && record.Run == c.RunURL
+	own := has.Run != "" && has.Run == c.RunURL
 	switch {
-	case record.Step == stepRestore:
-		return !record.passed() && (own || !at.live(split))
-	case record.passed():
-		return own && c.RunAgain || now.Sub(record.Passed).Abs() < sameIncident
+	case has.Step == record.Restore:
+		return !has.HasPassed() && (own || !at.live(split))
+	case has.HasPassed():
+		return own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident
 	}
 	return true
 }
@@ -184,11 +185,11 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: p.journal.result.Started}
-	plan.from = versionOf(plan.To, at.Now)
-	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, Record{Step: stepRollback})
+	plan.from = record.VersionOf(plan.To, at.Now)
+	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, record.Record{Step: record.Rollback})
 	back := &reversal{
-		part: p, plan: plan, step: stepRollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
-		mayChange: func(now *knative.State, _ Record) bool { return unchanged(now, at.Now) },
+		part: p, plan: plan, step: record.Rollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
+		mayChange: func(now *knative.State, _ record.Record) bool { return unchanged(now, at.Now) },
 	}
 	p.journal.debugPlan(plan, at)
 	after, err := editReversal(ctx, p.Config, back.routable(ctx), gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
@@ -202,15 +203,15 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
 func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
-	record := p.at.Record
+	has := p.at.Record
 	p.journal.confirms(p.at, split)
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
-	if further, err := p.previous(ctx, p.at, split); err == nil && record.passed() {
-		p.journal.reason("it was rolled back to %s at %s already; the command that goes further is: knative-promote rollback --to %s", split.Stable, record.Passed.UTC().Format(time.RFC3339), further.Revision)
+	if further, err := p.previous(ctx, p.at, split); err == nil && has.HasPassed() {
+		p.journal.reason("it was rolled back to %s at %s already; the command that goes further is: knative-promote rollback --to %s", split.Stable, has.Passed.UTC().Format(time.RFC3339), further.Revision)
 	}
-	back := &reversal{part: p, step: record.Step, split: split, done: true, dest: destination{Version: Version{Revision: split.Stable}}}
+	back := &reversal{part: p, step: has.Step, split: split, done: true, dest: destination{Version: record.Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now
-	if record.templateStays(p.at.Now) {
+	if has.TemplateStays(p.at.Now) {
 		back.after.refused = errTemplateStays
 	}
 	return back
@@ -219,20 +220,3 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 // errTemplateStays is why a run before rolled the traffic back alone, as far as
 // the overlay tells.
 var errTemplateStays = errors.New("the overlay still has the template that was to be rolled back")
-
-// templateStays tells whether the overlay still has the template that was to be
-// rolled back, because only the traffic could be.
-func (r Record) templateStays(state *knative.State) bool {
-	away := r.From
-	if r.Step == stepRestore {
-		away = r.To
-	}
-	return state.Revision() == away.Revision
-}
-
-func orLatest(revision string) string {
-	if revision == "" {
-		return "the latest revision"
-	}
-	return revision
-}

@@ -34,7 +34,7 @@ func (p *part) noteRollback(ctx context.Context) {
 		return
 	}
 	at := p.at
-	at.Record = at.Record.of(p.Target)
+	at.Record = at.Record.Of(p.place())
 	if dest, err := p.lastGood(ctx, at, was, split); err == nil {
 		p.journal.leadsTo(dest.Revision)
 	}

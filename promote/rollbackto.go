@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"knative.dev/serving/pkg/apis/serving"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // rollbackTo finds what a rollback leads to.
@@ -21,7 +21,7 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 	case p.To != "":
 		return p.atCommit(ctx, at, split)
 	case at.Unreadable != nil:
-		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", unreadable(at.Now, at.Unreadable))
+		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Unreadable(at.Now, at.Unreadable))
 	case split.Candidate != "":
 		if err := ownCandidate(at, split); err != nil {
 			return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
@@ -38,8 +38,8 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 
 // previous is what was there before the promotion that the traffic is at.
 func (p *part) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	if words := at.Record.disagreement(p.Target, split); at.Record.exists() && words != "" {
-		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", disagrees(at.Now, p.Target, at.Record, words, split))
+	if words := at.Record.Disagreement(p.place(), split); at.Record.Exists() && words != "" {
+		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Disagrees(at.Now, p.place(), at.Record, words, split))
 	}
 	if at.OldReadiness.down() {
 		return p.lastGood(ctx, at, split.Stable, split, split.Stable+", which "+at.OldReadiness.Why)
@@ -51,7 +51,7 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 // passed. One that is not Ready now is passed over, as were those that down names:
 // Knative would route nothing to it.
 func (p *part) lastGood(ctx context.Context, at Situation, revision string, split knative.Split, down ...string) (destination, error) {
-	versions, sure := earlier(at.Record.entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
+	versions, sure := record.Earlier(at.Record.Entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
 	for _, e := range versions {
 		dest := p.allTo(ctx, at, e.From, e.Base, split)
 		why := dest.isDown()
@@ -64,23 +64,23 @@ func (p *part) lastGood(ctx context.Context, at Situation, revision string, spli
 	switch {
 	case !sure:
 		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
-			orLatest(revision), p.Overlay, len(at.Record.entries()))
+			knative.OrLatest(revision), p.Overlay, len(at.Record.Entries()))
 	case len(down) > 0:
 		return destination{}, fmt.Errorf("nothing to roll back to: not to %s; the record of %s has no other version that was good before: promote an image that is good, or name a revision or a commit with the input to",
 			strings.Join(down, ", nor to "), p.Overlay)
 	}
 	return destination{}, badInput("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",
-		p.Overlay, orLatest(revision))
+		p.Overlay, knative.OrLatest(revision))
 }
 
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
 func (p *part) revision(ctx context.Context, at Situation, name string, split knative.Split) (destination, error) {
-	entries := at.Record.of(p.Target).entries()
-	to, base := Version{Revision: name}, ""
-	if i := slices.IndexFunc(entries, func(e Entry) bool { return e.From.Revision == name }); i >= 0 {
+	entries := at.Record.Of(p.place()).Entries()
+	to, base := record.Version{Revision: name}, ""
+	if i := slices.IndexFunc(entries, func(e record.Entry) bool { return e.From.Revision == name }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base
-	} else if i := slices.IndexFunc(entries, func(e Entry) bool { return e.To.Revision == name }); i >= 0 {
+	} else if i := slices.IndexFunc(entries, func(e record.Entry) bool { return e.To.Revision == name }); i >= 0 {
 		to = entries[i].To
 	}
 	dest := p.allTo(ctx, at, to, base, split)
@@ -92,36 +92,18 @@ func (p *part) revision(ctx context.Context, at Situation, name string, split kn
 	}
 	found, err := dest.live()
 	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
-		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(known(entries), ", "))
+		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(record.Known(entries), ", "))
 	}
-	dest.Version = versionOfLive(found)
+	dest.Version = record.VersionOfLive(found)
 	return dest, dest.wasReady(false)
 }
 
 // hadTraffic tells whether a record says of a revision that it had the traffic.
 // What a rollback left need not have: that may be a candidate that never got ready.
-func hadTraffic(entries []Entry, revision string) bool {
-	return slices.ContainsFunc(entries, func(e Entry) bool {
-		return e.From.Revision == revision && !e.Rollback || e.To.Revision == revision && (e.Ended == Promoted || e.Rollback)
+func hadTraffic(entries []record.Entry, revision string) bool {
+	return slices.ContainsFunc(entries, func(e record.Entry) bool {
+		return e.From.Revision == revision && !e.Rollback || e.To.Revision == revision && (e.Ended == record.Promoted || e.Rollback)
 	})
-}
-
-func imagesOf(containers []corev1.Container) []string {
-	var images []string
-	for _, c := range containers {
-		images = append(images, c.Image)
-	}
-	return images
-}
-
-// known are the revisions of a record.
-func known(entries []Entry) []string {
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.To.Revision, e.From.Revision)
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // wasReady refuses a revision that is not known to have been ready. One of a
@@ -137,7 +119,7 @@ func (d destination) wasReady(ofCommit bool) error {
 // atCommit is what had the traffic in a commit, and had passed: not a candidate
 // that had a share of it, nor a template whose revision had none.
 func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	commit, err := at.Record.commit(p.To)
+	commit, err := commitNamed(at.Record, p.To)
 	if err != nil {
 		return destination{}, err
 	}
@@ -157,28 +139,13 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 	} else if revision != state.Revision() {
 		return p.revision(ctx, at, revision, split)
 	}
-	if err := at.Record.refuses(state.Record(), commit, revision); err != nil {
-		return destination{}, err
+	if at.Record.NeverPassed(state.Record()) {
+		return destination{}, badInput("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
+			commit, revision)
 	}
-	dest := p.allTo(ctx, at, versionOf(revision, state), "", split)
+	dest := p.allTo(ctx, at, record.VersionOf(revision, state), "", split)
 	dest.state = state
 	return dest, dest.wasReady(true)
-}
-
-// refuses is why a commit that gave a revision all traffic is nothing to roll back
-// to: the record says that its promotion never passed. Nil: it passed, or is older
-// than what the record has.
-func (r Record) refuses(then []byte, commit, revision string) error {
-	was, err := parseRecord(then)
-	if err != nil || was.Percent < 100 || was.rollsBack() || was.passed() {
-		return nil
-	}
-	i := slices.IndexFunc(r.entries(), func(e Entry) bool { return e.Promotion == was.Promotion })
-	if i < 0 || r.entries()[i].Ended == Promoted {
-		return nil
-	}
-	return badInput("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
-		commit, revision)
 }
 
 var (
@@ -186,24 +153,24 @@ var (
 	shortCommit = regexp.MustCompile(`^[0-9a-fA-F]{7,39}$`)
 )
 
-// commit is the full name of one that a user names: that, or the beginning of
+// commitNamed is the full name of one that a user names: that, or the beginning of
 // one that the record has.
-func (r Record) commit(name string) (string, error) {
+func commitNamed(r record.Record, name string) (string, error) {
 	if fullCommit.MatchString(name) {
 		return name, nil
 	}
-	for _, e := range r.entries() {
+	for _, e := range r.Entries() {
 		if shortCommit.MatchString(name) && strings.HasPrefix(e.Base, strings.ToLower(name)) {
 			return e.Base, nil
 		}
 	}
 	return "", badInput("to: %q: expected a revision of the record, which are %s, or a commit by its full name of 40 hexadecimal digits, as git rev-parse prints it",
-		name, strings.Join(known(r.entries()), ", "))
+		name, strings.Join(record.Known(r.Entries()), ", "))
 }
 
 // allTo is a version with all traffic, and the overlay of the commit that had
 // it, where there is one that can be read and shows it.
-func (p *part) allTo(ctx context.Context, at Situation, to Version, base string, split knative.Split) destination {
+func (p *part) allTo(ctx context.Context, at Situation, to record.Version, base string, split knative.Split) destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
 	dest := destination{Version: to, base: base, traffic: split.Targets(p.CandidateTag, false), service: at.Live, live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
 	if base != "" {

@@ -8,6 +8,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // TestRolledBack says of a rollback without a name for where to whether it only
@@ -28,21 +29,21 @@ func TestRolledBack(t *testing.T) {
 		down   bool
 		want   bool
 	}{
-		"a rollback that nobody has seen live":                   {step: stepRollback, want: true},
-		"one long ago":                                           {step: stepRollback, passed: now.Add(-time.Hour)},
-		"one just now, by somebody else":                         {step: stepRollback, passed: now.Add(-time.Minute), run: other, want: true},
-		"one just now, by a clock that is ahead":                 {step: stepRollback, passed: now.Add(time.Minute), run: other, want: true},
-		"our own, an attempt before":                             {step: stepRollback, passed: now.Add(-time.Hour), run: run, again: true, want: true},
-		"one whose revision is not Ready":                        {step: stepRollback, passed: now.Add(-time.Minute), down: true},
-		"one that nobody has seen live, with a revision that is": {step: stepRollback, down: true},
-		"a restore that is not live yet":                         {step: stepRestore, want: true},
-		"a restore that is live":                                 {step: stepRestore, live: live},
-		"our own restore":                                        {step: stepRestore, run: run, live: live, want: true},
-		"a restore that has passed":                              {step: stepRestore, passed: now, live: live},
+		"a rollback that nobody has seen live":                   {step: record.Rollback, want: true},
+		"one long ago":                                           {step: record.Rollback, passed: now.Add(-time.Hour)},
+		"one just now, by somebody else":                         {step: record.Rollback, passed: now.Add(-time.Minute), run: other, want: true},
+		"one just now, by a clock that is ahead":                 {step: record.Rollback, passed: now.Add(time.Minute), run: other, want: true},
+		"our own, an attempt before":                             {step: record.Rollback, passed: now.Add(-time.Hour), run: run, again: true, want: true},
+		"one whose revision is not Ready":                        {step: record.Rollback, passed: now.Add(-time.Minute), down: true},
+		"one that nobody has seen live, with a revision that is": {step: record.Rollback, down: true},
+		"a restore that is not live yet":                         {step: record.Restore, want: true},
+		"a restore that is live":                                 {step: record.Restore, live: live},
+		"our own restore":                                        {step: record.Restore, run: run, live: live, want: true},
+		"a restore that has passed":                              {step: record.Restore, passed: now, live: live},
 		"a promotion":                                            {step: "100"},
 	} {
 		at := Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
-		if test.step == stepRollback {
+		if test.step == record.Rollback {
 			at.Record = recordOf(test.step, "s-2", "s-1")
 		}
 		at.Record.Passed, at.Record.Run = test.passed, test.run

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // Situation is what a plan is made from: the overlay at the branch's tip and
@@ -20,7 +21,7 @@ type Situation struct {
 	Tree        fs.FS          // the files at the tip
 	Now         *knative.State // the overlay at the tip
 	Next        *knative.State // the same with the images set
-	Record      Record         // what the overlay says of the promotion before
+	Record      record.Record  // what the overlay says of the promotion before
 	Unreadable  error          // why Record could not be read
 	LatestReady string         // live revision that takes the traffic of `latest`; empty: none has been ready yet
 
@@ -49,24 +50,24 @@ func (at Situation) split(c Config) (knative.Split, error) {
 // version is a revision with its images: as it is live, as the record has them,
 // or as the overlay has them whose template it is. Where nothing tells, there are
 // none.
-func (at Situation) version(revision string) Version {
+func (at Situation) version(revision string) record.Version {
 	switch {
 	case revision == "":
-		return Version{}
+		return record.Version{}
 	case at.Old != nil && at.Old.Name == revision:
-		return versionOfLive(at.Old)
+		return record.VersionOfLive(at.Old)
 	}
-	for _, e := range at.Record.of(at.Target).entries() {
-		for _, v := range []Version{e.To, e.From} {
+	for _, e := range at.Record.Of(at.place()).Entries() {
+		for _, v := range []record.Version{e.To, e.From} {
 			if v.Revision == revision {
 				return v
 			}
 		}
 	}
 	if own := at.Now.Revision(); own == "" || own == revision {
-		return versionOf(revision, at.Now)
+		return record.VersionOf(revision, at.Now)
 	}
-	return Version{Revision: revision}
+	return record.Version{Revision: revision}
 }
 
 // routable is an overlay's traffic without the targets that were seen to keep
@@ -75,4 +76,17 @@ func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.Traf
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
 		return knative.Percent(t) == 0 && at.Unroutable[t.RevisionName] != ""
 	})
+}
+
+// ownCandidate refuses to move a candidate that no promotion put there, or that
+// somebody has moved since.
+func ownCandidate(at Situation, split knative.Split) error {
+	if !at.Record.Exists() {
+		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
+			split.Candidate, at.Now.Overlay)
+	}
+	if words := at.Record.Disagreement(at.place(), split); words != "" {
+		return record.Disagrees(at.Now, at.place(), at.Record, words, split)
+	}
+	return nil
 }

@@ -7,29 +7,8 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote/record"
 )
-
-// A Source is the environment whose images a promotion takes: the overlay that
-// `from` names, as it was then.
-type Source struct {
-	Overlay  string   `yaml:"overlay" json:"overlay"`
-	Commit   string   `yaml:"commit" json:"commit"`                 // the branch's tip that showed it
-	Revision string   `yaml:"revision" json:"revision"`             // that ran there
-	With     []Source `yaml:"with,omitempty" json:"with,omitempty"` // the others that `from` names, which ran the same images
-}
-
-// IsZero tells whether there is none.
-func (s Source) IsZero() bool { return s.Overlay == "" }
-
-// of is the source that has the overlay; the zero Source: none has.
-func (s Source) of(overlay string) Source {
-	for _, one := range append([]Source{s}, s.With...) {
-		if one.Overlay == overlay {
-			return one
-		}
-	}
-	return Source{}
-}
 
 // A NotYetError is a promotion that did not begin because the environment that
 // it takes its images from has not shown yet that they are good.
@@ -132,20 +111,20 @@ func (s sourceSight) unfinished(c Config) string {
 	if err != nil {
 		return err.Error()
 	}
-	r := s.Record.of(s.Target)
+	r := s.Record.Of(s.place())
 	switch {
-	case !r.exists():
+	case !r.Exists():
 		return "nothing was promoted there yet" + onBranch(s.Source.Branch) + ", so no record says that its gates have passed"
-	case r.rollsBack():
-		return "its last promotion was rolled back, to " + r.rolledBackTo()
+	case r.RollsBack():
+		return "its last promotion was rolled back, to " + r.RolledBackTo()
 	case r.Percent < 100:
 		return fmt.Sprintf("a promotion is under way there, %s has %d %% of the traffic", r.To.Revision, r.Percent)
-	case !r.passed():
+	case !r.HasPassed():
 		return fmt.Sprintf("the last gates of %s have not passed yet", r.To.Revision)
-	case r.disagreement(s.Target, split) != "":
-		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.disagreement(s.Target, split))
+	case r.Disagreement(s.place(), split) != "":
+		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.Disagreement(s.place(), split))
 	}
-	if made, known, err := s.Now.Made(r.To.Revision); err != nil || known && !made || !r.To.sameImages(s.Now) {
+	if made, known, err := s.Now.Made(r.To.Revision); err != nil || known && !made || !r.To.SameImages(s.Now) {
 		return fmt.Sprintf("its template was changed since %s was promoted", r.To.Revision)
 	}
 	return ""
@@ -178,7 +157,7 @@ func (s sourceSight) unchecked(checks []string) string {
 		case "":
 			return fmt.Sprintf("commit %.10s has no status %s", s.Record.Commit, name)
 		default:
-			return fmt.Sprintf("the status %s of commit %.10s is %s", name, s.Record.Commit, oneline.Of(state, wordLimit))
+			return fmt.Sprintf("the status %s of commit %.10s is %s", name, s.Record.Commit, oneline.Of(state, record.WordLimit))
 		}
 	}
 	return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 const stagingOverlay = "apps/product-import/overlays/staging"
@@ -43,9 +44,9 @@ func goodSource(t *testing.T) sourceSight {
 	target := ours()
 	target.Overlay = stagingOverlay
 	return sourceSight{
-		Situation: Situation{Target: target, Now: next, Record: Record{
-			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: someCommit,
-			To: versionOf(to, next), From: Version{Revision: "product-import-00001"},
+		Situation: Situation{Target: target, Now: next, Record: record.Record{
+			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: "74e5219b3179dd83185b313e8da45aa39506eafd",
+			To: record.VersionOf(to, next), From: record.Version{Revision: "product-import-00001"},
 		}},
 		apps:   []appSight{{argo.App{Name: "staging"}, argo.Verdict{State: argo.Live}, argo.Observed{Service: readySince(noon), Revision: running("sha256:" + zeros)}}},
 		states: map[string]string{"e2e": "success", "lint": "failure"},
@@ -83,9 +84,9 @@ func TestSourceMissing(t *testing.T) {
 			"a promotion is under way there, REVISION has 10 % of the traffic"},
 		"not passed": {func(_ *testing.T, s *sourceSight) { s.Record.Passed = time.Time{} },
 			"the last gates of REVISION have not passed yet"},
-		"restored": {func(_ *testing.T, s *sourceSight) { s.Record.Step, s.Record.Percent = stepRestore, 0 },
+		"restored": {func(_ *testing.T, s *sourceSight) { s.Record.Step, s.Record.Percent = record.Restore, 0 },
 			"its last promotion was rolled back, to product-import-00001"},
-		"rolled back": {func(_ *testing.T, s *sourceSight) { s.Record.Step = stepRollback },
+		"rolled back": {func(_ *testing.T, s *sourceSight) { s.Record.Step = record.Rollback },
 			"its last promotion was rolled back, to REVISION"},
 		"changed since": {func(t *testing.T, s *sourceSight) { s.Now = setTag(t, s.Now, "v2.1.0") },
 			"its template was changed since REVISION was promoted"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // TestAllMissing has what several sources lack: a line for each, and until when.
@@ -91,9 +92,9 @@ func shownImages(images []kustomize.Image) string {
 func TestTakesFrom(t *testing.T) {
 	t.Parallel()
 	state := base(t)
-	r := Record{
-		Promotion: "3f9c2d1e8a71", Step: "10", Percent: 10, To: versionOf("v2", state),
-		Source: Source{Overlay: "qa", With: []Source{{Overlay: "uat"}}},
+	r := record.Record{
+		Promotion: "3f9c2d1e8a71", Step: "10", Percent: 10, To: record.VersionOf("v2", state),
+		Source: record.Source{Overlay: "qa", With: []record.Source{{Overlay: "uat"}}},
 	}
 	for _, test := range []struct {
 		from []string
@@ -102,7 +103,7 @@ func TestTakesFrom(t *testing.T) {
 		{[]string{"qa", "uat"}, true}, {[]string{"uat", "qa"}, true}, {[]string{"uat"}, true},
 		{[]string{"qa", "uat", "dev"}, false}, {[]string{"dev"}, false},
 	} {
-		if got := r.takesFrom(test.from, state); got != test.want {
+		if got := r.TakesFrom(test.from, state); got != test.want {
 			t.Errorf("from %v: under way is %t, want %t", test.from, got, test.want)
 		}
 	}

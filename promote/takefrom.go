@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // sourcePoll is how often a source is looked at that is waited for.
@@ -36,7 +37,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
 	}
-	if r := p.at.Record.of(p.Target); r.takesFrom(p.From, p.at.Now) {
+	if r := p.at.Record.Of(p.place()); r.TakesFrom(p.From, p.at.Now) {
 		p.source = r.Source
 		p.journal.takes(p.source)
 		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
@@ -104,9 +105,9 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 
 // takes notes what the images are taken from: the sources as a commit shows them.
 func (p *part) takes(sights []sourceSight, commit string) {
-	p.source, p.sourceServices = Source{}, map[string]string{}
+	p.source, p.sourceServices = record.Source{}, map[string]string{}
 	for i, s := range sights {
-		one := Source{Overlay: s.Overlay, Commit: commit, Revision: s.Record.To.Revision}
+		one := record.Source{Overlay: s.Overlay, Commit: commit, Revision: s.Record.To.Revision}
 		if i == 0 {
 			p.source, p.code = one, s.Record.Code
 		} else {
@@ -121,9 +122,9 @@ func (p *part) takes(sights []sourceSight, commit string) {
 // notRolledBack keeps what was rolled back here from being promoted again by
 // itself, as by a workflow that runs every hour.
 func (p *part) notRolledBack() error {
-	r := p.at.Record.of(p.Target)
+	r := p.at.Record.Of(p.place())
 	next, err := p.at.Next.NextRevision()
-	if err != nil || !r.rollsBack() || next != r.rolledBackFrom() {
+	if err != nil || !r.RollsBack() || next != r.RolledBackFrom() {
 		return err
 	}
 	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, which is what runs there, was rolled back here last; to try it again give image, or promote something newer there", next)}
@@ -165,14 +166,14 @@ func (p *part) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	for _, overlay := range p.From {
-		if err := p.sourceStands(ctx, tip, p.source.of(overlay)); err != nil {
+		if err := p.sourceStands(ctx, tip, p.source.Of(overlay)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then Source) error {
+func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then record.Source) error {
 	source := p.sourceInfra(then.Overlay)
 	source.Service = p.sourceServices[then.Overlay]
 	at, err := source.situation(ctx, tip)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A Target is a Service that a run promotes: its overlay in the infra
@@ -14,6 +15,11 @@ type Target struct {
 	argo.Target
 	Environment string // label for people; usually the overlay folder's name
 	Overlay     string // folder of the kustomize overlay, slash-separated, relative to the repository
+}
+
+// place is where the target's record is.
+func (t Target) place() record.Place {
+	return record.Place{Repository: t.Source.RepoURL, Branch: t.Source.Branch, Overlay: t.Overlay}
 }
 
 // EnvironmentOf is the label of an overlay that nobody has given another one: the

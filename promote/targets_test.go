@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // sick is a cluster in which one overlay's new revision fails at a share of
@@ -138,7 +139,7 @@ func TestTargetsRollBackTogether(t *testing.T) {
 	t.Parallel()
 	results, commits := promoteTwo(t, 50)
 	for _, r := range results {
-		if r.Status != RolledBack || r.Steps[len(r.Steps)-1].Name != stepRestore {
+		if r.Status != RolledBack || r.Steps[len(r.Steps)-1].Name != record.Restore {
 			t.Errorf("%s ended %s with the steps %+v", r.Service, r.Status, r.Steps)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // telling is a cluster where a function says whether a commit is live.
@@ -246,12 +247,12 @@ func TestExcludedRevisions(t *testing.T) {
 	live.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "web-00001", Percent: new(int64(100))}}
 	none := func() (*servingv1.Revision, error) { return nil, argo.ErrNotFound }
 	for name, gone := range map[string]bool{"web-00001": false, "web-00000": true} {
-		dest := destination{Version: Version{Revision: name}, live: none, service: live}
+		dest := destination{Version: record.Version{Revision: name}, live: none, service: live}
 		if got := dest.readiness(); got.Gone != gone {
 			t.Errorf("%s: gone is %t, want %t", name, got.Gone, gone)
 		}
 	}
-	if got := (destination{Version: Version{Revision: "web-00001"}, live: none}).readiness(); !got.Gone {
+	if got := (destination{Version: record.Version{Revision: "web-00001"}, live: none}).readiness(); !got.Gone {
 		t.Error("without the live Service a revision that nobody knows is not gone")
 	}
 }

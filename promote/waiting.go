@@ -6,6 +6,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A Candidate is one of a pull request that waits for a promotion.
@@ -26,7 +27,7 @@ func Waiting(source argo.Source, before, after gitops.Snapshot) ([]Candidate, er
 	for _, file := range changed {
 		t := targetOf(source, path.Dir(file), knative.OwnedBy(file))
 		r := recordAt(after, t)
-		if r.Pull > 0 && !r.passed() && !r.rollsBack() && r.Promotion != recordAt(before, t).Promotion {
+		if r.Pull > 0 && !r.HasPassed() && !r.RollsBack() && r.Promotion != recordAt(before, t).Promotion {
 			all = append(all, Candidate{t.Overlay, t.Service, t.Environment})
 		}
 	}
@@ -35,14 +36,14 @@ func Waiting(source argo.Source, before, after gitops.Snapshot) ([]Candidate, er
 
 // recordAt is the record of an overlay; the zero Record where it has none that can be
 // read.
-func recordAt(at gitops.Snapshot, t Target) Record {
+func recordAt(at gitops.Snapshot, t Target) record.Record {
 	text, err := knative.ReadRecord(at.Tree, t.Overlay, t.Service)
 	if err != nil {
-		return Record{}
+		return record.Record{}
 	}
-	r, err := parseRecord(text)
+	r, err := record.Parse(text)
 	if err != nil {
-		return Record{}
+		return record.Record{}
 	}
-	return r.of(t)
+	return r.Of(t.place())
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // by is who started a promotion, and who has approved of it.
-func by(e promote.Entry) string {
+func by(e record.Entry) string {
 	if e.Approved == "" {
 		return e.Actor
 	}
@@ -62,16 +63,16 @@ func table(past promote.Past) (string, error) {
 
 // howEnded says how an entry ended: a rollback leads to its revision, and a promotion
 // that was rolled back came from there.
-func howEnded(entries []promote.Entry, i int) string {
+func howEnded(entries []record.Entry, i int) string {
 	e := entries[i]
 	switch {
 	case e.Rollback:
 		return "rollback to it"
-	case e.Ended == promote.RolledBack:
+	case e.Ended == record.RolledBack:
 		return fmt.Sprintf("rolled-back from %d %%", e.Reached)
-	case i > 0 && entries[i-1].Rollback && entries[i-1].From.Revision == e.To.Revision && e.Ended == promote.Superseded:
+	case i > 0 && entries[i-1].Rollback && entries[i-1].From.Revision == e.To.Revision && e.Ended == record.Superseded:
 		return fmt.Sprintf("rolled-back by hand from %d %%", e.Reached)
-	case e.Ended == promote.Promoted:
+	case e.Ended == record.Promoted:
 		return string(e.Ended)
 	}
 	return fmt.Sprintf("%s at %d %%", cmp.Or(string(e.Ended), "under way"), e.Reached)
@@ -79,19 +80,19 @@ func howEnded(entries []promote.Entry, i int) string {
 
 // A listedEntry is an entry of a history for programs.
 type listedEntry struct {
-	Started  time.Time      `json:"started"`
-	Ended    promote.Status `json:"ended,omitempty"`
-	Rollback bool           `json:"rollback"`
-	Reached  int            `json:"reached"`
-	Passed   *time.Time     `json:"passed,omitempty"`
-	Gate     string         `json:"gate,omitempty"`
-	To       any            `json:"to"`
-	From     any            `json:"from"`
-	Base     string         `json:"base,omitempty"`
-	Run      string         `json:"run,omitempty"`
-	Actor    string         `json:"actor,omitempty"`
-	Approved string         `json:"approved,omitempty"`
-	Code     string         `json:"code,omitempty"`
+	Started  time.Time  `json:"started"`
+	Ended    record.End `json:"ended,omitempty"`
+	Rollback bool       `json:"rollback"`
+	Reached  int        `json:"reached"`
+	Passed   *time.Time `json:"passed,omitempty"`
+	Gate     string     `json:"gate,omitempty"`
+	To       any        `json:"to"`
+	From     any        `json:"from"`
+	Base     string     `json:"base,omitempty"`
+	Run      string     `json:"run,omitempty"`
+	Actor    string     `json:"actor,omitempty"`
+	Approved string     `json:"approved,omitempty"`
+	Code     string     `json:"code,omitempty"`
 }
 
 // listed is a history for programs. An entry that is under way has not ended.

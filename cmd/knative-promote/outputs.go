@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // An outputRow is one output of the action: its row is its only declaration.
@@ -73,7 +74,7 @@ func candidatesText(r promote.Result) string {
 }
 
 // jsonUnlessZero is the source in JSON, and empty for none.
-func jsonUnlessZero(source promote.Source) string {
+func jsonUnlessZero(source record.Source) string {
 	if source.IsZero() {
 		return ""
 	}

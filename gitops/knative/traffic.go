@@ -148,6 +148,14 @@ func Shares(traffic []servingv1.TrafficTarget) map[string]int {
 	return shares
 }
 
+// OrLatest names a revision for people: one without a name is whatever is newest.
+func OrLatest(revision string) string {
+	if revision == "" {
+		return "the latest revision"
+	}
+	return revision
+}
+
 // Describe writes traffic for people, such as
 // `90 % a-1, 10 % a-2 (candidate)`.
 func Describe(traffic []servingv1.TrafficTarget) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/prometheus"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -107,7 +108,7 @@ func (s *Settings) complete(w console.Workflow) {
 	s.Promote.Guards.Check = CheckValue
 	s.Promote.Targets = []promote.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor = w.RunURL, w.RunAgain, w.Actor
-	s.Promote.Code = promote.Code{Commit: w.Code(), At: w.Committed}
+	s.Promote.Code = record.Code{Commit: w.Code(), At: w.Committed}
 }
 
 // Reviewed says whether commits come by pull requests.

@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func withUnknown(text string) string {
 // byte, with what they are of.
 func TestUnknownKeys(t *testing.T) {
 	t.Parallel()
-	r, err := parseRecord([]byte(withUnknown(string(encoded(t, someRecord())))))
+	r, err := Parse([]byte(withUnknown(string(encoded(t, someRecord())))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,20 +37,20 @@ func TestUnknownKeys(t *testing.T) {
 		t.Fatalf("read (-want +got):\n%s", diff)
 	}
 	text := string(encoded(t, r))
-	if again, err := parseRecord([]byte(text)); err != nil || !cmp.Equal(want, again) {
+	if again, err := Parse([]byte(text)); err != nil || !cmp.Equal(want, again) {
 		t.Errorf("written and read again: %v\n%s", err, cmp.Diff(want, again))
 	}
 	if !strings.Contains(text, "\ncut: true\n"+ofRecord+"past:\n") || !strings.Contains(text, "\n    zone:   eu # there\n") || !strings.Contains(text, "\n    note: |-\n      of\n\n      old\nchecksum: ") {
 		t.Errorf("written as\n%s", text)
 	}
-	next := Record{Promotion: "3f9c2d1e8a72", Step: "candidate", To: Version{Revision: "web-5d1c2b0f"}}.follow(r)
+	next := Record{Promotion: "3f9c2d1e8a72", Step: "candidate", To: Version{Revision: "web-5d1c2b0f"}}.Follow(r)
 	if next.Unknown != "" || next.Past[0].Unknown != ofRecord {
 		t.Errorf("the next promotion has %q, and what it follows %q: they are of the one that they were written for", next.Unknown, next.Past[0].Unknown)
 	}
-	if again, err := parseRecord(encoded(t, next)); err != nil || again.Past[0].Unknown != ofRecord || again.Past[1].Unknown != "zone:   eu # there\n" {
+	if again, err := Parse(encoded(t, next)); err != nil || again.Past[0].Unknown != ofRecord || again.Past[1].Unknown != "zone:   eu # there\n" {
 		t.Errorf("the next promotion is read as %+v, %v", again, err)
 	}
-	if further := (Record{Promotion: "3f9c2d1e8a71"}).continues(r); further.Unknown != ofRecord {
+	if further := (Record{Promotion: "3f9c2d1e8a71"}).Continues(r); further.Unknown != ofRecord {
 		t.Errorf("a further step has %q", further.Unknown)
 	}
 }
@@ -61,11 +61,11 @@ func TestUnknownKeysInOneLine(t *testing.T) {
 	r := someRecord()
 	r.Past = nil
 	text := strings.Replace(string(encoded(t, r)), "checksum: ", "past:\n  - {zone: 'eu', promotion: 8a71e0c43f9c, ended: promoted, reached: 100, to: {revision: web-1, digest: x}, started: 2026-11-22T09:00:00Z}\nchecksum: ", 1)
-	read, err := parseRecord([]byte(sealed(text)))
+	read, err := Parse([]byte(sealed(text)))
 	if err != nil || read.Past[0].Unknown != "zone: 'eu'\n" || read.Past[0].To.Revision != "web-1" {
 		t.Fatalf("%+v, %v", read.Past, err)
 	}
-	if again, err := parseRecord(encoded(t, read)); err != nil || !cmp.Equal(read, again) {
+	if again, err := Parse(encoded(t, read)); err != nil || !cmp.Equal(read, again) {
 		t.Errorf("written and read again: %v\n%s", err, cmp.Diff(read, again))
 	}
 }
@@ -79,7 +79,7 @@ func TestRecordLines(t *testing.T) {
 	r.Run = "https://github.example.com/acme-engineering/product-import-service/actions/runs/12345678901234567890"
 	r.Source.With = []Source{r.Source, r.Source}
 	for range 12 {
-		r = r.follow(r)
+		r = r.Follow(r)
 	}
 	text := string(encoded(t, r))
 	for line := range strings.Lines(text) {
@@ -87,7 +87,7 @@ func TestRecordLines(t *testing.T) {
 			t.Errorf("%d characters: %s", len("# "+line), line)
 		}
 	}
-	if again, err := parseRecord([]byte(text)); err != nil || !cmp.Equal(r, again) {
+	if again, err := Parse([]byte(text)); err != nil || !cmp.Equal(r, again) {
 		t.Errorf("read again: %v\n%s", err, cmp.Diff(r, again))
 	}
 }
@@ -96,14 +96,14 @@ func TestRecordLines(t *testing.T) {
 // as it stands in a file, and it has a row for each key.
 func TestRecordDocument(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/record.md")
+	page, err := os.ReadFile("../../docs/record.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, example, _ := strings.Cut(string(page), "# Written by knative-promote: the revision's name and the traffic.\n")
 	example, _, _ = strings.Cut(example, "apiVersion: ")
 	example = strings.ReplaceAll("\n"+example, "\n# ", "\n")[1:]
-	r, err := parseRecord([]byte(example))
+	r, err := Parse([]byte(example))
 	if err != nil {
 		t.Fatalf("the example: %v: expected %s", err, sealed(example)[strings.LastIndex(sealed(example), "checksum: "):])
 	}
@@ -133,7 +133,7 @@ func TestRecordDocument(t *testing.T) {
 // FuzzRecord reads anything, and what it takes it writes so that the same is read
 // again, with the keys that it does not know.
 func FuzzRecord(f *testing.F) {
-	text, err := someRecord().encode()
+	text, err := someRecord().Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -152,19 +152,19 @@ func FuzzRecord(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		text = []byte(sealed(string(text)))
-		r, err := parseRecord(text)
+		r, err := Parse(text)
 		if err != nil {
 			return
 		}
-		out, err := r.encode()
+		out, err := r.Encode()
 		if err != nil {
 			return // too long with all its lines
 		}
-		again, err := parseRecord(out)
+		again, err := Parse(out)
 		if err != nil {
 			t.Fatalf("%q is read, and written as %q, which is not: %v", text, out, err)
 		}
-		if twice, err := again.encode(); err != nil || !bytes.Equal(twice, out) {
+		if twice, err := again.Encode(); err != nil || !bytes.Equal(twice, out) {
 			t.Errorf("%q is written as %q, and then as %q, %v", text, out, twice, err)
 		}
 		if again.Unknown != r.Unknown {

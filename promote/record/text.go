@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// encode is the record as text, the oldest entries left out where it would be
+// Encode is the record as text, the oldest entries left out where it would be
 // too long.
-func (r Record) encode() ([]byte, error) {
-	if !r.exists() {
+func (r Record) Encode() ([]byte, error) {
+	if !r.Exists() {
 		return nil, nil
 	}
-	r.Format = recordFormat
+	r.Format = formatNumber
 	r.Passed, r.Gate, r.Started = second(r.Passed), word(r.Gate), second(r.Started)
 	r.Run, r.Actor, r.Approved, r.Code = word(r.Run), word(r.Actor), word(r.Approved), r.Code.short()
 	for {
@@ -26,11 +26,11 @@ func (r Record) encode() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("writing the record: %w", err)
 		}
-		if len(text) <= recordLimit {
+		if len(text) <= limit {
 			return text, r.check()
 		}
 		if len(r.Past) == 0 {
-			return nil, fmt.Errorf("writing the record: the names of the images are too long for it: it would have %d bytes, and may have %d", len(text), recordLimit)
+			return nil, fmt.Errorf("writing the record: the names of the images are too long for it: it would have %d bytes, and may have %d", len(text), limit)
 		}
 		r = r.keep(len(r.Past) - 1)
 	}
@@ -82,26 +82,26 @@ func word(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
 		return r == ' ' || !strconv.IsPrint(r)
 	}), " ")
-	for len(text) > wordLimit {
-		text = strings.ToValidUTF8(text[:wordLimit], "")
+	for len(text) > WordLimit {
+		text = strings.ToValidUTF8(text[:WordLimit], "")
 	}
 	return text
 }
 
 var formatLine = regexp.MustCompile(`(?m)^record: ([0-9]{1,9})$`)
 
-// parseRecord reads a record. Keys that only another version knows are kept as they
+// Parse reads a record. Keys that only another version knows are kept as they
 // stand: no rollback may end because somebody has tried a newer version. What is not
 // to be read like this has another number.
-func parseRecord(text []byte) (Record, error) {
+func Parse(text []byte) (Record, error) {
 	if len(text) == 0 {
 		return Record{}, nil
 	}
-	if len(text) > recordLimit {
-		return Record{}, fmt.Errorf("it has %d bytes, and may have %d", len(text), recordLimit)
+	if len(text) > limit {
+		return Record{}, fmt.Errorf("it has %d bytes, and may have %d", len(text), limit)
 	}
-	if format := formatLine.FindSubmatch(text); format != nil && string(format[1]) != strconv.Itoa(recordFormat) {
-		return Record{}, fmt.Errorf("its format is %s, and this version reads %d", format[1], recordFormat)
+	if format := formatLine.FindSubmatch(text); format != nil && string(format[1]) != strconv.Itoa(formatNumber) {
+		return Record{}, fmt.Errorf("its format is %s, and this version reads %d", format[1], formatNumber)
 	}
 	end := bytes.LastIndex(text, []byte("\n"+checksumKey)) + 1
 	if end == 0 {
@@ -130,13 +130,13 @@ var (
 // check says what of a record cannot be.
 func (r Record) check() error {
 	switch {
-	case r.Format != recordFormat:
-		return fmt.Errorf("its format is %d, and this version reads %d", r.Format, recordFormat)
+	case r.Format != formatNumber:
+		return fmt.Errorf("its format is %d, and this version reads %d", r.Format, formatNumber)
 	case !recordID.MatchString(r.Promotion):
 		return fmt.Errorf("promotion: %q is no id", r.Promotion)
 	case !oneRecord.MatchString(r.Step):
 		return fmt.Errorf("step: %q is no step", r.Step)
-	case r.Percent != shareOf(r.Step):
+	case r.Percent != ShareOf(r.Step):
 		return fmt.Errorf("percent: %d does not belong to step %s", r.Percent, r.Step)
 	case r.Reached < r.Percent || r.Reached > 100:
 		return fmt.Errorf("reached: %d is no highest share of step %s", r.Reached, r.Step)

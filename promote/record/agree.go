@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"fmt"
@@ -6,14 +6,14 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// disagreement says in words what the traffic of the overlay shows otherwise
+// Disagreement says in words what the traffic of the overlay shows otherwise
 // than the record; empty where they agree.
-func (r Record) disagreement(target Target, split knative.Split) string {
+func (r Record) Disagreement(place Place, split knative.Split) string {
 	want := knative.Split{Stable: r.From.Revision, Candidate: r.To.Revision, Percent: r.Percent}
-	switch elsewhere := r.elsewhere(target); {
+	switch elsewhere := r.elsewhere(place); {
 	case elsewhere != "":
 		return "is of " + elsewhere
-	case r.Step == stepRestore:
+	case r.Step == Restore:
 		want.Candidate = ""
 	case r.Percent == 100:
 		want = knative.Split{Stable: r.To.Revision}
@@ -21,7 +21,7 @@ func (r Record) disagreement(target Target, split knative.Split) string {
 	if split.Stable == want.Stable && split.Candidate == want.Candidate && split.Percent == want.Percent {
 		return ""
 	}
-	return fmt.Sprintf("says that %s has %s", orLatest(want.Stable), shares(want))
+	return fmt.Sprintf("says that %s has %s", knative.OrLatest(want.Stable), shares(want))
 }
 
 // shares are the percentages of a split in words.
@@ -32,30 +32,17 @@ func shares(split knative.Split) string {
 	return fmt.Sprintf("%d %% of the traffic, and %s as candidate %d %%", 100-split.Percent, split.Candidate, split.Percent)
 }
 
-// ownCandidate refuses to move a candidate that no promotion put there, or that
-// somebody has moved since.
-func ownCandidate(at Situation, split knative.Split) error {
-	if !at.Record.exists() {
-		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
-			split.Candidate, at.Now.Overlay)
-	}
-	if words := at.Record.disagreement(at.Target, split); words != "" {
-		return disagrees(at.Now, at.Target, at.Record, words, split)
-	}
-	return nil
-}
-
-// disagrees is the error of a record that the traffic beside it contradicts.
-func disagrees(state *knative.State, target Target, record Record, words string, split knative.Split) error {
-	if record.elsewhere(target) != "" {
+// Disagrees is the error of a record that the traffic beside it contradicts.
+func Disagrees(state *knative.State, place Place, record Record, words string, split knative.Split) error {
+	if record.elsewhere(place) != "" {
 		return fmt.Errorf("the record in %s %s; it came here with a copy, a merge or a move: take the record out of it (the comment lines below # Written by knative-promote)", state.RecordFile(), words)
 	}
 	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below # Written by knative-promote)",
-		state.RecordFile(), words, orLatest(split.Stable), shares(split))
+		state.RecordFile(), words, knative.OrLatest(split.Stable), shares(split))
 }
 
-// unreadable is the error of a record that is not one.
-func unreadable(state *knative.State, cause error) error {
+// Unreadable is the error of a record that is not one.
+func Unreadable(state *knative.State, cause error) error {
 	return fmt.Errorf("the record in %s cannot be read: %w: put the file back as a commit before has it, or take the record out of it (the comment lines below # Written by knative-promote), which forgets what was promoted before",
 		state.RecordFile(), cause)
 }

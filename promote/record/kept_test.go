@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func (w *pastWorld) promote() {
 		to = fmt.Sprintf("new%d", w.next)
 	}
 	if to != w.at {
-		w.add(Entry{Ended: []Status{Promoted, Promoted, Promoted, Promoted, RolledBack}[w.IntN(5)]}, to)
+		w.add(Entry{Ended: []End{Promoted, Promoted, Promoted, Promoted, RolledBack}[w.IntN(5)]}, to)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestLastToOfWhatIsKept(t *testing.T) {
 				}
 				w.rollBack(got.From.Revision)
 			default:
-				if names := known(entries); len(names) > 0 {
+				if names := Known(entries); len(names) > 0 {
 					w.rollBack(names[w.IntN(len(names))])
 				}
 			}

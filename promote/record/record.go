@@ -1,10 +1,13 @@
-package promote
+// Package record reads and writes what an overlay's own file says of its promotions,
+// in comments: how far the newest has come, what came before it, and so what may be
+// rolled back to. It is pure: values in, values out.
+package record
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
@@ -55,94 +58,92 @@ type Code struct {
 	At     time.Time `yaml:"code-at,omitempty"` // when it was committed; zero: not known
 }
 
-// versionOf is a revision of an overlay's template as it stands.
-func versionOf(revision string, state *knative.State) Version {
+// VersionOf is a revision of an overlay's template as it stands.
+func VersionOf(revision string, state *knative.State) Version {
 	return Version{Revision: revision, Images: state.Images(), InitImages: state.InitImages()}
 }
 
-// versionOfLive is a live revision with the images that it runs.
-func versionOfLive(found *servingv1.Revision) Version {
+// VersionOfLive is a live revision with the images that it runs.
+func VersionOfLive(found *servingv1.Revision) Version {
 	return Version{Revision: found.Name, Images: imagesOf(found.Spec.Containers), InitImages: imagesOf(found.Spec.InitContainers)}
 }
 
-// sameImages tells whether an overlay runs the images.
-func (v Version) sameImages(state *knative.State) bool {
+// SameImages tells whether an overlay runs the images.
+func (v Version) SameImages(state *knative.State) bool {
 	return slices.Equal(v.Images, state.Images()) && slices.Equal(v.InitImages, state.InitImages())
 }
 
 // The bounds of a record.
 const (
-	recordFormat = 1
-	recordLimit  = 32 << 10 // bytes
+	formatNumber = 1
+	limit        = 32 << 10 // bytes
 	pastLimit    = 10       // entries
-	wordLimit    = 512      // bytes of a value that is for people
+	WordLimit    = 512      // bytes of a value that is for people
 )
 
 // IsZero tells whether there is no version.
 func (v Version) IsZero() bool { return v.Revision == "" }
 
-// exists tells whether there is a record.
-func (r Record) exists() bool { return r.Promotion != "" }
+// Exists tells whether there is a record.
+func (r Record) Exists() bool { return r.Promotion != "" }
 
-// passed tells whether the gates of the recorded step have passed.
-func (r Record) passed() bool { return !r.Passed.IsZero() }
+// HasPassed tells whether the gates of the recorded step have passed.
+func (r Record) HasPassed() bool { return !r.Passed.IsZero() }
 
-// is tells whether the record is of this step of this promotion.
-func (r Record) is(promotion, step string) bool { return r.Promotion == promotion && r.Step == step }
+// Is tells whether the record is of this step of this promotion.
+func (r Record) Is(promotion, step string) bool { return r.Promotion == promotion && r.Step == step }
 
-// rollsBack tells whether the recorded step rolled back.
-func (r Record) rollsBack() bool { return rollsBack(r.Step) }
+// RollsBack tells whether the recorded step rolled back.
+func (r Record) RollsBack() bool { return RollsBack(r.Step) }
 
-// takesFrom tells whether a promotion of the images of other environments is under
+// TakesFrom tells whether a promotion of the images of other environments is under
 // way, and an overlay still has those: what a person has set since never ran there.
-func (r Record) takesFrom(sources []string, now *knative.State) bool {
-	underWay := !r.rollsBack() && !(r.Percent == 100 && r.passed())
-	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return r.Source.of(overlay).IsZero() })
-	return underWay && !elsewhere && r.To.sameImages(now)
+func (r Record) TakesFrom(sources []string, now *knative.State) bool {
+	underWay := !r.RollsBack() && !(r.Percent == 100 && r.HasPassed())
+	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return r.Source.Of(overlay).IsZero() })
+	return underWay && !elsewhere && r.To.SameImages(now)
 }
 
-// rolledBackTo is the revision that has the traffic after the recorded step, which
+// RolledBackTo is the revision that has the traffic after the recorded step, which
 // rolled back: a restore gives it to what had it before.
-func (r Record) rolledBackTo() string {
-	if r.Step == stepRestore {
+func (r Record) RolledBackTo() string {
+	if r.Step == Restore {
 		return r.From.Revision
 	}
 	return r.To.Revision
 }
 
-// rolledBackFrom is the revision that had the traffic before the recorded step,
+// RolledBackFrom is the revision that had the traffic before the recorded step,
 // which rolled back.
-func (r Record) rolledBackFrom() string {
-	if r.Step == stepRestore {
+func (r Record) RolledBackFrom() string {
+	if r.Step == Restore {
 		return r.To.Revision
 	}
 	return r.From.Revision
 }
 
-// writtenAs is the record as if it had been written when another one of the same
+// WrittenAs is the record as if it had been written when another one of the same
 // overlay was, and by the same run.
-func (r Record) writtenAs(has Record) Record {
+func (r Record) WrittenAs(has Record) Record {
 	r.Repository = has.Repository // which has several ways to be written
 	r.Started, r.Run, r.Actor, r.Approved, r.Code = has.Started, has.Run, has.Actor, has.Approved, has.Code
 	return r
 }
 
-// stepOf is a step's name in the record, by the share of the new revision.
-func stepOf(percent int) string {
-	if percent == 0 {
-		return "candidate"
+func imagesOf(containers []corev1.Container) []string {
+	var images []string
+	for _, c := range containers {
+		images = append(images, c.Image)
 	}
-	return strconv.Itoa(percent)
+	return images
 }
 
-// shareOf is the share of the traffic that To has after a step.
-func shareOf(step string) int {
-	switch step {
-	case "candidate", stepRestore:
-		return 0
-	case stepRollback:
-		return 100
+// TemplateStays tells whether the overlay still has the template that was to be
+// rolled back, because only the traffic could be.
+func (r Record) TemplateStays(state *knative.State) bool {
+	away := r.From
+	if r.Step == Restore {
+		away = r.To
 	}
-	percent, _ := strconv.Atoi(step)
-	return percent
+	return state.Revision() == away.Revision
 }

@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"strings"
@@ -44,7 +44,7 @@ func TestLastTo(t *testing.T) {
 			entries = append([]Entry{e}, entries...)
 		}
 		got := ""
-		if versions, _ := earlier(entries, false, test.at); len(versions) > 0 {
+		if versions, _ := Earlier(entries, false, test.at); len(versions) > 0 {
 			got = versions[0].From.Revision
 		}
 		if got != test.want {

@@ -1,11 +1,11 @@
-package promote
+package record
 
 import "slices"
 
-// earlier are the versions that had all traffic before a revision, newest first,
+// Earlier are the versions that had all traffic before a revision, newest first,
 // each once, with the commit that has the overlay of each as base. What came to
 // 100 % and never passed is not among them.
-func earlier(entries []Entry, cut bool, revision string) (all []Entry, sure bool) {
+func Earlier(entries []Entry, cut bool, revision string) (all []Entry, sure bool) {
 	seen := map[string]bool{revision: true}
 	left, sure := leadingTo(entries, cut, revision)
 	for len(left) > 0 {
@@ -77,4 +77,19 @@ func upTo(standing []Entry, revision string) []Entry {
 		standing = standing[:len(standing)-1]
 	}
 	return standing
+}
+
+// RestoredBy is what a promotion is rolled back to that began from is. Where what it
+// began from had come to 100 % itself and had never passed, it is what was there before.
+func (r Record) RestoredBy(promotion string, is Entry) Entry {
+	entries := r.Entries()
+	if r.Promotion == promotion {
+		entries = r.Past
+	}
+	if left := upTo(standing(entries, r.Cut), is.From.Revision); len(left) > 0 && left[len(left)-1].Ended != Promoted {
+		if good, _ := Earlier(entries, r.Cut, is.From.Revision); len(good) > 0 {
+			return good[0]
+		}
+	}
+	return is
 }

@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"bytes"
@@ -9,17 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
 const someCommit = "74e5219b3179dd83185b313e8da45aa39506eafd"
 
 // somePlace is where someRecord was written.
-var somePlace = Target{
-	Target:  argo.Target{Service: "web", Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}},
-	Overlay: "apps/web/overlays/production",
-}
+var somePlace = Place{Repository: "https://github.com/acme/infra.git", Branch: "main", Overlay: "apps/web/overlays/production"}
 
 // someRecord is a record with all that there can be.
 func someRecord() Record {
@@ -47,7 +43,7 @@ func sealed(text string) string {
 
 func encoded(t *testing.T, r Record) []byte {
 	t.Helper()
-	text, err := r.encode()
+	text, err := r.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +101,7 @@ checksum: `
 	if diff := cmp.Diff(want, got[:strings.LastIndex(got, ": ")+2]); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-	again, err := parseRecord([]byte(got))
+	again, err := Parse([]byte(got))
 	if diff := cmp.Diff(someRecord(), again); err != nil || diff != "" {
 		t.Errorf("read again: %v (-want +got):\n%s", err, diff)
 	}
@@ -134,7 +130,7 @@ func TestRecordRefused(t *testing.T) {
 		"newer":         {strings.Replace(text, "record: 1", "record: 2", 1), "its format is 2, and this version reads 1"},
 		"newer alone":   {"record: 3\nsomething else\n", "its format is 3, and this version reads 1"},
 		"something":     {"Ask Ada before you touch this.\n", "its end is missing"},
-		"too long":      {strings.Repeat("# x\n", recordLimit), fmt.Sprintf("it has %d bytes, and may have %d", 4*recordLimit, recordLimit)},
+		"too long":      {strings.Repeat("# x\n", limit), fmt.Sprintf("it has %d bytes, and may have %d", 4*limit, limit)},
 		"share":         {with("percent: 10", "percent: 11"), "percent: 11 does not belong to step 10"},
 		"reached":       {with("reached: 10", "reached: 5"), "reached: 5 is no highest share of step 10"},
 		"tag":           {with("tag: candidate", "tag: x y"), `tag: "x y" is no tag`},
@@ -149,7 +145,7 @@ func TestRecordRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := parseRecord([]byte(test.text))
+			_, err := Parse([]byte(test.text))
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got error %v, want %s", err, test.want)
 			}
@@ -163,7 +159,7 @@ func TestRecordIsBounded(t *testing.T) {
 	t.Parallel()
 	r := someRecord()
 	for range 30 {
-		r = r.follow(r)
+		r = r.Follow(r)
 	}
 	if len(r.Past) != pastLimit {
 		t.Errorf("%d entries, want %d", len(r.Past), pastLimit)
@@ -173,14 +169,14 @@ func TestRecordIsBounded(t *testing.T) {
 		r.Past[i].To.Images = []string{long, long, long, long, long, long}
 	}
 	text := encoded(t, r)
-	read, err := parseRecord(text)
-	if err != nil || len(text) > recordLimit || len(read.Past) != 4 || !cmp.Equal(read.Past, r.Past[:4]) || !read.Cut {
-		t.Errorf("%d bytes with %d entries, %v: want the newest that fit into %d bytes", len(text), len(read.Past), err, recordLimit)
+	read, err := Parse(text)
+	if err != nil || len(text) > limit || len(read.Past) != 4 || !cmp.Equal(read.Past, r.Past[:4]) || !read.Cut {
+		t.Errorf("%d bytes with %d entries, %v: want the newest that fit into %d bytes", len(text), len(read.Past), err, limit)
 	}
 	for range 40 {
 		r.To.Images = append(r.To.Images, long)
 	}
-	if _, err := r.encode(); err == nil || !strings.Contains(err.Error(), "the names of the images are too long for it") {
+	if _, err := r.Encode(); err == nil || !strings.Contains(err.Error(), "the names of the images are too long for it") {
 		t.Errorf("got error %v for images that are too long", err)
 	}
 }
@@ -191,19 +187,19 @@ func TestRecordOfHostileText(t *testing.T) {
 	for _, text := range []string{"a\nspec: {}", "a\r\nb", "a\u2028b", "a\u0085b", "a\x00b", "\xff\xfe", "# x", "'\"", "{", strings.Repeat("é", 600), "  ", "&a *b"} {
 		r := someRecord()
 		r.Actor, r.Run, r.Gate, r.Code.Commit = text, text, text, text
-		out, err := r.encode()
+		out, err := r.Encode()
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		read, err := parseRecord(out)
-		if err != nil || strings.ContainsAny(read.Actor, "\n\r\u0085\u2028") || len(read.Actor) > wordLimit {
+		read, err := Parse(out)
+		if err != nil || strings.ContainsAny(read.Actor, "\n\r\u0085\u2028") || len(read.Actor) > WordLimit {
 			t.Errorf("%q is read again as %q, %v", text, read.Actor, err)
 		}
 	}
 	r := someRecord()
 	r.To.Images = []string{"a\nb\u2028c"}
-	if out, err := r.encode(); err == nil && bytes.Count(out, []byte("\n")) != bytes.Count(encoded(t, someRecord()), []byte("\n")) {
+	if out, err := r.Encode(); err == nil && bytes.Count(out, []byte("\n")) != bytes.Count(encoded(t, someRecord()), []byte("\n")) {
 		t.Errorf("an image with line breaks makes more lines:\n%s", out)
 	}
 }
@@ -228,8 +224,8 @@ func TestRecordDisagreement(t *testing.T) {
 		{"rollback", knative.Split{Stable: next, Candidate: old}, "says that web-3f9c2d1e has all traffic"},
 	} {
 		r := someRecord()
-		r.Step, r.Percent = test.step, shareOf(test.step)
-		if got := r.disagreement(somePlace, test.split); got != test.want {
+		r.Step, r.Percent = test.step, ShareOf(test.step)
+		if got := r.Disagreement(somePlace, test.split); got != test.want {
 			t.Errorf("%s beside %+v: %q, want %q", test.step, test.split, got, test.want)
 		}
 	}
@@ -249,36 +245,13 @@ func TestRecordElsewhere(t *testing.T) {
 		{"https://x:y@example.com/acme/infra", "main", somePlace.Overlay, "is of the repository https://github.com/acme/infra.git, and this is https://example.com/acme/infra"},
 		{"", "main", somePlace.Overlay, "is of the repository https://github.com/acme/infra.git, and this is (none)"},
 	} {
-		here := somePlace
-		here.Overlay, here.Source.RepoURL, here.Source.Branch = test.overlay, test.repository, test.branch
+		here := Place{test.repository, test.branch, test.overlay}
 		r := someRecord()
-		if got := r.disagreement(here, knative.Split{Stable: "web-8a71e0c4", Candidate: "web-3f9c2d1e", Percent: 10}); got != test.want {
+		if got := r.Disagreement(here, knative.Split{Stable: "web-8a71e0c4", Candidate: "web-3f9c2d1e", Percent: 10}); got != test.want {
 			t.Errorf("in %+v: %q, want %q", test, got, test.want)
 		}
-		if got := r.of(here).exists(); got != (test.want == "") {
+		if got := r.Of(here).Exists(); got != (test.want == "") {
 			t.Errorf("in %+v the record is of there: %t", test, got)
-		}
-	}
-}
-
-func TestNewerRun(t *testing.T) {
-	t.Parallel()
-	const server = "https://github.com/acme/"
-	for _, test := range []struct {
-		run, than string
-		want      bool
-	}{
-		{server + "web/actions/runs/10", server + "web/actions/runs/9", true},
-		{server + "infra/actions/runs/10", server + "web/actions/runs/9", true},
-		{server + "web/actions/runs/9", server + "web/actions/runs/10", false},
-		{server + "web/actions/runs/9", server + "web/actions/runs/9", false},
-		{"https://elsewhere.example.com/acme/web/actions/runs/10", server + "web/actions/runs/9", false},
-		{"", server + "web/actions/runs/9", false},
-		{server + "web/actions/runs/10", "", false},
-		{server + "web/actions/runs/99999999999999999999", server + "web/actions/runs/9", false},
-	} {
-		if got := newerRun(test.run, test.than); got != test.want {
-			t.Errorf("newerRun(%q, %q) = %t", test.run, test.than, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package promote
+package record
 
 import (
 	"bytes"

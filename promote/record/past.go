@@ -1,0 +1,129 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// An End is how a promotion or rollback of the past ended; empty: it is under way.
+type End string
+
+// The ends.
+const (
+	Promoted   End = "promoted"    // with all traffic, after its last gate
+	Held       End = "held"        // with the gates of a step before that passed
+	RolledBack End = "rolled-back" // or it was a rollback itself
+	Superseded End = "superseded"  // by the one after it
+)
+
+// An Entry is a promotion or rollback of the past. What it is called like in a Record
+// is the same.
+type Entry struct {
+	Ended     End       `yaml:"ended"`
+	Rollback  bool      `yaml:"rollback,omitempty"`
+	Promotion string    `yaml:"promotion"`
+	Reached   int       `yaml:"reached"`
+	Passed    time.Time `yaml:"passed,omitempty"` // of its last step
+	Gate      string    `yaml:"gate,omitempty"`
+	To        Version   `yaml:"to"`
+	From      Version   `yaml:"from,omitempty"`
+	Base      string    `yaml:"base,omitempty"`
+	Started   time.Time `yaml:"started"`
+	Run       string    `yaml:"run,omitempty"`
+	Actor     string    `yaml:"actor,omitempty"`
+	Approved  string    `yaml:"approved,omitempty"`
+	Code      Code      `yaml:",inline"`
+	Unknown   string    `yaml:"-"`
+}
+
+// entry is how the recorded promotion ended, as far as is known.
+func (r Record) entry() Entry {
+	e := Entry{
+		Rollback: r.Step == Rollback, Promotion: r.Promotion, Reached: r.Reached, Passed: r.Passed, Gate: r.Gate,
+		To: r.To, From: r.From, Base: r.Base,
+		Started: r.Started, Run: r.Run, Actor: r.Actor, Approved: r.Approved, Code: r.Code, Unknown: r.Unknown,
+	}
+	switch {
+	case r.RollsBack():
+		e.Ended = RolledBack
+	case !r.HasPassed():
+		e.Ended = ""
+	case r.Percent == 100:
+		e.Ended = Promoted
+	default:
+		e.Ended = Held
+	}
+	return e
+}
+
+// Entries are the recorded promotion and those before it, newest first.
+func (r Record) Entries() []Entry {
+	if !r.Exists() {
+		return nil
+	}
+	return append([]Entry{r.entry()}, r.Past...)
+}
+
+// Follow makes the recorded promotion and those before it the past of another one's
+// record. It is superseded by that if it has not ended.
+func (r Record) Follow(before Record) Record {
+	past := slices.Clone(before.Entries())
+	if len(past) > 0 && (past[0].Ended == "" || past[0].Ended == Held) {
+		past[0].Ended = Superseded
+	}
+	r.Past, r.Cut = past, before.Cut
+	return r.keep(pastLimit)
+}
+
+// keep is the record with so many entries at most.
+func (r Record) keep(most int) Record {
+	if len(r.Past) > most {
+		r.Past, r.Cut = r.Past[:most], true
+	}
+	return r
+}
+
+// Continues is the record of a further step of the promotion that another one is of.
+func (r Record) Continues(before Record) Record {
+	r.Started, r.Source, r.Pull = before.Started, before.Source, before.Pull
+	r.Code, r.Approved = cmp.Or(before.Code, r.Code), cmp.Or(r.Approved, before.Approved)
+	if !r.Source.IsZero() {
+		r.Code = before.Code // of the source, whatever the run is for
+	}
+	r.Reached = max(r.Reached, before.Reached)
+	r.Past, r.Cut, r.Unknown = before.Past, before.Cut, before.Unknown
+	return r
+}
+
+// CodeOf is what a revision was made of, as far as the record tells.
+func (r Record) CodeOf(revision string) Code {
+	for _, e := range r.Entries() {
+		if e.To.Revision == revision && e.Code != (Code{}) {
+			return e.Code
+		}
+	}
+	return Code{}
+}
+
+// Known are the revisions of a record.
+func Known(entries []Entry) []string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.To.Revision, e.From.Revision)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+}
+
+// NeverPassed tells whether a record from before, as text, is of a promotion that gave
+// all traffic and, as this record says, never passed. One that is older than what the
+// record has is taken to have passed.
+func (r Record) NeverPassed(then []byte) bool {
+	was, err := Parse(then)
+	if err != nil || was.Percent < 100 || was.RollsBack() || was.HasPassed() {
+		return false
+	}
+	i := slices.IndexFunc(r.Entries(), func(e Entry) bool { return e.Promotion == was.Promotion })
+	return i >= 0 && r.Entries()[i].Ended != Promoted
+}

@@ -1,0 +1,23 @@
+package record
+
+// A Source is the environment whose images a promotion takes: the overlay that
+// `from` names, as it was then.
+type Source struct {
+	Overlay  string   `yaml:"overlay" json:"overlay"`
+	Commit   string   `yaml:"commit" json:"commit"`                 // the branch's tip that showed it
+	Revision string   `yaml:"revision" json:"revision"`             // that ran there
+	With     []Source `yaml:"with,omitempty" json:"with,omitempty"` // the others that `from` names, which ran the same images
+}
+
+// IsZero tells whether there is none.
+func (s Source) IsZero() bool { return s.Overlay == "" }
+
+// Of is the source that has the overlay; the zero Source: none has.
+func (s Source) Of(overlay string) Source {
+	for _, one := range append([]Source{s}, s.With...) {
+		if one.Overlay == overlay {
+			return one
+		}
+	}
+	return Source{}
+}

@@ -1,0 +1,26 @@
+package promote
+
+import (
+	"testing"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// TestRollbackFurtherThanTheRecord refuses a rollback whose destination the record has
+// no more.
+func TestRollbackFurtherThanTheRecord(t *testing.T) {
+	t.Parallel()
+	p := &part{}
+	p.Target = Target{Target: argo.Target{Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}}, Overlay: "apps/web/overlays/production"}
+	at := Situation{Target: p.Target, Record: record.Record{
+		Promotion: "x", Repository: "https://github.com/acme/infra.git", Branch: "main", Overlay: "apps/web/overlays/production", Step: record.Rollback, Percent: 100,
+		To: record.Version{Revision: "web-1"}, From: record.Version{Revision: "web-2"}, Cut: true,
+	}}
+	_, err := p.previous(t.Context(), at, knative.Split{Stable: "web-1"})
+	want := "what had the traffic before web-1 is longer ago than the record of apps/web/overlays/production goes, which has the last 1 promotions and rollbacks: name a revision or a commit to roll back to with the input to"
+	if err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
