@@ -32,7 +32,7 @@ func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
 		return nil
 	}
 	return &review.Proposal{
-		Target: branchOf(p.Target), Step: promotion + "-" + step, Seen: p.journal.pull,
+		Target: branchOf(p.Target), Promotion: promotion, Step: step, Begins: first, Seen: p.journal.pull,
 		Stays: record.RollsBack(step) || strings.HasSuffix(step, noted),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -61,16 +62,27 @@ type Reviews struct {
 
 // A Proposal is what is proposed, beside the change itself.
 type Proposal struct {
-	Target string                              // that it is for, such as checkout/overlays/production
-	Step   string                              // that it brings, one of its own for each commit of the target
-	Stays  bool                                // it is to be merged also when nobody waits for it any more
-	Seen   func(pull PullRequest, what string) // told of what becomes of it; without a number before it is open
+	Target    string                              // that it is for, such as checkout/overlays/production
+	Promotion string                              // or rollback whose commit it is, by its id
+	Step      string                              // of that; restore and rollback are those that roll back
+	Begins    bool                                // it is the first of the promotion
+	Stays     bool                                // it is to be merged also when nobody waits for it any more
+	Seen      func(pull PullRequest, what string) // told of what becomes of it; without a number before it is open
+}
+
+// rollsBack finds the branch of a proposal that rolls back.
+var rollsBack = regexp.MustCompile(`-(restore|rollback)(-[0-9]+)?$`)
+
+// over tells whether another proposal for the target is not to be merged any more: an
+// earlier one of the same promotion, and any where a promotion or rollback begins.
+func (p Proposal) over(other PullRequest) bool {
+	return p.Begins || rollsBack.MatchString(p.branch(1)) || strings.HasPrefix(other.Branch, p.prefix()+p.Promotion+"-")
 }
 
 // branch is the name of the n-th branch for the proposal. A run that is started
 // again comes to the same.
 func (p Proposal) branch(n int) string {
-	name := p.prefix() + p.Step
+	name := p.prefix() + p.Promotion + "-" + p.Step
 	if n > 1 {
 		name += fmt.Sprintf("-%d", n)
 	}
@@ -120,6 +132,9 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	if err != nil {
 		return gitops.Commit{}, err
 	}
+	if err := r.patiently(ctx, p, func() error { return r.heldBy(ctx, p) }); err != nil {
+		return gitops.Commit{}, err
+	}
 	if commit, err := r.Repo.Propose(ctx, branch, change); err != nil {
 		return commit, err
 	}
@@ -157,15 +172,28 @@ func (r Reviews) patiently(ctx context.Context, p Proposal, ask func() error) er
 	}
 }
 
-// supersede closes the other open pull requests for the target: nobody may merge
-// an earlier step over a later one.
+// heldBy is the error of what is proposed while a pull request is open that rolls the
+// target back: nothing is promoted over that. Nil: there is none.
+func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
+	open, err := r.openFor(ctx, p)
+	if err != nil || p.Stays {
+		return err
+	}
+	if i := slices.IndexFunc(open, func(other PullRequest) bool { return rollsBack.MatchString(other.Branch) }); i >= 0 {
+		return &NotMergedError{open[i], "it rolls back, and nothing is promoted before it is merged or closed"}
+	}
+	return nil
+}
+
+// supersede closes the open pull requests for the target that this one takes the place
+// of: nobody may merge an earlier step over a later one.
 func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
 		return err
 	}
 	for _, other := range open {
-		if other.Number == pull.Number {
+		if other.Number == pull.Number || !p.over(other) {
 			continue
 		}
 		if err := r.Forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number)); err != nil {

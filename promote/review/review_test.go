@@ -249,7 +249,8 @@ func (w *world) reviews(merge review.Merge) review.Reviews {
 }
 
 func (w *world) proposal(step string) review.Proposal {
-	return review.Proposal{Target: "web/prod", Step: step, Seen: func(p review.PullRequest, what string) {
+	promotion, step, _ := strings.Cut(step, "-")
+	return review.Proposal{Target: "web/prod", Promotion: promotion, Step: step, Seen: func(p review.PullRequest, what string) {
 		w.t.Logf("#%d: %s", p.Number, what)
 	}}
 }
