@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
@@ -96,6 +97,13 @@ func (e *PreflightStop) Error() string {
 		}
 	}
 	return "the preflight found what would break the promotion, nothing was pushed: " + strings.Join(problems, "; ")
+}
+
+// isDrifted tells whether the preflight has found that others have the traffic than Git
+// says.
+func isDrifted(err error) bool {
+	stop, is := errors.AsType[*PreflightStop](err)
+	return is && slices.ContainsFunc(stop.Findings, func(f check.Finding) bool { return f.Rule == check.Drifted && f.Severity == check.Error })
 }
 
 func isSuperseded(err error) bool {

@@ -27,7 +27,8 @@ const preflightTime = 10 * time.Second
 
 // preflight looks for what would break the promotions, before the first commit of
 // the run. One that is under way is judged all the same, so that what is bad is
-// rolled back: what was found bars its next step.
+// rolled back: what was found bars its next step. But nothing is judged, and no sync
+// asked for, where somebody has moved the traffic past Git.
 func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.parts {
 		err := p.loadAnalysis(ctx)
@@ -36,6 +37,9 @@ func (r *run) preflight(ctx context.Context) error {
 		}
 		if err == nil {
 			err = p.preflight(ctx)
+		}
+		if isDrifted(err) {
+			return p.named(err)
 		}
 		if r.barred == nil {
 			r.barred = p.named(err)
@@ -87,7 +91,7 @@ func (p *part) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
-		if !p.plan.closed() {
+		if p.plan.ID != "" && !p.plan.record.HasPassed() {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// Drifted is the rule that finds that others have the traffic than Git says. A
-// promotion that is under way has to be judged all the same.
+// Drifted is the rule that finds that others have the traffic than Git says. It does
+// not hold for a commit that nobody has seen live yet.
 const Drifted = "drifted"
 
 // findDrifted compares who has the traffic with what Git says, where the Service is
