@@ -176,11 +176,11 @@ func (p *part) saw(seen argo.Observed) {
 	p.journal.saw(seen, p.CandidateTag)
 }
 
-// supersededRun ends a workflow run that is started again after a newer one has
-// promoted or rolled back, also where somebody without a workflow run has come
-// after that, or after this run's own. What came before that does not count.
+// supersededRun ends a workflow run after a newer one has promoted or rolled back, or
+// after somebody without a workflow run has come after this run's own: a job that waited
+// for an approval, or a run that is started again. What came before that does not count.
 func supersededRun(c Config, at Situation) error {
-	if !c.RunAgain || c.RunURL == "" {
+	if c.RunURL == "" {
 		return nil
 	}
 	var byHand record.Entry
@@ -189,13 +189,13 @@ func supersededRun(c Config, at Situation) error {
 		case e.Run == c.RunURL && byHand.Promotion == "":
 			return nil
 		case e.Run == c.RunURL:
-			return fmt.Errorf("%w: this run was started again, but since then somebody has moved the service to %s without a workflow run: start a new run instead",
+			return fmt.Errorf("%w: since this run was there last, somebody has moved the service to %s without a workflow run: start a new run instead",
 				ErrSuperseded, byHand.To.Revision)
 		case e.Run == "" && byHand.Promotion == "":
 			byHand = e
 		}
 		if newerRun(e.Run, c.RunURL) {
-			return fmt.Errorf("%w: this run was started again, but since then the newer run %s has moved the service to %s: start a new run instead",
+			return fmt.Errorf("%w: this run is older than %s, which has moved the service to %s: start a new run instead",
 				ErrSuperseded, e.Run, e.To.Revision)
 		}
 	}
