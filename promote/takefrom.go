@@ -122,12 +122,11 @@ func (p *part) takes(sights []sourceSight, commit string) {
 // notRolledBack keeps what was rolled back here from being promoted again by
 // itself, as by a workflow that runs every hour.
 func (p *part) notRolledBack() error {
-	r := p.at.Record.Of(p.place())
-	next, err := p.at.Next.NextRevision()
-	if err != nil || !r.RollsBack() || next != r.RolledBackFrom() {
-		return err
+	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
+	if gone == "" {
+		return nil
 	}
-	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, which is what runs there, was rolled back here last; to try it again give image, or promote something newer there", next)}
+	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give image, or promote something newer there", gone)}
 }
 
 // sourceInfra reads a source's overlay, of the Service that has the target's name.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // An End is how a promotion or rollback of the past ended; empty: it is under way.
@@ -114,6 +116,23 @@ func Known(entries []Entry) []string {
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+}
+
+// Withdrawn is the revision with an overlay's images that was rolled back last, by a gate
+// or by hand; empty: none was, or something has led to these images since.
+func (r Record) Withdrawn(state *knative.State) string {
+	for _, e := range r.Entries() {
+		failed := !e.Rollback && e.Ended == RolledBack
+		switch {
+		case failed && e.From.SameImages(state), !failed && e.To.SameImages(state):
+			return ""
+		case failed && e.To.SameImages(state):
+			return e.To.Revision
+		case e.Rollback && e.From.SameImages(state):
+			return e.From.Revision
+		}
+	}
+	return ""
 }
 
 // NeverPassed tells whether a record from before, as text, is of a promotion that gave
