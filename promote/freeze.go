@@ -116,10 +116,24 @@ func (p *part) mayShift(tip gitops.Snapshot, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if state := schedule.At(now, p.Environment, p.Service); !state.Open() {
-		return &FreezeError{File: p.windows(), State: state, Asked: slices.Contains(p.Override, OverrideFreeze)}
+	for _, environment := range p.environments(tip) {
+		if state := schedule.At(now, environment, p.Service); !state.Open() {
+			return &FreezeError{File: p.windows(), State: state, Asked: slices.Contains(p.Override, OverrideFreeze)}
+		}
 	}
 	return nil
+}
+
+// environments are what the target's environment is called: by the run, and by the
+// pipeline file, which knows it by its path. That one which cannot be read is for the
+// guards to say.
+func (p *part) environments(tip gitops.Snapshot) []string {
+	names := []string{p.Environment}
+	file, err := ReadPipeline(tip, p.Guards.Check)
+	if own := file.Of(p.Overlay, p.Service).Environment; err == nil && own != "" && own != p.Environment {
+		names = append(names, own)
+	}
+	return names
 }
 
 // windowsNow are the windows at the tip, for the check. A file that is named and
