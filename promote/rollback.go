@@ -93,7 +93,7 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(committed bool) Status {
 	switch {
-	case b.done && b.at.Record.HasPassed(), !b.done && !b.journal.result.Changed:
+	case b.done && (b.at.Record.HasPassed() || b.at.live(b.split)), !b.done && !b.journal.result.Changed:
 		return Unchanged
 	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
 		b.journal.reason("no traffic has moved: %s had all of it", b.dest.Revision)
@@ -141,8 +141,8 @@ func (p *part) unlessUrgent(err error) error {
 
 // rolledBack tells whether Git shows a commit already that rolled back, and that
 // a rollback without a name for where to only confirms: one that is still to be
-// seen live, this workflow run's own, or one so young that somebody else has
-// answered the same incident. Rolling back once more would be further than anybody
+// seen live, this workflow run's own, or one so young that a gate or somebody else
+// has answered the same incident. Rolling back once more would be further than anybody
 // asked for. Where the revision that has the traffic since is not Ready, it does not
 // suffice.
 func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool {
@@ -151,13 +151,7 @@ func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool
 		return false
 	}
 	own := has.Run != "" && has.Run == c.RunURL
-	switch {
-	case has.Step == record.Restore:
-		return !has.HasPassed() && (own || !at.live(split))
-	case has.HasPassed():
-		return own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident
-	}
-	return true
+	return !has.HasPassed() || own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident
 }
 
 // sameIncident is how long after a rollback another one without a name for where
@@ -185,7 +179,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: p.journal.result.Started}
-	plan.from = record.VersionOf(plan.To, at.Now)
+	plan.from = at.version(plan.To)
 	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, record.Record{Step: record.Rollback})
 	back := &reversal{
 		part: p, plan: plan, step: record.Rollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
@@ -206,8 +200,8 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	has := p.at.Record
 	p.journal.confirms(p.at, split)
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
-	if further, err := p.previous(ctx, p.at, split); err == nil && has.HasPassed() {
-		p.journal.reason("it was rolled back to %s at %s already; the command that goes further is: knative-promote rollback --to %s", split.Stable, has.Passed.UTC().Format(time.RFC3339), further.Revision)
+	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.live(split)) {
+		p.journal.reason("it was rolled back to %s before; the command that goes further is: knative-promote rollback --to %s", split.Stable, further.Revision)
 	}
 	back := &reversal{part: p, step: has.Step, split: split, done: true, dest: destination{Version: record.Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now

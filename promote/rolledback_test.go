@@ -37,9 +37,10 @@ func TestRolledBack(t *testing.T) {
 		"one whose revision is not Ready":                        {step: record.Rollback, passed: now.Add(-time.Minute), down: true},
 		"one that nobody has seen live, with a revision that is": {step: record.Rollback, down: true},
 		"a restore that is not live yet":                         {step: record.Restore, want: true},
-		"a restore that is live":                                 {step: record.Restore, live: live},
+		"a restore that is live, and nobody has noted that":      {step: record.Restore, live: live, want: true},
 		"our own restore":                                        {step: record.Restore, run: run, live: live, want: true},
-		"a restore that has passed":                              {step: record.Restore, passed: now, live: live},
+		"a restore just now":                                     {step: record.Restore, passed: now, live: live, want: true},
+		"a restore long ago":                                     {step: record.Restore, passed: now.Add(-time.Hour), live: live},
 		"a promotion":                                            {step: "100"},
 	} {
 		at := Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
