@@ -21,6 +21,9 @@ type edited struct {
 
 // warning is what a person should know of an edit; empty: nothing.
 func (e edited) warning(to destination) string {
+	if made := e.state.Revision(); e.refused == nil && made != to.Revision && made != "" {
+		return fmt.Sprintf("revision %s cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, made)
+	}
 	if e.refused == nil {
 		return ""
 	}

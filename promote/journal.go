@@ -62,7 +62,7 @@ func (j *journal) plannedRollback(back reversal, after edited, at Situation) {
 	r.Traffic = back.dest.traffic
 	j.renders(at.Now, after.state)
 	j.warn(after.warning(back.dest))
-	if back.dest.readiness().Gone {
+	if after.state.Revision() == back.dest.Revision && back.dest.readiness().Gone {
 		j.reason("revision %s no longer exists, it is created again from Git", back.dest.Revision)
 	}
 }

@@ -69,7 +69,7 @@ func findChanged(f Facts) []Finding {
 			"traffic goes to the old revision again, and the changed template gets a revision of its own that no traffic goes to.",
 		Evidence: strings.Join(lines, "\n"),
 		Fix: "Promote the change by itself, without a new image, before anything else:\n" +
-			fmt.Sprintf("knative-promote promote --service %s --path %s   # and the other inputs as usual, without image", f.Overlay.Service(), f.Overlay.Overlay),
+			fmt.Sprintf("knative-promote promote --image unchanged --service %s --path %s   # and the other inputs as usual", f.Overlay.Service(), f.Overlay.Overlay),
 		File: at.File, Line: at.Line,
 	}}
 }

@@ -103,7 +103,7 @@ func (s *Settings) what() []Input {
 			Usage: "when configuration has changed in that environment since the last promotion from there and is not so here, or its template names a ConfigMap or Secret that there is none of here: `warn` says so, `fail` does not begin"},
 		{Name: "wait-for-source", Example: "30m", For: []Command{Promote}, Value: bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},
-		{Name: "also", Example: "Deployment/product-import-worker", For: []Command{Promote, Rollback, Check, Diff, Prepare}, Value: bind(&p.Also, parseObjects),
+		{Name: "also", Place: true, Example: "Deployment/product-import-worker", For: []Command{Promote, Rollback, Check, Diff, Prepare}, Value: bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
 		{Name: "to", Example: "product-import-8a71e0c4", For: []Command{Rollback}, Elsewhere: "only the command rollback has a destination", Value: bind(&p.To, parseTo),
