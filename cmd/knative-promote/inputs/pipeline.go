@@ -74,11 +74,14 @@ func (s *Settings) begin(r *reading) (line string) {
 	}
 	service, _ := r.asked("service")
 	environment, source := r.asked("environment")
+	command, _ := r.asked("command")
 	if overlay, _ := r.asked("path"); overlay != "" {
 		folder, err := parseFolder(overlay)
 		if err == nil {
 			r.rules = r.file.Of(folder, service)
 		}
+	} else if command == string(Prepare) && environment == "" {
+		return "" // of all overlays that a pull request changes
 	} else if several, is := severalOf(environment); is {
 		s.Several, line = r.inOrder(several, source)
 	} else if line = r.nowhere(service, environment, source); line == "" {
