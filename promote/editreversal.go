@@ -21,10 +21,11 @@ type edited struct {
 
 // warning is what a person should know of an edit; empty: nothing.
 func (e edited) warning(to destination) string {
-	if made := e.state.Revision(); e.refused == nil && made != to.Revision && made != "" {
-		return fmt.Sprintf("revision %s cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, made)
-	}
-	if e.refused == nil {
+	traffic, err := e.state.Traffic()
+	switch {
+	case e.refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
+		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.state.Revision())
+	case e.refused == nil:
 		return ""
 	}
 	return fmt.Sprintf("the overlay's template could not be rolled back, only the traffic goes to %s: %v", to.Revision, e.refused)
