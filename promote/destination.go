@@ -24,9 +24,9 @@ type destination struct {
 // readiness is what is known of the revision in the cluster.
 func (d destination) readiness() Readiness { return readinessBeside(d.service, d.Revision, d.live) }
 
-// isDown says in words that the revision is not Ready; empty: nothing speaks against
+// whyDown says in words that the revision is not Ready; empty: nothing speaks against
 // rolling back to it.
-func (d destination) isDown() string {
+func (d destination) whyDown() string {
 	if ready := d.readiness(); ready.down() {
 		return d.Revision + ", which " + ready.Why
 	}

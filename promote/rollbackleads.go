@@ -2,6 +2,8 @@ package promote
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -44,9 +46,7 @@ func (p *part) noteRollback(ctx context.Context) {
 // Ready. Knative leaves the traffic as it was then: whoever has most of it is the one
 // that Git can still give all of it to.
 func (b *reversal) noteRollback(ctx context.Context) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
-	defer stop()
-	seen, err := b.service.look(ctx, 0)
+	seen, err := b.service.look(ctx, emergencyLook)
 	if err != nil || seen.Service == nil {
 		return
 	}
@@ -54,9 +54,9 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.down() {
 		return
 	}
-	most := 0
-	for name, share := range knative.Shares(seen.Service.Status.Traffic) {
-		if share > most && name != b.dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
+	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)
+	for _, name := range slices.Sorted(maps.Keys(shares)) {
+		if share := shares[name]; share > most && name != b.dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
 			most = share
 			b.journal.leadsTo(name)
 		}

@@ -27,7 +27,7 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 			return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
 		dest, err := p.before(ctx, Plan{ID: at.Record.Promotion, Base: at.Record.Base, from: at.Record.From, now: at.Now, record: at.Record}, at.Live)
-		if down := dest.isDown(); err == nil && down != "" {
+		if down := dest.whyDown(); err == nil && down != "" {
 			p.journal.say("not rolling back to %s", down)
 			return p.lastGood(ctx, at, dest.Revision, split, down)
 		}
@@ -54,7 +54,7 @@ func (p *part) lastGood(ctx context.Context, at Situation, revision string, spli
 	versions, sure := record.Earlier(at.Record.Entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
 	for _, e := range versions {
 		dest := p.allTo(ctx, at, e.From, e.Base, split)
-		why := dest.isDown()
+		why := dest.whyDown()
 		if why == "" {
 			return dest, nil
 		}
