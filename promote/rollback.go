@@ -93,7 +93,7 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(committed bool) Status {
 	switch {
-	case b.done && (b.at.Record.HasPassed() || b.at.live(b.split)), !b.done && !b.journal.result.Changed:
+	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.live(b.split)), !b.done && !b.journal.result.Changed:
 		return Unchanged
 	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
 		b.journal.reason("no traffic has moved: %s had all of it", b.dest.Revision)
