@@ -15,6 +15,7 @@ import (
 type liveService struct {
 	Target
 	cluster Cluster
+	unseen  bool // nobody could look at it, so its namespace is not known either
 }
 
 // look reads the Application and the live Service. One that is not there yet is
@@ -34,6 +35,9 @@ func (s liveService) look(ctx context.Context, patience time.Duration) (argo.Obs
 
 // revision asks for a revision, but not for long.
 func (s liveService) revision(ctx context.Context, namespace, name string) (*servingv1.Revision, error) {
+	if s.unseen && namespace == "" {
+		return nil, errors.New("the live Service was not seen") // which does not say that the revision is gone
+	}
 	ctx, stop := context.WithTimeout(ctx, revisionTime)
 	defer stop()
 	return s.cluster.Revision(ctx, s.App, namespace, name)

@@ -83,7 +83,7 @@ func noteLost(err error) error {
 func (p *part) setTarget(target Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
-	p.service = liveService{target, p.Cluster}
+	p.service = liveService{Target: target, cluster: p.Cluster}
 	p.journal.result.Target = target
 }
 

@@ -135,6 +135,7 @@ func (p *part) unlessUrgent(err error) error {
 	if err == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) || isSuperseded(err) {
 		return err
 	}
+	p.service.unseen = true
 	p.journal.say("going on without the live Service: %v", err)
 	return nil
 }
