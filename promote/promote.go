@@ -98,16 +98,6 @@ func (p *part) makePlan(ctx context.Context) error {
 	return nil
 }
 
-// notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
-// those were rolled back and could not be taken out of the overlay.
-func (p *part) notWithdrawn(plan Plan) error {
-	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
-	if gone == "" || len(p.Images) > 0 || p.DryRun || plan.Steps[0].Done {
-		return nil
-	}
-	return badInput("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run", p.Overlay, plan.Image, gone)
-}
-
 // A move is one step of one target.
 type move struct {
 	*part

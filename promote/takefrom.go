@@ -129,6 +129,16 @@ func (p *part) notRolledBack() error {
 	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give image, or promote something newer there", gone)}
 }
 
+// notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
+// those were rolled back and could not be taken out of the overlay.
+func (p *part) notWithdrawn(plan Plan) error {
+	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
+	if gone == "" || len(p.Images) > 0 || p.DryRun || plan.Steps[0].Done {
+		return nil
+	}
+	return badInput("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run", p.Overlay, plan.Image, gone)
+}
+
 // sourceInfra reads a source's overlay, of the Service that has the target's name.
 func (p *part) sourceInfra(overlay string) infra {
 	from := p.Target

@@ -113,9 +113,9 @@ func (r Record) RolledBackTo() string {
 	return r.To.Revision
 }
 
-// RolledBackFrom is the revision that had the traffic before the recorded step,
+// rolledBackFrom is the revision that had the traffic before the recorded step,
 // which rolled back.
-func (r Record) RolledBackFrom() string {
+func (r Record) rolledBackFrom() string {
 	if r.Step == Restore {
 		return r.To.Revision
 	}
@@ -141,9 +141,5 @@ func imagesOf(containers []corev1.Container) []string {
 // TemplateStays tells whether the overlay still has the template that was to be
 // rolled back, because only the traffic could be.
 func (r Record) TemplateStays(state *knative.State) bool {
-	away := r.From
-	if r.Step == Restore {
-		away = r.To
-	}
-	return state.Revision() == away.Revision
+	return state.Revision() == r.rolledBackFrom()
 }

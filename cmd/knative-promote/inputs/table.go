@@ -32,7 +32,7 @@ type Input struct {
 	Required      []Command                  // the commands that cannot do without it
 	Seen          bool                       // a rollback that nobody is to see live can do without it
 	Planned       bool                       // diff cannot do without it either where it plans a promotion
-	Place         bool                       // tells where the Service is, so the command that rolls back repeats it
+	Place         bool                       // tells what a rollback is of, so the command that rolls back repeats it
 	Value         flag.Value                 // checks the text and keeps it in the settings
 }
 
