@@ -129,14 +129,14 @@ func await(ts *testscript.TestScript, w *world, args []string) {
 }
 
 func signalTo(ts *testscript.TestScript, w *world, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "CONT": syscall.SIGCONT}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
 	p := w.background(ts)
 	if p.command == nil {
 		ts.Fatalf("the program has no process: write signals into the file world")
 	}
 	began := time.Now()
 	ts.Check(p.command.Process.Signal(signals[args[0]]))
-	if args[0] == "CONT" {
+	if args[0] == "STOP" || args[0] == "CONT" {
 		return
 	}
 	select {

@@ -176,21 +176,30 @@ func (r Reviews) patiently(ctx context.Context, p Proposal, ask func() error) er
 // target back: nothing is promoted over that. Nil: there is none.
 func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
 	open, err := r.openFor(ctx, p)
-	if err != nil || p.Stays {
+	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(open, func(other PullRequest) bool { return rollsBack.MatchString(other.Branch) }); i >= 0 {
-		return &NotMergedError{open[i], "it rolls back, and nothing is promoted before it is merged or closed"}
+	return p.heldBy(open)
+}
+
+func (p Proposal) heldBy(open []PullRequest) error {
+	i := slices.IndexFunc(open, func(other PullRequest) bool { return rollsBack.MatchString(other.Branch) })
+	if i < 0 || p.Stays {
+		return nil
 	}
-	return nil
+	return &NotMergedError{open[i], "it rolls back, and nothing is promoted before it is merged or closed"}
 }
 
 // supersede closes the open pull requests for the target that this one takes the place
-// of: nobody may merge an earlier step over a later one.
+// of: nobody may merge an earlier step over a later one. It closes this one where one
+// that rolls back was opened meanwhile: whichever of the two looks last sees the other.
 func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
 		return err
+	}
+	if held := p.heldBy(open); held != nil {
+		return errors.Join(held, r.Forge.ClosePull(ctx, pull.Number, held.Error()+"."))
 	}
 	for _, other := range open {
 		if other.Number == pull.Number || !p.over(other) {

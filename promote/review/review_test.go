@@ -132,6 +132,27 @@ func TestPublishClosesEarlierSteps(t *testing.T) {
 	}
 }
 
+// Somebody asks for a rollback between the look at the open pull requests and the pull
+// request of a step.
+func TestPublishClosesItselfForARollback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.opened = func() {
+		w.forge.opened = nil
+		w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{
+			Number: 2, URL: "https://forge/2", Branch: "promote/web/prod/2-rollback", State: review.Open,
+		}})
+	}
+	_, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-50"))
+	const want = "pull request #2 (https://forge/2) is not merged: it rolls back, and nothing is promoted before it is merged or closed"
+	if _, not := errors.AsType[*review.NotMergedError](err); !not || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	if p := w.forge.pulls[0]; p.State != review.Closed || p.comment != want+"." {
+		t.Errorf("its own pull request is %s, %q", p.State, p.comment)
+	}
+}
+
 func TestNotMerged(t *testing.T) {
 	t.Parallel()
 	frozen := errors.New("frozen until Monday")

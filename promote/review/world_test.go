@@ -87,6 +87,7 @@ type forge struct {
 	looked    func(looks int) // before each look
 	seen      func(looks int) // after each look
 	cancelled func()          // when a scheduled merge is cancelled
+	opened    func()          // after one is opened
 
 	looks int
 	pulls []*pull
@@ -121,6 +122,9 @@ func (f *forge) open(_ context.Context, n review.NewPull) (review.PullRequest, e
 	f.pulls = append(f.pulls, &pull{PullRequest: review.PullRequest{
 		Number: number, URL: fmt.Sprintf("https://forge/%d", number), Branch: n.Branch, State: review.Open, Head: f.git("rev-parse", n.Branch),
 	}})
+	if f.opened != nil {
+		f.opened()
+	}
 	return f.pulls[number-1].PullRequest, nil
 }
 
