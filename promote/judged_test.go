@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 var (
-	promotions = flag.Int("promotions", 20, "how many promotions TestJudgedImages simulates of each image")
+	promotions = flag.Int("promotions", 8, "how many promotions TestJudgedImages simulates of each image")
 	good       = flag.Int("good", 10, "how many of a good image in the tables that have more of these")
 )
 
@@ -109,7 +110,8 @@ func (s scene) line(t *testing.T, trial trial) string {
 		three = append(three, s.begin(trial, seed).perMinute(s.steps, 3))
 	}
 	promoted, caught := judged.share(Promoted), judged.share(RolledBack)
-	if trial.good && (promoted < trial.promoted || caught > trial.caught) || !trial.good && (promoted > trial.promoted || caught < trial.caught) {
+	least := math.Floor(trial.caught*float64(runs)) / float64(runs) // of a few, one may be the exception that many have
+	if trial.good && (promoted < trial.promoted || caught > trial.caught) || !trial.good && (promoted > trial.promoted || caught < least) {
 		t.Errorf("promoted %g, caught %g; want %+v", promoted, caught, trial)
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", trial.name, percent(promoted), percent(caught), judged.places(),

@@ -34,7 +34,7 @@ func TestCrashEvents(t *testing.T) {
 	events := clusterEvents()
 	for n, e := range events {
 		for i, point := range points {
-			if !*all && (i != (n*7+3)%len(points) || n%oneOf(5, 1) != 0) {
+			if !*all && (i != (n*7+3)%len(points) || n%oneOf(8, 1) != 0) {
 				continue
 			}
 			count++

@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	for n, x := range troubles() {
-		if n%oneOf(320, 32) != 0 {
+		if n%oneOf(480, 32) != 0 {
 			continue
 		}
 		name := x.String()

@@ -154,6 +154,9 @@ func Tip(dir, branch string) (string, error) {
 	if text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
 		return strings.TrimSpace(string(text)), nil
 	}
+	if _, err := os.Stat(filepath.Join(dir, "packed-refs")); err != nil {
+		return "", fmt.Errorf("no branch %s: %w", branch, fs.ErrNotExist)
+	}
 	return Git(dir, nil, "rev-parse", "--verify", "--quiet", name)
 }
 

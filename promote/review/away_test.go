@@ -67,7 +67,7 @@ func TestNeedless(t *testing.T) {
 			}
 		}
 		commit, err := w.reviews(review.Wait).Publish(t.Context(), image("v2"), w.proposal("1-10"))
-		if p := w.forge.pulls[0]; err != nil || commit.Hash != w.git("rev-parse", "main") || p.State != test.ends || (p.comment != "") != test.comments {
+		if p := w.forge.pulls[0]; err != nil || commit.Hash != w.tip("main") || p.State != test.ends || (p.comment != "") != test.comments {
 			t.Errorf("%s: published %s, %v; the pull request is %s, and says %q", name, commit.Hash, err, p.State, p.comment)
 		}
 	}

@@ -40,7 +40,7 @@ func TestPublish(t *testing.T) {
 				if got := w.git("show", commit.Hash+":app/image"); got != "v2" {
 					t.Errorf("the commit has %q, want v2", got)
 				}
-				if got := w.git("rev-parse", "main"); got != commit.Hash {
+				if got := w.tip("main"); got != commit.Hash {
 					t.Errorf("the commit is %s, want the tip %s", commit.Hash, got)
 				}
 				if got := w.git("log", "-1", "--format=%P", commit.Hash); method == "merge" && len(strings.Fields(got)) != 2 {
@@ -62,7 +62,7 @@ func TestPublishUpdated(t *testing.T) {
 		}
 	}
 	commit, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10"))
-	if err != nil || commit.Hash != w.git("rev-parse", "main") || len(w.forge.pulls) != 1 {
+	if err != nil || commit.Hash != w.tip("main") || len(w.forge.pulls) != 1 {
 		t.Errorf("published %s, %v, by %d pull requests", commit.Hash, err, len(w.forge.pulls))
 	}
 }
@@ -79,7 +79,7 @@ func TestPublishAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	tip, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10"))
-	if !errors.Is(err, gitops.ErrUnchanged) || tip.Hash != w.git("rev-parse", "main") {
+	if !errors.Is(err, gitops.ErrUnchanged) || tip.Hash != w.tip("main") {
 		t.Errorf("published again: %s, %v; want ErrUnchanged with the tip", tip.Hash, err)
 	}
 	if len(w.forge.pulls) != 1 {
@@ -206,7 +206,7 @@ func TestNotMerged(t *testing.T) {
 				change = test.change(w)
 			}
 			_, err := w.reviews(test.merge).Publish(w.ctx, change, w.proposal("1-10"))
-			want := strings.NewReplacer("MERGE", short(w.forge.pulls[0].Merge), "TIP", short(w.git("rev-parse", "main"))).Replace(test.want)
+			want := strings.NewReplacer("MERGE", short(w.forge.pulls[0].Merge), "TIP", short(w.tip("main"))).Replace(test.want)
 			if err == nil || err.Error() != want {
 				t.Errorf("error %v\nwant  %s", err, want)
 			}
@@ -243,7 +243,7 @@ func TestMergedInTheLastMoment(t *testing.T) {
 	w.forge.looked = func(looks int) { w.endSoon(looks) }
 	w.forge.cancelled = func() { w.forge.merge(1) }
 	commit, err := w.reviews(review.Auto).Publish(w.ctx, image("v2"), w.proposal("1-10"))
-	if err != nil || commit.Hash != w.git("rev-parse", "main") {
+	if err != nil || commit.Hash != w.tip("main") {
 		t.Errorf("published %s, %v; want the tip", commit.Hash, err)
 	}
 }

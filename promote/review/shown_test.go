@@ -16,7 +16,7 @@ func TestMergeShowsLater(t *testing.T) {
 		proposal := w.proposal("1-restore")
 		proposal.Stays = true
 		commit, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), proposal)
-		if p := w.forge.pulls[0]; err != nil || commit.Hash != w.git("rev-parse", "main") || p.State != review.Merged {
+		if p := w.forge.pulls[0]; err != nil || commit.Hash != w.tip("main") || p.State != review.Merged {
 			t.Errorf("shown %d looks later: published %s, %v, the pull request is %s; want the tip", behind, commit.Hash, err, p.State)
 		}
 	}
@@ -33,7 +33,7 @@ func TestBranchShowsIt(t *testing.T) {
 		}
 	}
 	commit, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10"))
-	tip := w.git("rev-parse", "main")
+	tip := w.tip("main")
 	if p := w.forge.pulls[0]; err != nil || commit.Hash != tip || p.State != review.Closed || p.comment != "The branch shows this already, at "+tip+"." {
 		t.Errorf("published %s, %v, the pull request is %s: %q; want it closed", commit.Hash, err, p.State, p.comment)
 	}

@@ -57,6 +57,16 @@ func (w *world) git(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
+// tip is the newest commit of a branch.
+func (w *world) tip(branch string) string {
+	w.t.Helper()
+	tip, err := gittest.Tip(w.dir, branch)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tip
+}
+
 // commit is somebody else's to main.
 func (w *world) commit(file, content string) { w.push("main", file, content) }
 
@@ -120,7 +130,7 @@ func (f *forge) open(_ context.Context, n review.NewPull) (review.PullRequest, e
 	}
 	number := len(f.pulls) + 1
 	f.pulls = append(f.pulls, &pull{PullRequest: review.PullRequest{
-		Number: number, URL: fmt.Sprintf("https://forge/%d", number), Branch: n.Branch, State: review.Open, Head: f.git("rev-parse", n.Branch),
+		Number: number, URL: fmt.Sprintf("https://forge/%d", number), Branch: n.Branch, State: review.Open, Head: f.tip(n.Branch),
 	}})
 	if f.opened != nil {
 		f.opened()
@@ -141,7 +151,7 @@ func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error
 		defer func() { f.seen(f.looks) }()
 	}
 	if p.State == review.Open {
-		p.Head = f.git("rev-parse", p.Branch)
+		p.Head = f.tip(p.Branch)
 		p.Block, p.Files = "", len(strings.Fields(f.git("diff", "--name-only", "main..."+p.Branch)))
 		if _, err := gittest.Git(f.dir, nil, "merge-tree", "--write-tree", "main", p.Branch); err != nil {
 			p.Block = review.Conflict
@@ -208,7 +218,7 @@ func (w *world) update(number int) {
 func (f *forge) merge(number int) {
 	f.t.Helper()
 	p := f.pulls[number-1]
-	tree, main, head := f.git("merge-tree", "--write-tree", "main", p.Branch), f.git("rev-parse", "main"), f.git("rev-parse", p.Branch)
+	tree, main, head := f.git("merge-tree", "--write-tree", "main", p.Branch), f.tip("main"), f.tip(p.Branch)
 	parents := []string{"-p", main}
 	if f.method == "merge" {
 		parents = append(parents, "-p", head)

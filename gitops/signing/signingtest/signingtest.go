@@ -76,11 +76,11 @@ func OldSubkey(t testing.TB) Key {
 	return Key{Private: g.run("--armor", "--export-secret-keys"), Public: g.run("--armor", "--export"), ID: old, Home: g.home}
 }
 
-// SSH makes a key with the arguments of ssh-keygen.
+// SSH makes a key with the arguments of ssh-keygen, which the passphrase opens quickly.
 func SSH(t testing.TB, passphrase string, arguments ...string) Key {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "key")
-	run(t, exec.Command("ssh-keygen", append(arguments, "-q", "-N", passphrase, "-f", file)...))
+	run(t, exec.Command("ssh-keygen", append(arguments, "-a", "1", "-q", "-N", passphrase, "-f", file)...))
 	private, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
