@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // An answer is what one gate says.
 type answer struct {
 	at       *Position // what it has seen is filled in
-	note     func(Progress, string)
+	note     func(event.Progress, string)
 	gate     string
 	reason   string
 	err      error
@@ -59,7 +61,7 @@ func (p *part) askAll(ctx context.Context, gates []Gate, at *Position, step step
 }
 
 // answer asks the gate.
-func (g Gate) answer(ctx context.Context, at *Position, note func(Progress, string)) (a answer) {
+func (g Gate) answer(ctx context.Context, at *Position, note func(event.Progress, string)) (a answer) {
 	a = answer{at: at, note: note, gate: g.Name}
 	defer func() { a.panicked = recover() }()
 	a.reason, a.err = g.Check(ctx, at)
@@ -69,18 +71,18 @@ func (g Gate) answer(ctx context.Context, at *Position, note func(Progress, stri
 // judge notes an answer. Decided is whether another gate has failed before.
 func (p *part) judge(a answer, step stepLog, decided bool) error {
 	if a.err == nil {
-		a.note(Passed, a.reason)
+		a.note(event.Passed, a.reason)
 		return nil
 	}
 	err := &GateError{Step: step.entry().Name, Gate: a.gate, Err: a.err}
 	unclear, is := errors.AsType[inconclusive](a.err)
 	switch {
 	case decided:
-		a.note(Skipped, "another gate has failed")
+		a.note(event.Skipped, "another gate has failed")
 	case !is:
-		a.note(Broken, a.err.Error())
+		a.note(event.Broken, a.err.Error())
 	default:
-		a.note(Inconclusive, unclear.error.Error())
+		a.note(event.Inconclusive, unclear.error.Error())
 		if p.OnInconclusive == GoOn {
 			p.journal.warn(fmt.Sprintf("%v; it went on, as on-inconclusive is %s", err, GoOn))
 			return nil

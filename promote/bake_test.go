@@ -11,6 +11,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // script is a Cluster that shows one verdict after the other, the last one
@@ -47,9 +48,9 @@ const unseen argo.CommitState = -1
 
 type silent struct{}
 
-func (silent) Report(Result) {}
-func (silent) Line(string)   {}
-func (silent) Debug(string)  {}
+func (silent) Report(event.Result) {}
+func (silent) Line(string)         {}
+func (silent) Debug(string)        {}
 
 func states(list ...argo.CommitState) []argo.Verdict {
 	var verdicts []argo.Verdict

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -35,7 +36,7 @@ func (j *journal) debugPlan(plan Plan, at Situation) {
 }
 
 // debugOutcome says what the run's end was decided from.
-func (j *journal) debugOutcome(status Status, e ending, cancelled bool) {
+func (j *journal) debugOutcome(status event.Status, e ending, cancelled bool) {
 	j.debug("outcome %s: reached %q, cancelled %t, hold %t, roll back %t, at once %t, cause: %v, failed: %v",
 		status, e.reached, cancelled, e.hold, e.back, e.atOnce, e.cause, e.failed)
 }

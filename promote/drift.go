@@ -1,12 +1,12 @@
 package promote
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -20,34 +20,6 @@ const (
 	DriftFail OnDrift = "fail" // the promotion does not begin
 )
 
-// A Drift is configuration that the source of a promotion has and the target has
-// not. It is not promoted: images alone are.
-type Drift struct {
-	From    string              // the source's overlay
-	Changes manifest.Difference // in the source since the last promotion from there, and not so here
-	Missing []string            // ConfigMaps and Secrets that the source's template names, and the target neither renders nor names
-}
-
-// words are what drifts, an element a line.
-func (d Drift) words() []string {
-	var lines []string
-	for _, o := range d.Changes {
-		if o.Change != manifest.Changed {
-			lines = append(lines, fmt.Sprintf("%s was %s", o.Name, o.Change))
-		}
-		for _, f := range o.Fields {
-			lines = append(lines, fmt.Sprintf("%s: %s: %s → %s", o.Name, f.Path, cmp.Or(f.Before, "nothing"), cmp.Or(f.After, "nothing")))
-		}
-		if o.MoreFields > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d more", o.Name, o.MoreFields))
-		}
-	}
-	for _, name := range d.Missing {
-		lines = append(lines, name+" is named by its template, and neither rendered nor named here")
-	}
-	return lines
-}
-
 // tellDrift says what configuration the sources have and the target has not, and
 // keeps the promotion from beginning where that is asked for.
 func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
@@ -60,7 +32,7 @@ func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
 		if err != nil {
 			return err
 		}
-		lines := d.words()
+		lines := d.Words()
 		if len(lines) == 0 {
 			continue
 		}
@@ -84,9 +56,9 @@ func drifted(from string, lines []string) *NotYetError {
 
 // drift compares the source with what it was when the target was promoted from
 // there last, and says what of that is not so here.
-func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (Drift, error) {
+func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (event.Drift, error) {
 	here := p.at.Now
-	d := Drift{From: sight.Overlay, Missing: missingRefs(sight.Now, here)}
+	d := event.Drift{From: sight.Overlay, Missing: missingRefs(sight.Now, here)}
 	last := p.at.Record.Of(p.place()).Source.Of(d.From)
 	if last.IsZero() || source.commits == nil {
 		return d, nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // TestEnded has the ends of commands that only look.
@@ -18,14 +20,14 @@ func TestEnded(t *testing.T) {
 		name    string
 		ctx     context.Context
 		err     error
-		want    Status
+		want    event.Status
 		timeout bool
 	}{
-		{"well", t.Context(), nil, Unchanged, false},
-		{"well, as it is cancelled", cancelled, nil, Unchanged, false},
-		{"badly", t.Context(), errors.New("no"), Failed, false},
-		{"cancelled", cancelled, context.Canceled, Cancelled, false},
-		{"over", over, errors.New("no answer"), Failed, true},
+		{"well", t.Context(), nil, event.Unchanged, false},
+		{"well, as it is cancelled", cancelled, nil, event.Unchanged, false},
+		{"badly", t.Context(), errors.New("no"), event.Failed, false},
+		{"cancelled", cancelled, context.Canceled, event.Cancelled, false},
+		{"over", over, errors.New("no answer"), event.Failed, true},
 	} {
 		status, err := Ended(test.ctx, test.err)
 		if status != test.want || errors.Is(err, ErrTimeout) != test.timeout || (err == nil) != (test.err == nil) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer
@@ -85,14 +86,14 @@ func (e *RestoreError) Unwrap() []error {
 // PreflightStop is a promotion that ended before its first commit, because of
 // something that would have broken it.
 type PreflightStop struct {
-	Findings []check.Finding // of every severity, the errors first
+	Findings []event.Finding // of every severity, the errors first
 }
 
 // Error names the problems.
 func (e *PreflightStop) Error() string {
 	var problems []string
 	for _, f := range e.Findings {
-		if f.Severity == check.Error {
+		if f.Severity == event.SeverityError {
 			problems = append(problems, f.Problem+" ["+f.Rule+"]")
 		}
 	}
@@ -103,7 +104,7 @@ func (e *PreflightStop) Error() string {
 // says.
 func isDrifted(err error) bool {
 	stop, is := errors.AsType[*PreflightStop](err)
-	return is && slices.ContainsFunc(stop.Findings, func(f check.Finding) bool { return f.Rule == check.Drifted && f.Severity == check.Error })
+	return is && slices.ContainsFunc(stop.Findings, func(f event.Finding) bool { return f.Rule == check.Drifted && f.Severity == event.SeverityError })
 }
 
 func isSuperseded(err error) bool {

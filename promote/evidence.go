@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -38,7 +39,7 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 
 // gateFailed tells whether a gate has failed after the step.
 func (m *move) gateFailed() bool {
-	return slices.ContainsFunc(m.log.entry().Gates, func(g GateResult) bool { return g.Progress == Broken })
+	return slices.ContainsFunc(m.log.entry().Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
 }
 
 // evidence notes what a pod has written. What is a secret by its own form is hidden.
@@ -47,7 +48,7 @@ func (j *journal) evidence(told argo.Evidence) {
 	if len(told.Events)+len(told.Log) == 0 {
 		return
 	}
-	j.result.Evidence = told
+	j.result.Evidence = event.Evidence(told)
 	for _, line := range told.Events {
 		j.say("event of pod %s: %s", told.Pod, line)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // Examine looks for what would break a promotion, and changes nothing. The
@@ -18,7 +19,7 @@ import (
 // wrong with anything else is a finding. Without a Cluster only the overlay is
 // looked at.
 func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) {
-	r, err := open(ctx, CommandCheck, c, on)
+	r, err := open(ctx, event.CommandCheck, c, on)
 	if err != nil {
 		return nil, err
 	}

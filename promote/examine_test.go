@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // around is everything that Examine asks, with the answers of one test.
@@ -69,9 +70,9 @@ func (a *around) Essentials(context.Context, argo.Target, *v1alpha1.Application,
 
 func (a *around) MayPush(context.Context) error { return a.push }
 
-func (*around) Report(Result) {}
-func (*around) Line(string)   {}
-func (*around) Debug(string)  {}
+func (*around) Report(event.Result) {}
+func (*around) Line(string)         {}
+func (*around) Debug(string)        {}
 
 func newAround() *around {
 	live := &servingv1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
@@ -117,7 +118,7 @@ func TestFacts(t *testing.T) {
 			if test.change != nil {
 				test.change(a)
 			}
-			r, err := open(t.Context(), CommandCheck, examinedConfig(), a.systems())
+			r, err := open(t.Context(), event.CommandCheck, examinedConfig(), a.systems())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +196,7 @@ func TestPreflight(t *testing.T) {
 		a.push = fmt.Errorf("pushing: %w", gitops.ErrAuth)
 		c := examinedConfig()
 		c.Preflight = preflight
-		r, err := open(t.Context(), CommandPromote, c, a.systems())
+		r, err := open(t.Context(), event.CommandPromote, c, a.systems())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // TestSchedule has what may be in the place of the file of windows.
@@ -69,16 +70,16 @@ func TestTargetsFrozen(t *testing.T) {
 	for _, test := range []struct {
 		name, windows string
 		override      Override
-		want          Status
+		want          event.Status
 		reason        string
 	}{
-		{"neither", "exclude: [" + always + "x, services: [other]}]", "", Promoted, ""},
-		{"one", "exclude: [" + always + "x, services: [cart]}]", "", Frozen, "frozen by"},
-		{"one that may be overridden", "exclude: [" + always + "x, services: [cart], override: true}]", "", Frozen, "or with override: freeze and a reason"},
-		{"one that is overridden", "exclude: [" + always + "x, services: [cart], override: true}]", OverrideFreeze, Promoted, "overridden: excluded: x (line 1): urgent"},
-		{"one that may not be overridden", "exclude: [" + always + "x, services: [web], override: true}, " + always + "y, services: [cart]}]", OverrideFreeze, Frozen,
+		{"neither", "exclude: [" + always + "x, services: [other]}]", "", event.Promoted, ""},
+		{"one", "exclude: [" + always + "x, services: [cart]}]", "", event.Frozen, "frozen by"},
+		{"one that may be overridden", "exclude: [" + always + "x, services: [cart], override: true}]", "", event.Frozen, "or with override: freeze and a reason"},
+		{"one that is overridden", "exclude: [" + always + "x, services: [cart], override: true}]", OverrideFreeze, event.Promoted, "overridden: excluded: x (line 1): urgent"},
+		{"one that may not be overridden", "exclude: [" + always + "x, services: [web], override: true}, " + always + "y, services: [cart]}]", OverrideFreeze, event.Frozen,
 			"excluded: y (line 1), until 2999-01-01 00:00 UTC: start the run again then; override: freeze is not permitted: what freezes it does not say override: true"},
-		{"both overridden", "exclude: [" + always + "x, override: true}]", OverrideFreeze, Promoted, "overridden: excluded: x (line 1): urgent"},
+		{"both overridden", "exclude: [" + always + "x, override: true}]", OverrideFreeze, event.Promoted, "overridden: excluded: x (line 1): urgent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +91,7 @@ func TestTargetsFrozen(t *testing.T) {
 			c.Override, c.Reason = []Override{test.override}, "urgent"
 			results, err := p.run(c, p.failing(-1))
 			for _, r := range results {
-				if r.Status != test.want || r.Frozen != (test.want == Frozen) || !strings.Contains(r.Reason, test.reason) {
+				if r.Status != test.want || r.Frozen != (test.want == event.Frozen) || !strings.Contains(r.Reason, test.reason) {
 					t.Errorf("%s ended %s with %v, because: %s", r.Service, r.Status, err, r.Reason)
 				}
 			}
@@ -99,7 +100,7 @@ func TestTargetsFrozen(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantCommits, wantOverrides := 2+4, 0 // with the repository's own, and that of the freeze
-			if test.want == Frozen {
+			if test.want == event.Frozen {
 				wantCommits = 2
 			}
 			if strings.HasPrefix(test.reason, "overridden") {
@@ -142,10 +143,10 @@ func TestFrozenAfterPush(t *testing.T) {
 	results, err := Run(t.Context(), c, Systems{Branch: &forgetful{pair: p}, Commits: p.repo, Cluster: p.failing(-1), Reporter: silent{}})
 	const want = "the line is stopped: incident 4711 (line 1), until the file changes"
 	r := results[0]
-	if r.Status != Held || !r.Frozen || err == nil || !strings.Contains(err.Error(), "100 %: ") || !strings.Contains(err.Error(), want) {
+	if r.Status != event.Held || !r.Frozen || err == nil || !strings.Contains(err.Error(), "100 %: ") || !strings.Contains(err.Error(), want) {
 		t.Errorf("it ended %s with %v", r.Status, err)
 	}
-	for i, want := range []Progress{Passed, Passed, Skipped} {
+	for i, want := range []event.Progress{event.Passed, event.Passed, event.Skipped} {
 		if r.Steps[i].Progress != want {
 			t.Errorf("step %s is %s, want %s", r.Steps[i].Name, r.Steps[i].Progress, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/requests"
 )
 
@@ -79,7 +80,7 @@ func TestGatesSideBySide(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				p := &part{Config: Config{OnInconclusive: test.policy}, journal: &journal{reporter: silent{}}}
-				p.journal.result.Steps = []StepResult{{Name: "10 %"}}
+				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
 				err := p.askAll(t.Context(), test.gates, &Position{}, stepLog{p.journal, 0})
 				var became []string
 				for _, g := range p.journal.result.Steps[0].Gates {
@@ -104,7 +105,7 @@ func TestGateThatPanics(t *testing.T) {
 		}
 	}()
 	p := &part{journal: &journal{reporter: silent{}}}
-	p.journal.result.Steps = []StepResult{{}}
+	p.journal.result.Steps = []event.Step{{}}
 	gate := Gate{Name: "a", Check: func(context.Context, *Position) (string, error) { panic("broken") }}
 	_ = p.askAll(t.Context(), []Gate{gate}, &Position{}, stepLog{p.journal, 0})
 }
@@ -130,7 +131,7 @@ func TestTimeEndsGates(t *testing.T) {
 				ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, ErrTimeout)
 				defer stop()
 				p := &part{Config: Config{OnInconclusive: Hold}, journal: &journal{reporter: silent{}}}
-				p.journal.result.Steps = []StepResult{{Name: "10 %"}}
+				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
 				if err := p.askAll(ctx, test.gates, &Position{}, stepLog{p.journal, 0}); err == nil || err.Error() != test.want {
 					t.Errorf("got %v, want %s", err, test.want)
 				}

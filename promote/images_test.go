@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -189,13 +190,13 @@ func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 			seen: seen, say: func(string, ...any) {}, late: late,
 		}
 		_, err := m.judge(ctx, fmt.Sprintf("%d %%", step.Percent))
-		last = end{Promoted, step.Percent, w.clock, w.failedOfUsers}
+		last = end{event.Promoted, step.Percent, w.clock, w.failedOfUsers}
 		switch {
 		case isInconclusive(err):
-			last.status = Held
+			last.status = event.Held
 			return last
 		case err != nil:
-			last.status = RolledBack
+			last.status = event.RolledBack
 			return last
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // meddled is a cluster in which everything is live at once, until a person
@@ -61,7 +62,7 @@ func TestInitImageOfPersonStays(t *testing.T) {
 	if readErr != nil {
 		t.Fatal(readErr)
 	}
-	if result.Status != Superseded || !strings.Contains(now, "newTag: m2") {
+	if result.Status != event.Superseded || !strings.Contains(now, "newTag: m2") {
 		t.Errorf("it ended %s, %v, with\n%s", result.Status, err, now)
 	}
 	if !strings.Contains(fmt.Sprint(result.Steps[1].Gates), "bake") {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
@@ -19,20 +19,20 @@ import (
 // A journal writes the Result of a run, nothing else does, and tells the
 // Reporter of it.
 type journal struct {
-	result   Result
+	result   event.Result
 	reporter Reporter
 }
 
 // newJournal opens the Result.
-func newJournal(command Command, c Config, target Target, started time.Time, reporter Reporter) *journal {
-	if c.DryRun && command == CommandPromote {
-		command = CommandDiff
+func newJournal(command event.Command, c Config, target Target, started time.Time, reporter Reporter) *journal {
+	if c.DryRun && command == event.CommandPromote {
+		command = event.CommandDiff
 	}
-	j := &journal{reporter: reporter, result: Result{
-		Command: command, DryRun: c.DryRun, Target: target,
+	j := &journal{reporter: reporter, result: event.Result{
+		Command: command, DryRun: c.DryRun, Target: target.Named(),
 		RunURL: c.RunURL, Actor: c.Actor, Approved: c.Approved, Started: started,
 	}}
-	if command == CommandRollback {
+	if command == event.CommandRollback {
 		j.result.Reason = c.Reason
 	}
 	return j
@@ -44,7 +44,7 @@ func (j *journal) planned(plan Plan, at Situation) error {
 	r.Promotion, r.Revision, r.PreviousRevision, r.Image = plan.ID, plan.To, plan.From, plan.Image
 	r.PreviousImage, r.RollbackTo = newImage(at.Next, at.Now), plan.From
 	for _, step := range plan.Steps {
-		r.Steps = append(r.Steps, StepResult{Name: step.Name, Title: step.Subject, Percent: step.Percent, Progress: Pending, Resumed: step.Done})
+		r.Steps = append(r.Steps, event.Step{Name: step.Name, Title: step.Subject, Percent: step.Percent, Progress: event.Pending, Resumed: step.Done})
 	}
 	var err error
 	if r.Traffic, err = at.Now.Traffic(); err != nil {
@@ -85,7 +85,7 @@ func (j *journal) notBefore(at time.Time) { j.result.NotBefore = at }
 
 // drifts notes what configuration a source has and the target has not, and says it
 // in lines.
-func (j *journal) drifts(d Drift, lines []string) {
+func (j *journal) drifts(d event.Drift, lines []string) {
 	j.result.Drift = append(j.result.Drift, d)
 	for _, line := range lines {
 		j.say("configuration of %s that is not so here: %s", d.From, line)
@@ -110,9 +110,9 @@ func (j *journal) renders(before, after *knative.State) {
 }
 
 // found notes the findings of the preflight.
-func (j *journal) found(findings []check.Finding) {
+func (j *journal) found(findings []event.Finding) {
 	j.result.Findings = findings
-	j.say("preflight: %s", check.Tally(findings))
+	j.say("preflight: %s", event.Tally(findings))
 	j.report()
 }
 
@@ -175,7 +175,7 @@ func (j *journal) closed(hash, what string) {
 }
 
 // end closes the Result.
-func (j *journal) end(status Status, err error) Result {
+func (j *journal) end(status event.Status, err error) event.Result {
 	j.result.Status, j.result.Ended = status, time.Now()
 	if err != nil {
 		j.result.Reason = err.Error()

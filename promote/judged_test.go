@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 var (
@@ -109,21 +111,21 @@ func (s scene) line(t *testing.T, trial trial) string {
 		none = append(none, s.begin(trial, seed).perMinute(s.steps, 0))
 		three = append(three, s.begin(trial, seed).perMinute(s.steps, 3))
 	}
-	promoted, caught := judged.share(Promoted), judged.share(RolledBack)
+	promoted, caught := judged.share(event.Promoted), judged.share(event.RolledBack)
 	least := math.Floor(trial.caught*float64(runs)) / float64(runs) // of a few, one may be the exception that many have
 	if trial.good && (promoted < trial.promoted || caught > trial.caught) || !trial.good && (promoted > trial.promoted || caught < least) {
 		t.Errorf("promoted %g, caught %g; want %+v", promoted, caught, trial)
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", trial.name, percent(promoted), percent(caught), judged.places(),
-		percent(judged.share(Held)), judged.until(end.seconds), judged.until(end.failures), none.brief(), three.brief())
+		percent(judged.share(event.Held)), judged.until(end.seconds), judged.until(end.failures), none.brief(), three.brief())
 }
 
 // An end is how a simulated promotion ended.
 type end struct {
-	status Status // Promoted, RolledBack or Held
-	at     int    // percent of the step
-	after  int    // seconds
-	failed int    // requests of users by then
+	status event.Status // Promoted, RolledBack or Held
+	at     int          // percent of the step
+	after  int          // seconds
+	failed int          // requests of users by then
 }
 
 func (e end) seconds() int  { return e.after }
@@ -132,10 +134,10 @@ func (e end) failures() int { return e.failed }
 type ends []end
 
 func (e ends) caught() ends {
-	return slices.DeleteFunc(slices.Clone(e), func(one end) bool { return one.status != RolledBack })
+	return slices.DeleteFunc(slices.Clone(e), func(one end) bool { return one.status != event.RolledBack })
 }
 
-func (e ends) share(status Status) float64 {
+func (e ends) share(status event.Status) float64 {
 	count := 0
 	for _, one := range e {
 		if one.status == status {
@@ -175,7 +177,7 @@ func (e ends) until(value func(end) int) string {
 // brief says how many were caught, after how many seconds, and how many requests
 // of users had failed by then.
 func (e ends) brief() string {
-	text := percent(e.share(RolledBack))
+	text := percent(e.share(event.RolledBack))
 	seconds, _, _ := strings.Cut(e.until(end.seconds), ",")
 	failed, _, _ := strings.Cut(e.until(end.failures), ",")
 	if seconds != "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A model is the infra repository's branch and the cluster, as a seed draws
@@ -216,7 +217,7 @@ func firstRevision() *servingv1.Revision {
 
 // Report takes its time, as the comment of a pull request does, and the run can
 // crash in it. It has no way to fail.
-func (m *model) Report(Result) {
+func (m *model) Report(event.Result) {
 	time.Sleep(m.upTo(5 * time.Second))
 	if m.odds("crash in the report", 60) {
 		panic(crash{})
@@ -228,9 +229,9 @@ func (m *model) Line(text string) { m.tell("  %s", text) }
 func (m *model) Debug(text string) { m.tell("  debug: %s", text) }
 
 // truth compares what a run says with what is in Git.
-func (m *model) truth(ctx context.Context, r Result, err error) error {
+func (m *model) truth(ctx context.Context, r event.Result, err error) error {
 	// Held is what steps below 100 % ask for, and what is left of a gate's failure.
-	if (err == nil) != (r.Status == Promoted || r.Status == Unchanged) && r.Status != Held {
+	if (err == nil) != (r.Status == event.Promoted || r.Status == event.Unchanged) && r.Status != event.Held {
 		return fmt.Errorf("status %s with error %v", r.Status, err)
 	}
 	state, readErr := knative.Read(ctx, m.trees[m.tip()], "web", "web")
@@ -244,13 +245,13 @@ func (m *model) truth(ctx context.Context, r Result, err error) error {
 	switch {
 	case m.touch:
 		return nil // then it may be anything, but for what is checked of every commit
-	case r.Status == Promoted && (!isNew || m.bad <= m.config.Steps[len(m.config.Steps)-1].Percent):
+	case r.Status == event.Promoted && (!isNew || m.bad <= m.config.Steps[len(m.config.Steps)-1].Percent):
 		return fmt.Errorf("promoted, with images %v, bad from %d %% on", state.Images(), m.bad)
-	case r.Status == RolledBack && isNew:
+	case r.Status == event.RolledBack && isNew:
 		return fmt.Errorf("rolled back, with images %v", state.Images())
-	case r.Status == Held && !isNew:
+	case r.Status == event.Held && !isNew:
 		return fmt.Errorf("held, with images %v", state.Images())
-	case r.Status == Superseded:
+	case r.Status == event.Superseded:
 		return fmt.Errorf("superseded, yet nobody has changed the Service: %w", err)
 	}
 	return nil

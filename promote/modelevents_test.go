@@ -15,39 +15,39 @@ import (
 // eventsMost is how many events a history has.
 const eventsMost = 4
 
-// An event is what happens to the Service past the program, with the cluster or by
+// A clusterEvent is what happens to the Service past the program, with the cluster or by
 // people. It tells whether it could happen.
-type event struct {
+type clusterEvent struct {
 	kind string
 	do   func(context.Context, *model) bool
 }
 
 // allEvents are those that there are.
-func allEvents() (all []event) {
+func allEvents() (all []clusterEvent) {
 	for _, role := range []string{"new", "old", "kept"} {
 		all = append(all,
-			event{"the " + role + " revision begins to crash", func(_ context.Context, m *model) bool {
+			clusterEvent{"the " + role + " revision begins to crash", func(_ context.Context, m *model) bool {
 				return m.cluster.crash(m.cluster.inRole(role))
 			}},
-			event{"the " + role + " revision is collected", func(_ context.Context, m *model) bool {
+			clusterEvent{"the " + role + " revision is collected", func(_ context.Context, m *model) bool {
 				return m.cluster.collect(m.cluster.inRole(role))
 			}})
 	}
 	return append(all,
-		event{"the Service is made anew", func(ctx context.Context, m *model) bool {
+		clusterEvent{"the Service is made anew", func(ctx context.Context, m *model) bool {
 			m.cluster.remove()
 			m.cluster.synced = ""
 			m.sync(ctx)
 			return true
 		}},
-		event{"the cluster is made anew", func(ctx context.Context, m *model) bool {
+		clusterEvent{"the cluster is made anew", func(ctx context.Context, m *model) bool {
 			m.cluster.remove()
 			m.cluster.synced, m.cluster.manual = "", false
 			return true // Argo CD is there before the Service is
 		}},
-		event{"somebody tags a revision", func(_ context.Context, m *model) bool { return m.tag() }},
-		event{"somebody rolls back in Argo CD", func(ctx context.Context, m *model) bool { return m.rollBackInArgoCD(ctx) }},
-		event{"somebody takes the Service out", func(_ context.Context, m *model) bool { return m.takeServiceOut() }},
+		clusterEvent{"somebody tags a revision", func(_ context.Context, m *model) bool { return m.tag() }},
+		clusterEvent{"somebody rolls back in Argo CD", func(ctx context.Context, m *model) bool { return m.rollBackInArgoCD(ctx) }},
+		clusterEvent{"somebody takes the Service out", func(_ context.Context, m *model) bool { return m.takeServiceOut() }},
 	)
 }
 

@@ -9,12 +9,13 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // recovers tells what is wrong with what users are answered after a history, and
 // with what they are answered after the commands that lead out of it: a rollback, or
 // what the program says instead.
-func (m *model) recovers(ctx context.Context, last Status) error {
+func (m *model) recovers(ctx context.Context, last event.Status) error {
 	m.peace = true
 	m.tell("at the end: %s", m.cluster.text())
 	if err := m.answered(last); err != nil {
@@ -46,7 +47,7 @@ func (m *model) recovers(ctx context.Context, last Status) error {
 
 // wayOut rolls back, or does what the program says instead, and at most three things
 // more: a rollback to the revision that it names, else a promotion of the images.
-func wayOut(ctx context.Context, c Config, on Systems, tell func(format string, args ...any)) (Result, error) {
+func wayOut(ctx context.Context, c Config, on Systems, tell func(format string, args ...any)) (event.Result, error) {
 	results, err := Rollback(ctx, c, on)
 	for range 3 {
 		tell("after %s: %s: %v", results[0].Command, results[0].Status, err)
@@ -81,8 +82,8 @@ func advised(err error) string {
 
 // answered is what is wrong with what users are answered when the last run has ended:
 // one that says that all is well has seen it so, unless something has happened since.
-func (m *model) answered(last Status) error {
-	well := slices.Contains([]Status{Promoted, RolledBack, Unchanged}, last)
+func (m *model) answered(last event.Status) error {
+	well := slices.Contains([]event.Status{event.Promoted, event.RolledBack, event.Unchanged}, last)
 	if why := m.cluster.unrouted(); well && m.seen && why != "" {
 		return fmt.Errorf("%s, yet %s", last, why)
 	}

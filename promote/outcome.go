@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/review"
 )
 
 // An ending is all that decides how a run ended.
 type ending struct {
-	reached Status // the end of a run that nothing stopped
-	cause   error  // what stopped it
-	hold    bool   // the traffic stays as the last commit set it
+	reached event.Status // the end of a run that nothing stopped
+	cause   error        // what stopped it
+	hold    bool         // the traffic stays as the last commit set it
 
 	back   bool  // it was to be rolled back, or the run is a rollback whose commit is made
 	failed error // why that failed, or was not seen live; nil: it is live
@@ -20,36 +21,36 @@ type ending struct {
 }
 
 // outcome decides how a run ended, and which error it ends with.
-func (e ending) outcome(cancelled bool) (Status, error) {
+func (e ending) outcome(cancelled bool) (event.Status, error) {
 	switch {
 	case e.cause == nil && e.failed == nil:
 		return e.reached, nil
 	case isSuperseded(e.cause):
-		return Superseded, e.cause
+		return event.Superseded, e.cause
 	case !e.back && cancelled:
-		return Cancelled, e.cause
+		return event.Cancelled, e.cause
 	case !e.back && e.hold:
-		return Held, e.cause
+		return event.Held, e.cause
 	case !e.back && isFrozen(e.cause):
-		return Frozen, e.cause
+		return event.Frozen, e.cause
 	case !e.back && (isNotYet(e.cause) || isGuarded(e.cause)):
-		return NotYet, e.cause
+		return event.NotYet, e.cause
 	case !e.back && errors.Is(e.cause, review.ErrNotWaited):
-		return Proposed, nil
+		return event.Proposed, nil
 	case !e.back && isNotMerged(e.cause):
-		return NotMerged, e.cause
+		return event.NotMerged, e.cause
 	case !e.back:
-		return Failed, e.cause
+		return event.Failed, e.cause
 	case e.failed == nil && !e.atOnce:
-		return RolledBack, e.cause
+		return event.RolledBack, e.cause
 	case e.cause != nil && isSuperseded(e.failed) && !e.atOnce:
-		return Superseded, e.failed
+		return event.Superseded, e.failed
 	case cancelled && (e.failed == nil || isGate(e.failed)):
-		return Cancelled, e.unseen()
+		return event.Cancelled, e.unseen()
 	case cancelled:
-		return Cancelled, &RestoreError{Cause: e.cause, Err: e.failed}
+		return event.Cancelled, &RestoreError{Cause: e.cause, Err: e.failed}
 	}
-	return Failed, &RestoreError{Cause: e.cause, Err: e.failed}
+	return event.Failed, &RestoreError{Cause: e.cause, Err: e.failed}
 }
 
 // unseen is the error of what is rolled back in Git alone, as far as the run
@@ -63,14 +64,14 @@ func (e ending) unseen() error {
 
 // Ended decides how a command ended that only looks, and which error it ends
 // with.
-func Ended(ctx context.Context, err error) (Status, error) {
-	return ending{reached: Unchanged, cause: err}.of(ctx, Systems{}.cancelled(ctx))
+func Ended(ctx context.Context, err error) (event.Status, error) {
+	return ending{reached: event.Unchanged, cause: err}.of(ctx, Systems{}.cancelled(ctx))
 }
 
 // of is the outcome. Where the run's own timeout ended it, the error says so.
-func (e ending) of(ctx context.Context, cancelled bool) (Status, error) {
+func (e ending) of(ctx context.Context, cancelled bool) (event.Status, error) {
 	status, err := e.outcome(cancelled)
-	if status == Failed {
+	if status == event.Failed {
 		err = Overdue(ctx, err)
 	}
 	return status, err

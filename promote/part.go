@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/template"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -39,12 +40,12 @@ type part struct {
 	sourceServices map[string]string
 	planned        []*knative.State // what its first and its last commit that are left lead to
 	begun          int              // how many of the plan's steps the run has come to
-	reached        Status           // how it ends if nothing stops the run; empty: unchanged
+	reached        event.Status     // how it ends if nothing stops the run; empty: unchanged
 	stays          bool             // a run that fails has nothing of it to roll back
 	lost           error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
-func newPart(command Command, c Config, target Target, on Systems, started time.Time) *part {
+func newPart(command event.Command, c Config, target Target, on Systems, started time.Time) *part {
 	p := &part{Config: c, Systems: on, journal: newJournal(command, c, target, started, on.Reporter)}
 	p.setTarget(target)
 	return p
@@ -84,7 +85,7 @@ func (p *part) setTarget(target Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
 	p.service = liveService{Target: target, cluster: p.Cluster}
-	p.journal.result.Target = target
+	p.journal.result.Target = target.Named()
 }
 
 // infraOf reads the overlay of the target, or of its source.

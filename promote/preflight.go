@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // Preflight says what a promotion does about an error that it finds before its
@@ -109,9 +110,9 @@ func (p *part) examinePlan(ctx context.Context) error {
 }
 
 // stopped is why findings stop the promotion; nil: they do not.
-func (p *part) stopped(findings []check.Finding) error {
+func (p *part) stopped(findings []event.Finding) error {
 	p.journal.found(findings)
-	if p.Preflight == PreflightWarn || check.Count(findings, check.Error) == 0 {
+	if p.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil
 	}
 	return &PreflightStop{findings}

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -168,29 +169,14 @@ func (p Preparation) planned(s *PreparedService, has record.Record) error {
 }
 
 // Candidates are those that wait for a promotion once the pull request is merged.
-func (p Preparation) Candidates() []Candidate {
-	var all []Candidate
+func (p Preparation) Candidates() []event.Candidate {
+	var all []event.Candidate
 	for _, s := range p.made() {
 		if !s.Withdrawn {
-			all = append(all, Candidate{s.Overlay, s.Service, s.Environment})
+			all = append(all, event.Candidate{Overlay: s.Overlay, Service: s.Service, Environment: s.Environment})
 		}
 	}
 	return all
-}
-
-// InWords is what becomes of the Service when the pull request is merged.
-func (s PreparedService) InWords() string {
-	switch {
-	case s.Err != nil:
-		return s.Err.Error()
-	case s.Skipped != "":
-		return s.Service + ": " + s.Skipped
-	case s.Withdrawn:
-		return s.Service + " has no candidate any more, as its template is as before"
-	case s.From == s.To:
-		return fmt.Sprintf("%s has the template of %s again, which keeps all traffic", s.Service, s.To)
-	}
-	return fmt.Sprintf("candidate %s of %s at 0 %%, %s keeps all traffic", s.To, s.Service, s.From)
 }
 
 // made are the Services whose overlay is changed.

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -19,8 +20,8 @@ import (
 // after each the gates. What is already in Git is not done again. With DryRun
 // it ends after the plan. The error says why a run did not end promoted; the
 // Results, one a target, are complete in any case.
-func Run(ctx context.Context, c Config, on Systems) ([]Result, error) {
-	r, err := open(ctx, CommandPromote, c, on)
+func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
+	r, err := open(ctx, event.CommandPromote, c, on)
 	if err == nil {
 		err = r.each(func(p *part) error { return p.look(ctx, 0) })
 	}
@@ -279,13 +280,13 @@ func (m *move) begins() bool {
 }
 
 // reachedBy is how a part ends whose plan has passed all its gates.
-func (p *part) reachedBy(plan Plan) Status {
+func (p *part) reachedBy(plan Plan) event.Status {
 	switch {
 	case !plan.Last(len(plan.Steps) - 1):
 		p.journal.stopped(plan.Steps[len(plan.Steps)-1].Name)
-		return Held
+		return event.Held
 	case !p.journal.result.Changed:
-		return Unchanged
+		return event.Unchanged
 	}
-	return Promoted
+	return event.Promoted
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/windows"
@@ -49,7 +50,7 @@ func (p Proposal) ChangesPolicies(changed []string) bool {
 // Overlay finds what is wrong with an overlay as the head renders it: in its
 // manifests, and what of it the base does not have. Each object that the base
 // rendered too is an update of that.
-func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []byte) ([]check.Finding, error) {
+func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
 	facts, err := p.facts(p.head, overlay, after, "")
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []b
 
 // brought is what the head breaks of the rules that need no more than files, for
 // each Service of the overlay.
-func (p Proposal) brought(ctx context.Context, overlay string, before, after []byte) ([]check.Finding, error) {
+func (p Proposal) brought(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
 	services, err := knative.Services(after)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (p Proposal) brought(ctx context.Context, overlay string, before, after []b
 	}
 	outsideBefore, _ := kustomize.Outside(ctx, p.base.Tree, overlay) // may be new, or not render
 	outsideAfter, _ := kustomize.Outside(ctx, p.head.Tree, overlay)  // has been rendered
-	var all []check.Finding
+	var all []event.Finding
 	for _, service := range services {
 		was, err := p.facts(p.base, overlay, before, service)
 		if err != nil {
@@ -118,7 +119,7 @@ func (p Proposal) facts(at gitops.Snapshot, overlay string, rendered []byte, ser
 // runs go by. The zero value is nothing.
 type FileChange struct {
 	File           string
-	Findings       []check.Finding
+	Findings       []event.Finding
 	Removed, Added []string // what it says, in words
 }
 

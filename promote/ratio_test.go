@@ -3,6 +3,7 @@ package promote
 import (
 	"time"
 
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -25,11 +26,11 @@ func (w *world) perMinute(steps []Step, failureLimit int) end {
 				failed++
 			}
 			if before = w.seen; failed > failureLimit {
-				return end{RolledBack, step.Percent, w.clock, w.failedOfUsers}
+				return end{event.RolledBack, step.Percent, w.clock, w.failedOfUsers}
 			}
 		}
 	}
-	return end{status: Promoted}
+	return end{status: event.Promoted}
 }
 
 // beyond tells whether more than 1 % of the requests failed, or were slow.

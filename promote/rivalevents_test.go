@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/promotetest"
 )
 
@@ -56,7 +57,7 @@ func contend(t *testing.T, c *sharedCluster, url string, round int) {
 	t.Helper()
 	var group, looked sync.WaitGroup
 	looked.Add(2)
-	ends := make([]Status, 2)
+	ends := make([]event.Status, 2)
 	for n := range ends {
 		repo := repoAt(t, url)
 		group.Go(func() {
@@ -64,13 +65,13 @@ func contend(t *testing.T, c *sharedCluster, url string, round int) {
 			defer branch.once.Do(looked.Done) // one that has nothing to push is waited for all the same
 			results, err := Run(t.Context(), rivalConfig(fmt.Sprintf("r%d-%d", round, n), Step{Percent: 100}),
 				Systems{Branch: branch, Commits: repo, Cluster: c, Setup: c, Reporter: silent{}})
-			if ends[n] = results[0].Status; (err == nil) != (ends[n] == Promoted) {
+			if ends[n] = results[0].Status; (err == nil) != (ends[n] == event.Promoted) {
 				t.Errorf("round %d, promoter %d: %s: %v", round, n, ends[n], err)
 			}
 		})
 	}
 	group.Wait()
-	if won := slices.DeleteFunc(slices.Clone(ends), func(s Status) bool { return s != Promoted }); len(won) > 1 {
+	if won := slices.DeleteFunc(slices.Clone(ends), func(s event.Status) bool { return s != event.Promoted }); len(won) > 1 {
 		t.Errorf("round %d ends %v", round, ends)
 	}
 }

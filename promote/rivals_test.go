@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 var rivalRounds = flag.Int("rounds", 2, "how often the promoters of TestRivals promote")
@@ -44,7 +45,7 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 	t.Helper()
 	var group, looked sync.WaitGroup
 	looked.Add(rivals)
-	ends := make([]Status, rivals)
+	ends := make([]event.Status, rivals)
 	for n := range rivals {
 		repo := repoAt(t, url)
 		group.Go(func() {
@@ -56,14 +57,14 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 				Systems{Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{}})
 			result := results[0]
 			ends[n] = result.Status
-			if (err == nil) != (result.Status == Promoted) || err != nil && !isSuperseded(err) {
+			if (err == nil) != (result.Status == event.Promoted) || err != nil && !isSuperseded(err) {
 				t.Errorf("round %d, promoter %d: %s: %v", round, n, result.Status, err)
 			}
 		})
 	}
 	group.Wait()
 	slices.Sort(ends)
-	if want := append([]Status{Promoted}, slices.Repeat([]Status{Superseded}, rivals-1)...); !slices.Equal(ends, want) {
+	if want := append([]event.Status{event.Promoted}, slices.Repeat([]event.Status{event.Superseded}, rivals-1)...); !slices.Equal(ends, want) {
 		t.Fatalf("round %d ends %v", round, ends)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -24,9 +25,9 @@ const emergencyLook = 5 * time.Second
 // middle of a promotion too, whose run then ends as superseded. One that was
 // stopped before it was seen live is confirmed, and nothing rolled back once
 // more.
-func Rollback(ctx context.Context, c Config, on Systems) ([]Result, error) {
+func Rollback(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	c.Images = nil
-	r, err := open(ctx, CommandRollback, c, on)
+	r, err := open(ctx, event.CommandRollback, c, on)
 	if err == nil {
 		err = r.each(func(p *part) error { return lookUnless(ctx, p, c.Unseen) })
 	}
@@ -91,17 +92,17 @@ func endUnseen(reversals []*reversal) ending {
 
 // reachedBy is how a part ends that was rolled back. One that only takes a
 // candidate without traffic away says so.
-func (b *reversal) reachedBy(committed bool) Status {
+func (b *reversal) reachedBy(committed bool) event.Status {
 	switch {
 	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.live(b.split)), !b.done && !b.journal.result.Changed:
-		return Unchanged
+		return event.Unchanged
 	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
 		b.journal.reason("no traffic has moved: %s had all of it", b.dest.Revision)
 		if b.split.Candidate == "" {
-			return Unchanged
+			return event.Unchanged
 		}
 	}
-	return RolledBack
+	return event.RolledBack
 }
 
 // moved tells whether the share of some revision is another one now.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A run is one command at work on its targets. What is done for one of them is
@@ -26,7 +27,7 @@ type run struct {
 
 // open reads the targets' overlays at the branch's tip and begins a run of a
 // command on them. With an error there is a run as well, that can be ended.
-func open(ctx context.Context, command Command, c Config, on Systems) (*run, error) {
+func open(ctx context.Context, command event.Command, c Config, on Systems) (*run, error) {
 	r, started := &run{Config: c, Systems: on.complete()}, time.Now()
 	err := checkTargets(c.Targets)
 	if err == nil {
@@ -101,7 +102,7 @@ func untilOneFails[T any](ctx context.Context, all []T, do func(context.Context,
 func (r *run) say(format string, args ...any) { say(r.Reporter, format, args...) }
 
 // end closes the Results, one a target.
-func (r *run) end(ctx context.Context, e ending) (results []Result, err error) {
+func (r *run) end(ctx context.Context, e ending) (results []event.Result, err error) {
 	cancelled := r.cancelled(ctx)
 	for _, p := range r.parts {
 		own := p.ending(e)
@@ -116,7 +117,7 @@ func (r *run) end(ctx context.Context, e ending) (results []Result, err error) {
 // ending is how the part ends in a run that ends so: what the run rolls back
 // need not be all that it has.
 func (p *part) ending(e ending) ending {
-	e.reached = cmp.Or(p.reached, Unchanged)
+	e.reached = cmp.Or(p.reached, event.Unchanged)
 	switch {
 	case isSuperseded(p.lost) && len(p.Targets) > 1:
 		return ending{cause: p.lost}

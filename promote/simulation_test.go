@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 var (
@@ -61,7 +62,7 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("not once does it happen that %s", e.kind)
 		}
 	}
-	for _, status := range []Status{Promoted, RolledBack, Held, Superseded, Unchanged} {
+	for _, status := range []event.Status{event.Promoted, event.RolledBack, event.Held, event.Superseded, event.Unchanged} {
 		if ends[status] == 0 {
 			t.Errorf("no promotion ended %s, so the simulation does not reach that", status)
 		}
@@ -69,8 +70,8 @@ func TestSimulation(t *testing.T) {
 }
 
 // listed are how promotions ended, the most frequent first.
-func listed(ends map[Status]int) string {
-	names := slices.SortedFunc(maps.Keys(ends), func(a, b Status) int { return ends[b] - ends[a] })
+func listed(ends map[event.Status]int) string {
+	names := slices.SortedFunc(maps.Keys(ends), func(a, b event.Status) int { return ends[b] - ends[a] })
 	var parts []string
 	for _, status := range names {
 		parts = append(parts, fmt.Sprintf("%d %s", ends[status], status))
@@ -80,9 +81,9 @@ func listed(ends map[Status]int) string {
 
 // simulate runs the promotions of these seeds, as many at a time as there are
 // processors, and counts how they end and what has happened in them.
-func simulate(t *testing.T, first, count uint64) (ends map[Status]int, events map[string]int) {
+func simulate(t *testing.T, first, count uint64) (ends map[event.Status]int, events map[string]int) {
 	var mu sync.Mutex
-	ends, events = map[Status]int{}, map[string]int{}
+	ends, events = map[event.Status]int{}, map[string]int{}
 	t.Run("seeds", func(t *testing.T) {
 		at := uint64(runtime.GOMAXPROCS(0))
 		for worker := range at {
@@ -103,7 +104,7 @@ func simulate(t *testing.T, first, count uint64) (ends map[Status]int, events ma
 	return ends, events
 }
 
-func simulateOne(t *testing.T, seed uint64) (status Status, happened map[string]int) {
+func simulateOne(t *testing.T, seed uint64) (status event.Status, happened map[string]int) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newModel(seed)
 		var err error
@@ -136,7 +137,7 @@ func (m *model) goOn() {
 
 // play runs the promotion until it has come to an end, and tells what is wrong
 // with that.
-func (m *model) play(ctx context.Context) (status Status, err error) {
+func (m *model) play(ctx context.Context) (status event.Status, err error) {
 	for run := range runsMost {
 		m.peace = run >= runsMost-2
 		if m.peace && m.trees[m.tip()][DefaultWindows] != nil {
@@ -152,18 +153,18 @@ func (m *model) play(ctx context.Context) (status Status, err error) {
 		if err := m.truth(ctx, result, runErr); err != nil {
 			return result.Status, err
 		}
-		if ended(result.Status) && !result.Frozen || m.peace && result.Status == Failed && m.needsPerson() {
+		if ended(result.Status) && !result.Frozen || m.peace && result.Status == event.Failed && m.needsPerson() {
 			return result.Status, nil
 		}
 		time.Sleep(m.upTo(20 * time.Minute))
 	}
-	return Failed, fmt.Errorf("it comes to no end, even in peace")
+	return event.Failed, fmt.Errorf("it comes to no end, even in peace")
 }
 
 // ended tells whether a run has come to one of the ends that another run does
 // not change.
-func ended(status Status) bool {
-	return slices.Contains([]Status{Promoted, Unchanged, RolledBack, Held, Superseded}, status)
+func ended(status event.Status) bool {
+	return slices.Contains([]event.Status{event.Promoted, event.Unchanged, event.RolledBack, event.Held, event.Superseded}, status)
 }
 
 // needsPerson tells whether a run may say that it failed, however often it is
@@ -174,7 +175,7 @@ func (m *model) needsPerson() bool { return m.touch || len(m.events) > 0 }
 type crash struct{}
 
 // run starts the program once, or again.
-func (m *model) run(ctx context.Context, again bool) (result Result, crashed bool, err error) {
+func (m *model) run(ctx context.Context, again bool) (result event.Result, crashed bool, err error) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:

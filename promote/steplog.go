@@ -1,6 +1,10 @@
 package promote
 
-import "time"
+import (
+	"time"
+
+	"github.com/acme/knative-promote/promote/event"
+)
 
 // commitGate stands in the place of a gate where the commit could not be made.
 const commitGate = "commit"
@@ -14,19 +18,19 @@ type stepLog struct {
 // begin opens the i-th planned step.
 func (j *journal) begin(i int) stepLog {
 	step := stepLog{j, i}
-	step.entry().Started, step.entry().Progress = time.Now(), Running
+	step.entry().Started, step.entry().Progress = time.Now(), event.Running
 	j.report()
 	return step
 }
 
 // beginReversal adds a step that rolls back, and opens it.
 func (j *journal) beginReversal(name, title string) stepLog {
-	j.result.Steps = append(j.result.Steps, StepResult{Name: name, Title: title, Progress: Running, Started: time.Now()})
+	j.result.Steps = append(j.result.Steps, event.Step{Name: name, Title: title, Progress: event.Running, Started: time.Now()})
 	j.report()
 	return stepLog{j, len(j.result.Steps) - 1}
 }
 
-func (s stepLog) entry() *StepResult { return &s.journal.result.Steps[s.index] }
+func (s stepLog) entry() *event.Step { return &s.journal.result.Steps[s.index] }
 
 // committed notes the commit that shows the step, also one that was there when
 // the run began.
@@ -44,11 +48,11 @@ func (s stepLog) committed(hash string, resumed bool) {
 }
 
 // ask notes that a gate is asked, and returns what notes its answer.
-func (s stepLog) ask(gate string) (answered func(how Progress, reason string)) {
+func (s stepLog) ask(gate string) (answered func(how event.Progress, reason string)) {
 	i := len(s.entry().Gates)
-	s.entry().Gates = append(s.entry().Gates, GateResult{Name: gate, Progress: Running, Started: time.Now()})
+	s.entry().Gates = append(s.entry().Gates, event.Gate{Name: gate, Progress: event.Running, Started: time.Now()})
 	s.journal.report()
-	return func(how Progress, reason string) {
+	return func(how event.Progress, reason string) {
 		g := &s.entry().Gates[i]
 		g.Ended, g.Progress, g.Reason = time.Now(), how, reason
 		s.journal.say("%s: %s: %s", g.Name, g.Progress, g.Reason)
@@ -58,16 +62,16 @@ func (s stepLog) ask(gate string) (answered func(how Progress, reason string)) {
 
 // passed closes the step.
 func (s stepLog) passed() {
-	s.entry().Ended, s.entry().Progress = time.Now(), Passed
+	s.entry().Ended, s.entry().Progress = time.Now(), event.Passed
 	s.journal.report()
 }
 
 // failed closes a planned step that stopped the run.
 func (s stepLog) failed(cause error) {
 	step := s.entry()
-	step.Ended, step.Progress = time.Now(), Broken
+	step.Ended, step.Progress = time.Now(), event.Broken
 	if len(step.Gates) == 0 {
-		step.Gates = []GateResult{{Name: commitGate, Progress: Broken, Reason: cause.Error(), Started: step.Started, Ended: step.Ended}}
+		step.Gates = []event.Gate{{Name: commitGate, Progress: event.Broken, Reason: cause.Error(), Started: step.Started, Ended: step.Ended}}
 	}
 	s.journal.result.Reason = cause.Error()
 	s.journal.say("%v", cause)
@@ -77,7 +81,7 @@ func (s stepLog) failed(cause error) {
 // heldBack leaves a planned step whose commit may not be made now.
 func (s stepLog) heldBack(cause error, frozen bool) {
 	step := s.entry()
-	step.Progress, step.Started = Pending, time.Time{}
+	step.Progress, step.Started = event.Pending, time.Time{}
 	s.journal.result.Frozen, s.journal.result.Reason = frozen, cause.Error()
 	s.journal.say("%v", cause)
 	s.journal.report()
@@ -86,12 +90,12 @@ func (s stepLog) heldBack(cause error, frozen bool) {
 // skipped closes all planned steps that are not reached.
 func (j *journal) skipped() {
 	for i, step := range j.result.Steps {
-		if step.Progress == Pending {
-			j.result.Steps[i].Progress = Skipped
+		if step.Progress == event.Pending {
+			j.result.Steps[i].Progress = event.Skipped
 		}
 	}
 	j.report()
 }
 
 // unseen closes a step that rolled back, but was not seen live.
-func (s stepLog) unseen() { s.entry().Progress = Broken }
+func (s stepLog) unseen() { s.entry().Progress = event.Broken }

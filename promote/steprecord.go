@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -35,7 +36,7 @@ func (p *part) failedGate(cause error) string {
 	}
 	for _, step := range slices.Backward(p.journal.result.Steps) {
 		for _, gate := range step.Gates {
-			if gate.Name != commitGate && (gate.Progress == Broken || gate.Progress == Inconclusive) {
+			if gate.Name != commitGate && (gate.Progress == event.Broken || gate.Progress == event.Inconclusive) {
 				return gate.Name
 			}
 		}

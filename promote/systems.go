@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -89,9 +90,9 @@ type BranchRules interface {
 // Reporter is told how the run goes, of one target at a time. It never decides
 // anything.
 type Reporter interface {
-	Report(Result)     // a step or gate has begun or ended
-	Line(text string)  // what is waited for or was seen, for the log
-	Debug(text string) // what is decided and from what, for the debug log
+	Report(event.Result) // a step or gate has begun or ended
+	Line(text string)    // what is waited for or was seen, for the log
+	Debug(text string)   // what is decided and from what, for the debug log
 }
 
 // complete puts one that answers nothing in the place of an Argo CD that is not
@@ -149,7 +150,7 @@ type oneByOne struct {
 }
 
 // Report passes the Result on.
-func (o *oneByOne) Report(r Result) {
+func (o *oneByOne) Report(r event.Result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.reporter.Report(r)

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -57,11 +58,11 @@ func newPair(t *testing.T) pair {
 }
 
 // promote promotes overlays in one run, in steps to shares of the traffic.
-func (p pair) promote(on Cluster, steps []Step, overlays ...string) ([]Result, error) {
+func (p pair) promote(on Cluster, steps []Step, overlays ...string) ([]event.Result, error) {
 	return p.run(pairConfig(steps, overlays...), on)
 }
 
-func (p pair) run(c Config, on Cluster) ([]Result, error) {
+func (p pair) run(c Config, on Cluster) ([]event.Result, error) {
 	return Run(p.t.Context(), c, Systems{Branch: p.repo, Commits: p.repo, Cluster: on, Reporter: silent{}})
 }
 
@@ -104,7 +105,7 @@ func (p pair) has(overlay, text string) bool {
 }
 
 // promoteTwo promotes both in one run, and gives the results and the commits.
-func promoteTwo(t *testing.T, failing int64) (results []Result, commits []string) {
+func promoteTwo(t *testing.T, failing int64) (results []event.Result, commits []string) {
 	t.Helper()
 	p := newPair(t)
 	results, err := p.promote(p.failing(failing), []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
@@ -119,7 +120,7 @@ func TestTargets(t *testing.T) {
 	t.Parallel()
 	results, commits := promoteTwo(t, -1)
 	for _, r := range results {
-		if r.Status != Promoted || len(r.Steps) != 3 || r.Steps[1].Commit != results[0].Steps[1].Commit {
+		if r.Status != event.Promoted || len(r.Steps) != 3 || r.Steps[1].Commit != results[0].Steps[1].Commit {
 			t.Errorf("%s ended %s with the steps %+v", r.Service, r.Status, r.Steps)
 		}
 	}
@@ -139,7 +140,7 @@ func TestTargetsRollBackTogether(t *testing.T) {
 	t.Parallel()
 	results, commits := promoteTwo(t, 50)
 	for _, r := range results {
-		if r.Status != RolledBack || r.Steps[len(r.Steps)-1].Name != record.Restore {
+		if r.Status != event.RolledBack || r.Steps[len(r.Steps)-1].Name != record.Restore {
 			t.Errorf("%s ended %s with the steps %+v", r.Service, r.Status, r.Steps)
 		}
 	}
@@ -153,17 +154,17 @@ func TestTargetsRollBackTogether(t *testing.T) {
 func TestTargetsOneResumed(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil || results[0].Status != Held {
+	if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil || results[0].Status != event.Held {
 		t.Fatalf("%v, %v", results, err)
 	}
 	results, err := p.promote(p.failing(0), []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	for _, r := range results {
-		if r.Status != RolledBack || !p.has(r.Overlay, "newTag: v1") {
+		if r.Status != event.RolledBack || !p.has(r.Overlay, "newTag: v1") {
 			t.Errorf("%s ended %s, %v, with the steps %+v", r.Overlay, r.Status, err, r.Steps)
 		}
 	}
 	for _, step := range results[0].Steps {
-		if step.Progress == Pending || step.Progress == Running {
+		if step.Progress == event.Pending || step.Progress == event.Running {
 			t.Errorf("step %s of a run that has ended is %s", step.Name, step.Progress)
 		}
 	}
@@ -174,14 +175,14 @@ func TestTargetsOneResumed(t *testing.T) {
 func TestTargetsOneFinished(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	if results, err := p.promote(p.failing(-1), []Step{{Percent: 100}}, "web"); err != nil || results[0].Status != Promoted {
+	if results, err := p.promote(p.failing(-1), []Step{{Percent: 100}}, "web"); err != nil || results[0].Status != event.Promoted {
 		t.Fatalf("%v, %v", results, err)
 	}
 	results, err := p.promote(p.failing(0), []Step{{Percent: 100}}, "web", "cart")
-	if got := results[0].Status; got != Failed || !p.has("web", "newTag: v2") {
+	if got := results[0].Status; got != event.Failed || !p.has("web", "newTag: v2") {
 		t.Errorf("web ended %s, %v, expected that it is not said to be rolled back", got, err)
 	}
-	if got := results[1].Status; got != RolledBack || !p.has("cart", "newTag: v1") {
+	if got := results[1].Status; got != event.RolledBack || !p.has("cart", "newTag: v1") {
 		t.Errorf("cart ended %s, %v, warning %q", got, err, results[1].Warning)
 	}
 }
@@ -193,10 +194,10 @@ func TestTargetsOneSuperseded(t *testing.T) {
 	p := newPair(t)
 	on := &changing{p.failing(50), func() error { return p.personTakes("web", "v3") }}
 	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
-	if results[0].Status != Superseded || !p.has("web", "newTag: v3") {
+	if results[0].Status != event.Superseded || !p.has("web", "newTag: v3") {
 		t.Errorf("web ended %s, %v", results[0].Status, err)
 	}
-	if results[1].Status != RolledBack || !p.has("cart", "newTag: v1") {
+	if results[1].Status != event.RolledBack || !p.has("cart", "newTag: v1") {
 		t.Errorf("cart ended %s, %v", results[1].Status, err)
 	}
 }

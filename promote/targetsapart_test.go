@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -58,7 +59,7 @@ func (p pair) personTakes(overlay, tag string) error {
 // step of both: theirs stays, and the other one is not left half promoted.
 func TestTargetsOneSupersededFirst(t *testing.T) {
 	t.Parallel()
-	for policy, want := range map[Policy]Status{RollBack: RolledBack, Hold: Held} {
+	for policy, want := range map[Policy]event.Status{RollBack: event.RolledBack, Hold: event.Held} {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t)
@@ -71,11 +72,11 @@ func TestTargetsOneSupersededFirst(t *testing.T) {
 			c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 			c.OnFailure = policy
 			results, err := p.run(c, on)
-			if results[0].Status != Superseded || !p.has("web", "newTag: v3") || !isSuperseded(err) {
+			if results[0].Status != event.Superseded || !p.has("web", "newTag: v3") || !isSuperseded(err) {
 				t.Errorf("web ended %s, the run with %v", results[0].Status, err)
 			}
 			restored := p.has("cart", "newTag: v1")
-			if results[1].Status != want || restored != (want == RolledBack) || !strings.Contains(results[1].Reason, "web: ") {
+			if results[1].Status != want || restored != (want == event.RolledBack) || !strings.Contains(results[1].Reason, "web: ") {
 				t.Errorf("cart ended %s, restored: %t, because %s", results[1].Status, restored, results[1].Reason)
 			}
 		})
@@ -91,10 +92,10 @@ func TestTargetsOneCannotBeRolledBack(t *testing.T) {
 		return gittest.Commit(p.bare, "main", "Break it", fstest.MapFS{"web/kustomization.yaml": {Data: []byte("resources: [nowhere.yaml]\n")}})
 	}}
 	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
-	if _, bad := errors.AsType[*RestoreError](err); !bad || results[0].Status != Failed {
+	if _, bad := errors.AsType[*RestoreError](err); !bad || results[0].Status != event.Failed {
 		t.Errorf("web ended %s, the run with %v", results[0].Status, err)
 	}
-	if results[1].Status != RolledBack || !p.has("cart", "newTag: v1") {
+	if results[1].Status != event.RolledBack || !p.has("cart", "newTag: v1") {
 		t.Errorf("cart ended %s, because %s", results[1].Status, results[1].Reason)
 	}
 }
@@ -120,7 +121,7 @@ func TestTargetsOneUnclear(t *testing.T) {
 	results, err := p.run(c, on)
 	const want = "cart: 50 %: gate live: sick"
 	for _, r := range results {
-		if r.Status != RolledBack || err == nil || err.Error() != want {
+		if r.Status != event.RolledBack || err == nil || err.Error() != want {
 			t.Errorf("%s ended %s, the run with %v, want %s", r.Service, r.Status, err, want)
 		}
 	}
@@ -154,11 +155,11 @@ func TestTargetsOneAhead(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		failing int64
-		web     Status
-		cart    Status
+		web     event.Status
+		cart    event.Status
 	}{
-		{"and good", -1, Held, Frozen},
-		{"and bad", 50, RolledBack, Failed},
+		{"and good", -1, event.Held, event.Frozen},
+		{"and bad", 50, event.RolledBack, event.Failed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -230,10 +231,10 @@ func TestTargetsOneDown(t *testing.T) {
 	p := newPair(t)
 	results, err := p.promote(&waning{sick: p.failing(50), after: 50}, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	const want = "cart: 50 %: gate live: sick; not rolled back: web: revision web-00001, which had the traffic before, is not Ready (ExitCode1"
-	if results[0].Status != Held || err == nil || !strings.HasPrefix(err.Error(), want) || !p.has("web", "newTag: v2") {
+	if results[0].Status != event.Held || err == nil || !strings.HasPrefix(err.Error(), want) || !p.has("web", "newTag: v2") {
 		t.Errorf("web ended %s, the run with %v, want %s", results[0].Status, err, want)
 	}
-	if results[1].Status != RolledBack || !p.has("cart", "newTag: v1") {
+	if results[1].Status != event.RolledBack || !p.has("cart", "newTag: v1") {
 		t.Errorf("cart ended %s, because %s", results[1].Status, results[1].Reason)
 	}
 }

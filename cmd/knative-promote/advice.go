@@ -8,17 +8,18 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // after tells people what they can do about a run that did not end well, with
 // the commands to paste.
-func after(s inputs.Settings, result promote.Result, err error) string {
+func after(s inputs.Settings, result event.Result, err error) string {
 	var restore *promote.RestoreError
 	var stopped *promote.PreflightStop
 	switch {
 	case errors.As(err, &stopped):
 		text := "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
-		if result.Status == promote.Held {
+		if result.Status == event.Held {
 			text += toRollBack(s, result)
 		}
 		return text
@@ -26,9 +27,9 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 		return notRestored(s, result)
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
-	case slices.Contains([]promote.Status{promote.Held, promote.Frozen, promote.NotYet, promote.Proposed, promote.NotMerged, promote.Cancelled}, result.Status), result.Status == promote.Failed && result.Changed:
+	case slices.Contains([]event.Status{event.Held, event.Frozen, event.NotYet, event.Proposed, event.NotMerged, event.Cancelled}, result.Status), result.Status == event.Failed && result.Changed:
 		return onward(s, result, err)
-	case result.Status == promote.Superseded:
+	case result.Status == event.Superseded:
 		return "Nothing was rolled back: what is in the infra repository now is somebody else's, and stays." + served(result) +
 			"\nTo see whether that can become live:\n  " + s.CheckCommand() + toRollBack(s, result)
 	}
@@ -37,7 +38,7 @@ func after(s inputs.Settings, result promote.Result, err error) string {
 
 // notRestored says what is left where a rollback failed or was not seen live. The
 // command that has just ended so is no advice.
-func notRestored(s inputs.Settings, result promote.Result) string {
+func notRestored(s inputs.Settings, result event.Result) string {
 	text := "A person must look: the traffic may still go to the new revision." + served(result)
 	last, found := result.Last()
 	switch {
@@ -54,7 +55,7 @@ func notRestored(s inputs.Settings, result promote.Result) string {
 }
 
 // served says who was served by which revision when that was last seen.
-func served(result promote.Result) string {
+func served(result event.Result) string {
 	if len(result.Served) == 0 {
 		return ""
 	}
@@ -63,12 +64,12 @@ func served(result promote.Result) string {
 
 // onward is what can be done about a promotion that stands where its last
 // commit has put it. One that its steps have ended needs further ones.
-func onward(s inputs.Settings, result promote.Result, err error) string {
+func onward(s inputs.Settings, result event.Result, err error) string {
 	same := s.CommandLine(inputs.Promote, func(inputs.Input) bool { return true })
 	if last, found := result.Last(); !found || last.RollsBack() {
 		return "To try it again:\n  " + same
 	}
-	if result.Status == promote.Held && err == nil {
+	if result.Status == event.Held && err == nil {
 		same = s.FurtherCommand()
 	}
 	return "To continue:\n  " + same + toRollBack(s, result)
@@ -76,7 +77,7 @@ func onward(s inputs.Settings, result promote.Result, err error) string {
 
 // toRollBack is the command that rolls a promotion back, where there is something to
 // roll back to.
-func toRollBack(s inputs.Settings, result promote.Result) string {
+func toRollBack(s inputs.Settings, result event.Result) string {
 	if result.RollbackTo == "" {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -28,13 +29,13 @@ func TestCommandsToPaste(t *testing.T) {
   knative-promote promote --service product-import --image "$INPUT_IMAGE" --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test --steps 10@5m,100
 To roll it back:
   knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
-	candidate, restore := promote.StepResult{Name: "candidate", Commit: "3f9c2d1e"}, promote.StepResult{Name: "restore", Commit: "8a71e0c4"}
-	cancelled := promote.Result{Command: inputs.Promote, Status: promote.Cancelled, RollbackTo: "a-00001", Steps: []promote.StepResult{candidate}}
+	candidate, restore := event.Step{Name: "candidate", Commit: "3f9c2d1e"}, event.Step{Name: "restore", Commit: "8a71e0c4"}
+	cancelled := event.Result{Command: inputs.Promote, Status: event.Cancelled, RollbackTo: "a-00001", Steps: []event.Step{candidate}}
 	if got := after(s, cancelled, nil); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	held := strings.Replace(want, "10@5m,100", "10@5m,100,100", 1)
-	heldAsAsked := promote.Result{Command: inputs.Promote, Status: promote.Held, RollbackTo: "a-00001", Steps: cancelled.Steps}
+	heldAsAsked := event.Result{Command: inputs.Promote, Status: event.Held, RollbackTo: "a-00001", Steps: cancelled.Steps}
 	if got := after(s, heldAsAsked, nil); got != held {
 		t.Errorf("held as asked got\n%s\nwant\n%s", got, held)
 	}
@@ -43,7 +44,7 @@ To roll it back:
 		t.Errorf("held on a first deployment got\n%s\nwant\n%s", got, want)
 	}
 	want, _, _ = strings.Cut(strings.Replace(want, "To continue", "To try it again", 1), "\nTo roll it back")
-	for _, steps := range [][]promote.StepResult{nil, {{Name: "candidate"}}, {candidate, restore}} {
+	for _, steps := range [][]event.Step{nil, {{Name: "candidate"}}, {candidate, restore}} {
 		if cancelled.Steps = steps; after(s, cancelled, nil) != want {
 			t.Errorf("after %v got\n%s\nwant\n%s", steps, after(s, cancelled, nil), want)
 		}
@@ -63,18 +64,18 @@ func TestNotRestored(t *testing.T) {
 	served := []servingv1.TrafficTarget{{RevisionName: "web-1", Percent: new(int64(90))}, {RevisionName: "web-2", Percent: new(int64(10)), Tag: "candidate"}}
 	failed := &promote.RestoreError{Err: errors.New("no answer")}
 	for name, test := range map[string]struct {
-		result promote.Result
+		result event.Result
 		want   string
 	}{
-		"made by the command": {promote.Result{Command: inputs.Rollback, Steps: []promote.StepResult{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, Served: served},
+		"made by the command": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, Served: served},
 			"A person must look: the traffic may still go to the new revision. Users were served by 90 % web-1, 10 % web-2 (candidate) when that was last seen.\n" +
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  knative-promote check" + place},
-		"of what is not Ready": {promote.Result{Command: inputs.Rollback, Steps: []promote.StepResult{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, RollbackTo: "web-1"},
+		"of what is not Ready": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, RollbackTo: "web-1"},
 			"A person must look: the traffic may still go to the new revision.\n" +
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},
-		"not made by the command": {promote.Result{Command: inputs.Rollback},
+		"not made by the command": {event.Result{Command: inputs.Rollback},
 			"A person must look: the traffic may still go to the new revision.\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  knative-promote check" + place},
-		"not made by a promotion": {promote.Result{Command: inputs.Promote, Steps: []promote.StepResult{{Name: "10 %", Commit: "8a71e0c4"}}, RollbackTo: "web-1"},
+		"not made by a promotion": {event.Result{Command: inputs.Promote, Steps: []event.Step{{Name: "10 %", Commit: "8a71e0c4"}}, RollbackTo: "web-1"},
 			"A person must look: the traffic may still go to the new revision.\nTo roll it back:\n  knative-promote rollback" + place},
 	} {
 		if got := after(s, test.result, failed); got != test.want {

@@ -8,18 +8,18 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // annotate shows findings on the run's page, and beside the files where they
 // are in the workflow's own repository. No annotation is worse than most, and
 // notes have none: Actions shows ten of a kind, and nothing is wrong there.
-func annotate(r *console.Console, findings []check.Finding, local bool, most check.Severity) {
+func annotate(r *console.Console, findings []event.Finding, local bool, most event.Severity) {
 	if !r.OnActions() { // the log has said it all
 		return
 	}
 	for _, f := range findings {
-		if f.Severity == check.Info {
+		if f.Severity == event.SeverityInfo {
 			continue
 		}
 		n := console.Note{Title: f.Rule, Text: f.Problem + "\n" + f.Effect}
@@ -32,7 +32,7 @@ func annotate(r *console.Console, findings []check.Finding, local bool, most che
 		if local {
 			n.File, n.Line = f.File, f.Line
 		}
-		if min(f.Severity, most) == check.Error {
+		if min(f.Severity, most) == event.SeverityError {
 			r.Error(n)
 		} else {
 			r.Warning(n)
@@ -42,19 +42,19 @@ func annotate(r *console.Console, findings []check.Finding, local bool, most che
 
 // showPreflight shows what a promotion found before its first commit. Notes
 // are for the command check: nothing is wrong there, and promotions are many.
-func showPreflight(s inputs.Settings, r *console.Console, w console.Workflow, findings []check.Finding) {
-	bad := slices.DeleteFunc(slices.Clone(findings), func(f check.Finding) bool { return f.Severity == check.Info })
+func showPreflight(s inputs.Settings, r *console.Console, w console.Workflow, findings []event.Finding) {
+	bad := slices.DeleteFunc(slices.Clone(findings), func(f event.Finding) bool { return f.Severity == event.SeverityInfo })
 	if len(bad) == 0 {
 		return
 	}
-	r.Group("Preflight: " + check.Tally(bad))
+	r.Group("Preflight: " + event.Tally(bad))
 	for _, f := range bad {
 		r.Printf("%s", f.Text())
 	}
 	r.EndGroup()
-	most := check.Error
+	most := event.SeverityError
 	if s.Promote.Preflight == promote.PreflightWarn {
-		most = check.Warning
+		most = event.SeverityWarning
 	}
 	annotate(r, bad, local(s, w), most)
 }

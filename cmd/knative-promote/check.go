@@ -9,11 +9,12 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
 // check looks for what would break a promotion and reports it.
-func (t task) check(ctx context.Context) (promote.Result, error) {
+func (t task) check(ctx context.Context) (event.Result, error) {
 	s, r := t.settings, t.console
 	found, err := t.examined(ctx)
 	if err == nil {
@@ -25,17 +26,17 @@ func (t task) check(ctx context.Context) (promote.Result, error) {
 	if err != nil {
 		return t.looked(ctx, err)
 	}
-	annotate(r, found.Findings, local(s, t.workflow), check.Error)
-	if err := r.Summarize(report.CheckSummary(found)); err != nil {
+	annotate(r, found.Findings, local(s, t.workflow), event.SeverityError)
+	if err := r.Summarize(report.CheckSummary(found.Service, found.Findings, found.Looked)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
-	result := promote.Result{
-		Command: s.Command, Target: s.Target, Findings: append([]check.Finding{}, found.Findings...),
+	result := event.Result{
+		Command: s.Command, Target: s.Target.Named(), Findings: append([]event.Finding{}, found.Findings...),
 	}
 	result.Service = found.Service
-	result.Status, err = promote.Unchanged, verdict(s.Check, found.Findings)
+	result.Status, err = event.Unchanged, verdict(s.Check, found.Findings)
 	if err != nil {
-		result.Status = promote.Failed
+		result.Status = event.Failed
 	}
 	return result, err
 }
@@ -87,14 +88,14 @@ type foundError struct {
 func (e *foundError) Error() string { return e.text }
 
 // verdict is nil unless something is as bad as the run may fail on.
-func verdict(c inputs.CheckSettings, findings []check.Finding) error {
+func verdict(c inputs.CheckSettings, findings []event.Finding) error {
 	switch {
 	case c.FailOn == inputs.FailOnNever:
 		return nil
-	case check.Count(findings, check.Error) > 0:
-		return &foundError{exitErrors, check.Tally(findings)}
-	case check.Count(findings, check.Warning) > 0 && c.FailOn == inputs.FailOnWarning:
-		return &foundError{exitWarnings, check.Tally(findings)}
+	case event.Count(findings, event.SeverityError) > 0:
+		return &foundError{exitErrors, event.Tally(findings)}
+	case event.Count(findings, event.SeverityWarning) > 0 && c.FailOn == inputs.FailOnWarning:
+		return &foundError{exitWarnings, event.Tally(findings)}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A command is one thing that the program does. Which inputs it takes and
@@ -14,7 +15,7 @@ import (
 type command struct {
 	Name  inputs.Command
 	Usage string
-	Run   func(task, context.Context) (promote.Result, error)
+	Run   func(task, context.Context) (event.Result, error)
 }
 
 // commandTable is the table of commands.
@@ -42,7 +43,7 @@ type task struct {
 // execute does what the settings ask for and says how it ended. The result is
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over.
-func (t task) execute(ctx context.Context) (promote.Result, error) {
+func (t task) execute(ctx context.Context) (event.Result, error) {
 	if err := t.checkPullRequest(ctx); err != nil {
 		return t.looked(ctx, err)
 	}
@@ -52,8 +53,8 @@ func (t task) execute(ctx context.Context) (promote.Result, error) {
 }
 
 // changes makes a command of what plans changes, and shows them as they go.
-func changes(run func(context.Context, promote.Config, promote.Systems) ([]promote.Result, error)) func(task, context.Context) (promote.Result, error) {
-	return func(t task, ctx context.Context) (promote.Result, error) {
+func changes(run func(context.Context, promote.Config, promote.Systems) ([]event.Result, error)) func(task, context.Context) (event.Result, error) {
+	return func(t task, ctx context.Context) (event.Result, error) {
 		show := newReporter(ctx, t.settings, t.workflow, t.console)
 		on, err := t.connect(show.page)
 		if err != nil {
@@ -66,21 +67,21 @@ func changes(run func(context.Context, promote.Config, promote.Systems) ([]promo
 }
 
 // looks makes a command of what only looks.
-func looks(look func(task, context.Context) error) func(task, context.Context) (promote.Result, error) {
-	return func(t task, ctx context.Context) (promote.Result, error) {
+func looks(look func(task, context.Context) error) func(task, context.Context) (event.Result, error) {
+	return func(t task, ctx context.Context) (event.Result, error) {
 		return t.looked(ctx, look(t, ctx))
 	}
 }
 
 // looked is how a command ends that has changed nothing.
-func (t task) looked(ctx context.Context, err error) (promote.Result, error) {
+func (t task) looked(ctx context.Context, err error) (event.Result, error) {
 	status, err := promote.Ended(ctx, err)
-	return promote.Result{Command: t.settings.Command, Status: status}, err
+	return event.Result{Command: t.settings.Command, Status: status}, err
 }
 
 // diff shows what a promotion would change, and without an image what the
 // checked-out commit changes.
-func (t task) diff(ctx context.Context) (promote.Result, error) {
+func (t task) diff(ctx context.Context) (event.Result, error) {
 	if t.settings.DiffsCheckout() {
 		return t.diffCheckout(ctx)
 	}

@@ -5,19 +5,19 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
 // comment keeps the comment on the pull request up to date. There can be no pull
 // request.
-func (w forgeWriter) comment() (func(promote.Result) error, error) {
+func (w forgeWriter) comment() (func(event.Result) error, error) {
 	pulls, pull, err := w.pullRequest()
 	if pulls == nil || pull == 0 {
 		return nil, err
 	}
 	place := placeOf(w.settings)
-	return func(result promote.Result) error {
+	return func(result event.Result) error {
 		return writeComment(w.ctx, pulls, pull, report.Marker(result, place), report.Comment(result, place), w.console)
 	}, err
 }

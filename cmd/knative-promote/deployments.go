@@ -1,20 +1,20 @@
 package main
 
 import (
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
 )
 
 // deployments shows a run as deployments of the infra repository.
-func (w forgeWriter) deployments() (func(promote.Result) error, error) {
+func (w forgeWriter) deployments() (func(event.Result) error, error) {
 	on, err := forgeOfInfra(w.settings, w.workflow, w.console, github.Deployments)
 	if err != nil {
 		return nil, err
 	}
 	ids := map[bool]int64{} // by whether it restores
 	written := map[bool]report.Deployment{}
-	return func(result promote.Result) error {
+	return func(result event.Result) error {
 		for _, d := range report.Deployments(result) {
 			if written[d.Restores] == d {
 				continue

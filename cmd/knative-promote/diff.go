@@ -7,14 +7,13 @@ import (
 	"fmt"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
 // diffCheckout shows what the checked-out commit changes, against the branch that
 // it is to be merged into, and what would be wrong then.
-func (t task) diffCheckout(ctx context.Context) (promote.Result, error) {
+func (t task) diffCheckout(ctx context.Context) (event.Result, error) {
 	diff, refused, err := t.proposed(ctx)
 	if err == nil {
 		t.showDiff(diff)
@@ -46,7 +45,7 @@ func (t task) showDiff(diff report.Diff) {
 	for _, o := range diff.Overlays {
 		t.showOverlay(o)
 	}
-	annotate(r, diff.Findings(), true, check.Error)
+	annotate(r, diff.Findings(), true, event.SeverityError)
 	changed := 0
 	for _, o := range diff.Overlays {
 		if o.Changes() {
@@ -56,7 +55,7 @@ func (t task) showDiff(diff report.Diff) {
 	r.Printf("overlays that change: %d", changed)
 }
 
-func (t task) showFile(w promote.FileChange) {
+func (t task) showFile(w report.FileChange) {
 	for _, f := range w.Findings {
 		t.console.Printf("%s", f.Text())
 	}
@@ -112,9 +111,9 @@ func unrendered(overlays []report.Overlay) error {
 }
 
 // errorsIn is the error of findings that would break a promotion.
-func errorsIn(findings []check.Finding) error {
-	if check.Count(findings, check.Error) == 0 {
+func errorsIn(findings []event.Finding) error {
+	if event.Count(findings, event.SeverityError) == 0 {
 		return nil
 	}
-	return &foundError{exitErrors, check.Tally(findings)}
+	return &foundError{exitErrors, event.Tally(findings)}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // The exit codes. 2 is not among them: it is what a Go program ends with when
@@ -64,23 +65,23 @@ func exits() []exit {
 
 // exitCode is the code for how a run ended. What the run decided comes before
 // what it met, and one that has changed something never ends as bad input.
-func exitCode(err error, result promote.Result) int {
+func exitCode(err error, result event.Result) int {
 	switch status := result.Status; {
-	case err == nil && !slices.Contains([]promote.Status{promote.Superseded, promote.Frozen, promote.NotYet, promote.NotMerged, promote.Cancelled, promote.Failed}, status):
+	case err == nil && !slices.Contains([]event.Status{event.Superseded, event.Frozen, event.NotYet, event.NotMerged, event.Cancelled, event.Failed}, status):
 		return exitOK
 	case is[*promote.RestoreError](err):
 		return exitNotRestored
-	case status == promote.RolledBack:
+	case status == event.RolledBack:
 		return exitRolledBack
-	case status == promote.Superseded:
+	case status == event.Superseded:
 		return exitSuperseded
-	case status == promote.Cancelled:
+	case status == event.Cancelled:
 		return exitCancelled
-	case status == promote.Frozen, status == promote.NotYet:
+	case status == event.Frozen, status == event.NotYet:
 		return exitNotYet
-	case status == promote.NotMerged:
+	case status == event.NotMerged:
 		return exitNotMerged
-	case status == promote.Held:
+	case status == event.Held:
 		return exitHeld
 	}
 	if code := exitOfError(err); code != exitInput || !result.Changed {

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 func TestExitCode(t *testing.T) {
@@ -17,64 +18,64 @@ func TestExitCode(t *testing.T) {
 	gate := &promote.GateError{Step: "10 %", Gate: "live", Err: argo.ErrAuth}
 	for _, test := range []struct {
 		err     error
-		status  promote.Status
+		status  event.Status
 		want    int
 		changed bool
 	}{
-		{nil, promote.Promoted, 0, false},
-		{nil, promote.Unchanged, 0, false},
-		{nil, promote.Held, 0, false},
-		{nil, promote.RolledBack, 0, false},
+		{nil, event.Promoted, 0, false},
+		{nil, event.Unchanged, 0, false},
+		{nil, event.Held, 0, false},
+		{nil, event.RolledBack, 0, false},
 		{nil, "", 0, false},
-		{nil, promote.Superseded, 6, false},
-		{nil, promote.Cancelled, 11, false},
-		{nil, promote.Failed, 1, false},
-		{errors.New("anything"), promote.Failed, 1, false},
-		{&inputs.BadInput{}, promote.Failed, 3, false},
-		{gitops.ErrNotFound, promote.Failed, 3, false},
-		{&argo.SourceError{}, promote.Failed, 3, false},
-		{&promote.GateError{Err: &argo.SourceError{}}, promote.Failed, 9, false},
-		{argo.ErrNotFound, promote.Failed, 3, false},
-		{gitops.ErrAuth, promote.Failed, 4, false},
-		{argo.ErrAuth, promote.Failed, 4, false},
-		{gitops.ErrContention, promote.Failed, 5, false},
-		{errors.New("newer"), promote.Superseded, 6, false},
-		{promote.ErrSuperseded, promote.Failed, 6, false},
-		{argo.ErrSuperseded, promote.Failed, 6, false},
-		{promote.ErrTimeout, promote.Failed, 7, false},
-		{gitops.ErrUnreachable, promote.Failed, 7, false},
-		{argo.ErrUnreachable, promote.Failed, 7, false},
-		{&promote.GateError{Err: argo.ErrUnreachable}, promote.Failed, 9, false},
-		{argo.ErrAddress, promote.Failed, 3, false},
-		{context.DeadlineExceeded, promote.Failed, 7, false},
-		{gate, promote.RolledBack, 8, false},
-		{gate, promote.Held, 9, false},
-		{&promote.GateError{Err: errors.New("bad")}, promote.Failed, 9, false},
-		{&promote.RestoreError{Cause: gate, Err: gitops.ErrContention}, promote.Failed, 10, false},
-		{&promote.RestoreError{Cause: gate, Err: context.Canceled}, promote.Cancelled, 10, false},
-		{context.Canceled, promote.Cancelled, 11, false},
-		{context.Canceled, promote.Failed, 11, false},
-		{gitops.ErrRefused, promote.Failed, 12, false},
-		{&promote.PreflightStop{}, promote.Failed, 13, false},
-		{&promote.FreezeError{Err: errors.New("no YAML")}, promote.Failed, 13, false},
-		{&promote.FreezeError{Err: &promote.InputError{Err: errors.New("no file")}}, promote.Failed, 3, false},
-		{&promote.GuardError{Err: errors.New("no YAML")}, promote.Failed, 13, false},
-		{&promote.GuardError{}, promote.Held, 9, false},
-		{&promote.GuardError{}, promote.NotYet, 15, false},
-		{&promote.FreezeError{}, promote.Held, 9, false},
-		{&promote.FreezeError{}, promote.Frozen, 15, false},
-		{nil, promote.Frozen, 15, false},
-		{&foundError{code: 13}, promote.Failed, 13, false},
-		{&foundError{code: 14}, promote.Failed, 14, false},
-		{&promote.InputError{Err: errors.New("no")}, promote.Failed, 3, false},
-		{gitops.ErrNotFound, promote.Failed, 1, true},
-		{gitops.ErrAuth, promote.Failed, 4, true},
+		{nil, event.Superseded, 6, false},
+		{nil, event.Cancelled, 11, false},
+		{nil, event.Failed, 1, false},
+		{errors.New("anything"), event.Failed, 1, false},
+		{&inputs.BadInput{}, event.Failed, 3, false},
+		{gitops.ErrNotFound, event.Failed, 3, false},
+		{&argo.SourceError{}, event.Failed, 3, false},
+		{&promote.GateError{Err: &argo.SourceError{}}, event.Failed, 9, false},
+		{argo.ErrNotFound, event.Failed, 3, false},
+		{gitops.ErrAuth, event.Failed, 4, false},
+		{argo.ErrAuth, event.Failed, 4, false},
+		{gitops.ErrContention, event.Failed, 5, false},
+		{errors.New("newer"), event.Superseded, 6, false},
+		{promote.ErrSuperseded, event.Failed, 6, false},
+		{argo.ErrSuperseded, event.Failed, 6, false},
+		{promote.ErrTimeout, event.Failed, 7, false},
+		{gitops.ErrUnreachable, event.Failed, 7, false},
+		{argo.ErrUnreachable, event.Failed, 7, false},
+		{&promote.GateError{Err: argo.ErrUnreachable}, event.Failed, 9, false},
+		{argo.ErrAddress, event.Failed, 3, false},
+		{context.DeadlineExceeded, event.Failed, 7, false},
+		{gate, event.RolledBack, 8, false},
+		{gate, event.Held, 9, false},
+		{&promote.GateError{Err: errors.New("bad")}, event.Failed, 9, false},
+		{&promote.RestoreError{Cause: gate, Err: gitops.ErrContention}, event.Failed, 10, false},
+		{&promote.RestoreError{Cause: gate, Err: context.Canceled}, event.Cancelled, 10, false},
+		{context.Canceled, event.Cancelled, 11, false},
+		{context.Canceled, event.Failed, 11, false},
+		{gitops.ErrRefused, event.Failed, 12, false},
+		{&promote.PreflightStop{}, event.Failed, 13, false},
+		{&promote.FreezeError{Err: errors.New("no YAML")}, event.Failed, 13, false},
+		{&promote.FreezeError{Err: &promote.InputError{Err: errors.New("no file")}}, event.Failed, 3, false},
+		{&promote.GuardError{Err: errors.New("no YAML")}, event.Failed, 13, false},
+		{&promote.GuardError{}, event.Held, 9, false},
+		{&promote.GuardError{}, event.NotYet, 15, false},
+		{&promote.FreezeError{}, event.Held, 9, false},
+		{&promote.FreezeError{}, event.Frozen, 15, false},
+		{nil, event.Frozen, 15, false},
+		{&foundError{code: 13}, event.Failed, 13, false},
+		{&foundError{code: 14}, event.Failed, 14, false},
+		{&promote.InputError{Err: errors.New("no")}, event.Failed, 3, false},
+		{gitops.ErrNotFound, event.Failed, 1, true},
+		{gitops.ErrAuth, event.Failed, 4, true},
 	} {
 		err := test.err
 		if err != nil {
 			err = fmt.Errorf("doing: %w", err)
 		}
-		if got := exitCode(err, promote.Result{Status: test.status, Changed: test.changed}); got != test.want {
+		if got := exitCode(err, event.Result{Status: test.status, Changed: test.changed}); got != test.want {
 			t.Errorf("%v, %q: code %d, want %d", err, test.status, got, test.want)
 		}
 	}

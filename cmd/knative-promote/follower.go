@@ -8,7 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // How long the end of a run waits for what shows it on the forge, and how long
@@ -25,11 +25,11 @@ const (
 type follower struct {
 	what    string // that it writes, for the warning
 	console *console.Console
-	begin   func() (write func(promote.Result) error, err error) // with nothing to write: nil
+	begin   func() (write func(event.Result) error, err error) // with nothing to write: nil
 
-	results chan promote.Result // newest state, at most one; nil: nothing is written yet
-	closing chan struct{}       // the last state is offered
-	done    chan struct{}       // it is written
+	results chan event.Result // newest state, at most one; nil: nothing is written yet
+	closing chan struct{}     // the last state is offered
+	done    chan struct{}     // it is written
 }
 
 // A forgeWriter writes what the forge shows of a run.
@@ -42,9 +42,9 @@ type forgeWriter struct {
 
 // offer puts the newest state in the place of one that was not written yet.
 // The first one starts the writing.
-func (f *follower) offer(result promote.Result) {
+func (f *follower) offer(result event.Result) {
 	if f.results == nil {
-		f.results, f.closing, f.done = make(chan promote.Result, 1), make(chan struct{}), make(chan struct{})
+		f.results, f.closing, f.done = make(chan event.Result, 1), make(chan struct{}), make(chan struct{})
 		go f.follow()
 	}
 	select {

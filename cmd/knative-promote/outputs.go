@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -15,49 +15,49 @@ import (
 type outputRow struct {
 	Name  string
 	Usage string
-	Value func(promote.Result) string
+	Value func(event.Result) string
 }
 
 // outputTable is the table of outputs.
 func outputTable() []outputRow {
 	return []outputRow{
 		{"status", "how the run ended: `promoted`, `unchanged`, `prepared`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `proposed`, `not-merged`, `failed` or `cancelled`",
-			func(r promote.Result) string { return string(cmp.Or(r.Status, promote.Failed)) }},
+			func(r event.Result) string { return string(cmp.Or(r.Status, event.Failed)) }},
 		{"changed", "`true` if this run pushed a commit, else `false`",
-			func(r promote.Result) string { return strconv.FormatBool(r.Changed) }},
+			func(r event.Result) string { return strconv.FormatBool(r.Changed) }},
 		{"commit", "the promotion's last commit in the infra repository",
-			func(r promote.Result) string { return r.Commit }},
+			func(r event.Result) string { return r.Commit }},
 		{"pull-request", "the address of the newest pull request that the run has opened, or found open, in the infra repository; empty where there is none",
-			func(r promote.Result) string { return r.PullRequest }},
+			func(r event.Result) string { return r.PullRequest }},
 		{"revision", "the new revision",
-			func(r promote.Result) string { return r.Revision }},
+			func(r event.Result) string { return r.Revision }},
 		{"previous-revision", "the revision that had the traffic before",
-			func(r promote.Result) string { return r.PreviousRevision }},
+			func(r event.Result) string { return r.PreviousRevision }},
 		{"image", "the new revision's image",
-			func(r promote.Result) string { return r.Image }},
+			func(r event.Result) string { return r.Image }},
 		{"traffic", "the traffic targets as the last commit sets them, in JSON",
-			func(r promote.Result) string { return jsonText(r.Traffic) }},
+			func(r event.Result) string { return jsonText(r.Traffic) }},
 		{"url", "the Service's URL",
-			func(r promote.Result) string { return r.URL }},
+			func(r event.Result) string { return r.URL }},
 		{"candidate-url", "the URL of the candidate's tag",
-			func(r promote.Result) string { return r.CandidateURL }},
+			func(r event.Result) string { return r.CandidateURL }},
 		{"source", "what the images were taken from with `from`: the overlay, the commit that it was read at and the revision that ran there, in JSON",
-			func(r promote.Result) string { return jsonUnlessZero(r.Source) }},
+			func(r event.Result) string { return jsonUnlessZero(r.Source) }},
 		{"not-before", "when the environment that `from` names will have been good for the time of `soak`, as 2006-01-02T15:04:05Z; empty where that is not what is missing",
-			func(r promote.Result) string { return timeText(r.NotBefore) }},
+			func(r event.Result) string { return timeText(r.NotBefore) }},
 		{"diff", "the rendered manifests before and after, as a unified diff without secrets",
-			func(r promote.Result) string { return r.Difference.String() }},
+			func(r event.Result) string { return r.Difference.String() }},
 		{"candidates", "for `prepare`: the candidates that the pull request has, or that the push has brought and that wait for `promote`, as a list in JSON: path, service and environment of each",
 			candidatesText},
 		{"findings", "what `check`, `diff` or the preflight of a promotion found, in JSON",
-			func(r promote.Result) string { return jsonText(r.Findings) }},
+			func(r event.Result) string { return jsonText(r.Findings) }},
 		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons, and the fields of the rendered manifests that change",
-			func(r promote.Result) string { return jsonText(r) }},
+			func(r event.Result) string { return jsonText(r) }},
 	}
 }
 
 // outputsOf are the outputs of a run that has come as far as the result says.
-func outputsOf(result promote.Result) []console.Output {
+func outputsOf(result event.Result) []console.Output {
 	var outputs []console.Output
 	for _, row := range outputTable() {
 		outputs = append(outputs, console.Output{Name: row.Name, Value: row.Value(result)})
@@ -66,9 +66,9 @@ func outputsOf(result promote.Result) []console.Output {
 }
 
 // candidatesText is a list also where it is empty, for a workflow's matrix.
-func candidatesText(r promote.Result) string {
-	if r.Command == promote.CommandPrepare {
-		return jsonText(append([]promote.Candidate{}, r.Candidates...))
+func candidatesText(r event.Result) string {
+	if r.Command == event.CommandPrepare {
+		return jsonText(append([]event.Candidate{}, r.Candidates...))
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -99,7 +100,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 // of its own, until one does not end promoted or wants an approval: the job has
 // that of no single one. The Result is the last one's, and changed where any run has
 // pushed a commit.
-func (c call) oneByOne(ctx context.Context, environments []string, arguments inputs.Arguments) (last promote.Result, err error) {
+func (c call) oneByOne(ctx context.Context, environments []string, arguments inputs.Arguments) (last event.Result, err error) {
 	changed := false
 	defer func() { last.Changed = last.Changed || changed }()
 	for i, environment := range environments {
@@ -110,7 +111,7 @@ func (c call) oneByOne(ctx context.Context, environments []string, arguments inp
 		}
 		c.console.Printf("environment %s, %d of %s", environment, i+1, strings.Join(environments, ", "))
 		c.console.BeginSummary()
-		if last, err = t.begin(ctx, err); err != nil || last.Status != promote.Promoted && last.Status != promote.Unchanged {
+		if last, err = t.begin(ctx, err); err != nil || last.Status != event.Promoted && last.Status != event.Unchanged {
 			if i > 0 {
 				c.console.Printf("what was promoted to %s before that stays", strings.Join(environments[:i], ", "))
 			}
@@ -122,11 +123,11 @@ func (c call) oneByOne(ctx context.Context, environments []string, arguments inp
 
 // heldBefore is how a run over several environments ends before one that wants an
 // approval: with the Result of the one before, held.
-func (c call) heldBefore(last promote.Result, s inputs.Settings) promote.Result {
+func (c call) heldBefore(last event.Result, s inputs.Settings) event.Result {
 	if last.Overlay == "" {
-		last.Target = s.Target // it is the first of them
+		last.Target = s.Target.Named() // it is the first of them
 	}
-	last.Command, last.Status = s.Command, promote.Held
+	last.Command, last.Status = s.Command, event.Held
 	last.Reason = fmt.Sprintf("held before %s, which wants an approval (%s:%d): promote it alone, in a job with a GitHub environment that has reviewers", s.Target.Environment, pipeline.Name, s.Rules.Approval)
 	c.console.Printf("%s", last.Reason)
 	return last

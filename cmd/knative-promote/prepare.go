@@ -16,12 +16,13 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
 // prepare makes what a pull request changes of the templates candidates at 0 %, in
 // one commit on its own branch. Of a push it tells which candidates that brought.
-func (t task) prepare(ctx context.Context) (promote.Result, error) {
+func (t task) prepare(ctx context.Context) (event.Result, error) {
 	if t.workflow.Before != "" {
 		return t.waiting(ctx)
 	}
@@ -37,7 +38,7 @@ func (t task) prepare(ctx context.Context) (promote.Result, error) {
 	if err != nil {
 		return t.looked(ctx, err)
 	}
-	page := report.Prepared{Services: p.Services, Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
+	page := report.Prepared{Services: reported(p.Services), Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
 	commit, err := t.publish(ctx, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
 	t.logPrepared(page)
 	if !isAny(err, promote.ErrSuperseded) { // the run for the newer commit shows what becomes of it
@@ -49,9 +50,17 @@ func (t task) prepare(ctx context.Context) (promote.Result, error) {
 		result.Changed, result.Commit = true, commit
 	}
 	if commit != "" && err == nil {
-		result.Status = promote.Prepared
+		result.Status = event.Prepared
 	}
 	return result, err
+}
+
+// reported are the Services as the pages show them.
+func reported(services []promote.PreparedService) (all []report.PreparedService) {
+	for _, s := range services {
+		all = append(all, report.PreparedService{Target: s.Named(), From: s.From, To: s.To, Withdrawn: s.Withdrawn, Skipped: s.Skipped, Err: s.Err})
+	}
+	return all
 }
 
 // pull is the pull request of the event, by the merge commit that is checked out.
@@ -186,7 +195,7 @@ func (t task) logPrepared(page report.Prepared) {
 }
 
 // waiting tells which candidates the push has brought that wait for a promotion.
-func (t task) waiting(ctx context.Context) (promote.Result, error) {
+func (t task) waiting(ctx context.Context) (event.Result, error) {
 	if strings.Trim(t.workflow.Before, "0") == "" {
 		return t.looked(ctx, nil) // a new branch, to which nothing was merged
 	}

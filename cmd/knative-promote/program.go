@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // run is the whole program as a value: it ends with the exit code.
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 // start reads the settings and does what they ask for.
-func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *console.Console) (promote.Result, error) {
+func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) string, r *console.Console) (event.Result, error) {
 	r.Hide(inputs.Secrets(getenv)...)
 	w, eventErr := console.ReadWorkflow(getenv)
 	c := call{getenv: getenv, workflow: w, console: r, cancelled: ctx.Done()}
@@ -55,9 +56,9 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 }
 
 // begin does what the settings ask for, unless something is wrong with them.
-func (t task) begin(ctx context.Context, wrong error) (promote.Result, error) {
+func (t task) begin(ctx context.Context, wrong error) (event.Result, error) {
 	if wrong != nil {
-		return promote.Result{Status: beforehand(wrong)}, wrong
+		return event.Result{Status: beforehand(wrong)}, wrong
 	}
 	s, r := &t.settings, t.console
 	s.Promote.Way.Around = r.Trace("Probe")
@@ -86,15 +87,15 @@ func (t *task) noteCodeTime(ctx context.Context) {
 }
 
 // beforehand is how a run ended that did not come to its command.
-func beforehand(err error) promote.Status {
+func beforehand(err error) event.Status {
 	if exitOfError(err) == exitCancelled {
-		return promote.Cancelled
+		return event.Cancelled
 	}
-	return promote.Failed
+	return event.Failed
 }
 
 // finish tells the runner how it ended.
-func finish(r *console.Console, result promote.Result, err error) int {
+func finish(r *console.Console, result event.Result, err error) int {
 	r.EndGroup()
 	if err := r.SetOutputs(outputsOf(result)); err != nil {
 		r.Warning(console.Note{Title: "Outputs not set", Text: err.Error()})

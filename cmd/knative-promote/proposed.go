@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
 )
@@ -34,12 +35,15 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 	} else if err != nil {
 		return diff, nil, err
 	}
-	if diff.Windows, err = proposal.Windows(); err != nil {
+	windows, err := proposal.Windows()
+	if err != nil {
 		return diff, nil, err
 	}
-	if diff.Pipeline, err = proposal.Pipeline(); err != nil {
+	file, err := proposal.Pipeline()
+	if err != nil {
 		return diff, nil, err
 	}
+	diff.Windows, diff.Pipeline = report.FileChange(windows), report.FileChange(file)
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
 	diff.Overlays, err = comparison{base, head, proposal}.overlays(ctx, changed)
 	return diff, refused, err
@@ -106,7 +110,7 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 		case changes:
 			shown = append(shown, o)
 		case stricter:
-			o.Err, o.Findings = "", slices.DeleteFunc(o.Findings, func(f check.Finding) bool { return f.Rule != check.PolicyDenied })
+			o.Err, o.Findings = "", slices.DeleteFunc(o.Findings, func(f event.Finding) bool { return f.Rule != check.PolicyDenied })
 			if len(o.Findings) > 0 {
 				shown = append(shown, o)
 			}

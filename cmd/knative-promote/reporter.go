@@ -8,7 +8,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -27,7 +27,7 @@ type reporter struct {
 	follow   []*follower
 	place    report.Place
 
-	newest    promote.Result
+	newest    event.Result
 	group     string // title of the open group
 	shown     string // how far the steps have come in the comment
 	preflight bool   // its findings are shown
@@ -58,16 +58,16 @@ func placeOf(s inputs.Settings) report.Place {
 
 // Report opens the group of the step that has begun, and passes on what the
 // comment should show: a step that begins or ends, not every gate.
-func (r *reporter) Report(result promote.Result) {
+func (r *reporter) Report(result event.Result) {
 	r.newest = result
 	if len(result.Findings) > 0 && !r.preflight {
 		r.preflight = true
 		showPreflight(r.settings, r.console, r.workflow, result.Findings)
 	}
-	var steps []promote.Progress
+	var steps []event.Progress
 	for _, step := range result.Steps {
 		steps = append(steps, step.Progress)
-		if step.Progress == promote.Running && step.Title != r.group {
+		if step.Progress == event.Running && step.Title != r.group {
 			r.group = step.Title
 			r.console.Group(step.Title)
 		}
@@ -91,12 +91,12 @@ func (r *reporter) page() string {
 	return r.console.Redact(report.Summary(r.newest, r.place, pageLimit))
 }
 
-func (r *reporter) summarize(result promote.Result) error {
+func (r *reporter) summarize(result event.Result) error {
 	return r.console.Summarize(report.Summary(result, r.place, console.SummaryLimit))
 }
 
 // end writes the last state of the comment and the summary.
-func (r *reporter) end(ctx context.Context, result promote.Result, err error) (promote.Result, error) {
+func (r *reporter) end(ctx context.Context, result event.Result, err error) (event.Result, error) {
 	r.console.EndGroup()
 	if (result.DryRun || result.Command == inputs.Diff) && len(result.Difference) > 0 {
 		r.console.Printf("%s", result.Difference)
@@ -115,7 +115,7 @@ func (r *reporter) end(ctx context.Context, result promote.Result, err error) (p
 	return result, err
 }
 
-func (r *reporter) offer(result promote.Result) {
+func (r *reporter) offer(result event.Result) {
 	for _, f := range r.follow {
 		f.offer(result)
 	}
@@ -130,20 +130,20 @@ func parenthesised(text string) string {
 }
 
 // inWords is how the run ended, in one line.
-func inWords(result promote.Result) string {
+func inWords(result event.Result) string {
 	what := strings.TrimSpace(result.Service + " " + result.Environment)
-	if result.DryRun && result.Status == promote.Unchanged {
+	if result.DryRun && result.Status == event.Unchanged {
 		return what + ": nothing was changed, this was only a plan"
 	}
 	switch result.Status {
-	case promote.Promoted:
+	case event.Promoted:
 		return what + ": promoted, all traffic goes to " + result.Revision + " (" + result.Image + ")"
-	case promote.RolledBack:
-		if result.Command == promote.CommandRollback {
+	case event.RolledBack:
+		if result.Command == event.CommandRollback {
 			return what + ": rolled back to " + strings.TrimSpace(result.Revision+" "+parenthesised(result.Image))
 		}
 		return what + ": rolled back"
-	case promote.Unchanged:
+	case event.Unchanged:
 		return what + ": nothing was changed"
 	}
 	return what + ": " + string(result.Status)

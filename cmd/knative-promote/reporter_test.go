@@ -10,7 +10,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
@@ -41,8 +41,8 @@ func TestWithoutComment(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		show := newReporter(t.Context(), inputs.Settings{}, hub, quietConsole())
-		show.Report(promote.Result{Steps: []promote.StepResult{{Title: "10 %", Progress: promote.Running}}})
-		if _, err := show.end(t.Context(), promote.Result{Status: promote.Promoted}, nil); err != nil {
+		show.Report(event.Result{Steps: []event.Step{{Title: "10 %", Progress: event.Running}}})
+		if _, err := show.end(t.Context(), event.Result{Status: event.Promoted}, nil); err != nil {
 			t.Error(err)
 		}
 	})

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/report"
 )
@@ -18,13 +18,13 @@ func (s statuses) States(ctx context.Context, commit string) (map[string]string,
 }
 
 // statuses sets the statuses of the commits of a run as they change.
-func (w forgeWriter) statuses() (func(promote.Result) error, error) {
+func (w forgeWriter) statuses() (func(event.Result) error, error) {
 	on, err := forgeOfInfra(w.settings, w.workflow, w.console, github.Statuses)
 	if err != nil {
 		return nil, err
 	}
 	written := map[string]report.Status{} // by commit
-	return func(result promote.Result) error {
+	return func(result event.Result) error {
 		for _, s := range report.Statuses(result) {
 			if written[s.Commit] == s {
 				continue

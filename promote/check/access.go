@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // accessRules are about tokens and what they may do.
@@ -14,29 +15,29 @@ func accessRules() []Rule {
 	const tokens = "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/"
 	return []Rule{
 		{
-			ID: "may-not-sync", Severity: Info, Find: findMayNotSync, Link: tokens,
+			ID: "may-not-sync", Severity: event.SeverityInfo, Find: findMayNotSync, Link: tokens,
 			Summary: "the Argo CD token may not sync the Application",
 		},
 		{
-			ID: "may-not-start-jobs", Severity: Error, Find: findMayNotStartJobs, Link: tokens,
+			ID: "may-not-start-jobs", Severity: event.SeverityError, Find: findMayNotStartJobs, Link: tokens,
 			Summary: "the Argo CD token may not start the Jobs of an analysis",
 		},
 		{
-			ID: "too-much-power", Severity: Info, Find: findPower, Link: tokens,
+			ID: "too-much-power", Severity: event.SeverityInfo, Find: findPower, Link: tokens,
 			Summary: "the Argo CD token may do more than promotions need",
 		},
 		{
-			ID: "anonymous", Severity: Warning, Find: findAnonymous,
+			ID: "anonymous", Severity: event.SeverityWarning, Find: findAnonymous,
 			Summary: "Argo CD does not accept the token, and answers because everybody may read",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/#anonymous-access",
 		},
 		{
-			ID: "token-expires", Severity: Warning, Find: findExpiry,
+			ID: "token-expires", Severity: event.SeverityWarning, Find: findExpiry,
 			Summary: "the Argo CD token expires soon",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/projects/#project-roles",
 		},
 		{
-			ID: "push-refused", Severity: Error, Find: findPush,
+			ID: "push-refused", Severity: event.SeverityError, Find: findPush,
 			Summary: "the Git server does not take pushes",
 			Link:    "https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches",
 		},
@@ -44,12 +45,12 @@ func accessRules() []Rule {
 }
 
 // findMayNotSync is silent where auto-sync is off: that is an error of its own.
-func findMayNotSync(f Facts) []Finding {
+func findMayNotSync(f Facts) []event.Finding {
 	may, asked := f.Setup.Can[argo.MaySync]
 	if f.Setup.App == nil || may || !asked || !f.automated() {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("The Argo CD token may not sync Application %s", f.application()),
 		Effect: "Promotions work, because Argo CD syncs by itself. Where it forgets a commit, or tries a refused one again and again, " +
 			"a promotion could help with a sync of its own and may not: it waits, and fails.",
@@ -58,7 +59,7 @@ func findMayNotSync(f Facts) []Finding {
 	}}
 }
 
-func findPower(f Facts) []Finding {
+func findPower(f Facts) []event.Finding {
 	if f.Setup.App == nil {
 		return nil
 	}
@@ -75,7 +76,7 @@ func findPower(f Facts) []Finding {
 		return nil
 	}
 	object := policyObject(f.app(), f.Setup)
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("The Argo CD token of Application %s may also %s", f.application(), strings.Join(may, ", ")),
 		Effect:   "None for promotions. Whoever gets hold of the token can do that, too.",
 		Evidence: "the API server's can-i says yes",
@@ -84,11 +85,11 @@ func findPower(f Facts) []Finding {
 	}}
 }
 
-func findAnonymous(f Facts) []Finding {
+func findAnonymous(f Facts) []event.Finding {
 	if !f.Setup.Anonymous {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  "Argo CD takes the token for nobody's",
 		Effect:   "It is wrong, expired or revoked. Everybody may read this Argo CD, so a promotion sees all it has to, but it cannot sync.",
 		Evidence: "the API server's userinfo says that nobody is logged in",
@@ -100,29 +101,29 @@ func findAnonymous(f Facts) []Finding {
 // the weekends around them.
 const near = 16 * 24 * time.Hour
 
-func findExpiry(f Facts) []Finding {
+func findExpiry(f Facts) []event.Finding {
 	left := f.Setup.Expires.Sub(f.Request.Now)
 	if f.Setup.Expires.IsZero() || f.Request.Now.IsZero() || left > near && left > f.Request.Worst {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("The Argo CD token expires at %s", f.when(f.Setup.Expires)),
 		Effect:   "From then on promotions fail before their first commit.",
 		Evidence: "the claim exp in the token",
 		Fix:      "Make a new token and put it where argocd-token comes from:\nargocd proj role create-token PROJECT ROLE --expires-in 90d\nOr, for an account:\nargocd account generate-token --account ACCOUNT --expires-in 90d",
 	}
 	if left <= f.Request.Worst {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Effect = fmt.Sprintf("The promotion and its rollback may take %s. Without a token it cannot see whether a commit is live, rolls back what it cannot see, "+
 			"and cannot see that either.", span(f.Request.Worst))
 	}
 	if left <= 0 {
 		finding.Problem = fmt.Sprintf("The Argo CD token expired at %s", f.Setup.Expires.UTC().Format("2006-01-02 15:04 MST"))
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
-func findPush(f Facts) []Finding {
+func findPush(f Facts) []event.Finding {
 	if !f.PushAsked || f.Push == nil {
 		return nil
 	}
@@ -135,7 +136,7 @@ func findPush(f Facts) []Finding {
 	if slices.ContainsFunc([]string{"protected", "hook", "rule"}, func(w string) bool { return strings.Contains(words, w) }) {
 		fix = "Let the token's owner bypass the rule, or set mode to first-pull-request or pull-request."
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  "The Git server does not take a push to branch " + f.Request.Source.Branch,
 		Effect:   "A promotion ends before its first commit has arrived.",
 		Evidence: f.Push.Error(),

@@ -9,6 +9,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // applicationRules are about the Application: its source, its sync policy, its
@@ -22,11 +23,11 @@ func policyRules() []Rule {
 	const link = "https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/"
 	return []Rule{
 		{
-			ID: "auto-sync-off", Severity: Info, Find: findAutoSyncOff, Link: link,
+			ID: "auto-sync-off", Severity: event.SeverityInfo, Find: findAutoSyncOff, Link: link,
 			Summary: "Argo CD does not sync the Application by itself",
 		},
 		{
-			ID: "self-heal-off", Severity: Info, Find: findSelfHealOff, Link: link + "#automatic-self-healing",
+			ID: "self-heal-off", Severity: event.SeverityInfo, Find: findSelfHealOff, Link: link + "#automatic-self-healing",
 			Summary: "Argo CD does not undo changes that are made in the cluster",
 		},
 	}
@@ -40,18 +41,18 @@ func (f Facts) automated() bool {
 // selfHeal is the merge patch that switches auto-sync on, and self-heal with it.
 const selfHeal = `{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`
 
-func findAutoSyncOff(f Facts) []Finding {
+func findAutoSyncOff(f Facts) []event.Finding {
 	if f.Setup.App == nil || f.automated() {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("Auto-sync of Application %s is off", f.application()),
 		Effect:   "A promotion syncs the Application itself, after each of its commits. What other people commit to the overlay is synced with it.",
 		Evidence: "spec.syncPolicy.automated of the Application",
 		Fix:      "Nothing, or switch auto-sync on:\n" + f.mergeApplication(selfHeal),
 	}
 	if may, asked := f.Setup.Can[argo.MaySync]; asked && !may {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Problem += ", and the token may not sync it"
 		finding.Effect = "Nobody applies the promotion's commits: its first gate fails when the wait-timeout is over."
 		finding.Evidence += "; the API server's can-i says no to applications, sync"
@@ -59,7 +60,7 @@ func findAutoSyncOff(f Facts) []Finding {
 			"\nOr let the token sync, in the project's roles or in argocd-rbac-cm:\n" +
 			fmt.Sprintf("p, ROLE, applications, sync, %s, allow", policyObject(f.app(), f.Setup))
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // app is the Application's name as policies want it.
@@ -67,11 +68,11 @@ func (f Facts) app() argo.App {
 	return argo.App{Name: f.application(), Namespace: f.Request.App.Namespace, Project: f.Request.App.Project}
 }
 
-func findSelfHealOff(f Facts) []Finding {
+func findSelfHealOff(f Facts) []event.Finding {
 	if f.Setup.App == nil || !f.automated() || f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("Self-heal of Application %s is off", f.application()),
 		Effect: "Traffic that somebody shifts in the cluster, with kn or kubectl, stays as it is until the next commit to the overlay is synced. " +
 			"The step of a promotion that this happens in fails.",
@@ -84,48 +85,48 @@ func findSelfHealOff(f Facts) []Finding {
 func stateRules() []Rule {
 	return []Rule{
 		{
-			ID: "deleting", Severity: Error, Find: findDeleting,
+			ID: "deleting", Severity: event.SeverityError, Find: findDeleting,
 			Summary: "the Application is being deleted",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/app_deletion/",
 		},
 		{
-			ID: "skip-reconcile", Severity: Error, Find: findSkipped,
+			ID: "skip-reconcile", Severity: event.SeverityError, Find: findSkipped,
 			Summary: "Argo CD is told to leave the Application alone",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/skip_reconcile/",
 		},
 		{
-			ID: "condition", Severity: Warning, Find: findConditions,
+			ID: "condition", Severity: event.SeverityWarning, Find: findConditions,
 			Summary: "Argo CD reports an error of the Application",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/faq/",
 		},
 		{
-			ID: "operation", Severity: Info, Find: findOperation,
+			ID: "operation", Severity: event.SeverityInfo, Find: findOperation,
 			Summary: "a sync is running or waits to be tried again",
 			Link:    "https://github.com/argoproj/argo-cd/issues/11494",
 		},
 		{
-			ID: OutOfSync, Severity: Warning, Find: findOutOfSync,
+			ID: OutOfSync, Severity: event.SeverityWarning, Find: findOutOfSync,
 			Summary: "this very commit was synced, and that has failed or the Service is out of sync",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/faq/#why-is-my-application-still-outofsync-immediately-after-a-successful-sync",
 		},
 		{
-			ID: "owners", Severity: Error, Find: findOwners,
+			ID: "owners", Severity: event.SeverityError, Find: findOwners,
 			Summary: "several Applications deploy the Service",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#fail-the-sync-if-a-shared-resource-is-found",
 		},
 		{
-			ID: "overlay-shared", Severity: Info, Find: findOthers,
+			ID: "overlay-shared", Severity: event.SeverityInfo, Find: findOthers,
 			Summary: "several Applications deploy the overlay, and a promotion looks at one of them",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Cluster/",
 		},
 	}
 }
 
-func findDeleting(f Facts) []Finding {
+func findDeleting(f Facts) []event.Finding {
 	if f.Setup.App == nil || f.Setup.App.DeletionTimestamp == nil {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("Application %s is being deleted", f.application()),
 		Effect:   "Argo CD syncs nothing of it any more.",
 		Evidence: fmt.Sprintf("metadata.deletionTimestamp %s, finalizers %s", f.Setup.App.DeletionTimestamp.UTC().Format("2006-01-02 15:04:05 MST"), strings.Join(f.Setup.App.Finalizers, ", ")),
@@ -133,12 +134,12 @@ func findDeleting(f Facts) []Finding {
 	}}
 }
 
-func findSkipped(f Facts) []Finding {
+func findSkipped(f Facts) []event.Finding {
 	const annotation = "argocd.argoproj.io/skip-reconcile"
 	if f.Setup.App == nil || f.Setup.App.Annotations[annotation] != "true" {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("Application %s is annotated %s: \"true\"", f.application(), annotation),
 		Effect:   "Argo CD neither compares nor syncs it: no commit of a promotion is ever seen.",
 		Evidence: "metadata.annotations of the Application",
@@ -147,13 +148,13 @@ func findSkipped(f Facts) []Finding {
 }
 
 // findConditions leaves out what another rule explains.
-func findConditions(f Facts) []Finding {
+func findConditions(f Facts) []event.Finding {
 	if f.Setup.App == nil {
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	for _, c := range f.Setup.App.Status.Conditions {
-		finding := Finding{
+		finding := event.Finding{
 			Problem:  fmt.Sprintf("Argo CD reports %s for Application %s", c.Type, f.application()),
 			Effect:   "As long as it lasts no commit becomes live: a promotion waits, and fails.",
 			Evidence: c.Message,
@@ -161,11 +162,11 @@ func findConditions(f Facts) []Finding {
 		}
 		switch c.Type {
 		case v1alpha1.ApplicationConditionInvalidSpecError:
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 			finding.Effect = "Argo CD does not sync the Application until somebody corrects it."
 		case v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionUnknownError, v1alpha1.ApplicationConditionDeletionError:
 			if argo.Denied(c.Message) != "" {
-				finding.Severity = Error
+				finding.Severity = event.SeverityError
 				finding.Effect = "It does not pass by itself: Argo CD compares by a dry run, which is refused each time. No commit becomes live, also not one that rolls back."
 			}
 		case v1alpha1.ApplicationConditionSyncError:
@@ -197,7 +198,7 @@ func (f Facts) explained(message string) bool {
 
 // findOperation tells a sync that will be over in a moment from one that keeps
 // later commits waiting.
-func findOperation(f Facts) []Finding {
+func findOperation(f Facts) []event.Finding {
 	if f.Setup.App == nil {
 		return nil
 	}
@@ -205,14 +206,14 @@ func findOperation(f Facts) []Finding {
 	if state == nil || state.Phase.Completed() {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("A sync of Application %s is running", f.application()),
 		Effect:   "A promotion waits until it is over.",
 		Evidence: fmt.Sprintf("status.operationState: %s since %s: %s", state.Phase, state.StartedAt.UTC().Format("2006-01-02 15:04:05 MST"), state.Message),
 		Fix:      "Wait for it:\nargocd app wait " + f.application() + " --operation",
 	}
 	if state.RetryCount > 0 && state.Phase == common.OperationRunning {
-		finding.Severity = Warning
+		finding.Severity = event.SeverityWarning
 		finding.Problem = fmt.Sprintf("A sync of Application %s has failed and is tried again and again (%d so far)", f.application(), state.RetryCount)
 		finding.Effect = "Argo CD does not look at later commits before it has used up the retries."
 		if may, asked := f.Setup.Can[argo.MaySync]; state.Operation.InitiatedBy.Automated && (may || !asked) {
@@ -220,12 +221,12 @@ func findOperation(f Facts) []Finding {
 		}
 		finding.Fix = "End it, then see what it could not apply:\nargocd app terminate-op " + f.application() + "\nargocd app get " + f.application()
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // findOwners asks the list of Applications, Argo CD's own warning and the mark
 // on the live Service.
-func findOwners(f Facts) []Finding {
+func findOwners(f Facts) []event.Finding {
 	if f.Setup.App == nil {
 		return nil
 	}
@@ -241,7 +242,7 @@ func findOwners(f Facts) []Finding {
 	if len(evidence) == 0 {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("Application %s is not the only one that deploys Service %s", f.application(), f.Request.Service),
 		Effect: "Each of them marks the Service as its own and sees the other's mark as a difference, so they sync it in turns. " +
 			"A promotion may see its commits undone or never in peace, and fail.",

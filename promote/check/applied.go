@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // appliedRules are about how Argo CD applies the Service: server-side, by
@@ -18,33 +20,33 @@ func appliedRules() []Rule {
 	const options = "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/"
 	return []Rule{
 		{
-			ID: "server-side-apply-ports", Severity: Warning, Find: findPortsWithoutProtocol,
+			ID: "server-side-apply-ports", Severity: event.SeverityWarning, Find: findPortsWithoutProtocol,
 			Summary: "ServerSideApply without ServerSideDiff, and ports without a protocol",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff",
 		},
 		{
-			ID: "server-side-apply-switched", Severity: Error, Find: findSwitched, Link: options + "#server-side-apply",
+			ID: "server-side-apply-switched", Severity: event.SeverityError, Find: findSwitched, Link: options + "#server-side-apply",
 			Summary: "ServerSideApply was switched on for a Service that was applied client-side before",
 		},
 		{
-			ID: "server-side-apply-diff", Severity: Info, Find: findStructuredDiff,
+			ID: "server-side-apply-diff", Severity: event.SeverityInfo, Find: findStructuredDiff,
 			Summary: "ServerSideApply without ServerSideDiff",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff",
 		},
 		{
-			ID: "server-side-apply-annotations", Severity: Warning, Find: findOwned, Link: options + "#respect-ignore-difference-configs",
+			ID: "server-side-apply-annotations", Severity: event.SeverityWarning, Find: findOwned, Link: options + "#respect-ignore-difference-configs",
 			Summary: "Argo CD owns Knative's own annotations of the Service, and Git does not have them",
 		},
 		{
-			ID: "server-side-apply-overwrites", Severity: Info, Find: findOverwriting, Link: options + "#respect-ignore-difference-configs",
+			ID: "server-side-apply-overwrites", Severity: event.SeverityInfo, Find: findOverwriting, Link: options + "#respect-ignore-difference-configs",
 			Summary: "ServerSideApply with ignored differences, without RespectIgnoreDifferences",
 		},
 		{
-			ID: "last-applied-annotations", Severity: Info, Find: findLastApplied, Link: options + "#respect-ignore-difference-configs",
+			ID: "last-applied-annotations", Severity: event.SeverityInfo, Find: findLastApplied, Link: options + "#respect-ignore-difference-configs",
 			Summary: "Knative's own annotations stand in the Service's last-applied annotation",
 		},
 		{
-			ID: "replace", Severity: Error, Find: findReplace, Link: options + "#replace-resource-instead-of-applying-changes",
+			ID: "replace", Severity: event.SeverityError, Find: findReplace, Link: options + "#replace-resource-instead-of-applying-changes",
 			Summary: "Argo CD replaces the Service instead of applying changes",
 		},
 	}
@@ -76,14 +78,14 @@ func (f Facts) structured() bool {
 
 const noProtocol = `omits key field "protocol"`
 
-func findPortsWithoutProtocol(f Facts) []Finding {
+func findPortsWithoutProtocol(f Facts) []event.Finding {
 	container, port := portWithoutProtocol(rendered(f.Next))
 	if !f.structured() || container < 0 {
 		return nil
 	}
 	keys := []any{"spec", "template", "spec", "containers", container, "ports", port}
 	at := f.inService(keys...)
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("Port %d of container %d of Service %s names no protocol, and Application %s uses ServerSideApply without ServerSideDiff",
 			port, container, f.Request.Service, f.application()),
 		Effect:   "Argo CD cannot compare the Service: ComparisonError, sync status Unknown. It syncs nothing, neither a promotion nor its rollback.",
@@ -96,14 +98,14 @@ func findPortsWithoutProtocol(f Facts) []Finding {
 	}
 	switch condition := conditionWith(f.Setup.App, noProtocol); {
 	case condition != nil:
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Evidence += "\n" + string(condition.Type) + ": " + condition.Message
 	case annotated(f.Setup.App, compareOptions, "ServerSideDiff=false"):
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 	case f.Setup.App.Status.Sync.Status != v1alpha1.SyncStatusCodeUnknown && f.Setup.App.Status.Sync.Status != "":
 		return nil // it can: by an admin's setting, or a newer Knative
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // portWithoutProtocol finds the first, container is -1 when there is none.
@@ -133,7 +135,7 @@ func conditionWith(app *v1alpha1.Application, text string) *v1alpha1.Application
 // server-side sync makes Argo CD the owner of all that its client-side syncs
 // had, with the annotations as a whole; a later one has none to apply and takes
 // away the whole, Knative's with it, which Knative refuses.
-func findSwitched(f Facts) []Finding {
+func findSwitched(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if !f.serverSide() || f.Service == nil || service == nil || len(service.Annotations) > 0 ||
 		f.Service.Annotations[trackingID] != "" || f.Service.Annotations[creator] == "" {
@@ -149,7 +151,7 @@ func findSwitched(f Facts) []Finding {
 	if !owned {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("Application %s uses ServerSideApply, and Service %s was applied client-side before", f.application(), f.Request.Service),
 		Effect: "From the second server-side sync on Knative refuses every one (\"annotation value is immutable: metadata.annotations." + creator +
 			"\"): a promotion stops in the middle and cannot be rolled back.",
@@ -159,11 +161,11 @@ func findSwitched(f Facts) []Finding {
 	}}
 }
 
-func findStructuredDiff(f Facts) []Finding {
+func findStructuredDiff(f Facts) []event.Finding {
 	if !f.structured() {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("Application %s uses ServerSideApply without ServerSideDiff", f.application()),
 		Effect: "What Knative adds inside the list of containers counts as a difference. A Service whose template does not write it out is OutOfSync after every " +
 			"sync, and a promotion, which writes out most of it, may not see its commits live.",
@@ -173,15 +175,15 @@ func findStructuredDiff(f Facts) []Finding {
 	if !f.mayCompareOnServer() {
 		finding.Fix = "Not ServerSideDiff=true as long as syncs keep what is ignored: Knative refuses the dry run that it compares by."
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
-func findOverwriting(f Facts) []Finding {
+func findOverwriting(f Facts) []event.Finding {
 	ignored := f.ignored()
 	if !f.serverSide() || respects(f.Setup.App) || len(ignored) == 0 {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("Application %s uses ServerSideApply and ignores differences, without RespectIgnoreDifferences", f.application()),
 		Effect:   "What is ignored is still overwritten by every sync, because Argo CD forces conflicts. For a promotion that is right.",
 		Evidence: ignored[0].where + ": " + ignored[0].text,
@@ -191,7 +193,7 @@ func findOverwriting(f Facts) []Finding {
 
 // findLastApplied looks for what syncs with RespectIgnoreDifferences leave
 // behind: what they keep of the live Service is applied, and remembered.
-func findLastApplied(f Facts) []Finding {
+func findLastApplied(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if f.Service == nil || service == nil || f.Setup.App == nil || f.serverSide() || service.Annotations[creator] != "" {
 		return nil
@@ -201,8 +203,8 @@ func findLastApplied(f Facts) []Finding {
 		return nil
 	}
 	forget := fmt.Sprintf("kubectl -n %s annotate ksvc %s %s-", f.namespace(), f.Request.Service, corev1.LastAppliedConfigAnnotation)
-	finding := Finding{
-		Severity: Error,
+	finding := event.Finding{
+		Severity: event.SeverityError,
 		Problem:  fmt.Sprintf("%s stands in the last-applied annotation of Service %s, and not in Git", creator, f.Request.Service),
 		Effect:   "Every sync tries to take the annotation away, and Knative refuses it: nothing can be promoted or rolled back.",
 		Evidence: corev1.LastAppliedConfigAnnotation + " of the live Service; syncs with RespectIgnoreDifferences=true leave it there",
@@ -210,15 +212,15 @@ func findLastApplied(f Facts) []Finding {
 	}
 	for _, i := range f.ignored() {
 		if respects(f.Setup.App) && i.covers("metadata", "annotations", creator) {
-			finding.Severity = Info
+			finding.Severity = event.SeverityInfo
 			finding.Effect = "None as long as Argo CD ignores it (" + i.text + ") and respects that. Once it does not, Knative refuses every sync."
 			finding.Fix = "When you take the entry out of ignoreDifferences, also paste:\n" + forget
 		}
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
-func findReplace(f Facts) []Finding {
+func findReplace(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if f.Setup.App == nil || service == nil || f.Service == nil {
 		return nil
@@ -227,7 +229,7 @@ func findReplace(f Facts) []Finding {
 	if !byApp && !bySelf {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("Argo CD replaces Service %s instead of applying changes", f.Request.Service),
 		Effect: "Knative refuses every sync (\"annotation value is immutable: metadata.annotations." + creator + "\"), because a replacement from Git lacks its " +
 			"annotations: a promotion fails at its first step.",
@@ -244,5 +246,5 @@ func findReplace(f Facts) []Finding {
 		finding.Effect = "With Force=true every sync deletes the Service with all its revisions and creates it anew: it is down for a while, and there is no " +
 			"old revision that traffic could come from or return to."
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // argocdRules are about how Argo CD judges and compares Knative Services.
@@ -23,20 +25,20 @@ func healthRules() []Rule {
 	const link = "https://argo-cd.readthedocs.io/en/stable/operator-manual/health/#custom-health-checks"
 	return []Rule{
 		{
-			ID: "health-generation-blind", Severity: Info, Find: findBlindHealth, Link: link,
+			ID: "health-generation-blind", Severity: event.SeverityInfo, Find: findBlindHealth, Link: link,
 			Summary: "Argo CD's health check of Knative Services does not look at the generation",
 		},
 		{
-			ID: "health-check-ignored", Severity: Warning, Find: findIgnoredHealth,
+			ID: "health-check-ignored", Severity: event.SeverityWarning, Find: findIgnoredHealth,
 			Summary: "Argo CD does not look at the Service's health at all",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/health/#ignoring-child-resource-health-check-in-applications",
 		},
 		{
-			ID: "health-of-children", Severity: Info, Find: findChildrenHealth, Link: link,
+			ID: "health-of-children", Severity: event.SeverityInfo, Find: findChildrenHealth, Link: link,
 			Summary: "Argo CD has no health checks for Configurations, Revisions and Routes",
 		},
 		{
-			ID: "known-type-fields", Severity: Warning, Find: findKnownTypes,
+			ID: "known-type-fields", Severity: event.SeverityWarning, Find: findKnownTypes,
 			Summary: "knownTypeFields make Argo CD compare Knative Services with defaults that are not Knative's",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/#known-kubernetes-types-in-crds-resource-limits-volume-mounts-etc",
 		},
@@ -61,7 +63,7 @@ func (f Facts) healthLua(kind string) (key, script string) {
 
 // findBlindHealth reads a script as people do: one that does not mention the
 // field cannot know the generation.
-func findBlindHealth(f Facts) []Finding {
+func findBlindHealth(f Facts) []event.Finding {
 	if f.Setup.Overrides == nil {
 		return nil
 	}
@@ -73,7 +75,7 @@ func findBlindHealth(f Facts) []Finding {
 	if strings.Contains(script, "observedGeneration") {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem: "Argo CD calls a Knative Service Healthy by the conditions of its generation before",
 		Effect: "Promotions do not rely on it: they compare the generation themselves. But for a moment after each sync the Application is Synced and Healthy " +
 			"whatever was deployed, so `argocd app wait --health`, notifications and people see broken images as good.",
@@ -81,11 +83,11 @@ func findBlindHealth(f Facts) []Finding {
 		Fix:      "Put this into argocd-cm, below data:\n" + serviceHealth,
 	}
 	if waits := f.waiting(); waits != "" {
-		finding.Severity = Warning
+		finding.Severity = event.SeverityWarning
 		finding.Effect += " Sync waves and hooks go on too early."
 		finding.Evidence += "\n" + waits
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // waiting is what in the overlay makes Argo CD itself wait for healthy
@@ -101,11 +103,11 @@ func (f Facts) waiting() string {
 	return ""
 }
 
-func findIgnoredHealth(f Facts) []Finding {
+func findIgnoredHealth(f Facts) []event.Finding {
 	const annotation = "argocd.argoproj.io/ignore-healthcheck"
 	if service := rendered(f.Overlay); service != nil && service.Annotations[annotation] == "true" {
 		at := f.inService("metadata", "annotations", annotation)
-		return []Finding{{
+		return []event.Finding{{
 			Problem:  fmt.Sprintf("Service %s is annotated %s: \"true\"", f.Request.Service, annotation),
 			Effect:   "Promotions do not rely on Argo CD's health. But the Application is Healthy while the Service is broken, for people, notifications and `argocd app wait`.",
 			Evidence: "the annotation in the overlay's render",
@@ -117,7 +119,7 @@ func findIgnoredHealth(f Facts) []Finding {
 	if key == "" || strings.Contains(script, "conditions") {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  "The health check of Knative Services in argocd-cm does not look at their conditions",
 		Effect:   "Promotions do not rely on Argo CD's health. But Argo CD cannot tell a broken Service from a good one, nor can those who ask it.",
 		Evidence: "resource.customizations.health." + customization(key) + " in argocd-cm does not mention conditions",
@@ -125,7 +127,7 @@ func findIgnoredHealth(f Facts) []Finding {
 	}}
 }
 
-func findChildrenHealth(f Facts) []Finding {
+func findChildrenHealth(f Facts) []event.Finding {
 	if f.Setup.Overrides == nil {
 		return nil
 	}
@@ -140,7 +142,7 @@ func findChildrenHealth(f Facts) []Finding {
 	if missing == nil {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: "Argo CD has no health check for the Knative kinds " + strings.Join(missing, ", "),
 		Effect: "None for promotions, nor for the Application's health, to which only what is in Git counts. In Argo CD's tree these objects show no state, " +
 			"so a revision that failed is not seen there.",
@@ -149,7 +151,7 @@ func findChildrenHealth(f Facts) []Finding {
 	}}
 }
 
-func findKnownTypes(f Facts) []Finding {
+func findKnownTypes(f Facts) []event.Finding {
 	o := f.Setup.Overrides[servingGroup+"/Service"]
 	if o == nil {
 		return nil
@@ -158,7 +160,7 @@ func findKnownTypes(f Facts) []Finding {
 	if i < 0 {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("Argo CD reads %s of Knative Services as %s", o.KnownTypeFields[i].Field, o.KnownTypeFields[i].Type),
 		Effect: "It compares the template as Kubernetes would write it out and not as Knative does. A Service whose containers have no name is OutOfSync for ever " +
 			"and self-heal syncs it again and again, until the first promotion has written the template out.",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // differenceRules are about what Argo CD leaves out when it compares and syncs
@@ -11,22 +13,22 @@ import (
 func differenceRules() []Rule {
 	return []Rule{
 		{
-			ID: "traffic-ignored", Severity: Info, Find: findTrafficIgnored,
+			ID: "traffic-ignored", Severity: event.SeverityInfo, Find: findTrafficIgnored,
 			Summary: "Argo CD is told to ignore differences of /spec/traffic",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/",
 		},
 		{
-			ID: "template-ignored", Severity: Info, Find: findTemplateIgnored,
+			ID: "template-ignored", Severity: event.SeverityInfo, Find: findTemplateIgnored,
 			Summary: "Argo CD is told to ignore differences of the template",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#respect-ignore-difference-configs",
 		},
 		{
-			ID: "ignored-unclear", Severity: Warning, Find: findUnclear,
+			ID: "ignored-unclear", Severity: event.SeverityWarning, Find: findUnclear,
 			Summary: "an expression that may make Argo CD ignore the traffic or the template",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/",
 		},
 		{
-			ID: "status-not-ignored", Severity: Info, Find: findStatusNotIgnored,
+			ID: "status-not-ignored", Severity: event.SeverityInfo, Find: findStatusNotIgnored,
 			Summary: "/status and Knative's annotations are not ignored, which is right",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/",
 		},
@@ -39,16 +41,16 @@ const guides = "Guides advise it so that kn or a rollout controller may shift th
 // ignored differences never applies any traffic. Without that the traffic goes
 // along with what else is synced, so the first step works, and a commit that
 // shifts nothing but traffic is Synced as soon as Argo CD sees it.
-func findTrafficIgnored(f Facts) []Finding {
-	var found []Finding
+func findTrafficIgnored(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, i := range f.ignored() {
 		if !i.covers("spec", "traffic") && !f.keeps(i, "spec", "traffic") {
 			continue
 		}
 		finding := f.ignoredFinding(i, "the traffic of Service "+f.Request.Service)
-		finding.Severity = Warning
+		finding.Severity = event.SeverityWarning
 		if f.Request.Shifts {
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 		}
 		if respects(f.Setup.App) {
 			finding.Effect = "With RespectIgnoreDifferences=true no sync ever changes the traffic: the candidate gets no tag and no share, the promotion " +
@@ -66,8 +68,8 @@ func findTrafficIgnored(f Facts) []Finding {
 // findTemplateIgnored finds an error only where a sync respects the ignored
 // differences: every change of a promotion differs in the traffic too, and
 // then Argo CD applies all of the manifest.
-func findTemplateIgnored(f Facts) []Finding {
-	var found []Finding
+func findTemplateIgnored(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, i := range f.ignored() {
 		if !i.covers("spec", "template") && !f.keeps(i, "spec", "template") {
 			continue
@@ -78,12 +80,12 @@ func findTemplateIgnored(f Facts) []Finding {
 			finding.Effect = "Promotions work, because each of their commits differs in the traffic too and then Argo CD applies all of the manifest. " +
 				"A commit that changes nothing but this in the template is called Synced without being applied."
 		case i.decides(f):
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 			finding.Effect = "With RespectIgnoreDifferences=true every sync keeps what the cluster has: the new revision never gets its name and image, " +
 				"the promotion fails at its first step. Taking the setting away later does not repair the Service at once: what was kept stands in its " +
 				"last-applied annotation by then, and Knative refuses to have it removed without a new revision name."
 		default:
-			finding.Severity = Warning
+			finding.Severity = event.SeverityWarning
 			finding.Effect = "With RespectIgnoreDifferences=true every sync keeps what the cluster has: the new revision runs with its predecessor's " +
 				"value of this field, whatever Git says."
 		}
@@ -110,7 +112,7 @@ func (f Facts) keeps(i ignoring, path ...string) bool {
 		(i.manager == argoManager || respects(f.Setup.App))
 }
 
-func (f Facts) ignoredFinding(i ignoring, what string) Finding {
+func (f Facts) ignoredFinding(i ignoring, what string) event.Finding {
 	evidence := i.where + ": " + i.text
 	if i.manager != "" {
 		evidence += ", which owns it in the live Service's managedFields"
@@ -123,13 +125,13 @@ func (f Facts) ignoredFinding(i ignoring, what string) Finding {
 		evidence += "\nspec.syncPolicy.syncOptions has ServerSideApply=true: Argo CD comes to own all that is ignored"
 		fix = f.disown()
 	}
-	return Finding{Problem: fmt.Sprintf("Argo CD is told to ignore %s (%s)", what, i.text), Evidence: evidence, Fix: fix}
+	return event.Finding{Problem: fmt.Sprintf("Argo CD is told to ignore %s (%s)", what, i.text), Evidence: evidence, Fix: fix}
 }
 
 // findUnclear asks a person about what only jq could tell. Nothing that
 // mentions neither a part of the spec nor the whole object can matter.
-func findUnclear(f Facts) []Finding {
-	var found []Finding
+func findUnclear(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, i := range f.ignored() {
 		mentions := slices.ContainsFunc([]string{"spec", "..", "traffic", "template", "paths", "recurse"}, func(word string) bool {
 			return strings.Contains(i.text, word)
@@ -149,7 +151,7 @@ func findUnclear(f Facts) []Finding {
 }
 
 // findStatusNotIgnored is for those who miss what guides advise.
-func findStatusNotIgnored(f Facts) []Finding {
+func findStatusNotIgnored(f Facts) []event.Finding {
 	if f.Setup.App == nil || f.Setup.Overrides == nil {
 		return nil
 	}
@@ -158,7 +160,7 @@ func findStatusNotIgnored(f Facts) []Finding {
 			return nil
 		}
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: "Argo CD does not ignore /status and the annotations serving.knative.dev/creator and lastModifier",
 		Effect: "None. Guides advise to ignore them, but what only the cluster sets is no difference for Argo CD. To ignore them together with " +
 			"RespectIgnoreDifferences=true does harm: each sync then writes them into the Service's last-applied annotation, and once they are " +

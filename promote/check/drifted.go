@@ -9,6 +9,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // Drifted is the rule that finds that others have the traffic than Git says. It does
@@ -18,13 +19,13 @@ const Drifted = "drifted"
 // findDrifted compares who has the traffic with what Git says, where the Service is
 // not about to be synced: somebody has rolled it back in Argo CD, or changed it with
 // kubectl. Traffic for the latest revision is nobody's in particular.
-func findDrifted(f Facts) []Finding {
+func findDrifted(f Facts) []event.Finding {
 	has := Drift(f)
 	if len(has) == 0 || !f.compared() {
 		return nil
 	}
 	first := Holder(has)
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("the cluster gives the traffic of Service %s to others than Git: %s", f.Overlay.Service(), knative.Describe(sharing(f.Service.Status.Traffic))),
 		Effect: "The first commit of a promotion has Argo CD give the traffic to those that Git says, without a step and without a gate: " +
 			"also where somebody has just rolled back from them.",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // knownTypes are the kinds whose fields are known: those of Kubernetes and of
@@ -31,8 +32,8 @@ var knownTypes = sync.OnceValue(func() *runtime.Scheme {
 // findUnknown leaves kinds alone that are not known. Of the Service that is
 // promoted it leaves to findNotNormal what that finds, and wrong types, without
 // which no promotion is planned. Of a change that is proposed neither is asked.
-func findUnknown(f Facts) []Finding {
-	var found []Finding
+func findUnknown(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, o := range objects(f.result()) {
 		wrong := misfitsOf(o)
 		if f.Before == nil && f.isPromoted(o) {
@@ -59,10 +60,10 @@ func misfitsOf(o unstructured.Unstructured) []misfit {
 	})
 }
 
-func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) Finding {
+func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) event.Finding {
 	slices.SortStableFunc(wrong, func(a, b misfit) int { return b.rank() - a.rank() })
 	first, at := wrong[0], f.inObject(o, wrong[0].steps...)
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("%s has the field %s, which its kind does not have", title(o), readable(first.steps)),
 		Effect:   "The API server drops it or refuses the object, so it never does what it is meant to, and the Application gets out of sync.",
 		Evidence: f.misfitLines(o, wrong),
@@ -78,7 +79,7 @@ func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) Finding {
 		finding.Problem += ", and " + count(len(wrong)-1, "more field") + " like that"
 	}
 	if f.Request.Strict {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 	}
 	return finding
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // TestFixes puts what a fix offers for the overlay's kustomization there,
@@ -44,7 +45,7 @@ func TestFixes(t *testing.T) {
 }
 
 // offered is the part of a fix that is a piece of a kustomization.
-func offered(f Finding) string {
+func offered(f event.Finding) string {
 	for _, key := range []string{"patches:\n", "labels:\n"} {
 		if i := strings.Index(f.Fix, "\n"+key); i >= 0 {
 			return f.Fix[i+1:]
@@ -53,7 +54,7 @@ func offered(f Finding) string {
 	return ""
 }
 
-func offers(findings []Finding) bool {
+func offers(findings []event.Finding) bool {
 	for _, f := range findings {
 		if offered(f) != "" {
 			return true
@@ -64,7 +65,7 @@ func offers(findings []Finding) bool {
 
 // fix makes the facts those of a tree with the fixes: patches after the
 // others but before the tool's, labels in the place of all others.
-func fix(t *testing.T, facts *Facts, findings []Finding) {
+func fix(t *testing.T, facts *Facts, findings []event.Finding) {
 	t.Helper()
 	file, content, err := facts.Overlay.Kustomization()
 	if err != nil {

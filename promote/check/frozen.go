@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
 // frozenRules are about the infra repository's own windows.
 func frozenRules() []Rule {
 	return []Rule{{
-		ID: "frozen", Severity: Info, Find: findFrozen, Link: "https://github.com/acme/knative-promote/blob/main/docs/freezes.md",
+		ID: "frozen", Severity: event.SeverityInfo, Find: findFrozen, Link: "https://github.com/acme/knative-promote/blob/main/docs/freezes.md",
 		Summary: "the infra repository's windows freeze promotions, now or next",
 	}}
 }
@@ -25,26 +26,26 @@ type Windows struct {
 	Unreadable error         // why the file cannot be read, which counts as frozen
 }
 
-func findFrozen(f Facts) []Finding {
+func findFrozen(f Facts) []event.Finding {
 	w := f.Windows
 	switch {
 	case w.File == "":
 		return nil
 	case w.Unreadable != nil:
 		finding := unreadableFile(w.File, w.Unreadable)
-		finding.Severity, finding.Fix = Error, "Correct the file, or delete it where nothing is to be frozen."
-		return []Finding{finding}
+		finding.Severity, finding.Fix = event.SeverityError, "Correct the file, or delete it where nothing is to be frozen."
+		return []event.Finding{finding}
 	case !w.State.Open():
-		return []Finding{f.frozenNow()}
+		return []event.Finding{f.frozenNow()}
 	case !w.State.Next.IsZero():
-		return []Finding{f.frozenNext()}
+		return []event.Finding{f.frozenNext()}
 	}
 	return nil
 }
 
 // unreadableFile is the finding of a file that promotions go by.
-func unreadableFile(file string, why error) Finding {
-	finding := Finding{
+func unreadableFile(file string, why error) event.Finding {
+	finding := event.Finding{
 		File:     file,
 		Problem:  file + " cannot be read",
 		Effect:   "Until it can be, no promotion begins, and one that is under way is held before its next commit.",
@@ -57,10 +58,10 @@ func unreadableFile(file string, why error) Finding {
 	return finding
 }
 
-func (f Facts) frozenNow() Finding {
+func (f Facts) frozenNow() event.Finding {
 	state := f.Windows.State
-	finding := Finding{
-		Severity: Warning, File: f.Windows.File, Line: state.Closed[0].Line,
+	finding := event.Finding{
+		Severity: event.SeverityWarning, File: f.Windows.File, Line: state.Closed[0].Line,
 		Problem: "Promotions of " + f.service() + " are frozen now",
 		Effect:  "No promotion begins, and one that is under way is held before its next commit. A rollback is never frozen.",
 		Fix:     "Promote when the file has changed.",
@@ -80,14 +81,14 @@ func (f Facts) frozenNow() Finding {
 	return finding
 }
 
-func (f Facts) frozenNext() Finding {
-	finding := Finding{
+func (f Facts) frozenNext() event.Finding {
+	finding := event.Finding{
 		File:    f.Windows.File,
 		Problem: "Promotions of " + f.service() + " are frozen next from " + f.whenHere() + " on",
 		Effect:  "From then on no promotion begins, and one that is under way is held before its next commit.",
 	}
 	if f.Windows.State.Next.Sub(f.Request.Now) < f.Request.Worst {
-		finding.Severity = Warning
+		finding.Severity = event.SeverityWarning
 		finding.Effect = "A promotion that begins now may be held between two steps: it may take " + span(f.Request.Worst) + "."
 		finding.Fix = "Promote when more time is left, or with fewer or shorter steps."
 	}

@@ -7,17 +7,18 @@ import (
 	k8s "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // findMayNotStartJobs is about the Jobs of an analysis. They are not in Git, so no
 // sync shows that they are not permitted.
-func findMayNotStartJobs(f Facts) []Finding {
+func findMayNotStartJobs(f Facts) []event.Finding {
 	if f.Setup.App == nil || len(f.Request.CronJobs) == 0 {
 		return nil
 	}
-	finding := Finding{Effect: fmt.Sprintf("The analysis has to run %s and could not be measured: a promotion would be rolled back, however good the candidate is.",
+	finding := event.Finding{Effect: fmt.Sprintf("The analysis has to run %s and could not be measured: a promotion would be rolled back, however good the candidate is.",
 		strings.Join(f.Request.CronJobs, ", "))}
-	var found []Finding
+	var found []event.Finding
 	if may, asked := f.Setup.Can[argo.MayStartJobs]; asked && !may {
 		finding.Problem = fmt.Sprintf("The Argo CD token may not start Jobs of Application %s", f.application())
 		finding.Evidence = "the API server refuses applications, " + string(argo.MayStartJobs)

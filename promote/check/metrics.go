@@ -3,16 +3,18 @@ package check
 import (
 	"fmt"
 	"time"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // metricsRules are about what counts the requests of users.
 func metricsRules() []Rule {
 	return []Rule{{
-		ID: "metrics-none", Severity: Warning, Find: findNoMetrics,
+		ID: "metrics-none", Severity: event.SeverityWarning, Find: findNoMetrics,
 		Summary: "Prometheus does not have the requests that slo is to be judged by",
 		Link:    "https://prometheus.io/docs/prometheus/latest/querying/api/",
 	}, {
-		ID: "latency-between-buckets", Severity: Warning, Find: findBetweenBuckets,
+		ID: "latency-between-buckets", Severity: event.SeverityWarning, Find: findBetweenBuckets,
 		Summary: "the latency of slo is no boundary of the buckets in which its source counts",
 		Link:    "https://github.com/acme/knative-promote/blob/main/docs/metrics.md",
 	}}
@@ -24,12 +26,12 @@ type Latency struct {
 	Scraped             bool          // they were read; else they are those that the source usually has
 }
 
-func findBetweenBuckets(f Facts) []Finding {
+func findBetweenBuckets(f Facts) []event.Finding {
 	l := f.Latency
 	if l.Limit == 0 || l.Below == l.Limit || l.Scraped && l.Below == 0 { // none below is what findNoMetrics says
 		return nil
 	}
-	found := Finding{
+	found := event.Finding{
 		Problem: fmt.Sprintf("slo's latency<=%s is no boundary of the buckets in which from=%s counts latency", l.Limit, f.MetricsFrom),
 		Effect:  fmt.Sprintf("It is judged by the next lower one: a request that took longer than %s counts as slow.", l.Below),
 		Fix:     "Give one of them as the limit",
@@ -48,10 +50,10 @@ func findBetweenBuckets(f Facts) []Finding {
 	if !l.Scraped {
 		found.Evidence += ", as its buckets usually are; those in Prometheus were not seen"
 	}
-	return []Finding{found}
+	return []event.Finding{found}
 }
 
-func findNoMetrics(f Facts) []Finding {
+func findNoMetrics(f Facts) []event.Finding {
 	if f.Metrics == nil {
 		return nil
 	}
@@ -59,7 +61,7 @@ func findNoMetrics(f Facts) []Finding {
 	if f.Service != nil {
 		name = " of revision " + f.Service.Status.LatestReadyRevisionName
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("The requests%s, which is live, cannot be counted by slo's from=%s", name, f.MetricsFrom),
 		Effect:   "If that stays so, the gate slo cannot tell whether a candidate is good: the promotion ends held by on-inconclusive, or rolled back where Prometheus cannot be asked.",
 		Evidence: f.Metrics.Error(),

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // findOthers leaves those to findOwners that deploy the very same Service.
-func findOthers(f Facts) []Finding {
+func findOthers(f Facts) []event.Finding {
 	if f.Setup.App == nil {
 		return nil
 	}
@@ -25,7 +26,7 @@ func findOthers(f Facts) []Finding {
 	if more := len(others) - most; more > 0 {
 		names = append(names, count(more, "more"))
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("Application %s is not the only one of overlay %s: %s", f.application(), f.Request.Overlay, strings.Join(names, ", ")),
 		Effect: "Each commit of the promotion goes to all of them, and the gates look at one. Elsewhere a step is synced when Argo CD gets to it, " +
 			"perhaps with the next one, and nobody sees it fail. What the traffic names may not exist there: a revision has the name that Knative gave it in one place.",
@@ -34,7 +35,7 @@ func findOthers(f Facts) []Finding {
 			"To promote all by what this one shows, set the input only-this-application to true.",
 	}
 	if !f.Request.OnlyThis {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }

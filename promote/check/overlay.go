@@ -10,43 +10,44 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // overlayRules are about the overlay's files.
 func overlayRules() []Rule {
 	return []Rule{
 		{
-			ID: "labels-in-selector", Severity: Warning, Find: findSelector,
+			ID: "labels-in-selector", Severity: event.SeverityWarning, Find: findSelector,
 			Summary: "labels that kustomize also writes into a selector, which Knative Services do not have",
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/labels",
 		},
 		{
-			ID: "image-by-tag", Severity: Info, Find: findTags,
+			ID: "image-by-tag", Severity: event.SeverityInfo, Find: findTags,
 			Summary: "an image without a digest",
 			Link:    "https://knative.dev/docs/serving/tag-resolution/",
 		},
 		{
-			ID: "image-shared", Severity: Info, Find: findSharing,
+			ID: "image-shared", Severity: event.SeverityInfo, Find: findSharing,
 			Summary: "other objects run an image of the Service, so that a promotion moves them too",
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
 		},
 		{
-			ID: "image-refused", Severity: Warning, Find: findUnsettable,
+			ID: "image-refused", Severity: event.SeverityWarning, Find: findUnsettable,
 			Summary: "an image of the Service that a promotion cannot set",
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
 		},
 		{
-			ID: "image-entry-unused", Severity: Warning, Find: findUnusedImages,
+			ID: "image-entry-unused", Severity: event.SeverityWarning, Find: findUnusedImages,
 			Summary: "an entry of images: that no image of the overlay goes by",
 			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
 		},
 		{
-			ID: "secret-in-git", Severity: Warning, Find: findSecrets,
+			ID: "secret-in-git", Severity: event.SeverityWarning, Find: findSecrets,
 			Summary: "the overlay renders a Secret with its values",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/secret-management/",
 		},
 		{
-			ID: "secret-encrypted", Severity: Warning, Find: findEncrypted,
+			ID: "secret-encrypted", Severity: event.SeverityWarning, Find: findEncrypted,
 			Summary: "the overlay renders a Secret that SOPS has encrypted, which nobody decrypts",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/secret-management/",
 		},
@@ -57,7 +58,7 @@ func overlayRules() []Rule {
 // plain Service: https://github.com/kubernetes-sigs/kustomize/blob/master/api/internal/konfig/builtinpluginconsts/commonlabels.go
 const selector = "/spec/selector"
 
-func findSelector(f Facts) []Finding {
+func findSelector(f Facts) []event.Finding {
 	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced || f.overlooks(selector) {
 		return nil
 	}
@@ -70,7 +71,7 @@ func findSelector(f Facts) []Finding {
 			continue
 		}
 		at := f.inLabels()
-		finding := Finding{
+		finding := event.Finding{
 			Problem: fmt.Sprintf("labels of the overlay get into spec.selector of Service %s", f.Overlay.Service()),
 			Effect: "A Knative Service has no selector, so the API server drops it and the Application is out of sync after every sync. " +
 				"A promotion never sees its commit live: it fails, and does not see the rollback live either.",
@@ -79,9 +80,9 @@ func findSelector(f Facts) []Finding {
 			File:     at.File, Line: at.Line,
 		}
 		if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() {
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 		}
-		return []Finding{finding}
+		return []event.Finding{finding}
 	}
 	return nil
 }
@@ -126,19 +127,19 @@ func (f Facts) plainLabels() string {
 }
 
 // findTags warns of images without even a tag of their own.
-func findTags(f Facts) []Finding {
+func findTags(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if service == nil {
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	for i, c := range service.Spec.Template.Spec.Containers {
 		name, tag, digest := kustomize.SplitImage(c.Image)
 		if digest != "" || name == "" {
 			continue
 		}
 		at := f.inImages(name, i)
-		finding := Finding{
+		finding := event.Finding{
 			Problem: fmt.Sprintf("Service %s runs %s, without a digest", f.Next.Service(), c.Image),
 			Effect: "Knative looks the tag up when it makes a revision, and only then. Where the tag has moved since, a promotion of it finds " +
 				"nothing to do, and a rollback to a revision that was garbage-collected gets another image.",
@@ -147,7 +148,7 @@ func findTags(f Facts) []Finding {
 			File:     at.File, Line: at.Line,
 		}
 		if tag == "" || tag == "latest" {
-			finding.Severity = Warning
+			finding.Severity = event.SeverityWarning
 			finding.Problem = fmt.Sprintf("Service %s runs %s, a tag that moves", f.Next.Service(), c.Image)
 		}
 		found = append(found, finding)
@@ -184,18 +185,18 @@ func (f Facts) images() []kustomize.Image {
 
 // findUnusedImages takes an entry for used where anything in the render can be
 // what it made: which fields are images can be configured.
-func findUnusedImages(f Facts) []Finding {
+func findUnusedImages(f Facts) []event.Finding {
 	var rendered []string
 	for _, o := range objects(f.Overlay) {
 		rendered = texts(o.Object, rendered)
 	}
-	var found []Finding
+	var found []event.Finding
 	for i, entry := range f.images() {
 		if entry.TagSuffix != "" || slices.ContainsFunc(rendered, entry.Shows) {
 			continue
 		}
 		at := f.inKustomization("images", i)
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem: fmt.Sprintf("the entry %s of images: changes nothing in overlay %s", entry.Name, f.Overlay.Overlay),
 			Effect: "What it is meant to set keeps the image that the base names. The name must be the image's in the base, without its tag, " +
 				"and so must the name in the input image.",

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // An overriding is where somebody changes what the overlay renders, outside of
@@ -70,11 +71,11 @@ func readTree(tree fs.FS, file string) ([]byte, error) {
 	return fs.ReadFile(tree, file)
 }
 
-func findImageOverridden(f Facts) []Finding {
+func findImageOverridden(f Facts) []event.Finding {
 	if f.Next == nil {
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	for _, o := range f.overridings() {
 		for _, text := range o.kustomize.Images {
 			image, err := kustomize.ParseImage(string(text))
@@ -96,7 +97,7 @@ func findImageOverridden(f Facts) []Finding {
 
 // unreadableImage is about an entry that is no image as it stands.
 // https://github.com/argoproj/argo-cd/blob/v2.14.21/util/kustomize/kustomize.go#L182-L197
-func (o overriding) unreadableImage(text string) Finding {
+func (o overriding) unreadableImage(text string) event.Finding {
 	finding := o.finding(fmt.Sprintf("The image %s is set outside of the overlay, and is none as it stands", text), text)
 	finding.Effect = "Argo CD fills in variables of its own, such as ${ARGOCD_APP_REVISION}, and nothing for any other. Where that makes an image of the Service, it wins over the " +
 		"image that a promotion writes into the kustomization; where kustomize takes it for none, Argo CD cannot render the overlay at all."
@@ -110,29 +111,29 @@ func sameName(used string, entry kustomize.Image) bool {
 	return name == entry.Name || entry.NewName != "" && name == entry.NewName
 }
 
-func (o overriding) finding(problem, evidence string) Finding {
-	finding := Finding{Problem: problem, Evidence: o.where + ": " + evidence, Fix: o.remove, File: o.file}
+func (o overriding) finding(problem, evidence string) event.Finding {
+	finding := event.Finding{Problem: problem, Evidence: o.where + ": " + evidence, Fix: o.remove, File: o.file}
 	return finding
 }
 
 // findRenderOverridden looks for what can change the Service. Namespaces and
 // the counts of replicas do not.
-func findRenderOverridden(f Facts) []Finding {
-	var found []Finding
+func findRenderOverridden(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, o := range f.overridings() {
 		k := o.kustomize
 		if f.renames(k) {
 			finding := o.finding(fmt.Sprintf("The Application renames Service %s", f.Request.Service), fmt.Sprintf("namePrefix %q, nameSuffix %q", k.NamePrefix, k.NameSuffix))
 			finding.Effect = "The live Service has another name than the one that the overlay renders: a promotion finds none, takes it for a first deployment and fails, " +
 				"because Knative refuses a revision whose name does not begin with the Service's. Put the prefix into the overlay's kustomization instead."
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 			found = append(found, finding)
 		}
 		if len(k.CommonLabels) > 0 && !k.LabelWithoutSelector {
 			finding := o.finding(fmt.Sprintf("The Application adds labels to Service %s as commonLabels", f.Request.Service), fmt.Sprintf("commonLabels %v", k.CommonLabels))
 			finding.Effect = "kustomize takes a Knative Service for a Kubernetes Service and also writes them into spec.selector, which Knative does not have: the Application is " +
 				"OutOfSync for ever and a promotion fails. labelWithoutSelector: true avoids that."
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 			found = append(found, finding)
 		}
 		if len(k.Patches)+len(k.Components) > 0 {

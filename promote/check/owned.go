@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // immutable is how Knative's webhook refuses to have its annotations taken away.
@@ -15,14 +17,14 @@ const immutable = "annotation value is immutable: metadata.annotations." + creat
 // applies what the cluster has there, so that Argo CD owns it. Git does not have it,
 // so whoever applies Git alone takes it away, which Knative refuses: server-side diff
 // at once, and every sync once the fields are not ignored any more.
-func findOwned(f Facts) []Finding {
+func findOwned(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if !f.serverSide() || f.Service == nil || service == nil || service.Annotations[creator] != "" ||
 		!owns(f.Service.ManagedFields, argoManager, "metadata", "annotations", creator) {
 		return nil
 	}
-	finding := Finding{
-		Severity: Error,
+	finding := event.Finding{
+		Severity: event.SeverityError,
 		Problem:  fmt.Sprintf("Argo CD owns %s of Service %s in managedFields, and Git does not have it", creator, f.Request.Service),
 		Effect:   "A sync of what Git has takes the annotation away, and Knative refuses that (\"" + immutable + "\"): nothing can be promoted or rolled back. It does not pass by itself.",
 		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations." + creator + "; syncs with ServerSideApply and RespectIgnoreDifferences leave it so",
@@ -36,10 +38,10 @@ func findOwned(f Facts) []Finding {
 		finding.Effect = "As long as syncs keep what is ignored they succeed, but Argo CD may show the Service as OutOfSync after every one, and a promotion does not see " +
 			"its commits live. A sync of what Git has alone, and ServerSideDiff, Knative refuses (\"" + immutable + "\")."
 		if condition == nil && f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync {
-			finding.Severity = Warning // nothing of that is seen
+			finding.Severity = event.SeverityWarning // nothing of that is seen
 		}
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // keepsIgnored tells whether syncs apply what the cluster has in ignored fields. The

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -18,11 +19,11 @@ const pipelineLink = "https://github.com/acme/knative-promote/blob/main/docs/env
 func pipelineRules() []Rule {
 	return []Rule{
 		{
-			ID: "pipeline-unreadable", Severity: Error, Find: findPipelineUnreadable, Link: pipelineLink,
+			ID: "pipeline-unreadable", Severity: event.SeverityError, Find: findPipelineUnreadable, Link: pipelineLink,
 			Summary: "`knative-promote.yaml` cannot be read",
 		},
 		{
-			ID: "pipeline-overlay-missing", Severity: Warning, Find: findPipelineMissing, Link: pipelineLink,
+			ID: "pipeline-overlay-missing", Severity: event.SeverityWarning, Find: findPipelineMissing, Link: pipelineLink,
 			Summary: "`knative-promote.yaml` names overlays that are not there",
 		},
 	}
@@ -35,21 +36,21 @@ type Pipeline struct {
 	Unreadable error // why it cannot be read
 }
 
-func findPipelineUnreadable(f Facts) []Finding {
+func findPipelineUnreadable(f Facts) []event.Finding {
 	if f.Pipeline.Unreadable == nil {
 		return nil
 	}
-	return []Finding{unreadableFile(pipeline.Name, f.Pipeline.Unreadable)}
+	return []event.Finding{unreadableFile(pipeline.Name, f.Pipeline.Unreadable)}
 }
 
 // findPipelineMissing looks for the overlays of the target, and for one of each
 // environment and each exception.
-func findPipelineMissing(f Facts) []Finding {
+func findPipelineMissing(f Facts) []event.Finding {
 	file := f.Pipeline.File
 	if f.Tree == nil {
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	for _, environment := range file.Environments {
 		if !anywhere(f.Tree, file, environment) {
 			found = append(found, missing(file.Line(environment), fmt.Sprintf("No Service has an overlay in the environment %s", environment), file.Path("*", environment)))
@@ -68,14 +69,14 @@ func findPipelineMissing(f Facts) []Finding {
 			continue
 		}
 		finding := missing(rules.Settings["from"].Line, fmt.Sprintf("%s takes its images from an overlay that is not there", f.Request.Overlay), from)
-		finding.Severity, finding.Effect = Error, "No promotion of it begins."
+		finding.Severity, finding.Effect = event.SeverityError, "No promotion of it begins."
 		found = append(found, finding)
 	}
 	return found
 }
 
-func missing(line int, problem, overlay string) Finding {
-	return Finding{
+func missing(line int, problem, overlay string) event.Finding {
+	return event.Finding{
 		File: pipeline.Name, Line: line, Problem: problem,
 		Effect:   "What the file says there is about nothing, as where a name is written wrong.",
 		Evidence: "there is no folder " + overlay,

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // podSecurity is the evaluator of the pod security admission of Kubernetes, with
@@ -41,12 +43,12 @@ var templates = map[metav1.GroupKind][]string{
 
 // findInsecure looks at the pods as they are written. What Knative or a webhook
 // adds to them is not known.
-func findInsecure(f Facts) []Finding {
+func findInsecure(f Facts) []event.Finding {
 	if f.Request.PodSecurity == "" {
 		return nil
 	}
 	level := api.LevelVersion{Level: api.Level(f.Request.PodSecurity), Version: api.LatestVersion()}
-	var found []Finding
+	var found []event.Finding
 	for _, o := range objects(f.result()) {
 		steps, there := templates[metav1.GroupKind(o.GroupVersionKind().GroupKind())]
 		if !there {
@@ -77,7 +79,7 @@ func podOf(o unstructured.Unstructured, steps []string) (pod corev1.PodTemplateS
 	return pod, json.Unmarshal(raw, &pod)
 }
 
-func (f Facts) insecure(o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) Finding {
+func (f Facts) insecure(o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) event.Finding {
 	var lines []string
 	for i, reason := range result.ForbiddenReasons {
 		line := reason
@@ -88,7 +90,7 @@ func (f Facts) insecure(o unstructured.Unstructured, steps []string, result poli
 	}
 	spec := numbered(append(append([]string{}, steps...), "spec"))
 	at := f.inObject(o, append(spec, "containers")...)
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("%s violates the pod security standard %s: %s", title(o), f.Request.PodSecurity, strings.Join(result.ForbiddenReasons, ", ")),
 		Effect: "Where the namespace enforces the standard no pod of it is made: no revision becomes ready, and a promotion waits until its " +
 			"wait-timeout and rolls it back.",
@@ -100,7 +102,7 @@ func (f Facts) insecure(o unstructured.Unstructured, steps []string, result poli
 		finding.Fix += " A container takes:\nsecurityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}"
 	}
 	if f.applied(o) {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 	} else {
 		finding.Effect = "A promotion does not change it, and goes on. Where the namespace enforces the standard, its pods are not made again."
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -22,17 +23,17 @@ const PolicyDenied = "policy-denied"
 func manifestRules() []Rule {
 	return []Rule{
 		{
-			ID: "unknown-field", Severity: Warning, Find: findUnknown,
+			ID: "unknown-field", Severity: event.SeverityWarning, Find: findUnknown,
 			Summary: "a field that its kind does not have, or a value of the wrong type",
 			Link:    "https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation",
 		},
 		{
-			ID: "pod-security", Severity: Warning, Find: findInsecure,
+			ID: "pod-security", Severity: event.SeverityWarning, Find: findInsecure,
 			Summary: "a pod template that the pod security standard of the input `pod-security` forbids",
 			Link:    "https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 		},
 		{
-			ID: PolicyDenied, Severity: Warning, Find: findPolicyDenied,
+			ID: PolicyDenied, Severity: event.SeverityWarning, Find: findPolicyDenied,
 			Summary: "a ValidatingAdmissionPolicy of the input `policies` denies an object",
 			Link:    "https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/",
 		},
@@ -81,12 +82,12 @@ func (f Facts) inObject(o unstructured.Unstructured, steps ...any) place {
 }
 
 // findPolicyDenied quotes no values but those that the policy's own message has.
-func findPolicyDenied(f Facts) []Finding {
-	var found []Finding
+func findPolicyDenied(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, d := range f.Denials {
 		at := f.inObject(d.Object, objectField(d.Expression)...)
 		message := manifest.HideSecrets(d.Message)
-		finding := Finding{
+		finding := event.Finding{
 			Problem:  fmt.Sprintf("policy %s denies %s: %s", d.Policy, title(d.Object), message),
 			Effect:   "The API server refuses it, and with it the sync of every commit that has it.",
 			Evidence: fmt.Sprintf("expression %s of %s", d.Expression, d.File),
@@ -108,7 +109,7 @@ func findPolicyDenied(f Facts) []Finding {
 			finding.Problem = fmt.Sprintf("policy %s warns of %s: %s", d.Policy, title(d.Object), message)
 			finding.Effect = "Its binding does not deny, so the API server takes the object."
 		case applied:
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 		default:
 			finding.Effect = "A promotion does not change it, and goes on. The next commit that does is refused."
 		}

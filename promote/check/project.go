@@ -13,6 +13,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -22,31 +23,31 @@ func projectRules() []Rule {
 	const projects = "https://argo-cd.readthedocs.io/en/stable/user-guide/projects/"
 	return []Rule{
 		{
-			ID: "project-denies", Severity: Error, Find: findDenied, Link: projects,
+			ID: "project-denies", Severity: event.SeverityError, Find: findDenied, Link: projects,
 			Summary: "the project does not permit the source, the destination or Knative Services",
 		},
 		{
-			ID: "prune-config", Severity: Warning, Find: findPrunedConfig,
+			ID: "prune-config", Severity: event.SeverityWarning, Find: findPrunedConfig,
 			Summary: "a sync deletes the ConfigMap or Secret that the old revision reads",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources",
 		},
 		{
-			ID: "prune-off", Severity: Info, Find: findUnpruned,
+			ID: "prune-off", Severity: event.SeverityInfo, Find: findUnpruned,
 			Summary: "objects that are no longer in Git are left in the cluster",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/#automatic-pruning",
 		},
 	}
 }
 
-func findDenied(f Facts) []Finding {
+func findDenied(f Facts) []event.Finding {
 	source, _ := f.source()
 	project := f.Setup.Project
 	if source == nil || project == nil {
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	deny := func(what, evidence, fix string) {
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem:  fmt.Sprintf("Project %s does not permit %s", project.Name, what),
 			Effect:   "Argo CD does not sync the Application.",
 			Evidence: evidence, Fix: fix,
@@ -97,12 +98,12 @@ func (f Facts) destinationPermitted() bool {
 // findPrunedConfig looks for generated objects that a revision reads. Each
 // content has its own name, so the old revision needs the old object as long
 // as it has traffic, and a sync prunes what is no longer in Git.
-func findPrunedConfig(f Facts) []Finding {
+func findPrunedConfig(f Facts) []event.Finding {
 	if f.Setup.App == nil || !f.Request.Shifts || !f.automated() || !f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
 	used := references(rendered(f.Next))
-	var found []Finding
+	var found []event.Finding
 	for _, o := range objects(f.Next) {
 		name := o.GetKind() + " " + o.GetName()
 		if !slices.Contains(used, name) || !manifest.Hashed(o.GetName()) || o.GetAPIVersion() != "v1" || kept(o) {
@@ -110,7 +111,7 @@ func findPrunedConfig(f Facts) []Finding {
 		}
 		generator := map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}[o.GetKind()]
 		at := f.inKustomization(generator)
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem: fmt.Sprintf("%s is generated, and Argo CD deletes the one before it while the old revision still uses it", name),
 			Effect: "When a commit changes its content, the sync that brings the new object prunes the old one. From then on no new pod of the old revision starts, " +
 				"at whatever share of the traffic, until the promotion has moved on or was rolled back.",
@@ -140,7 +141,7 @@ func references(service *servingv1.Service) []string {
 	return names
 }
 
-func findUnpruned(f Facts) []Finding {
+func findUnpruned(f Facts) []event.Finding {
 	if f.Setup.App == nil || f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
@@ -153,7 +154,7 @@ func findUnpruned(f Facts) []Finding {
 	if names == nil {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("Application %s has objects that are no longer in Git: %s", f.application(), strings.Join(names, ", ")),
 		Effect:   "None for promotions, which do not mind them. The Application is OutOfSync because of them, whatever is promoted.",
 		Evidence: "status.resources with requiresPruning, and spec.syncPolicy.automated.prune is off",

@@ -3,6 +3,8 @@ package check
 import (
 	"regexp"
 	"slices"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // proposedRules are asked about all that a change of the infra repository leads
@@ -13,7 +15,7 @@ func proposedRules() []Rule {
 
 // Proposed asks about the outcome of a change of the infra repository whether its
 // manifests, its windows and its pipeline file are right.
-func Proposed(facts Facts, skip ...string) []Finding {
+func Proposed(facts Facts, skip ...string) []event.Finding {
 	return run(proposedRules(), facts, skip)
 }
 
@@ -21,13 +23,13 @@ func Proposed(facts Facts, skip ...string) []Finding {
 // did not find before it, as far as the files tell. A rule that needs to know more
 // than the facts have finds nothing. What is only good to know is left out: a pull
 // request is not the place for it.
-func Brought(before, after Facts, skip ...string) []Finding {
+func Brought(before, after Facts, skip ...string) []event.Finding {
 	known := map[string]bool{}
 	for _, finding := range run(otherRules(), before, skip) {
-		known[finding.said()] = true
+		known[said(finding)] = true
 	}
-	return slices.DeleteFunc(run(otherRules(), after, skip), func(f Finding) bool {
-		return f.Severity == Info || known[f.said()]
+	return slices.DeleteFunc(run(otherRules(), after, skip), func(f event.Finding) bool {
+		return f.Severity == event.SeverityInfo || known[said(f)]
 	})
 }
 
@@ -41,6 +43,6 @@ func otherRules() []Rule {
 var lineNumber = regexp.MustCompile(`:\d+:`)
 
 // said is the finding without the lines of files, which any change moves.
-func (f Finding) said() string {
+func said(f event.Finding) string {
 	return f.Rule + "\n" + f.Problem + "\n" + lineNumber.ReplaceAllString(f.Evidence, ":")
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A Report is what was looked at and what was found there.
@@ -20,8 +22,8 @@ type Report struct {
 	// File is the overlay's kustomization: the place of findings that have none.
 	File string `json:"-"`
 
-	Looked   []string  `json:"looked-at"`
-	Findings []Finding `json:"findings"`
+	Looked   []string        `json:"looked-at"`
+	Findings []event.Finding `json:"findings"`
 }
 
 // Examine asks every rule but the ones to skip about the facts.
@@ -63,7 +65,20 @@ func (f Facts) looked() []string {
 
 // JSON is the report for programs.
 func (r Report) JSON() ([]byte, error) {
-	r.Looked, r.Findings = append([]string{}, r.Looked...), append([]Finding{}, r.Findings...) // empty lists, not null
+	r.Looked, r.Findings = append([]string{}, r.Looked...), append([]event.Finding{}, r.Findings...) // empty lists, not null
 	text, err := json.MarshalIndent(r, "", "  ")
 	return append(text, '\n'), err
+}
+
+// Text is the report for people, in lines of 100 columns.
+func (r Report) Text() string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		b.WriteString(f.Text() + "\n")
+	}
+	if len(r.Looked) > 0 {
+		b.WriteString("Looked at:\n  " + strings.Join(r.Looked, "\n  ") + "\n\n")
+	}
+	b.WriteString(event.Tally(r.Findings) + "\n")
+	return b.String()
 }

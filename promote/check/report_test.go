@@ -17,6 +17,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // example has a finding of every shape that findings can have.
@@ -25,9 +26,9 @@ func example() Report {
 		Service: "web", Overlay: "apps/web/overlays/production", Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899",
 		File:   "apps/web/overlays/production/kustomization.yaml",
 		Looked: []string{"overlay apps/web/overlays/production at commit 3f9c2d1e0b", "Application web-production in project default", "the right to push"},
-		Findings: []Finding{
+		Findings: []event.Finding{
 			{
-				Rule: "application-unreadable", Severity: Error,
+				Rule: "application-unreadable", Severity: event.SeverityError,
 				Problem:  "Application web-production has something that is wrong and whose name is so long that the line has to be broken",
 				Effect:   "Every promotion ends in its timeout. What was there before is restored, but nobody gets the new image.",
 				Evidence: "spec:\n  of:\n    three: lines",
@@ -35,14 +36,14 @@ func example() Report {
 				Link:     "https://example.com/why",
 			},
 			{
-				Rule: "not-looked-at", Severity: Warning, Problem: "image web:latest [evil](https://evil.example.com) of 3 days", Effect: "Some.",
+				Rule: "not-looked-at", Severity: event.SeverityWarning, Problem: "image web:latest [evil](https://evil.example.com) of 3 days", Effect: "Some.",
 				File: "apps/web/base/a file.yaml", Line: 7,
 			},
 			{
-				Rule: "not-looked-at", Severity: Warning, Problem: "image web:latest [evil](https://evil.example.com) of 4 days", Effect: "Same.",
+				Rule: "not-looked-at", Severity: event.SeverityWarning, Problem: "image web:latest [evil](https://evil.example.com) of 4 days", Effect: "Same.",
 				File: "apps/web/base/a file.yaml", Line: 9,
 			},
-			{Rule: "not-looked-at", Severity: Info, Problem: "could not look at it", Effect: "None.", File: "apps/web/base/whole.yaml"},
+			{Rule: "not-looked-at", Severity: event.SeverityInfo, Problem: "could not look at it", Effect: "None.", File: "apps/web/base/whole.yaml"},
 		},
 	}
 }

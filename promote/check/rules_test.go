@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // TestRules asks the rule that a folder of testdata/rules is named after about
@@ -134,7 +135,7 @@ func scenes(t testing.TB) []golden.Case {
 }
 
 // inFull is every field of the findings.
-func inFull(findings []Finding) string {
+func inFull(findings []event.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if i > 0 {

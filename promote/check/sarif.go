@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // Where people find the tool and its rules.
@@ -100,7 +102,7 @@ func (r Report) SARIF(version string) ([]byte, error) {
 		seen[print]++
 		run.Results = append(run.Results, sarifResult{
 			RuleID: f.Rule, RuleIndex: slices.IndexFunc(rules, func(rule Rule) bool { return rule.ID == f.Rule }),
-			Level: level(f.Severity), Message: sarifMessage{f.message()}, Locations: []sarifLocation{{r.location(f)}},
+			Level: level(f.Severity), Message: sarifMessage{message(f)}, Locations: []sarifLocation{{r.location(f)}},
 			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", print, seen[print])},
 		})
 	}
@@ -119,11 +121,11 @@ func described(rules []Rule) []sarifRule {
 	return all
 }
 
-func level(s Severity) string { return [...]string{"note", "warning", "error"}[s] }
+func level(s event.Severity) string { return [...]string{"note", "warning", "error"}[s] }
 
 // message is what code scanning shows of a finding. It knows no layout but
 // line breaks.
-func (f Finding) message() string {
+func message(f event.Finding) string {
 	parts := []string{f.Problem + ".", f.Effect, "Seen: " + f.Evidence, "To fix it: " + f.Fix}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return strings.HasSuffix(p, ": ") || p == "" })
 	return strings.ReplaceAll(strings.Join(parts, "\n\n"), "](", "] (") // no link of somebody else's
@@ -131,7 +133,7 @@ func (f Finding) message() string {
 
 // location is where code scanning shows a finding. It shows none without a
 // file, and no place but a line.
-func (r Report) location(f Finding) sarifPhysical {
+func (r Report) location(f event.Finding) sarifPhysical {
 	file := url.URL{Path: cmp.Or(f.File, r.File)}
 	return sarifPhysical{sarifArtifact{strings.TrimPrefix(file.String(), "./"), "%SRCROOT%"}, sarifRegion{max(f.Line, 1)}}
 }
@@ -140,7 +142,7 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 
 // fingerprint is the same for the same finding of another day: lines and
 // numbers, such as the days that a token has left, do not count.
-func (r Report) fingerprint(f Finding) string {
+func (r Report) fingerprint(f event.Finding) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, r.Overlay, r.Service, f.File, numbers.ReplaceAllString(f.Problem, "0")}, "\n")))
 	return hex.EncodeToString(sum[:8])
 }

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // findSecrets never shows a value. Placeholders that a plugin of Argo CD fills
 // in, and values that SOPS has encrypted, are none.
-func findSecrets(f Facts) []Finding {
-	var found []Finding
+func findSecrets(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, o := range objects(f.Overlay) {
 		if o.GetAPIVersion() != "v1" || o.GetKind() != "Secret" {
 			continue
@@ -26,7 +28,7 @@ func findSecrets(f Facts) []Finding {
 		if at.File == f.inKustomization().File {
 			at = f.inKustomization("secretGenerator")
 		}
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem:  fmt.Sprintf("overlay %s renders Secret %s with its values", f.Overlay.Overlay, o.GetName()),
 			Effect:   "Whoever may read the infra repository reads them, also in its history, in Argo CD's cache and in reports of what a commit changes.",
 			Evidence: fmt.Sprintf("%s of the Secret: %s (base64 is no encryption)", field, strings.Join(plain, ", ")),
@@ -49,14 +51,14 @@ func encrypted(o unstructured.Unstructured) bool {
 // findEncrypted knows that kustomize decrypts nothing, and that Argo CD runs plugins
 // only for sources that it does not render with kustomize, or that kustomize would
 // have to be asked to run.
-func findEncrypted(f Facts) []Finding {
-	var found []Finding
+func findEncrypted(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, o := range objects(f.Overlay) {
 		if o.GetAPIVersion() != "v1" || o.GetKind() != "Secret" || !encrypted(o) {
 			continue
 		}
 		at := f.where("v1", "Secret", o.GetName(), sopsField)
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem:  fmt.Sprintf("overlay %s renders Secret %s as SOPS has encrypted it", f.Overlay.Overlay, o.GetName()),
 			Effect:   "kustomize does not decrypt it, so the API server gets what is encrypted: it refuses values in data that are not base64, and takes those in stringData as they stand.",
 			Evidence: "the field sops of the Secret",

@@ -12,28 +12,29 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // serviceRules are about the Knative Service that the overlay renders.
 func serviceRules() []Rule {
 	return append([]Rule{
 		{
-			ID: "promotion-refused", Severity: Error, Find: findRefused,
+			ID: "promotion-refused", Severity: event.SeverityError, Find: findRefused,
 			Summary: "a promotion would end before its first commit",
 			Link:    "https://knative.dev/docs/serving/services/",
 		},
 		{
-			ID: "analysis-template", Severity: Error, Find: findAnalysis,
+			ID: "analysis-template", Severity: event.SeverityError, Find: findAnalysis,
 			Summary: "an AnalysisTemplate that the input analysis names, or a value for it, is wrong",
 			Link:    "https://argo-rollouts.readthedocs.io/en/stable/features/analysis/",
 		},
 		{
-			ID: "service-refused", Severity: Warning, Find: findInvalid,
+			ID: "service-refused", Severity: event.SeverityWarning, Find: findInvalid,
 			Summary: "Knative refuses the Service as the overlay renders it now",
 			Link:    "https://github.com/knative/specs/blob/main/specs/serving/knative-api-specification-1.0.md",
 		},
 		{
-			ID: "service-not-normal", Severity: Warning, Find: findNotNormal,
+			ID: "service-not-normal", Severity: event.SeverityWarning, Find: findNotNormal,
 			Summary: "fields that Knative stores otherwise than Git writes them, so that Argo CD is never in sync",
 			Link: "https://argo-cd.readthedocs.io/en/stable/faq/#why-is-my-argocd-application-out-of-sync-when-there-are-no-actual-changes" +
 				"-to-the-resource-limits-or-other-fields-with-unit-values",
@@ -43,7 +44,7 @@ func serviceRules() []Rule {
 
 // findRefused passes on what the promotion itself says: it would end with the
 // same words.
-func findRefused(f Facts) []Finding {
+func findRefused(f Facts) []event.Finding {
 	if f.Refused == nil {
 		return findUnchangeable(f)
 	}
@@ -53,7 +54,7 @@ func findRefused(f Facts) []Finding {
 	} else if f.Overlay != nil && !f.readable() {
 		at = f.inService(namedField(f.Refused.Error())...)
 	}
-	return append(findUnchangeable(f), Finding{
+	return append(findUnchangeable(f), event.Finding{
 		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Request.Service),
 		Effect:  "Nothing is pushed, and the run fails: " + f.Refused.Error(),
 		Fix:     "Correct what it says in the infra repository, or in the input that it names.",
@@ -68,7 +69,7 @@ func (f Facts) readable() bool {
 	return err == nil
 }
 
-func findInvalid(f Facts) []Finding {
+func findInvalid(f Facts) []event.Finding {
 	if f.Overlay == nil || !f.readable() {
 		return nil
 	}
@@ -77,7 +78,7 @@ func findInvalid(f Facts) []Finding {
 		return nil
 	}
 	at := f.inService(namedField(refusal.Error())...)
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("Knative refuses Service %s as overlay %s renders it", f.Overlay.Service(), f.Overlay.Overlay),
 		Effect: "Argo CD cannot sync what is in Git now. A promotion may correct it, as far as it writes the revision's name and the traffic itself, " +
 			"but one that fails cannot be rolled back: what was there before is refused too.",
@@ -86,10 +87,10 @@ func findInvalid(f Facts) []Finding {
 		File:     at.File, Line: at.Line,
 	}
 	if f.Before != nil {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Effect = "Argo CD cannot sync it: nothing of the change becomes live, and a promotion that fails cannot be rolled back to it."
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 var (
@@ -118,7 +119,7 @@ const neverInSync = "Application is out of sync after every sync, and self-heal 
 // this very commit. It finds nothing where Argo CD is content: server-side
 // diff, for one, compares what both would become.
 // https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff
-func findNotNormal(f Facts) []Finding {
+func findNotNormal(f Facts) []event.Finding {
 	if f.Overlay == nil {
 		return nil
 	}
@@ -135,7 +136,7 @@ func findNotNormal(f Facts) []Finding {
 	}
 	status := f.syncStatus()
 	at := f.inService(keys(changes[0].Path)...)
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("Service %s never gets in sync, because of %s", f.Overlay.Service(), readable(keys(changes[0].Path))),
 		Effect:   "The " + neverInSync,
 		Evidence: strings.Join(fields, "\n"),
@@ -149,11 +150,11 @@ func findNotNormal(f Facts) []Finding {
 	}
 	switch {
 	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince()):
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 	case !known:
 		finding.Effect = "A newer Knative may have the field. Where it does not, the " + neverInSync
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // notNormal are the fields of the Service that Argo CD takes for out of sync, as

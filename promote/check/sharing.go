@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // findSharing tells what else a promotion of an image moves, and which image it
 // may not move for that. Only where that is every image of the Service no
 // promotion can ever begin.
-func findSharing(f Facts) []Finding {
-	var found, stops []Finding
+func findSharing(f Facts) []event.Finding {
+	var found, stops []event.Finding
 	settable := 0
 	for _, image := range slices.Sorted(maps.Keys(f.Outlooks)) {
 		if f.Outlooks[image].Err == nil {
@@ -29,7 +30,7 @@ func findSharing(f Facts) []Finding {
 	}
 	for i := range stops {
 		if len(stops) == settable {
-			stops[i].Severity = Error
+			stops[i].Severity = event.SeverityError
 		}
 	}
 	return append(found, stops...)
@@ -48,9 +49,9 @@ func (f Facts) companions(image string) (moving, running []knative.Companion) {
 	return moving, running
 }
 
-func (f Facts) moves(image string, moving []knative.Companion) Finding {
+func (f Facts) moves(image string, moving []knative.Companion) event.Finding {
 	at := f.inKustomization("images")
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("image %s is also that of %s", image, names(moving)),
 		Effect:   "It moves with the first commit of a promotion, at once and without steps, and back when the promotion is rolled back.",
 		Evidence: "With another tag of the image the overlay renders both with it.",
@@ -58,17 +59,17 @@ func (f Facts) moves(image string, moving []knative.Companion) Finding {
 		File:     at.File, Line: at.Line,
 	}
 	if once := slices.DeleteFunc(slices.Clone(moving), func(c knative.Companion) bool { return !c.Once }); len(once) > 0 {
-		finding.Severity = Warning
+		finding.Severity = event.SeverityWarning
 		finding.Effect += fmt.Sprintf(" Kubernetes refuses another image in a Job that exists, and the sync fails with it: %s.", names(once))
 		finding.Fix = "Make the Job a hook (argocd.argoproj.io/hook: Sync), or let Argo CD replace it (argocd.argoproj.io/sync-options: Force=true,Replace=true)."
 	}
 	return finding
 }
 
-func (f Facts) blocks(image string, running []knative.Companion) Finding {
+func (f Facts) blocks(image string, running []knative.Companion) event.Finding {
 	at := f.inKustomization("images")
-	return Finding{
-		Severity: Warning,
+	return event.Finding{
+		Severity: event.SeverityWarning,
 		Problem:  fmt.Sprintf("image %s is also that of %s", image, names(running)),
 		Effect:   "What keeps running does not move with a promotion unasked: one that sets this image ends before its first commit.",
 		Evidence: "With another tag of the image the overlay renders both with it.",
@@ -88,18 +89,18 @@ func names(companions []knative.Companion) string {
 
 // findUnsettable warns only: the template can still be promoted as it stands,
 // with an image that others set.
-func findUnsettable(f Facts) []Finding {
+func findUnsettable(f Facts) []event.Finding {
 	if f.Refused != nil { // a promotion says it itself
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	for _, image := range slices.Sorted(maps.Keys(f.Outlooks)) {
 		err := f.Outlooks[image].Err
 		if err == nil {
 			continue
 		}
 		at := f.inKustomization("images")
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem:  fmt.Sprintf("a promotion cannot set image %s", image),
 			Effect:   "One that does ends before its first commit: " + err.Error(),
 			Evidence: "Tried with another tag of the image.",

@@ -8,6 +8,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -16,11 +17,11 @@ func signatureRules() []Rule {
 	const link = "https://argo-cd.readthedocs.io/en/stable/user-guide/gpg-verification/"
 	return []Rule{
 		{
-			ID: "signature-required", Severity: Error, Find: findSignature, Link: link,
+			ID: "signature-required", Severity: event.SeverityError, Find: findSignature, Link: link,
 			Summary: "the project wants signed commits",
 		},
 		{
-			ID: "signature-of-others", Severity: Info, Find: findSignatureOfOthers, Link: link,
+			ID: "signature-of-others", Severity: event.SeverityInfo, Find: findSignatureOfOthers, Link: link,
 			Summary: "the project wants everybody's commits signed",
 		},
 	}
@@ -28,17 +29,17 @@ func signatureRules() []Rule {
 
 // findSignature cannot see whether the repo server verifies signatures at all,
 // which is the default, nor which keys its key ring holds.
-func findSignature(f Facts) []Finding {
+func findSignature(f Facts) []event.Finding {
 	wanted := f.signatures()
 	if wanted == nil || f.signs(*wanted) {
 		return nil
 	}
 	finding := f.signatureFinding(*wanted)
 	f.signedOtherwise(*wanted, &finding)
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
-func findSignatureOfOthers(f Facts) []Finding {
+func findSignatureOfOthers(f Facts) []event.Finding {
 	wanted := f.signatures()
 	if wanted == nil || !f.signs(*wanted) {
 		return nil
@@ -47,11 +48,11 @@ func findSignatureOfOthers(f Facts) []Finding {
 	finding.Effect = "A promotion's commits are signed with one of them. A commit of somebody else that is not keeps Argo CD from syncing until a signed one follows."
 	finding.Fix = "Let the branch take signed commits alone, on the forge."
 	if wanted.Ancestors && f.badSignature() != nil {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Effect = "One of the commits that are there is not signed by such a key, and Argo CD syncs none that comes after it."
 		finding.Fix = "Let somebody who has such a key accept the history with a signed commit that seals it, before the promotion:\ngit commit --gpg-sign --allow-empty --trailer 'Argocd-gpg-seal: REASON'"
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // signatures are what the project wants of the commits; nil: nothing.
@@ -91,8 +92,8 @@ func (f Facts) forgeSigns(wanted argo.Signatures) bool {
 	return slices.ContainsFunc(wanted.Keys, func(key string) bool { return signer == nil || key != signer.ID })
 }
 
-func (f Facts) signatureFinding(wanted argo.Signatures) Finding {
-	finding := Finding{
+func (f Facts) signatureFinding(wanted argo.Signatures) event.Finding {
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("Project %s wants commits that are signed with GnuPG", f.Setup.Project.Name),
 		Evidence: "keys of the project: " + strings.Join(wanted.Keys, ", "),
 	}
@@ -103,7 +104,7 @@ func (f Facts) signatureFinding(wanted argo.Signatures) Finding {
 }
 
 // signedOtherwise completes the finding by what the promotion's commits are signed with.
-func (f Facts) signedOtherwise(wanted argo.Signatures, finding *Finding) {
+func (f Facts) signedOtherwise(wanted argo.Signatures, finding *event.Finding) {
 	const refused = " Argo CD refuses to sync the first one, and the one that rolls it back: what is live stays as it was, with a ComparisonError."
 	finding.Fix = "Set signing-key to an OpenPGP key that Argo CD has, and name its id in the project:\n" + f.editProject()
 	switch signer := f.Request.Signer; {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // sourceRules are about what Argo CD makes of the infra repository.
@@ -17,36 +18,36 @@ func sourceRules() []Rule {
 	const kustomize = "https://argo-cd.readthedocs.io/en/stable/user-guide/kustomize/"
 	return []Rule{
 		{
-			ID: "source", Severity: Error, Find: findSource,
+			ID: "source", Severity: event.SeverityError, Find: findSource,
 			Summary: "the Application does not deploy the overlay from the branch",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/tracking_strategies/",
 		},
 		{
-			ID: "not-kustomize", Severity: Error, Find: findNotKustomize,
+			ID: "not-kustomize", Severity: event.SeverityError, Find: findNotKustomize,
 			Summary: "Argo CD does not render the overlay with kustomize",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/tool_detection/",
 		},
 		{
-			ID: "load-restrictions", Severity: Warning, Find: findOutside, Link: kustomize + "#kustomize-build-optionsparameters",
+			ID: "load-restrictions", Severity: event.SeverityWarning, Find: findOutside, Link: kustomize + "#kustomize-build-optionsparameters",
 			Summary: "the overlay reads files for which kustomize needs an option",
 		},
 		{
-			ID: "image-overridden", Severity: Error, Find: findImageOverridden, Link: kustomize,
+			ID: "image-overridden", Severity: event.SeverityError, Find: findImageOverridden, Link: kustomize,
 			Summary: "the Application sets an image that a promotion sets in Git",
 		},
 		{
-			ID: "render-overridden", Severity: Warning, Find: findRenderOverridden, Link: kustomize,
+			ID: "render-overridden", Severity: event.SeverityWarning, Find: findRenderOverridden, Link: kustomize,
 			Summary: "the Application changes what the overlay renders",
 		},
 		{
-			ID: "generate-paths", Severity: Error, Find: findGeneratePaths,
+			ID: "generate-paths", Severity: event.SeverityError, Find: findGeneratePaths,
 			Summary: "manifest-generate-paths leaves the overlay out",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/high_availability/#manifest-paths-annotation",
 		},
 	}
 }
 
-func findSource(f Facts) []Finding {
+func findSource(f Facts) []event.Finding {
 	if f.Setup.App == nil || f.Request.Source.RepoURL == "" {
 		return nil
 	}
@@ -55,7 +56,7 @@ func findSource(f Facts) []Finding {
 	if !ok {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  upper(mismatch.Reason),
 		Effect:   "Argo CD never sees the promotion's commits. A promotion ends before its first one.",
 		Evidence: describeSources(f.Setup.App),
@@ -68,7 +69,7 @@ func findSource(f Facts) []Finding {
 	case !mismatch.OtherBranch:
 		finding.Fix = "Check the inputs repository, path and application: the Application's source has to be the overlay of the infra repository."
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 func describeSources(app *v1alpha1.Application) string {
@@ -95,7 +96,7 @@ func (f Facts) source() (source *v1alpha1.ApplicationSource, index int) {
 	return &found, index
 }
 
-func findNotKustomize(f Facts) []Finding {
+func findNotKustomize(f Facts) []event.Finding {
 	source, index := f.source()
 	if source == nil {
 		return nil
@@ -109,7 +110,7 @@ func findNotKustomize(f Facts) []Finding {
 	if kind == "" || kind == v1alpha1.ApplicationSourceTypeKustomize {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("Argo CD renders the overlay of Application %s as %s and not with kustomize", f.application(), kind),
 		Effect:   "What a promotion writes into the kustomization has no effect, or another one than it expects.",
 		Evidence: "status.sourceType of the Application",
@@ -118,13 +119,13 @@ func findNotKustomize(f Facts) []Finding {
 }
 
 // findOutside is content where Argo CD has rendered this very commit.
-func findOutside(f Facts) []Finding {
+func findOutside(f Facts) []event.Finding {
 	const option = "--load-restrictor LoadRestrictionsNone"
 	if len(f.Outside) == 0 || f.compared() || strings.Contains(f.Setup.BuildOptions, "LoadRestrictionsNone") {
 		return nil
 	}
 	at := f.inKustomization()
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("overlay %s reads %s, beside the kustomization that names it", f.Request.Overlay, strings.Join(f.Outside, ", ")),
 		Effect:   "Argo CD renders it only with " + option + ", and what its options are is not known here.",
 		Evidence: "kustomize reads files from a kustomization's own folder and below alone, unless it is told otherwise.",
@@ -133,16 +134,16 @@ func findOutside(f Facts) []Finding {
 		File: at.File, Line: at.Line,
 	}
 	if source, _ := f.source(); source != nil && f.Setup.Overrides != nil && (source.Kustomize == nil || source.Kustomize.Version == "") {
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Effect = "Argo CD cannot render the overlay, so that no commit of a promotion becomes live."
 		finding.Evidence += fmt.Sprintf(" kustomize.buildOptions of argocd-cm: %q", f.Setup.BuildOptions)
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // findGeneratePaths knows that Argo CD takes a commit that touches none of the
 // paths for one that changes nothing, and calls it Synced.
-func findGeneratePaths(f Facts) []Finding {
+func findGeneratePaths(f Facts) []event.Finding {
 	source, _ := f.source()
 	if source == nil {
 		return nil
@@ -157,7 +158,7 @@ func findGeneratePaths(f Facts) []Finding {
 			return nil
 		}
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("%s of Application %s leaves out the overlay", v1alpha1.AnnotationKeyManifestGeneratePaths, f.application()),
 		Effect:   "Argo CD takes a commit that touches none of these paths for one that changes nothing: it calls the promotion's commits Synced without applying them.",
 		Evidence: fmt.Sprintf("%q does not cover %s", value, overlay),

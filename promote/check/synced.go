@@ -9,6 +9,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // OutOfSync is the rule that finds that the present commit cannot get in sync.
@@ -18,7 +19,7 @@ const OutOfSync = "out-of-sync"
 // findOutOfSync is about a commit that Argo CD has tried to sync. What ended
 // that ends a promotion's first commit too, unless the promotion corrects it, and
 // the commit that rolls it back.
-func findOutOfSync(f Facts) []Finding {
+func findOutOfSync(f Facts) []event.Finding {
 	if f.Overlay == nil || f.Setup.App == nil {
 		return nil
 	}
@@ -30,7 +31,7 @@ func findOutOfSync(f Facts) []Finding {
 	if !seen || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
 		return nil
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("Service %s is out of sync at commit %.10s, which was synced", f.Overlay.Service(), f.Commit),
 		Effect:   "If that lasts, a promotion never sees its commit live: it fails, and does not see the rollback live either.",
 		Evidence: "Argo CD says so, and that the sync of this commit has succeeded." + f.unlike(),
@@ -41,9 +42,9 @@ func findOutOfSync(f Facts) []Finding {
 		finding.Fix = "Let Argo CD ask the API server what a sync would change:\n" + f.compareOnServer()
 	}
 	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal { // else somebody may have changed it in the cluster
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // serverAdds tells whether what Knative adds to the template counts as a difference, after every sync.
@@ -111,7 +112,7 @@ func isRefused(operation *v1alpha1.OperationState) bool {
 
 // failedSync leaves out what another rule explains: a promotion corrects a
 // template under an old name, and some of what Knative refuses.
-func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
+func (f Facts) failedSync(operation *v1alpha1.OperationState) []event.Finding {
 	const most = 5 // failures that are shown
 	failed := []string{operation.Message}
 	others := false
@@ -126,8 +127,8 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []Finding {
 	if !others && corrects || f.explained(operation.Message) {
 		return nil
 	}
-	return []Finding{{
-		Severity: Error,
+	return []event.Finding{{
+		Severity: event.SeverityError,
 		Problem:  fmt.Sprintf("the sync of commit %.10s of Application %s has failed", f.Commit, f.application()),
 		Effect:   "What ended it most likely ends the sync of a promotion's first commit too, and of the one that rolls that back.",
 		Evidence: strings.Join(failed[:min(len(failed), 1+most)], "\n"),
@@ -168,11 +169,11 @@ func (f Facts) unchangeable() []string {
 
 // findUnchangeable is a part of promotion-refused: what Knative has written
 // nobody else may change, so that every sync is refused or undone.
-func findUnchangeable(f Facts) []Finding {
-	var found []Finding
+func findUnchangeable(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, key := range f.unchangeable() {
 		at := f.inService("metadata", "annotations", key)
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem: fmt.Sprintf("the annotation %s of Service %s is written in Git, with another value than the cluster's", key, f.Overlay.Service()),
 			Effect: "Knative writes it itself: it refuses every sync that changes serving.knative.dev/creator, and overwrites " +
 				"serving.knative.dev/lastModifier, so that no commit of a promotion gets in sync.",

@@ -12,45 +12,46 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // templateRules are about the template that revisions are made from.
 func templateRules() []Rule {
 	return []Rule{
 		{
-			ID: "template-changed", Severity: Warning, Find: findChanged,
+			ID: "template-changed", Severity: event.SeverityWarning, Find: findChanged,
 			Summary: "the template has changed, but its revision's name has not",
 			Link:    "https://github.com/knative/client/issues/994",
 		},
 		{
-			ID: "template-pinned", Severity: Info, Find: findPinned,
+			ID: "template-pinned", Severity: event.SeverityInfo, Find: findPinned,
 			Summary: "somebody has written a revision name into the template",
 			Link:    "https://github.com/knative/client/issues/994",
 		},
 		{
-			ID: "template-not-explicit", Severity: Info, Find: findNotExplicit,
+			ID: "template-not-explicit", Severity: event.SeverityInfo, Find: findNotExplicit,
 			Summary: "the template leaves out what Knative adds to it; a promotion writes it into the overlay",
 			Link:    "https://github.com/knative/serving/blob/main/pkg/apis/serving/v1/revision_defaults.go",
 		},
 		{
-			ID: "startup-probe-without-port", Severity: Error, Find: findStartupProbe,
+			ID: "startup-probe-without-port", Severity: event.SeverityError, Find: findStartupProbe,
 			Summary: "a startup probe has no port, so that no revision ever becomes ready",
 			Link:    "https://knative.dev/docs/serving/services/configure-probing/",
 		},
 		{
-			ID: "initial-scale-zero", Severity: Warning, Find: findInitialScale,
+			ID: "initial-scale-zero", Severity: event.SeverityWarning, Find: findInitialScale,
 			Summary: "revisions become ready before any container has started",
 			Link:    "https://knative.dev/docs/serving/autoscaling/scale-bounds/",
 		},
 		{
-			ID: "previous-keeps-running", Severity: Info, Find: findMinScale,
+			ID: "previous-keeps-running", Severity: event.SeverityInfo, Find: findMinScale,
 			Summary: "the old revision that is kept has a min-scale, so its pods keep running",
 			Link:    "https://knative.dev/docs/serving/autoscaling/scale-bounds/",
 		},
 	}
 }
 
-func findChanged(f Facts) []Finding {
+func findChanged(f Facts) []event.Finding {
 	if f.Overlay == nil {
 		return nil
 	}
@@ -63,7 +64,7 @@ func findChanged(f Facts) []Finding {
 		lines[i] = readable(keys(field)) + " differs from the live Service's, whose revision has that name"
 	}
 	at := f.inService(keys(fields[0])...)
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("the template of Service %s has changed under the revision name %s", f.Overlay.Service(), f.Overlay.Revision()),
 		Effect: "Knative refuses the change, so Argo CD's syncs fail until a promotion gives the template a new name. If that promotion fails, all " +
 			"traffic goes to the old revision again, and the changed template gets a revision of its own that no traffic goes to.",
@@ -75,14 +76,14 @@ func findChanged(f Facts) []Finding {
 }
 
 // findPinned does not mind the name that the tool itself has written.
-func findPinned(f Facts) []Finding {
+func findPinned(f Facts) []event.Finding {
 	if f.Overlay == nil || f.Overlay.PinnedByHand() == "" {
 		return nil
 	}
 	steps := []any{"spec", "template", "metadata", "name"}
 	name, at := f.Overlay.PinnedByHand(), f.handWritten(steps...)
-	finding := Finding{
-		Severity: Warning,
+	finding := event.Finding{
+		Severity: event.SeverityWarning,
 		Problem:  fmt.Sprintf("the revision name %s is written into the template of Service %s by hand", name, f.Overlay.Service()),
 		Effect: "Knative refuses every change of the template that does not change this name too, for example of the image or in the base. " +
 			"Promotions work: they put their own name over it.",
@@ -92,10 +93,10 @@ func findPinned(f Facts) []Finding {
 		File: at.File, Line: at.Line,
 	}
 	if f.Overlay.Owned() {
-		finding.Severity = Info
+		finding.Severity = event.SeverityInfo
 		finding.Effect = "None: knative-promote's own name stands over it. It comes back into force with a rollback to what was there before the first promotion."
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // handWritten is inService without the files that the tool has written.
@@ -111,7 +112,7 @@ func (f Facts) handWritten(steps ...any) place {
 	return f.inKustomization()
 }
 
-func findNotExplicit(f Facts) []Finding {
+func findNotExplicit(f Facts) []event.Finding {
 	if f.Overlay == nil {
 		return nil
 	}
@@ -128,7 +129,7 @@ func findNotExplicit(f Facts) []Finding {
 		lines[i] = readable(keys(operation.Path)) + " is not written"
 	}
 	at := f.inService("spec", "template", "spec", "containers")
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("the template of Service %s leaves out what Knative adds to it", f.Overlay.Service()),
 		Effect: "Knative takes the missing fields for a change of the template when only the traffic is shifted, and refuses that. " +
 			"A promotion therefore writes them into the overlay with its first commit.",
@@ -142,12 +143,12 @@ func findNotExplicit(f Facts) []Finding {
 // liveness probes, and not of startup probes: Kubernetes then refuses the
 // Deployment, and the revision waits for it without an end.
 // https://github.com/knative/serving/blob/v0.42.2/pkg/reconciler/revision/resources/deploy.go#L286-L297
-func findStartupProbe(f Facts) []Finding {
+func findStartupProbe(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if service == nil {
 		return nil
 	}
-	var found []Finding
+	var found []event.Finding
 	for i, c := range service.Spec.Template.Spec.Containers {
 		kind := portless(c.StartupProbe)
 		if kind == "" {
@@ -155,7 +156,7 @@ func findStartupProbe(f Facts) []Finding {
 		}
 		steps := []any{"spec", "template", "spec", "containers", i, "startupProbe", kind}
 		at := f.inService(steps...)
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem: fmt.Sprintf("the startup probe of Service %s has no port", f.Next.Service()),
 			Effect: "Kubernetes refuses the Deployment of every new revision, and Knative says only that it is being deployed: " +
 				"a promotion waits until its wait-timeout and rolls it back.",
@@ -190,7 +191,7 @@ func port(c corev1.Container) int32 {
 	return 8080
 }
 
-func findInitialScale(f Facts) []Finding {
+func findInitialScale(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if service == nil || f.Request.Probed {
 		return nil
@@ -205,7 +206,7 @@ func findInitialScale(f Facts) []Finding {
 	if len(service.Spec.Template.Annotations) == 1 {
 		gone = annotations // an empty map would be out of sync for ever
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("Service %s has %s: %q", f.Next.Service(), key, value),
 		Effect: "A new revision is Ready before any of its containers has started. A broken image passes for live and gets all the traffic, " +
 			"unless the input probe lets requests start it before.",
@@ -216,7 +217,7 @@ func findInitialScale(f Facts) []Finding {
 	}}
 }
 
-func findMinScale(f Facts) []Finding {
+func findMinScale(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	if service == nil || !f.Request.KeepPrevious {
 		return nil
@@ -227,7 +228,7 @@ func findMinScale(f Facts) []Finding {
 		return nil
 	}
 	at := f.inService("spec", "template", "metadata", "annotations", key)
-	return []Finding{{
+	return []event.Finding{{
 		Problem: fmt.Sprintf("Service %s has min-scale %d, and its old revision is kept", f.Next.Service(), scale),
 		Effect: fmt.Sprintf("After every promotion %s of the old revision keep running under the tag `previous`, until the next one. "+
 			"A rollback then needs no cold start. A cluster that is built anew from Git never had that revision, and routes nothing until a promotion leaves it out.", count(scale, "pod")),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // trafficRules are about the traffic that the overlay renders, and the host
@@ -20,33 +21,33 @@ func trafficRules() []Rule {
 	const management = "https://knative.dev/docs/serving/traffic-management/"
 	return []Rule{
 		{
-			ID: "revision-missing", Severity: Warning, Find: findMissing, Link: management,
+			ID: "revision-missing", Severity: event.SeverityWarning, Find: findMissing, Link: management,
 			Summary: "the traffic names a revision that does not exist",
 		},
 		{
-			ID: Drifted, Severity: Error, Find: findDrifted, Link: "https://argo-cd.readthedocs.io/en/stable/user-guide/commands/argocd_app_rollback/",
+			ID: Drifted, Severity: event.SeverityError, Find: findDrifted, Link: "https://argo-cd.readthedocs.io/en/stable/user-guide/commands/argocd_app_rollback/",
 			Summary: "others have the traffic than Git says",
 		},
 		{
-			ID: "revision-not-ready", Severity: Warning, Find: findNotReady, Link: management,
+			ID: "revision-not-ready", Severity: event.SeverityWarning, Find: findNotReady, Link: management,
 			Summary: "the traffic names a revision that is not Ready",
 		},
 		{
-			ID: "previous-tag-taken", Severity: Warning, Find: findPreviousTaken, Link: management,
+			ID: "previous-tag-taken", Severity: event.SeverityWarning, Find: findPreviousTaken, Link: management,
 			Summary: "the tag that the old revision gets is somebody else's",
 		},
 		{
-			ID: "rollout-duration", Severity: Info, Find: findRolloutDuration,
+			ID: "rollout-duration", Severity: event.SeverityInfo, Find: findRolloutDuration,
 			Summary: "Knative's own gradual rollout is asked for",
 			Link:    "https://knative.dev/docs/serving/rolling-out-latest-revision/",
 		},
 		{
-			ID: "certificate-anew", Severity: Info, Find: findCertificate,
+			ID: "certificate-anew", Severity: event.SeverityInfo, Find: findCertificate,
 			Summary: "the candidate's host needs a certificate anew with each promotion, where Knative issues one for each host",
 			Link:    "https://knative.dev/docs/serving/encryption/external-domain-tls/",
 		},
 		{
-			ID: "host-too-long", Severity: Error, Find: findLongHost,
+			ID: "host-too-long", Severity: event.SeverityError, Find: findLongHost,
 			Summary: "a tag makes a host name that Knative cannot serve",
 			Link:    "https://pkg.go.dev/knative.dev/networking/pkg/config#pkg-constants",
 		},
@@ -68,15 +69,15 @@ func (f Facts) traffic() []servingv1.TrafficTarget {
 // findMissing does not mind the revision that the template is about to make.
 // It only warns of one that a promotion takes out of the traffic, and of one
 // that Knative does not miss: Argo CD can be told not to look at revisions.
-func findMissing(f Facts) []Finding {
-	var found []Finding
+func findMissing(f Facts) []event.Finding {
+	var found []event.Finding
 	for i, t := range f.traffic() {
 		exists, asked := f.Revisions[t.RevisionName]
 		if !asked || exists || t.RevisionName == f.Overlay.Revision() {
 			continue
 		}
 		at := f.inService("spec", "traffic", i, "revisionName")
-		finding := Finding{
+		finding := event.Finding{
 			Problem: fmt.Sprintf("the traffic of Service %s names revision %s, which does not exist", f.Overlay.Service(), t.RevisionName),
 			Effect: "Where it is truly gone, Knative changes nothing of the Service's routes, also if the target is at 0 %: the Service is " +
 				"RevisionMissing. " + onward(t),
@@ -107,15 +108,15 @@ func onward(t servingv1.TrafficTarget) string {
 
 // findNotReady does not mind the revision of the template, which a commit may
 // have made just now.
-func findNotReady(f Facts) []Finding {
-	var found []Finding
+func findNotReady(f Facts) []event.Finding {
+	var found []event.Finding
 	for i, t := range f.traffic() {
 		why := f.NotReady[t.RevisionName]
 		if why == "" || t.RevisionName == f.Overlay.Revision() && knative.Percent(t) == 0 {
 			continue
 		}
 		at := f.inService("spec", "traffic", i, "revisionName")
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem:  fmt.Sprintf("the traffic of Service %s names revision %s, which %s", f.Overlay.Service(), t.RevisionName, why),
 			Effect:   "Knative changes nothing of the Service's routes while one target is not Ready, also at 0 %. " + onward(t),
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s", i, knative.Describe([]servingv1.TrafficTarget{t})),
@@ -153,7 +154,7 @@ func (f Facts) foreignCandidate() (revision string, target int) {
 	return traffic[i].RevisionName, i
 }
 
-func findPreviousTaken(f Facts) []Finding {
+func findPreviousTaken(f Facts) []event.Finding {
 	if f.Overlay == nil || f.Overlay.Owned() {
 		return nil
 	}
@@ -166,7 +167,7 @@ func findPreviousTaken(f Facts) []Finding {
 		if !f.Request.KeepPrevious {
 			effect = "The first promotion takes the tag away."
 		}
-		return []Finding{{
+		return []event.Finding{{
 			Problem:  fmt.Sprintf("the tag %q of Service %s is on revision %s already", t.Tag, f.Overlay.Service(), t.RevisionName),
 			Effect:   effect + " Whoever asks its URL gets another answer, or none, from then on.",
 			Evidence: fmt.Sprintf("spec.traffic[%d] is %s, and knative-promote has not written it", i, knative.Describe([]servingv1.TrafficTarget{t})),
@@ -181,7 +182,7 @@ func findPreviousTaken(f Facts) []Finding {
 // follow the latest revision. Promotions name theirs, but keep such a target
 // where it has a tag, and then the Service is not Ready until it is through.
 // https://github.com/knative/serving/blob/v0.42.2/pkg/reconciler/route/traffic/traffic.go#L239-L265
-func findRolloutDuration(f Facts) []Finding {
+func findRolloutDuration(f Facts) []event.Finding {
 	service := rendered(f.Next)
 	const key = "serving.knative.dev/rollout-duration"
 	if service == nil {
@@ -192,7 +193,7 @@ func findRolloutDuration(f Facts) []Finding {
 		return nil
 	}
 	at := f.inService("metadata", "annotations", key)
-	finding := Finding{
+	finding := event.Finding{
 		Problem:  fmt.Sprintf("Service %s asks for Knative's own gradual rollout, of %s", f.Next.Service(), duration),
 		Effect:   "None on promotions: the rollout is for traffic to the latest revision, theirs goes to named ones. Their steps alone decide.",
 		Evidence: fmt.Sprintf("metadata.annotations.%s: %q", key, service.Annotations[key]),
@@ -201,13 +202,13 @@ func findRolloutDuration(f Facts) []Finding {
 	}
 	for i, t := range f.traffic() {
 		if t.RevisionName == "" && t.Tag != "" {
-			finding.Severity = Warning
+			finding.Severity = event.SeverityWarning
 			finding.Effect = fmt.Sprintf("The tag %q follows the latest revision, so every promotion's first commit is live only after %s more. "+
 				"With a shorter wait-timeout it fails.", t.Tag, duration)
 			finding.Evidence += fmt.Sprintf("\nspec.traffic[%d] is %s", i, knative.Describe([]servingv1.TrafficTarget{t}))
 		}
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
 // maxLabel is the longest part of a host name between two dots.
@@ -215,7 +216,7 @@ const maxLabel = 63
 
 // findLongHost learns from the live Service how the cluster makes host names.
 // Without more than the default it is the promotion itself that refuses.
-func findLongHost(f Facts) []Finding {
+func findLongHost(f Facts) []event.Finding {
 	if f.Service == nil || f.Service.Status.URL == nil || f.Next == nil || !strings.HasPrefix(f.Service.Status.URL.Host, f.Service.Name) {
 		return nil
 	}
@@ -223,14 +224,14 @@ func findLongHost(f Facts) []Finding {
 	if tagged, ok := taggedHost(f.Service); ok && tagged.host != tagged.tag+"-"+host {
 		return nil // another tag-template
 	}
-	var found []Finding
+	var found []event.Finding
 	for _, tag := range f.newTags() {
 		long := tag + "-" + host
 		first, _, _ := strings.Cut(long, ".")
 		if len(first) <= maxLabel || len(tag)+1+len(f.Service.Name) > maxLabel {
 			continue
 		}
-		found = append(found, Finding{
+		found = append(found, event.Finding{
 			Problem: fmt.Sprintf("the tag %q and the name of Service %s make the host name %s", tag, f.Service.Name, long),
 			Effect: fmt.Sprintf("Knative cannot serve it: %s has %d characters and %d are possible. The Service becomes ErrorConfig, and the promotion is rolled back.",
 				first, len(first), maxLabel),

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // unreadRules are about what the check itself could not see, so that what
@@ -15,19 +16,19 @@ import (
 func unreadRules() []Rule {
 	return []Rule{
 		{
-			ID: "application-unreadable", Severity: Error, Find: findNoApp,
+			ID: "application-unreadable", Severity: event.SeverityError, Find: findNoApp,
 			Summary: "Argo CD cannot be asked, or the Application does not exist, or not for the Argo CD token",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/",
 		},
 		{
-			ID: "not-looked-at", Severity: Info, Find: findUnread,
+			ID: "not-looked-at", Severity: event.SeverityInfo, Find: findUnread,
 			Summary: "something could not be read, so troubles there are not found",
 			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/",
 		},
 	}
 }
 
-func findNoApp(f Facts) []Finding {
+func findNoApp(f Facts) []event.Finding {
 	if f.NoApp == nil {
 		return nil
 	}
@@ -37,7 +38,7 @@ func findNoApp(f Facts) []Finding {
 	if !errors.Is(f.NoApp, argo.ErrNotFound) && !errors.Is(f.NoApp, argo.ErrAuth) {
 		fix = "Check the inputs argocd-server, argocd-ca, argocd-root-path and argocd-headers, and whether Argo CD can be reached from where this runs."
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("Application %s cannot be read", app),
 		Effect:   "A promotion ends before its first commit, because it could never see one live.",
 		Evidence: f.NoApp.Error(), Fix: fix,
@@ -71,8 +72,8 @@ var partNames = map[argo.Part]string{
 	argo.PartAnonymous: "whose token it is",
 }
 
-func findUnread(f Facts) []Finding {
-	var found []Finding
+func findUnread(f Facts) []event.Finding {
+	var found []event.Finding
 	for _, name := range slices.Sorted(maps.Keys(f.Unread)) {
 		found = append(found, unread(name, "", f.Unread[name]))
 	}
@@ -86,8 +87,8 @@ func findUnread(f Facts) []Finding {
 	return found
 }
 
-func unread(name, fix string, err error) Finding {
-	return Finding{
+func unread(name, fix string, err error) event.Finding {
+	return event.Finding{
 		Problem:  "could not look at " + name,
 		Effect:   "What may be wrong there was not found. It does not stop a promotion.",
 		Evidence: err.Error(),

@@ -10,6 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // windowRules are about the project's sync windows.
@@ -17,11 +18,11 @@ func windowRules() []Rule {
 	const link = "https://argo-cd.readthedocs.io/en/stable/user-guide/sync_windows/"
 	return []Rule{
 		{
-			ID: "sync-window-closed", Severity: Warning, Find: findClosed, Link: link,
+			ID: "sync-window-closed", Severity: event.SeverityWarning, Find: findClosed, Link: link,
 			Summary: "a sync window keeps Argo CD from syncing now",
 		},
 		{
-			ID: "sync-window-closes", Severity: Warning, Find: findClosing, Link: link,
+			ID: "sync-window-closes", Severity: event.SeverityWarning, Find: findClosing, Link: link,
 			Summary: "a sync window may close before the promotion ends",
 		},
 	}
@@ -147,7 +148,7 @@ func (f Facts) closed(all []window, known bool) bool {
 	return known && !open(all, f.Request.Now, f.byHand())
 }
 
-func findClosed(f Facts) []Finding {
+func findClosed(f Facts) []event.Finding {
 	all, known := f.windows()
 	if f.Setup.App == nil || !f.closed(all, known) {
 		return nil
@@ -156,7 +157,7 @@ func findClosed(f Facts) []Finding {
 	if known && len(all) > 0 {
 		opens, found = next(all, f.Request.Now, f.byHand(), true)
 	}
-	finding := Finding{
+	finding := event.Finding{
 		Problem: fmt.Sprintf("A sync window keeps Argo CD from syncing Application %s now", f.application()),
 		Effect: fmt.Sprintf("Argo CD applies no commit of a promotion while it is closed, and none that rolls one back: the first gate waits %s for that and then fails.",
 			span(f.Request.Wait)),
@@ -168,19 +169,19 @@ func findClosed(f Facts) []Finding {
 		finding.Problem += ", until " + f.when(opens)
 		finding.Fix = "Promote after " + f.when(opens) + ". The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject()
 		if opens.Sub(f.Request.Now) > f.Request.Wait {
-			finding.Severity = Error
+			finding.Severity = event.SeverityError
 		}
 	case known && len(all) > 0:
-		finding.Severity = Error
+		finding.Severity = event.SeverityError
 		finding.Problem += ", and none of the windows opens again"
 	}
 	if !f.byHand() && f.Setup.Windows.GetCanSync() {
 		finding.Fix += "\nThe window's manualSync lets people sync by hand, and a rollback does; for the commits of a promotion, which Argo CD is to sync by itself, it changes nothing."
 	}
-	return []Finding{finding}
+	return []event.Finding{finding}
 }
 
-func findClosing(f Facts) []Finding {
+func findClosing(f Facts) []event.Finding {
 	all, known := f.windows()
 	if !known || len(all) == 0 || f.closed(all, known) {
 		return nil
@@ -189,7 +190,7 @@ func findClosing(f Facts) []Finding {
 	if !found || closes.Sub(f.Request.Now) >= f.Request.Worst {
 		return nil
 	}
-	return []Finding{{
+	return []event.Finding{{
 		Problem:  fmt.Sprintf("A sync window closes for Application %s at %s", f.application(), f.when(closes)),
 		Effect:   "A promotion that takes longer stops in the middle of its steps, and its rollback waits until the window opens again.",
 		Evidence: f.windowEvidence(all) + fmt.Sprintf("\nthe promotion and its rollback may take %s", span(f.Request.Worst)),

@@ -8,11 +8,11 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // changeTable is the table of what the promotion changes, and how far it is.
-func changeTable(r promote.Result) string {
+func changeTable(r event.Result) string {
 	rows := ""
 	if r.Image != "" || r.PreviousImage != "" {
 		rows += tableRow("Image", cell(r.PreviousImage, maxName), cell(r.Image, maxName))
@@ -30,7 +30,7 @@ func changeTable(r promote.Result) string {
 }
 
 // addressLine shows the addresses as text: they come from the cluster.
-func addressLine(r promote.Result) string {
+func addressLine(r event.Result) string {
 	var parts []string
 	if r.URL != "" {
 		parts = append(parts, "Service: "+code(r.URL, maxName))
@@ -47,7 +47,7 @@ func addressLine(r promote.Result) string {
 // hasCandidate reports whether the new revision still has an address of its
 // own. It goes with the candidate's tag, which the last commit of a promotion
 // and one that rolls something back remove; other tags are other people's.
-func hasCandidate(r promote.Result) bool {
+func hasCandidate(r event.Result) bool {
 	if last, found := r.Last(); found && (last.Percent == 100 || last.RollsBack()) {
 		return false
 	}
@@ -57,7 +57,7 @@ func hasCandidate(r promote.Result) bool {
 }
 
 // trafficOf is the traffic of one revision, and the tags it answers under.
-func trafficOf(r promote.Result, revision string) string {
+func trafficOf(r event.Result, revision string) string {
 	var percent int64
 	var tags []string
 	for _, target := range r.Traffic {
@@ -76,7 +76,7 @@ func trafficOf(r promote.Result, revision string) string {
 
 // revisionOf is the revision of a traffic target. Before the first promotion
 // the traffic goes to the latest revision without naming it.
-func revisionOf(r promote.Result, target servingv1.TrafficTarget) string {
+func revisionOf(r event.Result, target servingv1.TrafficTarget) string {
 	if target.RevisionName == "" {
 		return r.PreviousRevision
 	}
@@ -85,7 +85,7 @@ func revisionOf(r promote.Result, target servingv1.TrafficTarget) string {
 
 // otherTargets counts the traffic entries that are not the promotion's: of
 // revisions that it does not move, and without its own tag for the one before.
-func otherTargets(r promote.Result) string {
+func otherTargets(r event.Result) string {
 	n := 0
 	for _, target := range r.Traffic {
 		name := revisionOf(r, target)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // trafficChart draws the traffic of both revisions after each commit so far,
@@ -14,7 +14,7 @@ import (
 // The chart's name xychart-beta works with every version of Mermaid that GitHub
 // may run, 11.3 and newer; xychart with the newest alone. The chart has no
 // legend; the line above it says what it shows.
-func trafficChart(r promote.Result) string {
+func trafficChart(r event.Result) string {
 	labels, current := []string{`"before"`}, []string{"0"}
 	old := []string{"100"}
 	taken := map[string]int{"before": 1}
@@ -29,7 +29,7 @@ func trafficChart(r promote.Result) string {
 		current = append(current, fmt.Sprint(share))
 		old = append(old, fmt.Sprint(100-share))
 	}
-	if !moved || len(labels) < 3 || r.Command == promote.CommandRollback {
+	if !moved || len(labels) < 3 || r.Command == event.CommandRollback {
 		return ""
 	}
 	return "Traffic after each commit: bars for the new revision, the line for the old one.\n\n" +

@@ -3,8 +3,7 @@ package report
 import (
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -16,32 +15,33 @@ const (
 	maxFix     = 4000
 )
 
-// CheckSummary is what the job summary says of a check.
-func CheckSummary(r check.Report) string {
+// CheckSummary is what the job summary says of a check of a Service: what it found, the
+// worst first, and what it looked at.
+func CheckSummary(service string, findings []event.Finding, looked []string) string {
 	icon := "✅"
-	if len(r.Findings) > 0 {
-		icon = severityIcon(r.Findings[0].Severity) // the worst comes first
+	if len(findings) > 0 {
+		icon = severityIcon(findings[0].Severity) // the worst comes first
 	}
 	var b strings.Builder
-	b.WriteString("## " + icon + " " + code(r.Service, maxName) + ": " + check.Tally(r.Findings) + "\n\n")
-	for _, f := range r.Findings[:min(len(r.Findings), maxFound)] {
+	b.WriteString("## " + icon + " " + code(service, maxName) + ": " + event.Tally(findings) + "\n\n")
+	for _, f := range findings[:min(len(findings), maxFound)] {
 		b.WriteString(fullFinding(f))
 	}
-	if left := len(r.Findings) - maxFound; left > 0 {
+	if left := len(findings) - maxFound; left > 0 {
 		b.WriteString(plural(left, "more finding") + " in the log.\n\n")
 	}
-	var looked []string
-	for _, what := range r.Looked {
-		looked = append(looked, code(what, maxName))
+	var at []string
+	for _, what := range looked {
+		at = append(at, code(what, maxName))
 	}
-	if len(looked) > 0 {
-		b.WriteString("<sub>Looked at " + strings.Join(looked, ", ") + "</sub>\n")
+	if len(at) > 0 {
+		b.WriteString("<sub>Looked at " + strings.Join(at, ", ") + "</sub>\n")
 	}
 	return b.String()
 }
 
 // fullFinding shows one finding in full.
-func fullFinding(f check.Finding) string {
+func fullFinding(f event.Finding) string {
 	where := ""
 	if f.File != "" {
 		where = " at " + code(f.Place(), maxName)
@@ -64,7 +64,7 @@ func redactedBlock(text string) string {
 }
 
 // preflightList names what a promotion found before its first commit.
-func preflightList(r promote.Result) string {
+func preflightList(r event.Result) string {
 	list := findingList(r.Findings)
 	if list == "" {
 		return ""
@@ -74,12 +74,12 @@ func preflightList(r promote.Result) string {
 
 // findingList names findings in one line each. Notes are left out: they are for
 // the command check.
-func findingList(findings []check.Finding) string {
+func findingList(findings []event.Finding) string {
 	var b strings.Builder
 	shown, left := 0, 0
 	for _, f := range findings {
 		switch {
-		case f.Severity == check.Info:
+		case f.Severity == event.SeverityInfo:
 		case shown == maxBrief:
 			left++
 		default:
@@ -93,11 +93,11 @@ func findingList(findings []check.Finding) string {
 	return b.String()
 }
 
-func severityIcon(s check.Severity) string {
+func severityIcon(s event.Severity) string {
 	switch s {
-	case check.Error:
+	case event.SeverityError:
 		return "❌"
-	case check.Warning:
+	case event.SeverityWarning:
 		return "⚠️"
 	}
 	return "ℹ️"

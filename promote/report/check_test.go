@@ -5,17 +5,21 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops/golden"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 func TestCheckSummary(t *testing.T) {
 	t.Parallel()
 	golden.Run(t, "testdata/check/*.txtar", "summary.md", func(t *testing.T, parts map[string][]byte) string {
-		var r check.Report
+		var r struct {
+			Service  string
+			Looked   []string `json:"looked-at"`
+			Findings []event.Finding
+		}
 		if err := json.Unmarshal(parts["report.json"], &r); err != nil {
 			t.Fatal(err)
 		}
-		page := CheckSummary(r)
+		page := CheckSummary(r.Service, r.Findings, r.Looked)
 		checkPage(t, page, summaryRoom)
 		return page
 	})

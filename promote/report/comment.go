@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // CommentLimit is the most bytes of a comment: GitHub refuses one of more than
@@ -33,8 +33,8 @@ type Place struct {
 // Marker is the hidden first line of the comment about one Service, by which
 // it is found again. It says nothing of the names that make it, which may hold
 // what is hidden everywhere else.
-func Marker(r promote.Result, at Place) string {
-	names := strings.Join([]string{at.Target, r.App.Name, r.Overlay, r.Service, r.Environment}, "\x00")
+func Marker(r event.Result, at Place) string {
+	names := strings.Join([]string{at.Target, r.Application, r.Overlay, r.Service, r.Environment}, "\x00")
 	return fmt.Sprintf("<!-- knative-promote:%.10x -->", sha256.Sum256([]byte(names)))
 }
 
@@ -42,17 +42,17 @@ func Marker(r promote.Result, at Place) string {
 // rollback, finished or not, or, where the command is diff, about what a
 // promotion would do. It is at most CommentLimit bytes long: the difference
 // of the manifests is shortened until it fits.
-func Comment(r promote.Result, at Place) string {
+func Comment(r event.Result, at Place) string {
 	marker := Marker(r, at) + "\n\n"
 	return marker + page(r, at, CommentLimit-len(marker))
 }
 
 // Summary is the same for the summary of the job, of at most room bytes.
-func Summary(r promote.Result, at Place, room int) string {
+func Summary(r event.Result, at Place, room int) string {
 	return page(r, at, room)
 }
 
-func page(r promote.Result, at Place, room int) string {
+func page(r event.Result, at Place, room int) string {
 	top := heading(r) + explanation(r, at) + evidence(r) + preflightList(r) + missingList(r) + changeTable(r) + stepTable(r, at.CommitURL) + measured(r) + trafficChart(r)
 	bottom := footer(r)
 	verb := "changed"

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/golden"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -26,9 +25,9 @@ func TestComment(t *testing.T) {
 	})
 }
 
-func result(t *testing.T, parts map[string][]byte) (promote.Result, Place) {
+func result(t *testing.T, parts map[string][]byte) (event.Result, Place) {
 	t.Helper()
-	var r promote.Result
+	var r event.Result
 	var of struct{ Service, Environment, Overlay, Application string }
 	if err := errors.Join(json.Unmarshal(parts["result.json"], &r), json.Unmarshal(parts["result.json"], &of)); err != nil {
 		t.Fatal(err)
@@ -43,8 +42,8 @@ func result(t *testing.T, parts map[string][]byte) (promote.Result, Place) {
 }
 
 // target is one with these names.
-func target(service, environment, overlay, app string) promote.Target {
-	return promote.Target{Target: argo.Target{Service: service, App: argo.App{Name: app}}, Environment: environment, Overlay: overlay}
+func target(service, environment, overlay, app string) event.Target {
+	return event.Target{Service: service, Environment: environment, Overlay: overlay, Application: app}
 }
 
 func TestMarker(t *testing.T) {
@@ -53,7 +52,7 @@ func TestMarker(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		infra  string
-		target promote.Target
+		target event.Target
 	}{
 		{"", target("a", "b", "apps/a/overlays/b", "")},
 		{"", target("a/b", "", "apps", "")},
@@ -67,13 +66,13 @@ func TestMarker(t *testing.T) {
 		{"", target("a", "", "", "a-eu")},
 		{"", target("a", "", "", "a-us")},
 	} {
-		marker := Marker(promote.Result{Target: c.target}, Place{Target: c.infra})
+		marker := Marker(event.Result{Target: c.target}, Place{Target: c.infra})
 		if seen[marker] {
 			t.Errorf("%+v has the marker of another one: %s", c, marker)
 		}
 		seen[marker] = true
 	}
-	r := promote.Result{Target: target("checkout", "staging", "apps/checkout/overlays/staging", "checkout-staging")}
+	r := event.Result{Target: target("checkout", "staging", "apps/checkout/overlays/staging", "checkout-staging")}
 	if got, want := Marker(r, Place{Target: infra}), "<!-- knative-promote:fef386b1f64153f868cc -->"; got != want {
 		t.Errorf("Marker = %s, want %s", got, want)
 	}

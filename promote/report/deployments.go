@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/oneline"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A Deployment is what a forge shows of a promotion, or of what was restored by
@@ -24,15 +24,15 @@ type Deployment struct {
 
 // Deployments are those of a run: its promotion, and what restores. A run that has
 // nothing to change says how an earlier one ended, which may not have come to it.
-func Deployments(r promote.Result) []Deployment {
+func Deployments(r event.Result) []Deployment {
 	var all []Deployment
 	for _, restores := range []bool{false, true} {
-		steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s promote.StepResult) bool { return s.RollsBack() != restores || s.Commit == "" })
+		steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s event.Step) bool { return s.RollsBack() != restores || s.Commit == "" })
 		if len(steps) == 0 {
 			continue
 		}
 		last := steps[len(steps)-1]
-		if looksOnly(r, steps) || r.Status == promote.Unchanged && (r.Promotion == "" || last.Progress != promote.Passed) {
+		if looksOnly(r, steps) || r.Status == event.Unchanged && (r.Promotion == "" || last.Progress != event.Passed) {
 			continue
 		}
 		d := Deployment{
@@ -54,21 +54,21 @@ func Deployments(r promote.Result) []Deployment {
 
 // looksOnly tells whether the run has found these steps, made none of them, and
 // come to no verdict: how far they are, an earlier run has said.
-func looksOnly(r promote.Result, steps []promote.StepResult) bool {
-	made := slices.ContainsFunc(steps, func(s promote.StepResult) bool { return !s.Resumed })
-	verdict := r.Status != "" && r.Status != promote.Cancelled && r.Status != promote.Failed
+func looksOnly(r event.Result, steps []event.Step) bool {
+	made := slices.ContainsFunc(steps, func(s event.Step) bool { return !s.Resumed })
+	verdict := r.Status != "" && r.Status != event.Cancelled && r.Status != event.Failed
 	return !made && !verdict && !failed(steps[len(steps)-1])
 }
 
 // environmentOf is the name of the target's environment on the forge: the
 // Services of an infra repository are deployed apart from each other.
-func environmentOf(t promote.Target) string {
+func environmentOf(t event.Target) string {
 	return strings.Trim(t.Service+"/"+t.Environment, "/")
 }
 
 // promotionState is how far the promotion is whose last commit this step is.
 // What is held, or proposed to people, is not over: it waits for a run that goes on.
-func promotionState(r promote.Result, last promote.StepResult) (state, words string) {
+func promotionState(r event.Result, last event.Step) (state, words string) {
 	underWay := "in_progress"
 	if last.Percent == 0 {
 		underWay = "queued"
@@ -78,33 +78,33 @@ func promotionState(r promote.Result, last promote.StepResult) (state, words str
 		return "failure", last.Name + ": " + brokenGate(last)
 	case r.Status == "":
 		return underWay, last.Name
-	case r.Status == promote.Promoted, r.Status == promote.Unchanged:
+	case r.Status == event.Promoted, r.Status == event.Unchanged:
 		return "success", last.Name + ": all gates have passed"
-	case r.Status == promote.Held:
+	case r.Status == event.Held:
 		return underWay, "held at " + last.Name
-	case r.Status == promote.Proposed:
+	case r.Status == event.Proposed:
 		return underWay, last.Name + ": the next step is proposed"
-	case r.Status == promote.Superseded:
+	case r.Status == event.Superseded:
 		return "inactive", "superseded at " + last.Name
-	case r.Status == promote.RolledBack:
+	case r.Status == event.RolledBack:
 		return "failure", "rolled back at " + last.Name
 	}
 	return "error", fmt.Sprintf("the run ended at %s, as %s", last.Name, r.Status)
 }
 
 // failed tells whether a gate has failed, and not only could not tell.
-func failed(step promote.StepResult) bool {
-	unclear := slices.ContainsFunc(step.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Inconclusive })
-	broken := slices.ContainsFunc(step.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Broken })
-	return step.Progress == promote.Broken && (broken || !unclear)
+func failed(step event.Step) bool {
+	unclear := slices.ContainsFunc(step.Gates, func(g event.Gate) bool { return g.Progress == event.Inconclusive })
+	broken := slices.ContainsFunc(step.Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
+	return step.Progress == event.Broken && (broken || !unclear)
 }
 
 // restoreState is how far what restores is.
-func restoreState(r promote.Result, last promote.StepResult) (state, words string) {
+func restoreState(r event.Result, last event.Step) (state, words string) {
 	switch {
-	case last.Progress == promote.Passed:
+	case last.Progress == event.Passed:
 		return "success", last.Name + ": what was there before is live again"
-	case last.Progress == promote.Broken:
+	case last.Progress == event.Broken:
 		return "failure", last.Name + ": " + brokenGate(last)
 	case r.Status == "":
 		return "in_progress", last.Name

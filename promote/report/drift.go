@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // maxMissing is the most ConfigMaps and Secrets that are listed.
@@ -12,7 +12,7 @@ const maxMissing = 20
 
 // missingList names the ConfigMaps and Secrets that the sources of a promotion read and
 // that there are none of here.
-func missingList(r promote.Result) string {
+func missingList(r event.Result) string {
 	var text strings.Builder
 	for _, d := range r.Drift {
 		text.WriteString(missingIn(d))
@@ -20,7 +20,7 @@ func missingList(r promote.Result) string {
 	return text.String()
 }
 
-func missingIn(d promote.Drift) string {
+func missingIn(d event.Drift) string {
 	if len(d.Missing) == 0 {
 		return ""
 	}

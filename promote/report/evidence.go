@@ -3,11 +3,11 @@ package report
 import (
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // evidence shows what the pod of the new revision has written, and its events.
-func evidence(r promote.Result) string {
+func evidence(r event.Result) string {
 	e := r.Evidence
 	var text []string
 	for _, line := range e.Events {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // explanation says why it ended so, and what to do next.
-func explanation(r promote.Result, at Place) string {
+func explanation(r event.Result, at Place) string {
 	var b strings.Builder
-	stopped := r.Status == promote.Held && !gateBroken(r) && !unreached(r)
+	stopped := r.Status == event.Held && !gateBroken(r) && !unreached(r)
 	if r.Reason != "" && !stopped && !strings.HasSuffix(r.Reason, context.Canceled.Error()) {
 		fmt.Fprintf(&b, "**Why:** %s\n\n", reason(r.Reason, maxReason))
 	}
@@ -23,14 +23,14 @@ func explanation(r promote.Result, at Place) string {
 	return b.String() + advice(r, at)
 }
 
-func brokenGateLines(r promote.Result) []string {
-	if r.Status == promote.Cancelled || r.Status == promote.Superseded {
+func brokenGateLines(r event.Result) []string {
+	if r.Status == event.Cancelled || r.Status == event.Superseded {
 		return nil // the gate was only asked when it happened
 	}
 	var lines []string
 	for _, step := range r.Steps {
 		for _, gate := range step.Gates {
-			became := map[promote.Progress]string{promote.Broken: "failed", promote.Inconclusive: "was inconclusive"}[gate.Progress]
+			became := map[event.Progress]string{event.Broken: "failed", event.Inconclusive: "was inconclusive"}[gate.Progress]
 			if became == "" || len(lines) == maxGates {
 				continue
 			}
@@ -45,26 +45,26 @@ func brokenGateLines(r promote.Result) []string {
 }
 
 // advice is what the reader can do about a run that did not end well.
-func advice(r promote.Result, at Place) string {
+func advice(r event.Result, at Place) string {
 	if planned(r) {
 		return ""
 	}
 	switch r.Status {
-	case promote.RolledBack:
-		if r.Command == promote.CommandRollback {
+	case event.RolledBack:
+		if r.Command == event.CommandRollback {
 			return ""
 		}
 		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back. " +
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
-	case promote.Held:
+	case event.Held:
 		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + rollbackAdvice(r, at)
-	case promote.Proposed, promote.NotMerged:
+	case event.Proposed, event.NotMerged:
 		return unmergedAdvice(r, at)
-	case promote.Frozen, promote.NotYet:
+	case event.Frozen, event.NotYet:
 		return "**Next:** nothing was changed. Start the same run again when it is over.\n\n"
-	case promote.Cancelled, promote.Failed:
+	case event.Cancelled, event.Failed:
 		return unfinishedAdvice(r, at)
-	case promote.Superseded:
+	case event.Superseded:
 		return "**Next:** a newer change to the same fields is in Git, and this run left it alone. Look whether that is live: " +
 			"until it is, users get what they got before it. " + rollbackAdvice(r, at)
 	}
@@ -72,7 +72,7 @@ func advice(r promote.Result, at Place) string {
 }
 
 // unmergedAdvice says how a run goes on whose next commit is a pull request.
-func unmergedAdvice(r promote.Result, at Place) string {
+func unmergedAdvice(r event.Result, at Place) string {
 	next := "**Next:** merge the pull request, then start the same run again: it goes on from there. "
 	if _, found := r.Last(); !found {
 		return next + "Nothing was changed.\n\n"
@@ -80,12 +80,12 @@ func unmergedAdvice(r promote.Result, at Place) string {
 	return next + "The traffic stays as the last commit below sets it. " + rollbackAdvice(r, at)
 }
 
-func unfinishedAdvice(r promote.Result, at Place) string {
+func unfinishedAdvice(r event.Result, at Place) string {
 	last, found := r.Last()
 	switch {
 	case !found:
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
-	case last.RollsBack() && last.Progress == promote.Passed:
+	case last.RollsBack() && last.Progress == event.Passed:
 		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back.\n\n"
 	case last.RollsBack() && r.RollbackTo != "":
 		return "**Next:** the commit that rolls everything back is in Git, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. " +
@@ -98,7 +98,7 @@ func unfinishedAdvice(r promote.Result, at Place) string {
 }
 
 // rollbackAdvice is the command that rolls the promotion back.
-func rollbackAdvice(r promote.Result, at Place) string {
+func rollbackAdvice(r event.Result, at Place) string {
 	if r.RollbackTo == "" {
 		return "There is no earlier revision to roll back to.\n\n"
 	}

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // footer says where the rest can be read.
-func footer(r promote.Result) string {
+func footer(r event.Result) string {
 	var parts []string
 	if r.RunURL != "" {
 		parts = append(parts, link("Workflow run", r.RunURL))
 	}
 	for _, part := range []struct{ words, name string }{
-		{"Overlay ", r.Overlay}, {"Argo CD application ", r.App.String()}, {"promotion ", r.Promotion}, {"started by ", r.Actor}, {"approved by ", r.Approved},
+		{"Overlay ", r.Overlay}, {"Argo CD application ", r.Application}, {"promotion ", r.Promotion}, {"started by ", r.Actor}, {"approved by ", r.Approved},
 	} {
 		if part.name != "" {
 			parts = append(parts, part.words+code(part.name, maxName))

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // heading says in a line what happened, or is happening.
-func heading(r promote.Result) string {
+func heading(r event.Result) string {
 	icon, words := outcome(r)
 	where := code(r.Service, maxName)
 	if r.Environment != "" {
@@ -18,63 +18,63 @@ func heading(r promote.Result) string {
 }
 
 // outcome is how the run ended, or where it is.
-func outcome(r promote.Result) (icon, words string) {
+func outcome(r event.Result) (icon, words string) {
 	noun := "promotion"
-	if r.Command == promote.CommandRollback {
+	if r.Command == event.CommandRollback {
 		noun = "rollback"
 	}
 	if planned(r) {
 		return "🔍", "what a " + noun + " would change"
 	}
 	switch r.Status {
-	case promote.Promoted:
+	case event.Promoted:
 		return "✅", "promoted"
-	case promote.Unchanged:
+	case event.Unchanged:
 		return "☑️", "nothing to change"
-	case promote.RolledBack:
+	case event.RolledBack:
 		return "↩️", rolledBackInWords(r)
-	case promote.Held:
+	case event.Held:
 		return "⏸️", heldInWords(r)
-	case promote.Superseded:
+	case event.Superseded:
 		return "⏭️", noun + " superseded by a newer change"
-	case promote.Frozen:
+	case event.Frozen:
 		return "❄️", noun + " frozen"
-	case promote.NotYet:
+	case event.NotYet:
 		return "⏳", noun + " not yet possible"
-	case promote.Proposed:
+	case event.Proposed:
 		return "📬", noun + atPercent(r) + ", a pull request is open"
-	case promote.NotMerged:
+	case event.NotMerged:
 		return "🚧", noun + atPercent(r) + ", a pull request was not merged"
-	case promote.Failed:
+	case event.Failed:
 		return "❌", noun + " failed" + atPercent(r)
-	case promote.Cancelled:
+	case event.Cancelled:
 		return "🛑", noun + " cancelled" + atPercent(r)
 	}
 	return "🔄", noun + " under way" + atPercent(r)
 }
 
 // planned reports whether the run only says what it would do, and does say it.
-func planned(r promote.Result) bool {
+func planned(r event.Result) bool {
 	_, found := r.Last()
-	return (r.DryRun || r.Command == promote.CommandDiff) && r.Status != promote.Failed || r.Status == promote.Held && !found
+	return (r.DryRun || r.Command == event.CommandDiff) && r.Status != event.Failed || r.Status == event.Held && !found
 }
 
 // missed reports whether the run has ended and Git does not show all that it
 // was to change.
-func missed(r promote.Result) bool {
+func missed(r event.Result) bool {
 	if r.Status == "" || planned(r) {
 		return false
 	}
 	last, found := r.Last()
-	if !found || r.Command == promote.CommandRollback {
+	if !found || r.Command == event.CommandRollback {
 		return !found
 	}
-	return last.RollsBack() || slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return !s.Committed() && !s.RollsBack() })
+	return last.RollsBack() || slices.ContainsFunc(r.Steps, func(s event.Step) bool { return !s.Committed() && !s.RollsBack() })
 }
 
 // heldInWords tells a failure that is left as it is, what keeps the run from its next
 // step, and a plan that ends below 100 %.
-func heldInWords(r promote.Result) string {
+func heldInWords(r event.Result) string {
 	if gateUnclear(r) {
 		return "not decided, held" + atPercent(r)
 	}
@@ -91,30 +91,30 @@ func heldInWords(r promote.Result) string {
 }
 
 // unreached tells whether the run ended before a step of its plan.
-func unreached(r promote.Result) bool {
-	return slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return s.Progress == promote.Skipped })
+func unreached(r event.Result) bool {
+	return slices.ContainsFunc(r.Steps, func(s event.Step) bool { return s.Progress == event.Skipped })
 }
 
-func gateBroken(r promote.Result) bool {
-	return slices.ContainsFunc(r.Steps, func(s promote.StepResult) bool { return s.Progress == promote.Broken })
+func gateBroken(r event.Result) bool {
+	return slices.ContainsFunc(r.Steps, func(s event.Step) bool { return s.Progress == event.Broken })
 }
 
 // gateUnclear tells whether the run ended with a gate that was inconclusive.
-func gateUnclear(r promote.Result) bool {
+func gateUnclear(r event.Result) bool {
 	last, found := r.Last()
-	return found && last.Progress == promote.Broken && slices.ContainsFunc(last.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Inconclusive }) &&
-		!slices.ContainsFunc(last.Gates, func(g promote.GateResult) bool { return g.Progress == promote.Broken })
+	return found && last.Progress == event.Broken && slices.ContainsFunc(last.Gates, func(g event.Gate) bool { return g.Progress == event.Inconclusive }) &&
+		!slices.ContainsFunc(last.Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
 }
 
-func rolledBackInWords(r promote.Result) string {
-	if r.Command == promote.CommandRollback {
+func rolledBackInWords(r event.Result) string {
+	if r.Command == event.CommandRollback {
 		return "rolled back"
 	}
 	return "promotion failed, rolled back"
 }
 
 // atPercent is the share of the new revision that the last commit set.
-func atPercent(r promote.Result) string {
+func atPercent(r event.Result) string {
 	last, found := r.Last()
 	if !found || last.RollsBack() {
 		return ""

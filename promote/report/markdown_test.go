@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -80,21 +79,21 @@ func FuzzComment(f *testing.F) {
 	f.Add("no steps", "x", -1)
 	f.Fuzz(func(t *testing.T, text, diff string, steps int) {
 		difference := foreign(text, diff)
-		r := promote.Result{
-			Command: "promote", Target: target(text, text, text, text), Promotion: text, Status: promote.Failed,
+		r := event.Result{
+			Command: "promote", Target: target(text, text, text, text), Promotion: text, Status: event.Failed,
 			Reason: text, Revision: text, PreviousRevision: "old", Image: text, URL: text, CandidateURL: text, RunURL: "https://github.com/acme/shop/actions/runs/1", Actor: text,
 			Difference: difference, Commit: text,
 		}
-		gates := slices.Repeat([]promote.GateResult{{Name: text, Progress: promote.Broken, Reason: diff}}, 20)
+		gates := slices.Repeat([]event.Gate{{Name: text, Progress: event.Broken, Reason: diff}}, 20)
 		for range min(max(steps, 0), 300) {
-			r.Steps = append(r.Steps, promote.StepResult{Name: text, Percent: steps, Commit: text, Gates: gates})
+			r.Steps = append(r.Steps, event.Step{Name: text, Percent: steps, Commit: text, Gates: gates})
 		}
 		checkPage(t, Comment(r, Place{}), CommentLimit)
-		found := slices.Repeat([]check.Finding{{Rule: text, Severity: check.Error, Problem: diff, Evidence: text}}, 20)
+		found := slices.Repeat([]event.Finding{{Rule: text, Severity: event.SeverityError, Problem: diff, Evidence: text}}, 20)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text, Findings: found}}, len(r.Steps))
-		windows := promote.FileChange{File: text, Findings: found[:len(text)%2], Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}
+		windows := FileChange{File: text, Findings: found[:len(text)%2], Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}
 		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []string{text}, Windows: windows, Pipeline: windows, Refused: diff}), CommentLimit)
-		services := slices.Repeat([]promote.PreparedService{{Target: target(text, text, text, text), From: text, To: diff, Err: errors.New(text)}, {Skipped: text}}, len(r.Steps))
+		services := slices.Repeat([]PreparedService{{Target: target(text, text, text, text), From: text, To: diff, Err: errors.New(text)}, {Skipped: text}}, len(r.Steps))
 		checkPage(t, PreparedComment(Prepared{Services: services, Commit: text, Refused: diff, Suggestion: []File{{Name: text, Before: []byte(diff), After: []byte(text)}}}), CommentLimit)
 	})
 }

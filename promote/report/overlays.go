@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
-	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -21,25 +20,33 @@ type Overlay struct {
 	Before     []byte              // what it rendered; nil: nothing, or it did not render
 	After      []byte              // what it renders
 	Warnings   []string            // what would go wrong, in words
-	Findings   []check.Finding     // what the check finds in its manifests then
+	Findings   []event.Finding     // what the check finds in its manifests then
 	Err        string              // why it does not render, in words; empty: it does
 }
 
 // Changes tells whether the overlay renders to something else, or not at all.
 func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" }
 
+// A FileChange is what a pull request changes of a file of the infra repository that
+// runs go by. The zero value is nothing.
+type FileChange struct {
+	File           string
+	Findings       []event.Finding
+	Removed, Added []string // what it says, in words
+}
+
 // A Diff is what a pull request changes of the infra repository.
 type Diff struct {
 	Overlays []Overlay
-	Own      []string           // changed files that are the tool's own
-	Windows  promote.FileChange // of the file that freezes promotions
-	Pipeline promote.FileChange // of the pipeline file
-	Refused  string             // why the policies cannot be asked, in words; empty: they can
+	Own      []string   // changed files that are the tool's own
+	Windows  FileChange // of the file that freezes promotions
+	Pipeline FileChange // of the pipeline file
+	Refused  string     // why the policies cannot be asked, in words; empty: they can
 }
 
 // Findings are all of them, in the order of the page.
-func (d Diff) Findings() []check.Finding {
-	all := append(append([]check.Finding{}, d.Windows.Findings...), d.Pipeline.Findings...)
+func (d Diff) Findings() []event.Finding {
+	all := append(append([]event.Finding{}, d.Windows.Findings...), d.Pipeline.Findings...)
 	for _, o := range d.Overlays {
 		all = append(all, o.Findings...)
 	}
@@ -137,14 +144,14 @@ func (d Diff) heading() string {
 	}
 	found := d.Findings()
 	if len(found) > 0 {
-		words += "; " + check.Tally(found)
+		words += "; " + event.Tally(found)
 	}
 	icon := "🔍"
 	switch {
-	case broken > 0 || d.Refused != "" || check.Count(found, check.Error) > 0:
-		icon = severityIcon(check.Error)
-	case warned > 0 || len(d.Own) > 0 || check.Count(found, check.Warning) > 0:
-		icon = severityIcon(check.Warning)
+	case broken > 0 || d.Refused != "" || event.Count(found, event.SeverityError) > 0:
+		icon = severityIcon(event.SeverityError)
+	case warned > 0 || len(d.Own) > 0 || event.Count(found, event.SeverityWarning) > 0:
+		icon = severityIcon(event.SeverityWarning)
 	}
 	return "## " + icon + " " + words + "\n\n"
 }
@@ -154,14 +161,14 @@ func (d Diff) refusal() string {
 	if d.Refused == "" {
 		return ""
 	}
-	return severityIcon(check.Error) + " " + reason(d.Refused, maxReason) + "\n\n"
+	return severityIcon(event.SeverityError) + " " + reason(d.Refused, maxReason) + "\n\n"
 }
 
 // maxEntries is how many of the changed entries of such a file are shown.
 const maxEntries = 10
 
 // fileChange is what becomes of a file that runs go by.
-func fileChange(w promote.FileChange, what, nothing string) string {
+func fileChange(w FileChange, what, nothing string) string {
 	if w.File == "" {
 		return ""
 	}

@@ -1,11 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -14,12 +15,37 @@ const PreparedMarker = "<!-- knative-promote:prepare -->"
 
 // Prepared is what the command prepare has made of a pull request.
 type Prepared struct {
-	Services   []promote.PreparedService
+	Services   []PreparedService
 	Branch     string // that it is to be merged into
 	Commit     string // that was pushed; empty: none was
 	CommitURL  string // where commits of the repository are shown; empty: nowhere
 	Refused    string // why none was, though there is something to push, in words
 	Suggestion []File // what it would have changed
+}
+
+// A PreparedService is a Service whose template the pull request changes under a pinned
+// name, or that it has a candidate of.
+type PreparedService struct {
+	event.Target
+	From, To  string // revisions: with the traffic, and the candidate
+	Withdrawn bool   // the template is the branch's again, so the candidate goes
+	Skipped   string // why its template needs nothing, or can have nothing, in words; empty: it has
+	Err       error  // why that failed; nil: it did not
+}
+
+// InWords is what becomes of the Service when the pull request is merged.
+func (s PreparedService) InWords() string {
+	switch {
+	case s.Err != nil:
+		return s.Err.Error()
+	case s.Skipped != "":
+		return s.Service + ": " + s.Skipped
+	case s.Withdrawn:
+		return s.Service + " has no candidate any more, as its template is as before"
+	case s.From == s.To:
+		return fmt.Sprintf("%s has the template of %s again, which keeps all traffic", s.Service, s.To)
+	}
+	return fmt.Sprintf("candidate %s of %s at 0 %%, %s keeps all traffic", s.To, s.Service, s.From)
 }
 
 // A File is one that a commit would change.

@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops/golden"
-	"github.com/acme/knative-promote/promote"
 )
 
 // prepared is a Service of a pull request.
-func prepared(overlay, from, to string, change func(*promote.PreparedService)) promote.PreparedService {
-	s := promote.PreparedService{Target: target("shop", "", overlay, ""), From: from, To: to}
+func prepared(overlay, from, to string, change func(*PreparedService)) PreparedService {
+	s := PreparedService{Target: target("shop", "", overlay, ""), From: from, To: to}
 	change(&s)
 	return s
 }
@@ -20,22 +19,22 @@ func prepared(overlay, from, to string, change func(*promote.PreparedService)) p
 // TestPreparedComment shows the comment of each way that prepare ends.
 func TestPreparedComment(t *testing.T) {
 	t.Parallel()
-	none := func(*promote.PreparedService) {}
+	none := func(*PreparedService) {}
 	candidate := prepared("apps/shop/production", "shop-8a71e0c4", "shop-3f9c2d1e", none)
 	for name, page := range map[string]Prepared{
-		"pushed": {Services: []promote.PreparedService{
+		"pushed": {Services: []PreparedService{
 			candidate,
-			prepared("apps/shop/staging", "", "", func(s *promote.PreparedService) { s.Skipped = "it is not pinned" }),
+			prepared("apps/shop/staging", "", "", func(s *PreparedService) { s.Skipped = "it is not pinned" }),
 			prepared("apps/shop/test", "shop-8a71e0c4", "shop-8a71e0c4", none),
-			prepared("apps/shop/broken", "", "", func(s *promote.PreparedService) { s.Err = errors.New("overlay apps/shop/broken does not render") }),
+			prepared("apps/shop/broken", "", "", func(s *PreparedService) { s.Err = errors.New("overlay apps/shop/broken does not render") }),
 		}, Commit: "3f9c2d1e8a71e0c4b0d5f2a96c1e7d3b4a5f6071", CommitURL: "https://github.com/acme/infra/commit/"},
-		"there":     {Services: []promote.PreparedService{candidate}},
-		"withdrawn": {Services: []promote.PreparedService{prepared("apps/shop/production", "", "", func(s *promote.PreparedService) { s.Withdrawn = true })}, Commit: "3f9c2d1e8a71"},
-		"suggested": {Services: []promote.PreparedService{candidate}, Refused: "it is a fork's pull request", Suggestion: []File{
+		"there":     {Services: []PreparedService{candidate}},
+		"withdrawn": {Services: []PreparedService{prepared("apps/shop/production", "", "", func(s *PreparedService) { s.Withdrawn = true })}, Commit: "3f9c2d1e8a71"},
+		"suggested": {Services: []PreparedService{candidate}, Refused: "it is a fork's pull request", Suggestion: []File{
 			{Name: "apps/shop/production/knative-promote-shop.yaml", Before: []byte("a: 1\nb: 2\n"), After: []byte("a: 1\nb: 3\n")},
 			{Name: "apps/shop/production/knative-promote-shop.defaults.yaml", After: []byte("- op: add\n")},
 		}},
-		"behind": {Services: []promote.PreparedService{candidate}, Refused: "branch main has changed the template of shop since the pull request began"},
+		"behind": {Services: []PreparedService{candidate}, Refused: "branch main has changed the template of shop since the pull request began"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +53,7 @@ func TestPreparedIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 1000)
 	page := Prepared{
-		Services:   slices.Repeat([]promote.PreparedService{prepared(long, long, long+"2", func(s *promote.PreparedService) { s.Skipped = long })}, 100),
+		Services:   slices.Repeat([]PreparedService{prepared(long, long, long+"2", func(s *PreparedService) { s.Skipped = long })}, 100),
 		Refused:    long,
 		Suggestion: []File{{Name: "f", After: []byte(strings.Repeat("x: 1\n", 20_000))}},
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/oneline"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A Status is what a forge shows beside a commit of the infra repository: how
@@ -28,7 +28,7 @@ func (s Status) Stands(there string) bool {
 const maxDescription = 140
 
 // Statuses are those of the commits of a run, in their order.
-func Statuses(r promote.Result) []Status {
+func Statuses(r event.Result) []Status {
 	var all []Status
 	for _, step := range r.Steps {
 		if step.Commit == "" {
@@ -44,15 +44,15 @@ func Statuses(r promote.Result) []Status {
 }
 
 // StatusContext is the name of the statuses of a target.
-func StatusContext(t promote.Target) string {
+func StatusContext(t event.Target) string {
 	return strings.TrimSuffix("knative-promote/"+t.Service+"/"+t.Environment, "/")
 }
 
-func stateOf(r promote.Result, step promote.StepResult) (state, words string) {
+func stateOf(r event.Result, step event.Step) (state, words string) {
 	switch step.Progress {
-	case promote.Passed:
+	case event.Passed:
 		return "success", "all gates have passed"
-	case promote.Broken:
+	case event.Broken:
 		return "failure", brokenGate(step)
 	}
 	if r.Status != "" {
@@ -62,12 +62,12 @@ func stateOf(r promote.Result, step promote.StepResult) (state, words string) {
 }
 
 // brokenGate is why a step has failed.
-func brokenGate(step promote.StepResult) string {
+func brokenGate(step event.Step) string {
 	for _, gate := range step.Gates {
 		switch gate.Progress {
-		case promote.Broken:
+		case event.Broken:
 			return "gate " + gate.Name + " failed: " + gate.Reason
-		case promote.Inconclusive:
+		case event.Inconclusive:
 			return "gate " + gate.Name + " was inconclusive: " + gate.Reason
 		}
 	}

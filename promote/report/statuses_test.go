@@ -6,38 +6,37 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 func TestStatuses(t *testing.T) {
 	t.Parallel()
-	target := promote.Target{Target: argo.Target{Service: "web"}, Environment: "production"}
+	target := event.Target{Service: "web", Environment: "production"}
 	const context = "knative-promote/web/production"
-	broken := []promote.GateResult{{Name: "live", Progress: promote.Passed}, {Name: "slo", Progress: promote.Broken, Reason: strings.Repeat("ö ", 90)}}
+	broken := []event.Gate{{Name: "live", Progress: event.Passed}, {Name: "slo", Progress: event.Broken, Reason: strings.Repeat("ö ", 90)}}
 	for name, test := range map[string]struct {
-		run  promote.Result
+		run  event.Result
 		want []Status
 	}{
 		"under way": {
-			promote.Result{Steps: []promote.StepResult{
-				{Name: "candidate", Commit: "a", Progress: promote.Passed}, {Name: "100 %", Commit: "b", Progress: promote.Running}, {Name: "later", Progress: promote.Pending},
+			event.Result{Steps: []event.Step{
+				{Name: "candidate", Commit: "a", Progress: event.Passed}, {Name: "100 %", Commit: "b", Progress: event.Running}, {Name: "later", Progress: event.Pending},
 			}},
 			[]Status{{Commit: "a", Context: context, State: "success", Description: "candidate: all gates have passed"}, {Commit: "b", Context: context, State: "pending", Description: "100 %: its gates are asked"}},
 		},
 		"rolled back": {
-			promote.Result{Status: promote.RolledBack, Steps: []promote.StepResult{
-				{Name: "candidate", Commit: "a", Progress: promote.Broken, Gates: broken}, {Name: "restore", Commit: "b", Progress: promote.Passed},
+			event.Result{Status: event.RolledBack, Steps: []event.Step{
+				{Name: "candidate", Commit: "a", Progress: event.Broken, Gates: broken}, {Name: "restore", Commit: "b", Progress: event.Passed},
 			}},
 			[]Status{{Commit: "a", Context: context, State: "failure", Description: "candidate: gate slo failed: " + strings.Repeat("ö ", 35) + "ö…"}, {Commit: "b", Context: context, State: "success", Description: "restore: all gates have passed"}},
 		},
 		"a word that may be a secret is not cut in two": {
-			promote.Result{Status: promote.RolledBack, Steps: []promote.StepResult{{Name: "10 %", Commit: "a", Progress: promote.Broken,
-				Gates: []promote.GateResult{{Name: "slo", Progress: promote.Broken, Reason: "refused: " + strings.Repeat("s3cr3t", 30)}}}}},
+			event.Result{Status: event.RolledBack, Steps: []event.Step{{Name: "10 %", Commit: "a", Progress: event.Broken,
+				Gates: []event.Gate{{Name: "slo", Progress: event.Broken, Reason: "refused: " + strings.Repeat("s3cr3t", 30)}}}}},
 			[]Status{{Commit: "a", Context: context, State: "failure", Description: "10 %: gate slo failed: refused:…"}},
 		},
 		"cancelled": {
-			promote.Result{Status: promote.Cancelled, Steps: []promote.StepResult{{Name: "10 %", Commit: "a", Progress: promote.Skipped}}},
+			event.Result{Status: event.Cancelled, Steps: []event.Step{{Name: "10 %", Commit: "a", Progress: event.Skipped}}},
 			[]Status{{Commit: "a", Context: context, State: "error", Description: "10 %: the run ended before its gates had, as cancelled"}},
 		},
 	} {
@@ -57,8 +56,8 @@ func TestStatuses(t *testing.T) {
 // TestStatusStands: only a gate that has failed now takes a success away.
 func TestStatusStands(t *testing.T) {
 	t.Parallel()
-	of := func(progress promote.Progress) Status {
-		run := promote.Result{Steps: []promote.StepResult{{Name: "10 %", Commit: "a", Progress: progress, Resumed: true}}}
+	of := func(progress event.Progress) Status {
+		run := event.Result{Steps: []event.Step{{Name: "10 %", Commit: "a", Progress: progress, Resumed: true}}}
 		return Statuses(run)[0]
 	}
 	for _, test := range []struct {
@@ -66,13 +65,13 @@ func TestStatusStands(t *testing.T) {
 		there string
 		want  bool
 	}{
-		{of(promote.Passed), "success", true},
-		{of(promote.Running), "success", true},
-		{of(promote.Broken), "success", false},
-		{of(promote.Broken), "failure", true},
-		{of(promote.Running), "failure", false},
-		{of(promote.Passed), "pending", false},
-		{of(promote.Passed), "", false},
+		{of(event.Passed), "success", true},
+		{of(event.Running), "success", true},
+		{of(event.Broken), "success", false},
+		{of(event.Broken), "failure", true},
+		{of(event.Running), "failure", false},
+		{of(event.Passed), "pending", false},
+		{of(event.Passed), "", false},
 		{Status{State: "pending"}, "success", false},
 	} {
 		if got := test.now.Stands(test.there); got != test.want {

@@ -5,17 +5,17 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // stepTable is the table of the steps, one row each.
-func stepTable(r promote.Result, commitURL string) string {
+func stepTable(r event.Result, commitURL string) string {
 	if len(r.Steps) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	share := "New revision"
-	if r.Command == promote.CommandRollback {
+	if r.Command == event.CommandRollback {
 		share = "Target"
 	}
 	b.WriteString(tableRow("Step", share, "Gates", "Took", "Commit"))
@@ -39,11 +39,11 @@ func stepTable(r promote.Result, commitURL string) string {
 
 // measured lists what the gates that count or compare something have seen in the latest
 // steps, where they passed. Of those that did not the explanation tells.
-func measured(r promote.Result) string {
+func measured(r event.Result) string {
 	var lines []string
 	for _, step := range r.Steps {
 		for _, gate := range step.Gates {
-			if (gate.Name == "slo" || gate.Name == "compare") && gate.Progress == promote.Passed {
+			if (gate.Name == "slo" || gate.Name == "compare") && gate.Progress == event.Passed {
 				lines = append(lines, "- "+code(step.Name, maxLabel)+", gate "+code(gate.Name, maxLabel)+": "+reason(gate.Reason, maxReason)+"\n")
 			}
 		}
@@ -54,23 +54,23 @@ func measured(r promote.Result) string {
 	return strings.Join(lines[max(0, len(lines)-maxMeasured):], "") + "\n"
 }
 
-func progressIcon(p promote.Progress) string {
+func progressIcon(p event.Progress) string {
 	switch p {
-	case promote.Running:
+	case event.Running:
 		return "🔄"
-	case promote.Passed:
+	case event.Passed:
 		return "✅"
-	case promote.Broken:
+	case event.Broken:
 		return "❌"
-	case promote.Inconclusive:
+	case event.Inconclusive:
 		return "❔"
-	case promote.Skipped:
+	case event.Skipped:
 		return "⏭️"
 	}
 	return "▫️"
 }
 
-func gateCells(results []promote.GateResult) string {
+func gateCells(results []event.Gate) string {
 	var parts []string
 	for _, gate := range results[:min(len(results), maxGates)] {
 		parts = append(parts, progressIcon(gate.Progress)+" "+cell(gate.Name, maxLabel))
@@ -80,14 +80,14 @@ func gateCells(results []promote.GateResult) string {
 
 // shareAfter is the share of Result.Revision after a step. A rollback has no
 // steps: the revision that it goes to gets everything.
-func shareAfter(step promote.StepResult) int {
+func shareAfter(step event.Step) int {
 	if step.Name == "rollback" {
 		return 100
 	}
 	return min(max(step.Percent, 0), 100)
 }
 
-func stepTime(step promote.StepResult) string {
+func stepTime(step event.Step) string {
 	earlier := ""
 	if step.Resumed {
 		earlier = ", commit of an earlier run"

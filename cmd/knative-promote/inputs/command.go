@@ -3,20 +3,20 @@ package inputs
 import (
 	"strings"
 
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A Command is what a run is told to do.
-type Command = promote.Command
+type Command = event.Command
 
 // The commands.
 const (
-	Promote  = promote.CommandPromote
-	Rollback = promote.CommandRollback
-	Check    = promote.CommandCheck
-	Diff     = promote.CommandDiff
-	Prepare  = promote.CommandPrepare
-	History  = promote.CommandHistory
+	Promote  = event.CommandPromote
+	Rollback = event.CommandRollback
+	Check    = event.CommandCheck
+	Diff     = event.CommandDiff
+	Prepare  = event.CommandPrepare
+	History  = event.CommandHistory
 )
 
 // Commands are all of them, the default first.

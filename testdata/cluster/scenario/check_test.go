@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // A trouble is a setup that a rule of `check` is about.
@@ -97,11 +98,11 @@ func (c trouble) fails(s *site) {
 
 // finds waits until `check` finds a rule: some look at what Argo CD has said,
 // which takes it a moment.
-func (s *site) finds(rule string, inputs ...string) check.Finding {
+func (s *site) finds(rule string, inputs ...string) event.Finding {
 	s.Helper()
-	var found []check.Finding
-	s.check("finds "+rule, func(all []check.Finding) bool {
-		found = slices.DeleteFunc(all, func(f check.Finding) bool { return f.Rule != rule })
+	var found []event.Finding
+	s.check("finds "+rule, func(all []event.Finding) bool {
+		found = slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != rule })
 		return len(found) > 0
 	}, inputs)
 	return found[0]
@@ -110,13 +111,13 @@ func (s *site) finds(rule string, inputs ...string) check.Finding {
 // findsNot waits until `check` does not find a rule.
 func (s *site) findsNot(rule string, inputs ...string) {
 	s.Helper()
-	s.check("does not find "+rule, func(all []check.Finding) bool {
-		return !slices.ContainsFunc(all, func(f check.Finding) bool { return f.Rule == rule })
+	s.check("does not find "+rule, func(all []event.Finding) bool {
+		return !slices.ContainsFunc(all, func(f event.Finding) bool { return f.Rule == rule })
 	}, inputs)
 }
 
 // check waits, for three minutes at most, until the findings of `check` are so.
-func (s *site) check(what string, so func([]check.Finding) bool, inputs []string) {
+func (s *site) check(what string, so func([]event.Finding) bool, inputs []string) {
 	s.Helper()
 	file := filepath.Join(s.TempDir(), "findings.json")
 	var report check.Report

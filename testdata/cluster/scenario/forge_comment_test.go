@@ -13,8 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 	page "github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/testdata/cluster/forge"
 )
@@ -37,8 +36,8 @@ func newShop(t *testing.T) *shop {
 	s.must(err)
 	s.must(s.repository.Collaborator(ctx, s.ci, "write"))
 	s.pull = s.ask("faster")
-	s.marker = page.Marker(promote.Result{Target: promote.Target{
-		Target: argo.Target{Service: s.Service, App: argo.App{Name: s.App.GetName()}}, Environment: "production", Overlay: s.Overlay,
+	s.marker = page.Marker(event.Result{Target: event.Target{
+		Service: s.Service, Environment: "production", Overlay: s.Overlay, Application: s.App.GetName(),
 	}}, page.Place{Target: s.forge.URL + "/" + s.infra.FullName() + ".git main"})
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // TestGuides takes Applications as public guides write them, for which no
@@ -98,14 +99,14 @@ func (s *site) promoteAsCheckSays(tag string) {
 		done = append(done, first.Rule)
 		s.refresh()
 		s.eventually(first.Rule+" is found no more", func() bool {
-			return !slices.ContainsFunc(s.errors(), func(f check.Finding) bool { return f.Rule == first.Rule })
+			return !slices.ContainsFunc(s.errors(), func(f event.Finding) bool { return f.Rule == first.Rule })
 		})
 	}
 	s.Logf("done before: %q", done)
 }
 
 // errors are those that check finds now.
-func (s *site) errors() []check.Finding {
+func (s *site) errors() []event.Finding {
 	s.Helper()
 	file := filepath.Join(s.TempDir(), "findings.json")
 	s.begin("check", "image="+s.Image+":v2.0.0", "format=json", "output="+file, "fail-on=never").wait().exits(0)
@@ -113,5 +114,5 @@ func (s *site) errors() []check.Finding {
 	s.must(err)
 	var report check.Report
 	s.must(json.Unmarshal(text, &report))
-	return slices.DeleteFunc(report.Findings, func(f check.Finding) bool { return f.Severity != check.Error })
+	return slices.DeleteFunc(report.Findings, func(f event.Finding) bool { return f.Severity != event.SeverityError })
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/acme/knative-promote/argo/argotest"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/golden"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // statesFile are the states of an Application and its Service that a real Argo
@@ -177,7 +177,7 @@ func (st *stage) play() []string {
 // verdicts runs the program and tells how each gate of each step ended.
 func (st *stage) verdicts(command string, inputs []string) []string {
 	r := st.begin(command, append(inputs, "GITHUB_ACTIONS=true")...).wait() // outputs are for workflows
-	var result promote.Result
+	var result event.Result
 	if err := json.Unmarshal([]byte(r.output("report")), &result); err != nil {
 		st.Errorf("reading the report: %v", err)
 	}

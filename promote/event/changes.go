@@ -1,4 +1,4 @@
-package promote
+package event
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package promote
+package event
 
 import (
 	"encoding/json"
@@ -6,8 +6,6 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -76,10 +74,10 @@ type Result struct {
 	Difference       manifest.Difference       `json:"-"` // of what the overlay rendered before and what it renders when all is done
 	Before           []byte                    `json:"-"` // the manifest that the overlay rendered before; not to be written to
 	After            []byte                    `json:"-"` // and what it renders when all is done
-	Steps            []StepResult              `json:"steps"`
-	Findings         []check.Finding           `json:"findings,omitempty"`   // of the preflight, or of the command check
+	Steps            []Step                    `json:"steps"`
+	Findings         []Finding                 `json:"findings,omitempty"`   // of the preflight, or of the command check
 	Candidates       []Candidate               `json:"candidates,omitempty"` // that the command prepare has found or made
-	Evidence         argo.Evidence             `json:"evidence,omitzero"`    // of the new revision's pod, where a gate has failed
+	Evidence         Evidence                  `json:"evidence,omitzero"`    // of the new revision's pod, where a gate has failed
 	RunURL           string                    `json:"run-url,omitempty"`
 	Actor            string                    `json:"actor,omitempty"`
 	Approved         string                    `json:"approved,omitempty"` // who has approved of the run
@@ -105,17 +103,14 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	}
 	type rest Result
 	return json.Marshal(struct {
-		Command     Command `json:"command"`
-		Service     string  `json:"service"`
-		Environment string  `json:"environment"`
-		Overlay     string  `json:"overlay"`
-		Application string  `json:"application"`
+		Command Command `json:"command"`
+		Target
 		rest
 		Changes     []json.RawMessage `json:"changes,omitempty"`
 		MoreChanges int               `json:"more-changes,omitempty"` // objects, for which there is no room
 		Drift       []json.RawMessage `json:"config-drift,omitempty"`
 		Missing     []string          `json:"config-missing,omitempty"`
-	}{r.Command, r.Service, r.Environment, r.Overlay, r.App.Name, rest(r), changes, more, drifted, missing})
+	}{r.Command, r.Target, rest(r), changes, more, drifted, missing})
 }
 
 // Progress is how far a step or a gate has come.
@@ -132,39 +127,62 @@ const (
 )
 
 // StepResult is one commit of the promotion and what its gates said.
-type StepResult struct {
-	Name     string       `json:"name"`    // candidate, 10 %, 100 %, restore, rollback
-	Title    string       `json:"title"`   // the commit's subject
-	Percent  int          `json:"percent"` // share of the new revision
-	Commit   string       `json:"commit,omitempty"`
-	Resumed  bool         `json:"resumed,omitempty"` // the commit was there when the run started
-	Progress Progress     `json:"progress"`
-	Gates    []GateResult `json:"gates,omitempty"`
-	Started  time.Time    `json:"started,omitzero"`
-	Ended    time.Time    `json:"ended,omitzero"`
+type Step struct {
+	Name     string    `json:"name"`    // candidate, 10 %, 100 %, restore, rollback
+	Title    string    `json:"title"`   // the commit's subject
+	Percent  int       `json:"percent"` // share of the new revision
+	Commit   string    `json:"commit,omitempty"`
+	Resumed  bool      `json:"resumed,omitempty"` // the commit was there when the run started
+	Progress Progress  `json:"progress"`
+	Gates    []Gate    `json:"gates,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
 }
 
 // Last is the last step whose commit is in Git, if there is one.
-func (r Result) Last() (StepResult, bool) {
+func (r Result) Last() (Step, bool) {
 	for i := len(r.Steps) - 1; i >= 0; i-- {
 		if r.Steps[i].Committed() {
 			return r.Steps[i], true
 		}
 	}
-	return StepResult{}, false
+	return Step{}, false
 }
 
 // Committed tells whether the step's commit is in Git.
-func (s StepResult) Committed() bool { return s.Commit != "" || s.Resumed || s.Progress == Passed }
+func (s Step) Committed() bool { return s.Commit != "" || s.Resumed || s.Progress == Passed }
 
 // RollsBack tells whether the step rolls back, and is none of a promotion's own.
-func (s StepResult) RollsBack() bool { return record.RollsBack(s.Name) }
+func (s Step) RollsBack() bool { return record.RollsBack(s.Name) }
 
 // GateResult is what one gate said after one step.
-type GateResult struct {
+type Gate struct {
 	Name     string    `json:"name"` // live, probe, bake, slo
 	Progress Progress  `json:"progress"`
 	Reason   string    `json:"reason,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
+}
+
+// A Candidate is one of a pull request that waits for a promotion.
+type Candidate struct {
+	Overlay     string `json:"path"`
+	Service     string `json:"service"`
+	Environment string `json:"environment"`
+}
+
+// Evidence is what the newest pod of a revision has written, and what its events say.
+// The lines are others' words, made fit to be quoted.
+type Evidence struct {
+	Pod    string   `json:"pod,omitempty"` // empty: there is none, or it may not be seen
+	Events []string `json:"events,omitempty"`
+	Log    []string `json:"log,omitempty"`
+}
+
+// A Target is the Service that a run is about, and where it is.
+type Target struct {
+	Service     string `json:"service"`
+	Environment string `json:"environment"` // label for people
+	Overlay     string `json:"overlay"`     // its folder in the infra repository
+	Application string `json:"application"` // as the CLI of Argo CD names it
 }

@@ -1,22 +1,9 @@
-package check
+package event
 
 import (
 	"fmt"
 	"strings"
 )
-
-// Text is the report for people, in lines of 100 columns.
-func (r Report) Text() string {
-	var b strings.Builder
-	for _, f := range r.Findings {
-		b.WriteString(f.Text() + "\n")
-	}
-	if len(r.Looked) > 0 {
-		b.WriteString("Looked at:\n  " + strings.Join(r.Looked, "\n  ") + "\n\n")
-	}
-	b.WriteString(Tally(r.Findings) + "\n")
-	return b.String()
-}
 
 // Text is the finding for people: what is wrong first, then its effect,
 // what shows it, and what to do.
@@ -91,7 +78,7 @@ func Tally(findings []Finding) string {
 	for _, kind := range []struct {
 		severity Severity
 		one, all string
-	}{{Error, "error", "errors"}, {Warning, "warning", "warnings"}, {Info, "note", "notes"}} {
+	}{{SeverityError, "error", "errors"}, {SeverityWarning, "warning", "warnings"}, {SeverityInfo, "note", "notes"}} {
 		switch n := Count(findings, kind.severity); n {
 		case 0:
 		case 1:
