@@ -40,9 +40,9 @@ func (p *part) askAll(ctx context.Context, gates []Gate, at *Position, step step
 		if a.panicked != nil {
 			panic(a.panicked) // where it ends the run as anywhere else
 		}
-		p.journal.saw(a.at.Observed, p.CandidateTag)
 		if a.at.Observed.Service != nil {
 			at.Observed = a.at.Observed
+			p.journal.tell(seenLive(a.at.Observed, p.CandidateTag))
 		}
 		err := p.judge(a, step, failed != nil)
 		switch {
@@ -74,7 +74,7 @@ func (p *part) judge(a answer, step stepLog, decided bool) error {
 		a.note(event.Passed, a.reason)
 		return nil
 	}
-	err := &GateError{Step: step.entry().Name, Gate: a.gate, Err: a.err}
+	err := &GateError{Step: step.step().Name, Gate: a.gate, Err: a.err}
 	unclear, is := errors.AsType[inconclusive](a.err)
 	switch {
 	case decided:

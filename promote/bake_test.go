@@ -48,9 +48,9 @@ const unseen argo.CommitState = -1
 
 type silent struct{}
 
-func (silent) Report(event.Result) {}
-func (silent) Line(string)         {}
-func (silent) Debug(string)        {}
+func (silent) Tell(event.Event, event.Result) {}
+func (silent) Line(string)                    {}
+func (silent) Debug(string)                   {}
 
 func states(list ...argo.CommitState) []argo.Verdict {
 	var verdicts []argo.Verdict

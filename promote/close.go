@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -36,7 +37,7 @@ func (r *run) close(ctx context.Context, closings []closing) {
 	for _, c := range closings {
 		switch {
 		case made:
-			c.journal.closed(commit, c.title())
+			c.journal.tell(event.Noted{Commit: commit, Title: c.title()})
 		case err != nil:
 			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}

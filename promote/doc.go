@@ -6,7 +6,7 @@
 //
 //	Config ─► NewPlan(Config, Situation at the tip) ─► []PlannedStep ─► for each: Publish ─► gates ─► outcome
 //	                                                                     └── a gate fails ─► restore ◄─┘
-//	journal ─► Result, as far as the run has come ─► Reporter
+//	events ─► Result, as far as the run has come ─► Reporter
 //
 // What is left to do is always computed from the tree at the branch's tip,
 // never from memory, and never from commit messages, dates or ancestors: the

@@ -24,7 +24,7 @@ const (
 // keeps the promotion from beginning where that is asked for.
 func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
 	var all *NotYetError
-	p.journal.result.Drift = nil
+	var drifts []event.Drift
 	for _, sight := range sights {
 		source := p.sourceInfra(sight.Overlay)
 		source.Target = sight.Target
@@ -36,9 +36,10 @@ func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
 		if len(lines) == 0 {
 			continue
 		}
-		p.journal.drifts(d, lines)
+		drifts = append(drifts, d)
 		all = all.and(drifted(d.From, lines))
 	}
+	p.journal.tell(event.Drifted{All: drifts})
 	if p.OnDrift != DriftFail || all == nil {
 		return nil
 	}

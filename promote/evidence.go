@@ -27,7 +27,7 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 		asked++
 		go func() {
 			told := r.Evidence.Evidence(context.WithoutCancel(ctx), m.App, m.plan.To)
-			notes <- func() { m.journal.evidence(told) }
+			notes <- func() { tellEvidence(m.journal, told) }
 		}()
 	}
 	return func() {
@@ -39,21 +39,14 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 
 // gateFailed tells whether a gate has failed after the step.
 func (m *move) gateFailed() bool {
-	return slices.ContainsFunc(m.log.entry().Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
+	return slices.ContainsFunc(m.log.step().Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
 }
 
-// evidence notes what a pod has written. What is a secret by its own form is hidden.
-func (j *journal) evidence(told argo.Evidence) {
+// tellEvidence tells what a pod has written. What is a secret by its own form is hidden.
+func tellEvidence(j *journal, told argo.Evidence) {
 	told.Events, told.Log = hidden(told.Events), hidden(told.Log)
-	if len(told.Events)+len(told.Log) == 0 {
-		return
-	}
-	j.result.Evidence = event.Evidence(told)
-	for _, line := range told.Events {
-		j.say("event of pod %s: %s", told.Pod, line)
-	}
-	for _, line := range told.Log {
-		j.say("log of pod %s: %s", told.Pod, line)
+	if len(told.Events)+len(told.Log) > 0 {
+		j.tell(event.Told{Evidence: event.Evidence(told)})
 	}
 }
 

@@ -70,9 +70,9 @@ func (a *around) Essentials(context.Context, argo.Target, *v1alpha1.Application,
 
 func (a *around) MayPush(context.Context) error { return a.push }
 
-func (*around) Report(event.Result) {}
-func (*around) Line(string)         {}
-func (*around) Debug(string)        {}
+func (*around) Tell(event.Event, event.Result) {}
+func (*around) Line(string)                    {}
+func (*around) Debug(string)                   {}
 
 func newAround() *around {
 	live := &servingv1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}

@@ -67,7 +67,7 @@ func (c Config) onGate(cause error) Policy {
 // stop ends the plan with the step that the run has come to: what comes after it
 // is not this run's to roll back.
 func (p *part) stop() {
-	p.journal.skipped()
+	p.journal.skip()
 	p.plan.Steps = p.plan.Steps[:p.begun]
 	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
 }

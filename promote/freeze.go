@@ -174,6 +174,6 @@ func (p *part) tellFreeze() {
 		return
 	}
 	if err := p.mayShift(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree}, time.Now()); err != nil {
-		p.journal.reason("nothing would be pushed now: %v", err)
+		p.journal.explain("nothing would be pushed now: %v", err)
 	}
 }

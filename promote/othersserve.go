@@ -24,7 +24,7 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 	facts.Setup.App = p.at.App
 	has := check.Drift(facts)
 	if has[leads] == 100 {
-		p.journal.reason("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
+		p.journal.explain("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
 	}
 	others := maps.Clone(has)
 	maps.DeleteFunc(others, func(name string, _ int) bool { return slices.Contains(expectedNow(p.at.Record, git, leads), name) })

@@ -46,7 +46,7 @@ type part struct {
 }
 
 func newPart(command event.Command, c Config, target Target, on Systems, started time.Time) *part {
-	p := &part{Config: c, Systems: on, journal: newJournal(command, c, target, started, on.Reporter)}
+	p := &part{Config: c, Systems: on, journal: newJournal(command, c, started, on.Reporter)}
 	p.setTarget(target)
 	return p
 }
@@ -85,7 +85,7 @@ func (p *part) setTarget(target Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
 	p.service = liveService{Target: target, cluster: p.Cluster}
-	p.journal.result.Target = target.Named()
+	p.journal.tell(event.Named{Target: target.Named()})
 }
 
 // infraOf reads the overlay of the target, or of its source.
@@ -173,8 +173,8 @@ func (p *part) saw(seen argo.Observed) {
 	}
 	if seen.Service != nil {
 		p.at.Live = seen.Service
+		p.journal.tell(seenLive(seen, p.CandidateTag))
 	}
-	p.journal.saw(seen, p.CandidateTag)
 }
 
 // supersededRun ends a workflow run after a newer one has promoted or rolled back, or

@@ -111,7 +111,7 @@ func (p *part) examinePlan(ctx context.Context) error {
 
 // stopped is why findings stop the promotion; nil: they do not.
 func (p *part) stopped(findings []event.Finding) error {
-	p.journal.found(findings)
+	p.journal.tell(event.Found{Findings: findings})
 	if p.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil
 	}

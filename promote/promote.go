@@ -82,20 +82,21 @@ func (p *part) makePlan(ctx context.Context) error {
 	}
 	plan.source, plan.code = p.source, p.code
 	plan.started = p.journal.result.Started
-	if err := p.journal.planned(plan, p.at); err != nil {
+	planned, err := plan.planned(p.at)
+	if err != nil {
 		return err
 	}
+	p.journal.tell(planned)
 	p.planned, err = tryPlan(ctx, p.Config, plan, p.at)
 	if err != nil {
 		return err
 	}
 	p.plan = plan
 	after := p.after()
-	p.journal.renders(p.at.Now, after)
+	p.journal.tell(renders(p.at.Now, after))
 	for _, c := range knative.Companions(p.at.Now, after) {
 		p.journal.say("%s runs the image too and moves with the first commit, without steps", c.Name)
 	}
-	p.journal.report()
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 func (m *move) committed(hash string, resumed bool) {
 	m.commit = hash
 	m.log.committed(hash, resumed)
-	m.journal.traffic(m.step().Traffic)
+	m.journal.tell(event.TrafficSet{Traffic: m.step().Traffic})
 }
 
 // commitSteps makes one commit of the targets' steps, unless something of the
@@ -212,7 +213,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made
 			return hash, made, err
 		}
 		for _, m := range moves {
-			m.journal.overrides(causes, r.Reason)
+			m.journal.override(causes, r.Reason)
 		}
 		over = append(over, next)
 	}
@@ -283,7 +284,7 @@ func (m *move) begins() bool {
 func (p *part) reachedBy(plan Plan) event.Status {
 	switch {
 	case !plan.Last(len(plan.Steps) - 1):
-		p.journal.stopped(plan.Steps[len(plan.Steps)-1].Name)
+		p.journal.explain("stopped at %s as asked; a run with further steps continues", plan.Steps[len(plan.Steps)-1].Name)
 		return event.Held
 	case !p.journal.result.Changed:
 		return event.Unchanged

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -103,15 +104,15 @@ func (b *reversal) expect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.journal.traffic(traffic)
-	b.journal.leadsTo("") // it is made
+	b.journal.tell(event.TrafficSet{Traffic: traffic})
+	b.journal.tell(event.RollbackLeads{}) // it is made
 	b.tellLeftOut(ctx, b.dest.traffic, traffic)
 	has, _ := record.Parse(state.Record()) // without one the fields tell
 	want := expected{
 		Version: record.VersionOf(state.Revision(), state), promotion: has.Promotion, step: has.Step,
 		traffic: traffic, trafficOnly: b.after.refused != nil,
 	}
-	commit := b.log.entry().Commit
+	commit := b.log.step().Commit
 	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: has.Promotion}
 	b.position.Intent.Restores = true
 	b.position.Intent.RollsBack = b.infra.rollsBack(b.rolledBack())

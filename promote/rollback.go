@@ -97,7 +97,7 @@ func (b *reversal) reachedBy(committed bool) event.Status {
 	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.live(b.split)), !b.done && !b.journal.result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
-		b.journal.reason("no traffic has moved: %s had all of it", b.dest.Revision)
+		b.journal.explain("no traffic has moved: %s had all of it", b.dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
 		}
@@ -195,18 +195,28 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.journal.plannedRollback(*back, after, at)
+	p.tellRollback(back, after)
 	return back, nil
+}
+
+// tellRollback tells what a rollback leads to.
+func (p *part) tellRollback(back *reversal, after edited) {
+	p.journal.tell(back.planned(p.at))
+	p.journal.tell(renders(p.at.Now, after.state))
+	p.journal.warn(after.warning(back.dest))
+	if after.state.Revision() == back.dest.Revision && back.dest.readiness().Gone {
+		p.journal.explain("revision %s no longer exists, it is created again from Git", back.dest.Revision)
+	}
 }
 
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
 func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	has := p.at.Record
-	p.journal.confirms(p.at, split)
+	p.journal.tell(confirmed(p.at, split))
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
 	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.live(split)) {
-		p.journal.reason("it was rolled back to %s before; the command that goes further is: knative-promote rollback --to %s", split.Stable, further.Revision)
+		p.journal.explain("it was rolled back to %s before; the command that goes further is: knative-promote rollback --to %s", split.Stable, further.Revision)
 	}
 	back := &reversal{part: p, step: has.Step, split: split, done: true, dest: destination{Version: record.Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // noteRollbacks finds out, for those who read how a run ended that leaves its
@@ -30,7 +31,7 @@ func (p *part) noteRollback(ctx context.Context) {
 	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.down() {
 		return
 	}
-	p.journal.leadsTo("")
+	p.journal.tell(event.RollbackLeads{})
 	split, err := p.at.split(p.Config)
 	if err != nil {
 		return
@@ -38,7 +39,7 @@ func (p *part) noteRollback(ctx context.Context) {
 	at := p.at
 	at.Record = at.Record.Of(p.place())
 	if dest, err := p.lastGood(ctx, at, was, split); err == nil {
-		p.journal.leadsTo(dest.Revision)
+		p.journal.tell(event.RollbackLeads{To: dest.Revision})
 	}
 }
 
@@ -50,7 +51,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	if err != nil || seen.Service == nil {
 		return
 	}
-	b.journal.saw(seen, b.CandidateTag)
+	b.journal.tell(seenLive(seen, b.CandidateTag))
 	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.down() {
 		return
 	}
@@ -58,7 +59,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
 		if share := shares[name]; share > most && name != b.dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
 			most = share
-			b.journal.leadsTo(name)
+			b.journal.tell(event.RollbackLeads{To: name})
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (p *part) failedGate(cause error) string {
 	}
 	for _, step := range slices.Backward(p.journal.result.Steps) {
 		for _, gate := range step.Gates {
-			if gate.Name != commitGate && (gate.Progress == event.Broken || gate.Progress == event.Inconclusive) {
+			if gate.Name != event.CommitGate && (gate.Progress == event.Broken || gate.Progress == event.Inconclusive) {
 				return gate.Name
 			}
 		}

@@ -90,9 +90,9 @@ type BranchRules interface {
 // Reporter is told how the run goes, of one target at a time. It never decides
 // anything.
 type Reporter interface {
-	Report(event.Result) // a step or gate has begun or ended
-	Line(text string)    // what is waited for or was seen, for the log
-	Debug(text string)   // what is decided and from what, for the debug log
+	Tell(e event.Event, all event.Result) // what has happened, and all that has up to now
+	Line(text string)                     // what is waited for or was seen, for the log
+	Debug(text string)                    // what is decided and from what, for the debug log
 }
 
 // complete puts one that answers nothing in the place of an Argo CD that is not
@@ -149,11 +149,11 @@ type oneByOne struct {
 	reporter Reporter
 }
 
-// Report passes the Result on.
-func (o *oneByOne) Report(r event.Result) {
+// Tell passes the event on.
+func (o *oneByOne) Tell(e event.Event, all event.Result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.reporter.Report(r)
+	o.reporter.Tell(e, all)
 }
 
 // Line passes the line on.

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -39,7 +40,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	}
 	if r := p.at.Record.Of(p.place()); r.TakesFrom(p.From, p.at.Now) {
 		p.source = r.Source
-		p.journal.takes(p.source)
+		p.journal.tell(event.TakenFrom{Source: p.source})
 		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
 		return nil
 	}
@@ -87,7 +88,7 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 	}
 	missing := allMissing(sights, p.Config, time.Now())
 	if missing != nil {
-		p.journal.notBefore(missing.Until)
+		p.journal.tell(event.SourceNotBefore{Time: missing.Until})
 		return missing
 	}
 	if p.Images, err = imagesOfAll(sights, p.at.Now); err != nil {
@@ -116,7 +117,7 @@ func (p *part) takes(sights []sourceSight, commit string) {
 		p.sourceServices[s.Overlay] = s.Service
 		p.journal.say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.since().UTC().Format(time.RFC3339))
 	}
-	p.journal.takes(p.source)
+	p.journal.tell(event.TakenFrom{Source: p.source})
 }
 
 // notRolledBack keeps what was rolled back here from being promoted again by

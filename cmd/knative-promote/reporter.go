@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -28,9 +27,7 @@ type reporter struct {
 	place    report.Place
 
 	newest    event.Result
-	group     string // title of the open group
-	shown     string // how far the steps have come in the comment
-	preflight bool   // its findings are shown
+	preflight bool // its findings are shown
 }
 
 func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) *reporter {
@@ -56,28 +53,36 @@ func placeOf(s inputs.Settings) report.Place {
 	}
 }
 
-// Report opens the group of the step that has begun, and passes on what the
-// comment should show: a step that begins or ends, not every gate.
-func (r *reporter) Report(result event.Result) {
-	r.newest = result
-	if len(result.Findings) > 0 && !r.preflight {
-		r.preflight = true
-		showPreflight(r.settings, r.console, r.workflow, result.Findings)
-	}
-	var steps []event.Progress
-	for _, step := range result.Steps {
-		steps = append(steps, step.Progress)
-		if step.Progress == event.Running && step.Title != r.group {
-			r.group = step.Title
-			r.console.Group(step.Title)
+// Tell opens the group of the step that has begun, and passes on what the comment
+// should show: how far the steps have come, not every gate.
+func (r *reporter) Tell(e event.Event, all event.Result) {
+	r.newest = all
+	switch e := e.(type) {
+	case event.Found:
+		if len(e.Findings) > 0 && !r.preflight {
+			r.preflight = true
+			showPreflight(r.settings, r.console, r.workflow, e.Findings)
 		}
+	case event.StepBegan:
+		r.console.Group(all.Steps[e.Step].Title)
+		r.show(all)
+	case event.ReversalBegan:
+		r.console.Group(e.Title)
+		r.show(all)
+	case event.Planned:
+		if len(all.Steps) > 0 {
+			r.show(all)
+		}
+	case event.StepPassed, event.StepFailed, event.StepHeld, event.StepsSkipped:
+		r.show(all)
 	}
-	if now := fmt.Sprint(steps); now != r.shown && len(steps) > 0 {
-		r.shown = now
-		// A run that is killed leaves this summary; the end says what is wrong with the last one.
-		_ = r.summarize(result)
-		r.offer(result)
-	}
+}
+
+// show gives the summary and the forge what the run is so far. A run that is killed
+// leaves this summary; the end says what is wrong with the last one.
+func (r *reporter) show(all event.Result) {
+	_ = r.summarize(all)
+	r.offer(all)
 }
 
 // Line prints into the open group.

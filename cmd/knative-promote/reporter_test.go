@@ -41,7 +41,7 @@ func TestWithoutComment(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		show := newReporter(t.Context(), inputs.Settings{}, hub, quietConsole())
-		show.Report(event.Result{Steps: []event.Step{{Title: "10 %", Progress: event.Running}}})
+		show.Tell(event.StepBegan{}, event.Result{Steps: []event.Step{{Title: "10 %", Progress: event.Running}}})
 		if _, err := show.end(t.Context(), event.Result{Status: event.Promoted}, nil); err != nil {
 			t.Error(err)
 		}

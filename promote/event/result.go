@@ -126,7 +126,7 @@ const (
 	Skipped      Progress = "skipped"      // not reached or not ended, because another one failed
 )
 
-// StepResult is one commit of the promotion and what its gates said.
+// A Step is one commit of the promotion and what its gates said.
 type Step struct {
 	Name     string    `json:"name"`    // candidate, 10 %, 100 %, restore, rollback
 	Title    string    `json:"title"`   // the commit's subject
@@ -155,7 +155,7 @@ func (s Step) Committed() bool { return s.Commit != "" || s.Resumed || s.Progres
 // RollsBack tells whether the step rolls back, and is none of a promotion's own.
 func (s Step) RollsBack() bool { return record.RollsBack(s.Name) }
 
-// GateResult is what one gate said after one step.
+// A Gate is what one gate said after one step.
 type Gate struct {
 	Name     string    `json:"name"` // live, probe, bake, slo
 	Progress Progress  `json:"progress"`
