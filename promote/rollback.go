@@ -188,7 +188,9 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, record.Record{Step: record.Rollback})
 	back := &reversal{
 		part: p, plan: plan, step: record.Rollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
-		mayChange: func(now *knative.State, _ record.Record) bool { return unchanged(now, at.Now) },
+		mayChange: func(now *knative.State, has record.Record) bool {
+			return unchanged(now, at.Now) || further(at, now, has)
+		},
 	}
 	p.journal.debugPlan(plan, at)
 	after, err := editReversal(ctx, p.Config, back.routable(ctx), gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
@@ -197,6 +199,12 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	}
 	p.tellRollback(back, after)
 	return back, nil
+}
+
+// further tells whether an overlay shows a later step of the promotion that was under way
+// in a situation: its run goes on until it sees the rollback.
+func further(at Situation, now *knative.State, has record.Record) bool {
+	return has.Exists() && has.Promotion == at.Record.Promotion && !has.RollsBack() && now.SameTemplate(at.Now)
 }
 
 // tellRollback tells what a rollback leads to.
