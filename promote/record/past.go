@@ -124,11 +124,11 @@ func (r Record) Withdrawn(state *knative.State) string {
 	for _, e := range r.Entries() {
 		failed := !e.Rollback && e.Ended == RolledBack
 		switch {
-		case failed && e.From.SameImages(state), !failed && e.To.SameImages(state):
+		case failed && e.From.MayBe(state), !failed && e.To.MayBe(state):
 			return ""
-		case failed && e.To.SameImages(state):
+		case failed && e.To.MayBe(state):
 			return e.To.Revision
-		case e.Rollback && e.From.SameImages(state):
+		case e.Rollback && e.From.MayBe(state):
 			return e.From.Revision
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // A Record is what an overlay's own file says of the promotion that wrote it, in
@@ -73,6 +74,21 @@ func (v Version) SameImages(state *knative.State) bool {
 	return slices.Equal(v.Images, state.Images()) && slices.Equal(v.InitImages, state.InitImages())
 }
 
+// MayBe tells whether an overlay runs the images, as far as their names tell: two with a
+// digest each are the same by that, others by their tags.
+func (v Version) MayBe(state *knative.State) bool {
+	return slices.EqualFunc(v.Images, state.Images(), sameImage) && slices.EqualFunc(v.InitImages, state.InitImages(), sameImage)
+}
+
+func sameImage(a, b string) bool {
+	name, tag, digest := kustomize.SplitImage(a)
+	otherName, otherTag, otherDigest := kustomize.SplitImage(b)
+	if digest != "" && otherDigest != "" {
+		return name == otherName && digest == otherDigest
+	}
+	return name == otherName && tag == otherTag
+}
+
 // The bounds of a record.
 const (
 	formatNumber = 1
@@ -97,9 +113,11 @@ func (r Record) Is(promotion, step string) bool { return r.Promotion == promotio
 func (r Record) RollsBack() bool { return RollsBack(r.Step) }
 
 // TakesFrom tells whether a promotion of the images of other environments is under
-// way, and an overlay still has those: what a person has set since never ran there.
+// way, and an overlay still has those: what a person has set since never ran there. A
+// candidate at 0 % that has passed no gate is none yet: its pull request may have been
+// merged long after somebody looked at the environments.
 func (r Record) TakesFrom(sources []string, now *knative.State) bool {
-	underWay := !r.RollsBack() && !(r.Percent == 100 && r.HasPassed())
+	underWay := !r.RollsBack() && (r.Percent > 0 || r.HasPassed()) && !(r.Percent == 100 && r.HasPassed())
 	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return r.Source.Of(overlay).IsZero() })
 	return underWay && !elsewhere && r.To.SameImages(now)
 }
