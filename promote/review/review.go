@@ -73,6 +73,9 @@ type Proposal struct {
 // rollsBack finds the branch of a proposal that rolls back.
 var rollsBack = regexp.MustCompile(`-(restore|rollback)(-[0-9]+)?$`)
 
+// notes finds the branch of a proposal that notes that gates have passed.
+var notes = regexp.MustCompile(`-passed(-[0-9]+)?$`)
+
 // over tells whether another proposal for the target is not to be merged any more: an
 // earlier one of the same promotion, and any where a promotion or rollback begins.
 func (p Proposal) over(other PullRequest) bool {
@@ -172,8 +175,8 @@ func (r Reviews) patiently(ctx context.Context, p Proposal, ask func() error) er
 	}
 }
 
-// heldBy is the error of what is proposed while a pull request is open that rolls the
-// target back: nothing is promoted over that. Nil: there is none.
+// heldBy is the error of what is proposed while another pull request is open that must be
+// merged first. Nil: there is none.
 func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
@@ -183,11 +186,16 @@ func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
 }
 
 func (p Proposal) heldBy(open []PullRequest) error {
-	i := slices.IndexFunc(open, func(other PullRequest) bool { return rollsBack.MatchString(other.Branch) })
-	if i < 0 || p.Stays {
-		return nil
+	for _, other := range open {
+		switch {
+		case p.Stays:
+		case rollsBack.MatchString(other.Branch):
+			return &NotMergedError{other, "it rolls back, and nothing is promoted before it is merged or closed"}
+		case p.Begins && notes.MatchString(other.Branch):
+			return &NotMergedError{other, "it notes that the gates of the promotion before have passed, and without that nothing rolls back to it: merge it, or close it, before the next promotion begins"}
+		}
 	}
-	return &NotMergedError{open[i], "it rolls back, and nothing is promoted before it is merged or closed"}
+	return nil
 }
 
 // supersede closes the open pull requests for the target that this one takes the place
