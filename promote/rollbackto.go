@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -136,8 +137,8 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 		if revision, err = state.NextRevision(); err != nil {
 			return destination{}, err
 		}
-	} else if revision != state.Revision() {
-		return p.revision(ctx, at, revision, split)
+	} else if made, known, err := state.Made(revision); revision != state.Revision() || err == nil && known && !made {
+		return p.revision(ctx, at, revision, split) // which never had this template
 	}
 	if at.Record.NeverPassed(state.Record()) {
 		return destination{}, badInput("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
@@ -145,7 +146,24 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 	}
 	dest := p.allTo(ctx, at, record.VersionOf(revision, state), "", split)
 	dest.state = state
-	return dest, dest.wasReady(true)
+	return dest, cmp.Or(dest.wasReady(true), p.wasRecorded(at, dest, commit))
+}
+
+// wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
+// images, in the record, as far as it reaches: anybody who may push any branch, or ask
+// for a pull request from a fork, can make a commit.
+func (p *part) wasRecorded(at Situation, dest destination, commit string) error {
+	entries := at.Record.Of(p.place()).Entries()
+	if found, err := dest.live(); err == nil && found.IsReady() || len(entries) == 0 || at.Record.Cut {
+		return nil
+	}
+	for _, e := range entries {
+		if e.From.MayBe(dest.state) && !e.Rollback || e.To.MayBe(dest.state) && e.Ended == record.Promoted {
+			return nil
+		}
+	}
+	return badInput("to: %.10s: revision %s of that commit is not in the cluster, and nothing in the record of %s had all traffic with its images: expected a commit with a version that had; a promotion asks the gates of others",
+		commit, dest.Revision, p.Overlay)
 }
 
 var (

@@ -107,7 +107,7 @@ func (s *Settings) what() []Input {
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
 				"with commas or one per line; what runs to its end, as a Job, moves without being named"},
 		{Name: "to", Example: "product-import-8a71e0c4", For: []Command{Rollback}, Elsewhere: "only the command rollback has a destination", Value: bind(&p.To, parseTo),
-			Usage: "for rollback: the revision to roll back to, or a commit by its full name (default: the promotion before)"},
+			Usage: "for rollback: the revision to roll back to, or a commit by its full name, whose version the cluster has, or the record by its images (default: the promotion before)"},
 		{Name: "unseen", Default: "false", Example: "true", For: []Command{Rollback}, Value: bind(&p.Unseen, parseBool),
 			Usage: "for rollback: make the commit without asking Argo CD, whose inputs are not needed then; it ends with exit code 10, since nobody has seen it live"},
 		{Name: "reason", Example: "checkout errors since 14:10", For: []Command{Promote, Rollback, Diff, Prepare}, Value: bind(&p.Reason, parseReason),
