@@ -78,6 +78,7 @@ func (b *reversal) begin(ctx context.Context) edit {
 	b.log = b.journal.beginReversal(b.step, title)
 	return edit{
 		proposal: b.proposal(b.plan.ID, b.step, false),
+		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		subject:  title,
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
 		files: func(tip gitops.Snapshot) (map[string][]byte, error) {

@@ -105,11 +105,28 @@ func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	has := recordAt(head, m.Target)
-	want, err := stepRecord(m.Config, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)).WrittenAs(has).Encode()
+	return wouldWrite(stepRecord(m.Config, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)), recordAt(head, m.Target))
+}
+
+// adopts tells the same of a proposal that rolls back.
+func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
+	after, err := editReversal(ctx, b.Config, b.routable(ctx), tip)
+	if err != nil {
+		return false, err
+	}
+	want, err := record.Parse(after.state.Record())
+	if err != nil {
+		return false, err
+	}
+	return wouldWrite(want, recordAt(head, b.Target))
+}
+
+// wouldWrite tells whether a record is the wanted one, but for who wrote it and when.
+func wouldWrite(want, has record.Record) (bool, error) {
+	text, err := want.WrittenAs(has).Encode()
 	if err != nil {
 		return false, err
 	}
 	there, err := has.Encode()
-	return bytes.Equal(want, there), err
+	return bytes.Equal(text, there), err
 }
