@@ -33,11 +33,11 @@ func (r *run) close(ctx context.Context, closings []closing) {
 	for _, c := range closings {
 		edits = append(edits, c.edit(ctx, time.Now()))
 	}
-	commit, made, err := r.commit(ctx, edits)
+	p, err := r.commit(ctx, edits)
 	for _, c := range closings {
 		switch {
-		case made:
-			c.journal.tell(event.Noted{Commit: commit, Title: c.title()})
+		case p.made:
+			c.journal.tell(event.Noted{Commit: p.commit, Title: c.title()})
 		case err != nil:
 			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}
@@ -53,8 +53,9 @@ func (c closing) edit(ctx context.Context, now time.Time) edit {
 			{Key: trailerID, Value: c.promotion}, {Key: trailerService, Value: c.Service}, {Key: trailerOverlay, Value: c.Overlay},
 			{Key: trailerStep, Value: c.step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},
 		},
-		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return editPassed(ctx, c, tip, now)
+		draft: func(tip gitops.Snapshot) (d draft, err error) {
+			d.files, err = editPassed(ctx, c, tip, now)
+			return d, err
 		},
 	}
 }

@@ -49,13 +49,16 @@ func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool
 			e.subject = s.step().Subject
 			e.trailers = trailers(p.config, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
 		}
-		e.files = func(tip gitops.Snapshot) (map[string][]byte, error) { return p.edit(ctx, &s, tip) }
+		e.draft = func(tip gitops.Snapshot) (d draft, err error) {
+			d.files, err = p.edit(ctx, &s, tip)
+			return d, err
+		}
 		edits = append(edits, e)
 	}
 	if len(edits) == 0 {
 		return gitops.Change{}, false
 	}
-	return merge(edits), true
+	return merge(edits, func(gitops.Snapshot, []draft) {}), true
 }
 
 // step is the commit that a promotion would begin with: the candidate at 0 %, or all

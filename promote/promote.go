@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -105,8 +103,7 @@ type move struct {
 	*part
 	index  int // of the step in the plan
 	log    stepLog
-	edited []servingv1.TrafficTarget // what its last edit has written
-	commit string                    // that shows the step
+	commit string // that shows the step
 }
 
 func (m *move) step() PlannedStep { return m.plan.Steps[m.index] }
@@ -179,13 +176,13 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 	if r.barred != nil {
 		return r.barred
 	}
-	commit, made, err := r.commitSteps(ctx, moves)
+	p, err := r.commitSteps(ctx, moves)
 	if err != nil {
 		return err
 	}
-	for _, m := range moves {
-		m.readBack(ctx, commit)
-		m.committed(commit, !made)
+	for i, m := range moves {
+		m.readBack(ctx, p.commit, p.drafts[i].traffic)
+		m.committed(p.commit, !p.made)
 	}
 	return nil
 }
@@ -200,17 +197,17 @@ func (m *move) committed(hash string, resumed bool) {
 // commitSteps makes one commit of the targets' steps, unless something of the
 // infra repository forbids it. Where the run may override that, it does so in a
 // commit that says it.
-func (r *run) commitSteps(ctx context.Context, moves []*move) (hash string, made bool, err error) {
+func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error) {
 	var over []Override
 	for {
 		var edits []edit
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
-		hash, made, err = r.commitRendered(ctx, edits, r.WaitTimeout)
+		p, err := r.commitRendered(ctx, edits, r.WaitTimeout)
 		next, causes := overridden(err)
 		if next == "" || slices.Contains(over, next) {
-			return hash, made, err
+			return p, err
 		}
 		for _, m := range moves {
 			m.journal.override(causes, r.Reason)
@@ -229,14 +226,13 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 		adopts:   m.adopts,
 		subject:  step.Subject,
 		trailers: trailers(m.Config, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
-		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
+		draft: func(tip gitops.Snapshot) (draft, error) {
 			plan := m.routable(ctx)
-			m.edited = plan.Steps[m.index].Traffic
 			files, err := editStep(ctx, m.Config, plan, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
 			}
-			return files, m.named(err)
+			return draft{files: files, traffic: plan.Steps[m.index].Traffic}, m.named(err)
 		},
 	}
 	for _, o := range over {

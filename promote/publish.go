@@ -7,6 +7,8 @@ import (
 	"maps"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/review"
@@ -18,12 +20,28 @@ type edit struct {
 	adopts   func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there is it; nil: none is
 	subject  string
 	trailers []gitops.Trailer
-	files    func(tip gitops.Snapshot) (map[string][]byte, error) // none where the tip shows it
+	draft    func(tip gitops.Snapshot) (draft, error) // which is asked of commits too that nothing is made on
 }
 
-// merge makes one change of the edits of several targets. The subject names
-// the first; the trailers of each begin with its promotion's.
-func merge(edits []edit) gitops.Change {
+// A draft is what an edit makes of a tip.
+type draft struct {
+	files    map[string][]byte         // none where the tip shows it
+	traffic  []servingv1.TrafficTarget // of a step: what it sets
+	reversed edited                    // of what rolls back: what it leads to
+	left     error                     // why the target is left out, where the others go on without it
+}
+
+// published is a commit that shows edits.
+type published struct {
+	commit string
+	made   bool    // by this run; else it was there
+	drafts []draft // of the edits, in their order
+}
+
+// merge makes one change of the edits of several targets, and passes on what they make
+// of each tip. The subject names the first; the trailers of each begin with its
+// promotion's.
+func merge(edits []edit, drafted func(tip gitops.Snapshot, drafts []draft)) gitops.Change {
 	change := gitops.Change{Subject: edits[0].subject}
 	if others := len(edits) - 1; others > 0 {
 		change.Subject += fmt.Sprintf(", and %d more", others)
@@ -43,35 +61,45 @@ func merge(edits []edit) gitops.Change {
 		return true, nil
 	}
 	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
-		all := map[string][]byte{}
+		var drafts []draft
 		for _, e := range edits {
-			files, err := e.files(tip)
+			d, err := e.draft(tip)
 			if err != nil {
 				return nil, err
 			}
-			for name := range files {
-				if _, twice := all[name]; twice {
-					return nil, fmt.Errorf("%s is changed for two targets: expected files of their own", name)
-				}
-			}
-			maps.Copy(all, files)
+			drafts = append(drafts, d)
 		}
-		return all, nil
+		drafted(tip, drafts)
+		return filesOf(drafts)
 	}
 	return change
 }
 
+// filesOf are those that drafts change, each one that the others do not.
+func filesOf(drafts []draft) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for _, d := range drafts {
+		for name := range d.files {
+			if _, twice := all[name]; twice {
+				return nil, fmt.Errorf("%s is changed for two targets: expected files of their own", name)
+			}
+		}
+		maps.Copy(all, d.files)
+	}
+	return all, nil
+}
+
 // commitRendered is commit, tried again for some time while a tip does not render: what
 // somebody has broken, somebody corrects.
-func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Duration) (hash string, made bool, err error) {
+func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Duration) (published, error) {
 	for until := time.Now().Add(patience); ; {
-		hash, made, err = r.commit(ctx, edits)
+		p, err := r.commit(ctx, edits)
 		if !isUnrendered(err) || !time.Now().Before(until) {
-			return hash, made, err
+			return p, err
 		}
 		r.say("waiting until it renders: %v", err)
 		if sleep.For(ctx, min(tipPause, time.Until(until))) != nil {
-			return hash, made, err
+			return p, err
 		}
 	}
 }
@@ -79,29 +107,45 @@ func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Du
 // commit publishes the edits in one commit. Where a tip shows all of them
 // already it is that tip, and not what the branch has come to since: nothing is
 // made.
-func (r *run) commit(ctx context.Context, edits []edit) (hash string, made bool, err error) {
+func (r *run) commit(ctx context.Context, edits []edit) (published, error) {
 	if len(edits) == 0 {
-		return "", false, nil
+		return published{}, nil
 	}
+	drafts, last := map[string][]draft{}, gitops.Commit{} // by the commit that they are made on
+	change := merge(edits, func(tip gitops.Snapshot, made []draft) { drafts[tip.Commit.Hash], last = made, tip.Commit })
+	var commit gitops.Commit
+	var err error
 	if p := edits[0].proposal; p != nil {
-		commit, err := r.Reviews.Publish(ctx, merge(edits), *p)
-		if errors.Is(err, gitops.ErrUnchanged) {
-			return commit.Hash, false, nil
-		}
-		return commit.Hash, err == nil, err
+		commit, err = r.Reviews.Publish(ctx, change, *p)
+	} else {
+		commit, err = r.Branch.Publish(ctx, r.telling(change))
 	}
-	change, tip := merge(edits), gitops.Commit{}
-	again := change.Edit
+	unchanged := errors.Is(err, gitops.ErrUnchanged)
+	switch {
+	case err != nil && !unchanged:
+		return published{}, err
+	case unchanged && edits[0].proposal == nil:
+		commit = last
+	}
+	p := published{commit: commit.Hash, made: !unchanged, drafts: drafts[last.Hash]}
+	for _, on := range append([]string{commit.Hash}, commit.Parents...) {
+		if made, found := drafts[on]; found {
+			p.drafts = made
+			break
+		}
+	}
+	return p, nil
+}
+
+// telling is a change that says when it is made on another tip than before.
+func (r *run) telling(change gitops.Change) gitops.Change {
+	tip, edit := "", change.Edit
 	change.Edit = func(on gitops.Snapshot) (map[string][]byte, error) {
-		if tip.Hash != "" {
+		if tip != "" {
 			r.say("the branch has moved to %.10s, making the same edit again", on.Commit.Hash)
 		}
-		tip = on.Commit
-		return again(on)
+		tip = on.Commit.Hash
+		return edit(on)
 	}
-	commit, err := r.Branch.Publish(ctx, change)
-	if errors.Is(err, gitops.ErrUnchanged) {
-		return tip.Hash, false, nil
-	}
-	return commit.Hash, err == nil, err
+	return change
 }

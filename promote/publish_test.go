@@ -29,8 +29,8 @@ func (moving) Publish(_ context.Context, change gitops.Change) (gitops.Commit, e
 func TestCommitThatIsThereIsTheOneThatWasLookedAt(t *testing.T) {
 	t.Parallel()
 	r := &run{Systems: Systems{Branch: moving{}, Reporter: silent{}}}
-	got, made, err := r.commit(t.Context(), []edit{{files: func(gitops.Snapshot) (map[string][]byte, error) { return nil, nil }}})
-	if err != nil || got != "shows it" || made {
-		t.Errorf("commit %q, made %t, %v, want the one that the last edit saw", got, made, err)
+	got, err := r.commit(t.Context(), []edit{{draft: func(gitops.Snapshot) (draft, error) { return draft{}, nil }}})
+	if err != nil || got.commit != "shows it" || got.made {
+		t.Errorf("commit %q, made %t, %v, want the one that the last edit saw", got.commit, got.made, err)
 	}
 }

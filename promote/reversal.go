@@ -40,17 +40,23 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 			edits = append(edits, e)
 		}
 	}
-	commit, made, err := r.commitRendered(ctx, edits, patience)
+	p, err := r.commitRendered(ctx, edits, patience)
+	drafts := p.drafts
 	for _, b := range reversals {
+		if err == nil && !b.done {
+			b.after, b.lost = drafts[0].reversed, drafts[0].left
+			drafts = drafts[1:]
+		}
 		if err != nil || b.lost != nil {
 			b.log.unseen()
 			continue
 		}
-		shown := b.at.Tip.Hash
-		if !b.done {
-			shown = commit
+		if b.done {
+			b.log.committed(b.at.Tip.Hash, true)
+			continue
 		}
-		b.log.committed(shown, b.done || !made)
+		b.log.committed(p.commit, !p.made)
+		b.journal.warn(b.after.warning(b.dest))
 	}
 	for _, b := range reversals {
 		if err == nil && b.lost == nil {
@@ -81,19 +87,16 @@ func (b *reversal) begin(ctx context.Context) edit {
 		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		subject:  title,
 		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
-		files: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			b.lost = nil
+		draft: func(tip gitops.Snapshot) (draft, error) {
 			after, err := editReversal(ctx, b.Config, b.routable(ctx), tip)
 			if b.apart && err != nil && ctx.Err() == nil {
-				b.lost = b.named(err)
-				return nil, nil
+				return draft{left: b.named(err)}, nil
 			}
 			if err != nil {
-				return nil, err // what is committed already stays known
+				return draft{}, err
 			}
-			b.after = after
-			b.journal.warn(b.after.warning(b.dest))
-			return b.after.state.Files()
+			files, err := after.state.Files()
+			return draft{files: files, reversed: after}, err
 		},
 	}
 }

@@ -197,16 +197,15 @@ func (m *move) stillAlone(ctx context.Context) error {
 }
 
 // readBack takes the step's traffic from the commit: what Knative could not route
-// to, when that was made, does not stand in it. Where it cannot be read, the run's own
-// last edit says the same.
-func (m *move) readBack(ctx context.Context, commit string) {
-	traffic := m.step().Traffic
-	if len(m.edited) > 0 {
-		traffic = m.edited
-	}
+// to, when that was made, does not stand in it. Where it cannot be read, what was written
+// says the same.
+func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.TrafficTarget) {
 	state, err := m.infra.at(ctx, commit)
 	if err == nil {
-		traffic, err = state.Traffic()
+		var read []servingv1.TrafficTarget
+		if read, err = state.Traffic(); err == nil {
+			traffic = read
+		}
 	}
 	if err != nil {
 		m.journal.say("the commit cannot be read back, going on with what was written: %v", err)

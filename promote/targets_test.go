@@ -230,11 +230,11 @@ func TestTargetsOfOneOverlay(t *testing.T) {
 // TestMergeRefusesOneFileForTwo has two targets whose edits change one file.
 func TestMergeRefusesOneFileForTwo(t *testing.T) {
 	t.Parallel()
-	same := edit{subject: "web: 10 %", files: func(gitops.Snapshot) (map[string][]byte, error) {
-		return map[string][]byte{"base/kustomization.yaml": nil}, nil
+	same := edit{subject: "web: 10 %", draft: func(gitops.Snapshot) (draft, error) {
+		return draft{files: map[string][]byte{"base/kustomization.yaml": nil}}, nil
 	}}
 	const want = "base/kustomization.yaml is changed for two targets: expected files of their own"
-	if _, err := merge([]edit{same, same}).Edit(gitops.Snapshot{}); err == nil || err.Error() != want {
+	if _, err := merge([]edit{same, same}, func(gitops.Snapshot, []draft) {}).Edit(gitops.Snapshot{}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
