@@ -26,7 +26,7 @@ import (
 const mostMemory = 64
 
 var (
-	largeFile = flag.Int("large-file", 64, "MiB of each file that TestMemory has beside those that are read")
+	largeFile = flag.Int("large-file", 48, "MiB of each file that TestMemory has beside those that are read")
 	every     = flag.Bool("every", false, "read from every kind of server in every way, not in one each")
 )
 

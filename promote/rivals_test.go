@@ -22,7 +22,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 )
 
-var rivalRounds = flag.Int("rounds", 2, "how often the promoters of TestRivals promote")
+var rivalRounds = flag.Int("rounds", 1, "how often the promoters of TestRivals promote")
 
 const rivals = 8
 

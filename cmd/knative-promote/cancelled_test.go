@@ -16,7 +16,7 @@ import (
 // SIGTERM.
 const patience = 7500 * time.Millisecond
 
-var cancels = flag.Int("cancels", 3, "how often TestCancelledAnywhere cancels a promotion")
+var cancels = flag.Int("cancels", 2, "how often TestCancelledAnywhere cancels a promotion")
 
 // TestCancelledAnywhere cancels a promotion as the runner does, at moments that
 // are spread over it: it ends while the runner is patient, and either all is

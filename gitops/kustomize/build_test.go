@@ -28,7 +28,13 @@ func TestRender(t *testing.T) {
 	}
 }
 
-func TestRenderManyResources(t *testing.T) { compareBuild(t, manyResources()) }
+func TestRenderManyResources(t *testing.T) {
+	n := 150
+	if *every {
+		n = 500
+	}
+	compareBuild(t, manyResources(n))
+}
 
 // patient is a context for renders that may take longer on a busy machine than is allowed by default.
 func patient(t testing.TB) context.Context {
@@ -74,16 +80,16 @@ func TestRenderOutside(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if got, err := kustomize.Outside(patient(t), manyResources(), overlay); err != nil || got != nil {
+	if got, err := kustomize.Outside(patient(t), manyResources(500), overlay); err != nil || got != nil {
 		t.Errorf("outside of folders of their own: %v, %v", got, err)
 	}
 }
 
-// manyResources is an overlay of 500 resources in as many files.
-func manyResources() fstest.MapFS {
+// manyResources is an overlay of n resources in as many files.
+func manyResources(n int) fstest.MapFS {
 	files := fstest.MapFS{}
 	resources := "namespace: production\nimages: [{name: app, newTag: v2}]\nresources:\n"
-	for i := range 500 {
+	for i := range n {
 		name := fmt.Sprintf("resource-%03d", i)
 		resources += "  - resources/" + name + ".yaml\n"
 		withFile(files, overlay+"/resources/"+name+".yaml", `apiVersion: serving.knative.dev/v1
@@ -114,7 +120,7 @@ spec:
 // BenchmarkRender renders 500 resources, after a change of one of them and again, beside the kustomize command on the
 // same files.
 func BenchmarkRender(b *testing.B) {
-	files := manyResources()
+	files := manyResources(500)
 	dir := onDisk(b, files)
 	last := files[overlay+"/resources/resource-499.yaml"]
 	b.Run("knative-promote", func(b *testing.B) {

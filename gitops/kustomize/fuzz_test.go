@@ -3,6 +3,7 @@ package kustomize_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +21,11 @@ var entryLine = regexp.MustCompile(`(?i)images|name|newTag|digest|tagSuffix|^\s*
 // FuzzSetImage compares with the kustomize command wherever both accept the kustomization: the same render, and no
 // other line touched.
 func FuzzSetImage(f *testing.F) {
-	for _, c := range setCases(f) {
+	fuzzed := flag.Lookup("test.fuzz").Value.String() != ""
+	for n, c := range setCases(f) {
+		if !fuzzed && !*every && n%3 != 0 {
+			continue
+		}
 		for _, arg := range c.args {
 			f.Add(string(c.src), arg)
 		}
