@@ -66,7 +66,7 @@ func isNotMerged(err error) bool {
 
 // adoptProposed makes the plan that of an open pull request with the same first
 // commit. An earlier run has opened it on an earlier tip, and people may have
-// reviewed it since.
+// reviewed it since. What a newer run has proposed is not for this one to replace.
 func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 	proposal := p.proposal(plan.ID, "", true)
 	if proposal == nil || p.Reviews == nil || plan.Steps[0].Done || plan.record.Promotion == plan.ID {
@@ -81,7 +81,10 @@ func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 		return ctx.Err() // what does not render is proposed anew
 	}
 	r, err := record.Parse(state.Record())
-	if r = r.Of(p.place()); err != nil || !r.Exists() || r.Step != record.StepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
+	if r = r.Of(p.place()); err == nil && newerRun(r.Run, p.RunURL) {
+		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", ErrSuperseded, r.Run, r.To.Revision)
+	}
+	if err != nil || !r.Exists() || r.Step != record.StepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
 		return nil
 	}
 	if same, err := p.sameAt(ctx, r.Base); err != nil || !same {
