@@ -19,7 +19,7 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 2, "how often the promoters of TestContention commit")
-	rivals = flag.Int("rivals", 3, "how many promoters TestContention has")
+	rivals = flag.Int("rivals", 2, "how many promoters TestContention has")
 )
 
 // TestContention has promoters commit to one branch at once, each for a service
