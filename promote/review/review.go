@@ -79,7 +79,12 @@ var notes = regexp.MustCompile(`-passed(-[0-9]+)?$`)
 // over tells whether another proposal for the target is not to be merged any more: an
 // earlier one of the same promotion, and any where a promotion or rollback begins.
 func (p Proposal) over(other PullRequest) bool {
-	return p.Begins || rollsBack.MatchString(p.branch(1)) || strings.HasPrefix(other.Branch, p.prefix()+p.Promotion+"-")
+	return p.Begins || rollsBack.MatchString(p.branch(1)) || p.own(other)
+}
+
+// own tells whether another proposal is of the same promotion.
+func (p Proposal) own(other PullRequest) bool {
+	return strings.HasPrefix(other.Branch, p.prefix()+p.Promotion+"-")
 }
 
 // branch is the name of the n-th branch for the proposal. A run that is started
@@ -191,7 +196,7 @@ func (p Proposal) heldBy(open []PullRequest) error {
 		case p.Stays:
 		case rollsBack.MatchString(other.Branch):
 			return &NotMergedError{other, "it rolls back, and nothing is promoted before it is merged or closed"}
-		case p.Begins && notes.MatchString(other.Branch):
+		case p.Begins && notes.MatchString(other.Branch) && !p.own(other):
 			return &NotMergedError{other, "it notes that the gates of the promotion before have passed, and without that nothing rolls back to it: merge it, or close it, before the next promotion begins"}
 		}
 	}
