@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -27,7 +26,7 @@ func after(s inputs.Settings, result event.Result, err error) string {
 		return notRestored(s, result)
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
-	case slices.Contains([]event.Status{event.Held, event.Frozen, event.NotYet, event.Proposed, event.NotMerged, event.Cancelled}, result.Status), result.Status == event.Failed && result.Changed:
+	case result.Status.End().GoesOn, result.Status == event.Failed && result.Changed:
 		return onward(s, result, err)
 	case result.Status == event.Superseded:
 		return "Nothing was rolled back: what is in the infra repository now is somebody else's, and stays." + served(result) +

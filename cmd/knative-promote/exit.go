@@ -66,23 +66,13 @@ func exits() []exit {
 // exitCode is the code for how a run ended. What the run decided comes before
 // what it met, and one that has changed something never ends as bad input.
 func exitCode(err error, result event.Result) int {
-	switch status := result.Status; {
-	case err == nil && !slices.Contains([]event.Status{event.Superseded, event.Frozen, event.NotYet, event.NotMerged, event.Cancelled, event.Failed}, status):
+	switch end := result.Status.End(); {
+	case err == nil && !end.Bad:
 		return exitOK
 	case is[*promote.RestoreError](err):
 		return exitNotRestored
-	case status == event.RolledBack:
-		return exitRolledBack
-	case status == event.Superseded:
-		return exitSuperseded
-	case status == event.Cancelled:
-		return exitCancelled
-	case status == event.Frozen, status == event.NotYet:
-		return exitNotYet
-	case status == event.NotMerged:
-		return exitNotMerged
-	case status == event.Held:
-		return exitHeld
+	case end.Code != 0:
+		return end.Code
 	}
 	if code := exitOfError(err); code != exitInput || !result.Changed {
 		return code

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
@@ -12,6 +13,17 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 )
+
+// TestEndsHaveExitCodes holds the ends of runs to the table of exit codes.
+func TestEndsHaveExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, end := range event.Ends() {
+		known := slices.ContainsFunc(exits(), func(e exit) bool { return e.Code == end.Code })
+		if !known || end.Icon == "" || end.Words == "" {
+			t.Errorf("%+v: expected one of the exit codes, an icon and words", end)
+		}
+	}
+}
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -21,7 +22,7 @@ type outputRow struct {
 // outputTable is the table of outputs.
 func outputTable() []outputRow {
 	return []outputRow{
-		{"status", "how the run ended: `promoted`, `unchanged`, `prepared`, `rolled-back`, `held`, `superseded`, `frozen`, `not-yet`, `proposed`, `not-merged`, `failed` or `cancelled`",
+		{"status", "how the run ended: " + statusNames(),
 			func(r event.Result) string { return string(cmp.Or(r.Status, event.Failed)) }},
 		{"changed", "`true` if this run pushed a commit, else `false`",
 			func(r event.Result) string { return strconv.FormatBool(r.Changed) }},
@@ -54,6 +55,16 @@ func outputTable() []outputRow {
 		{"report", "everything about the run in JSON: every step with its commit, times, gates and reasons, and the fields of the rendered manifests that change",
 			func(r event.Result) string { return jsonText(r) }},
 	}
+}
+
+// statusNames are all that a run can end with.
+func statusNames() string {
+	var names []string
+	for _, e := range event.Ends() {
+		names = append(names, "`"+string(e.Status)+"`")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // outputsOf are the outputs of a run that has come as far as the result says.

@@ -26,25 +26,6 @@ const (
 // Pushes tells whether the command may change the branch that Argo CD syncs.
 func (c Command) Pushes() bool { return c == CommandPromote || c == CommandRollback }
 
-// Status is how a run ended.
-type Status string
-
-// The statuses, as the `status` output shows them.
-const (
-	Promoted   Status = "promoted"
-	Unchanged  Status = "unchanged"
-	Prepared   Status = "prepared" // a pull request's branch has a new commit
-	RolledBack Status = "rolled-back"
-	Held       Status = "held"
-	Superseded Status = "superseded"
-	Frozen     Status = "frozen"     // before its first commit
-	NotYet     Status = "not-yet"    // the environment that the images come from has not shown yet that they are good
-	Proposed   Status = "proposed"   // the next commit is a pull request that the run does not wait for
-	NotMerged  Status = "not-merged" // the next commit is a pull request that was not merged
-	Failed     Status = "failed"
-	Cancelled  Status = "cancelled"
-)
-
 // Result is everything a run did and saw, as far as it has come. It is what
 // the outputs, the pull request comment and the job summary are made from.
 type Result struct {

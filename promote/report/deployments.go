@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,18 +79,9 @@ func promotionState(r event.Result, last event.Step) (state, words string) {
 		return "failure", last.Name + ": " + brokenGate(last)
 	case r.Status == "":
 		return underWay, last.Name
-	case r.Status == event.Promoted, r.Status == event.Unchanged:
-		return "success", last.Name + ": all gates have passed"
-	case r.Status == event.Held:
-		return underWay, "held at " + last.Name
-	case r.Status == event.Proposed:
-		return underWay, last.Name + ": the next step is proposed"
-	case r.Status == event.Superseded:
-		return "inactive", "superseded at " + last.Name
-	case r.Status == event.RolledBack:
-		return "failure", "rolled back at " + last.Name
 	}
-	return "error", fmt.Sprintf("the run ended at %s, as %s", last.Name, r.Status)
+	end := r.Status.End()
+	return cmp.Or(end.State, underWay), strings.ReplaceAll(end.Shown, "STEP", last.Name)
 }
 
 // failed tells whether a gate has failed, and not only could not tell.

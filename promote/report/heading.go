@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/acme/knative-promote/promote/event"
 )
@@ -26,31 +27,17 @@ func outcome(r event.Result) (icon, words string) {
 	if planned(r) {
 		return "🔍", "what a " + noun + " would change"
 	}
-	switch r.Status {
-	case event.Promoted:
-		return "✅", "promoted"
-	case event.Unchanged:
-		return "☑️", "nothing to change"
-	case event.RolledBack:
-		return "↩️", rolledBackInWords(r)
-	case event.Held:
-		return "⏸️", heldInWords(r)
-	case event.Superseded:
-		return "⏭️", noun + " superseded by a newer change"
-	case event.Frozen:
-		return "❄️", noun + " frozen"
-	case event.NotYet:
-		return "⏳", noun + " not yet possible"
-	case event.Proposed:
-		return "📬", noun + atPercent(r) + ", a pull request is open"
-	case event.NotMerged:
-		return "🚧", noun + atPercent(r) + ", a pull request was not merged"
-	case event.Failed:
-		return "❌", noun + " failed" + atPercent(r)
-	case event.Cancelled:
-		return "🛑", noun + " cancelled" + atPercent(r)
+	end := r.Status.End()
+	words = strings.NewReplacer("RUN", noun, "AT", atPercent(r)).Replace(end.Words)
+	switch {
+	case r.Status == "":
+		return "🔄", noun + " under way" + atPercent(r)
+	case r.Status == event.Held:
+		words = heldInWords(r)
+	case r.Status == event.RolledBack && r.Command == event.CommandRollback:
+		words = "rolled back"
 	}
-	return "🔄", noun + " under way" + atPercent(r)
+	return end.Icon, words
 }
 
 // planned reports whether the run only says what it would do, and does say it.
@@ -104,13 +91,6 @@ func gateUnclear(r event.Result) bool {
 	last, found := r.Last()
 	return found && last.Progress == event.Broken && slices.ContainsFunc(last.Gates, func(g event.Gate) bool { return g.Progress == event.Inconclusive }) &&
 		!slices.ContainsFunc(last.Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
-}
-
-func rolledBackInWords(r event.Result) string {
-	if r.Command == event.CommandRollback {
-		return "rolled back"
-	}
-	return "promotion failed, rolled back"
 }
 
 // atPercent is the share of the new revision that the last commit set.
