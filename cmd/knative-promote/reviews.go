@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/gitea"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -36,7 +37,7 @@ type branchRules struct {
 
 // BranchRules asks for them.
 func (b branchRules) BranchRules(ctx context.Context) (review.Rules, error) {
-	return asked(ctx, b.infraForge, func(c *github.Client) (review.Rules, error) { return c.BranchRules(ctx, b.branch) })
+	return asked(ctx, b.infraForge, func(c *github.Client) (review.Rules, error) { return b.pulls(c).BranchRules(ctx, b.branch) })
 }
 
 // maskedReviews keeps secrets out of what pull requests say, as masked does of
@@ -51,31 +52,53 @@ func (m maskedReviews) Publish(ctx context.Context, change gitops.Change, p revi
 	return m.Reviews.Publish(ctx, tracedChange(maskedChange(change, m.console.Redact), m.console), p)
 }
 
+// pullForge has pull requests, and rules of branches. Forges do this each in their own way.
+type pullForge interface {
+	BranchRules(ctx context.Context, branch string) (review.Rules, error)
+	OpenPulls(ctx context.Context, base, prefix string) ([]review.PullRequest, error)
+	Open(context.Context, review.NewPull) (review.PullRequest, error)
+	Pull(ctx context.Context, number int) (review.PullRequest, error)
+	ClosePull(ctx context.Context, number int, comment string) error
+	MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error)
+	CancelMerge(context.Context, review.PullRequest) error
+	DeleteBranch(ctx context.Context, branch string) error
+}
+
+// pulls are those of the forge that a client speaks to.
+func (f *infraForge) pulls(client *github.Client) pullForge {
+	if gitea.Is(f.api) {
+		return gitea.Client{Client: client}
+	}
+	return client
+}
+
 // reviewed are the functions of GitHub's client that pull requests need: see gitHub.
 func (f *infraForge) reviewed() review.Forge {
 	return review.Forge{
 		OpenPulls: func(ctx context.Context, base, prefix string) (open []review.PullRequest, err error) {
-			return asked(ctx, f, func(c *github.Client) ([]review.PullRequest, error) { return c.OpenPulls(ctx, base, prefix) })
+			return asked(ctx, f, func(c *github.Client) ([]review.PullRequest, error) { return f.pulls(c).OpenPulls(ctx, base, prefix) })
 		},
 		Open: func(ctx context.Context, p review.NewPull) (review.PullRequest, error) {
-			return asked(ctx, f, func(c *github.Client) (review.PullRequest, error) { return c.Open(ctx, p) })
+			return asked(ctx, f, func(c *github.Client) (review.PullRequest, error) { return f.pulls(c).Open(ctx, p) })
 		},
 		Pull: func(ctx context.Context, number int) (review.PullRequest, error) {
-			return asked(ctx, f, func(c *github.Client) (review.PullRequest, error) { return c.Pull(ctx, number) })
+			return asked(ctx, f, func(c *github.Client) (review.PullRequest, error) { return f.pulls(c).Pull(ctx, number) })
 		},
 		ClosePull: func(ctx context.Context, number int, comment string) error {
-			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.ClosePull(ctx, number, comment) })
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) {
+				return struct{}{}, f.pulls(c).ClosePull(ctx, number, comment)
+			})
 			return err
 		},
 		MergePull: func(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
-			return asked(ctx, f, func(c *github.Client) (review.Merging, error) { return c.MergePull(ctx, p, title, body) })
+			return asked(ctx, f, func(c *github.Client) (review.Merging, error) { return f.pulls(c).MergePull(ctx, p, title, body) })
 		},
 		DeleteBranch: func(ctx context.Context, branch string) error {
-			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.DeleteBranch(ctx, branch) })
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, f.pulls(c).DeleteBranch(ctx, branch) })
 			return err
 		},
 		CancelMerge: func(ctx context.Context, p review.PullRequest) error {
-			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, c.CancelMerge(ctx, p) })
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, f.pulls(c).CancelMerge(ctx, p) })
 			return err
 		},
 	}

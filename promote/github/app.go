@@ -140,7 +140,7 @@ func (a *App) wanted() string {
 	case Deployments:
 		return mayDeploy
 	case Pulls:
-		return mayPropose
+		return MayPropose
 	}
 	return "contents: write"
 }
@@ -164,11 +164,11 @@ func (a *App) claim(now time.Time) (string, error) {
 // noToken explains why there is none.
 func (c *Client) noToken(err error, hint string) error {
 	const doing = "asking for a token of the GitHub App"
-	switch code := status(err); {
+	switch code := StatusOf(err); {
 	case code == http.StatusUnauthorized:
 		return fmt.Errorf("%s: %w: GitHub answered 401 %s: do app-id and app-private-key belong together?", doing, ErrApp, http.StatusText(code))
 	case code >= 400 && code < 500:
 		return fmt.Errorf("%s: %w: GitHub answered %d %s: %s", doing, ErrApp, code, http.StatusText(code), hint)
 	}
-	return fmt.Errorf("%s: %w", doing, c.explain(err, mayComment))
+	return fmt.Errorf("%s: %w", doing, c.Explain(err, mayComment))
 }

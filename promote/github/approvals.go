@@ -43,7 +43,7 @@ func (c *Client) Approvals(ctx context.Context, run int64, environment string) (
 	}
 	var all []approval
 	if _, err := c.api.Do(ctx, request, &all); err != nil {
-		return nil, fmt.Errorf("reading who has approved of workflow run %d: %w", run, c.explain(err, mayReadRuns))
+		return nil, fmt.Errorf("reading who has approved of workflow run %d: %w", run, c.Explain(err, mayReadRuns))
 	}
 	var names []string
 	for _, a := range all {

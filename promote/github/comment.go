@@ -23,7 +23,7 @@ func (c *Client) Upsert(ctx context.Context, pullRequest int, marker, body strin
 		return errors.New("commenting: the text does not start with its marker")
 	}
 	if err := c.upsert(ctx, pullRequest, marker, body); err != nil {
-		return fmt.Errorf("commenting on pull request %d of %s/%s: %w", pullRequest, c.owner, c.name, c.explain(err, mayComment))
+		return fmt.Errorf("commenting on pull request %d of %s/%s: %w", pullRequest, c.owner, c.name, c.Explain(err, mayComment))
 	}
 	return nil
 }
@@ -113,5 +113,5 @@ func (c *Client) remove(ctx context.Context, comments []*github.IssueComment) er
 }
 
 func gone(err error) bool {
-	return status(err) == http.StatusNotFound || status(err) == http.StatusGone
+	return StatusOf(err) == http.StatusNotFound || StatusOf(err) == http.StatusGone
 }

@@ -45,10 +45,10 @@ func (c *Client) CreateCommit(ctx context.Context, n NewCommit) error {
 	switch words := said(err); {
 	case err == nil:
 		return nil
-	case words == "" && (status(err) == http.StatusNotFound || status(err) == http.StatusUnprocessableEntity):
-		return fmt.Errorf("%s: %w: %w", doing, ErrCommitRefused, c.explain(err, "contents: write"))
+	case words == "" && (StatusOf(err) == http.StatusNotFound || StatusOf(err) == http.StatusUnprocessableEntity):
+		return fmt.Errorf("%s: %w: %w", doing, ErrCommitRefused, c.Explain(err, "contents: write"))
 	case words == "":
-		return fmt.Errorf("%s: %w", doing, c.explain(err, "contents: write"))
+		return fmt.Errorf("%s: %w", doing, c.Explain(err, "contents: write"))
 	case strings.Contains(words, "Expected branch to point to"), strings.Contains(words, "expectedHeadOid"):
 		return fmt.Errorf("%s: %w", doing, ErrStale)
 	default:

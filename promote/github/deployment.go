@@ -44,7 +44,7 @@ func (c *Client) Deploy(ctx context.Context, d Deployment) (int64, DeploymentSta
 	options := &github.DeploymentsListOptions{Environment: d.Environment, ListOptions: github.ListOptions{PerPage: 30}}
 	newest, _, err := c.api.Repositories.ListDeployments(ctx, c.owner, c.name, options)
 	if err != nil {
-		return 0, none, fmt.Errorf("reading the deployments of %s/%s: %w", c.owner, c.name, c.explain(err, mayDeploy))
+		return 0, none, fmt.Errorf("reading the deployments of %s/%s: %w", c.owner, c.name, c.Explain(err, mayDeploy))
 	}
 	for _, there := range newest {
 		if markOf(there) == mark {
@@ -61,7 +61,7 @@ func (c *Client) Deploy(ctx context.Context, d Deployment) (int64, DeploymentSta
 		AutoMerge: &merge, RequiredContexts: &[]string{},
 	})
 	if err != nil {
-		return 0, none, fmt.Errorf("making a deployment of commit %.12s of %s/%s: %w", d.Commit, c.owner, c.name, c.explain(err, mayDeploy))
+		return 0, none, fmt.Errorf("making a deployment of commit %.12s of %s/%s: %w", d.Commit, c.owner, c.name, c.Explain(err, mayDeploy))
 	}
 	return made.GetID(), none, nil
 }
@@ -95,7 +95,7 @@ func (c *Client) closeOther(ctx context.Context, newest []*github.Deployment, ma
 func (c *Client) said(ctx context.Context, id int64) (DeploymentStatus, error) {
 	newest, _, err := c.api.Repositories.ListDeploymentStatuses(ctx, c.owner, c.name, id, &github.ListOptions{PerPage: 1})
 	if err != nil {
-		return DeploymentStatus{}, fmt.Errorf("reading the statuses of deployment %d of %s/%s: %w", id, c.owner, c.name, c.explain(err, mayDeploy))
+		return DeploymentStatus{}, fmt.Errorf("reading the statuses of deployment %d of %s/%s: %w", id, c.owner, c.name, c.Explain(err, mayDeploy))
 	}
 	if len(newest) == 0 {
 		return DeploymentStatus{}, nil
@@ -116,7 +116,7 @@ func (c *Client) SetDeploymentStatus(ctx context.Context, id int64, s Deployment
 		request.LogURL = &s.LogURL
 	}
 	if _, _, err := c.api.Repositories.CreateDeploymentStatus(ctx, c.owner, c.name, id, request); err != nil {
-		return fmt.Errorf("setting the status of deployment %d of %s/%s: %w", id, c.owner, c.name, c.explain(err, mayDeploy))
+		return fmt.Errorf("setting the status of deployment %d of %s/%s: %w", id, c.owner, c.name, c.Explain(err, mayDeploy))
 	}
 	return nil
 }

@@ -17,23 +17,16 @@ import (
 // maxMessage bounds what is quoted of an answer, in bytes.
 const maxMessage = 300
 
-// status is the HTTP status of a refusal, 0 for other errors.
-func status(err error) int {
-	var refusal *github.ErrorResponse
-	if errors.As(err, &refusal) && refusal.Response != nil {
-		return refusal.Response.StatusCode
-	}
-	return 0
-}
-
 // The permissions that a token may lack.
 const (
 	mayComment    = "pull-requests: write"
 	maySetStatus  = "statuses: write"
 	mayReadStatus = "statuses: read"
-	mayPropose    = "pull-requests: write and contents: write"
 	mayDeploy     = "deployments: write"
 )
+
+// MayPropose are the permissions that pull requests need.
+const MayPropose = "pull-requests: write and contents: write"
 
 // A DeniedError is that GitHub does not accept the token, or not for this.
 type DeniedError struct{ text string }
@@ -41,10 +34,10 @@ type DeniedError struct{ text string }
 // Error is what GitHub answered, and what the token needs.
 func (e *DeniedError) Error() string { return e.text }
 
-// explain replaces an error of go-github by one line without the token, which
+// Explain replaces an error of go-github by one line without the token, which
 // names the permission that a request needs: a DeniedError where that is what is
 // missing, a review.AwayError where the forge may answer later.
-func (c *Client) explain(err error, permission string) error {
+func (c *Client) Explain(err error, permission string) error {
 	if err == nil {
 		return nil
 	}
@@ -56,7 +49,7 @@ func (c *Client) explain(err error, permission string) error {
 	var refusal *github.ErrorResponse
 	if errors.As(err, &refusal) {
 		text := c.clean(words(refusal, permission))
-		switch code := status(err); {
+		switch code := StatusOf(err); {
 		case code == http.StatusUnauthorized, code == http.StatusForbidden:
 			return &DeniedError{text}
 		case code >= 500 && code != http.StatusNotImplemented:

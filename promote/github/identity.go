@@ -24,11 +24,11 @@ func (c *Client) identity(ctx context.Context) (string, error) {
 	if err == nil {
 		return c.remember(user.GetLogin()), nil
 	}
-	if status(err) != http.StatusForbidden && status(err) != http.StatusNotFound {
+	if StatusOf(err) != http.StatusForbidden && StatusOf(err) != http.StatusNotFound {
 		return "", err
 	}
 	login, err = c.viewer(ctx)
-	if code := status(err); code >= 400 && code < 500 {
+	if code := StatusOf(err); code >= 400 && code < 500 {
 		return "", nil
 	}
 	return c.remember(login), err

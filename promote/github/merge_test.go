@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -163,76 +161,6 @@ func TestMergePullUnanswered(t *testing.T) {
 	}
 }
 
-// gitea answers the requests to merge on Gitea.
-type gitea struct {
-	status int
-	answer string
-	allows string // how the repository may be merged
-	body   string // of the request to merge
-}
-
-func (g *gitea) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/api/v1/repos/acme/shop" {
-		fmt.Fprintf(w, `{%q: true}`, g.allows)
-		return
-	}
-	body, _ := io.ReadAll(r.Body)
-	g.body = string(body)
-	w.WriteHeader(g.status)
-	fmt.Fprint(w, g.answer)
-}
-
-// TestMergeOnGitea has each answer of Gitea's (routers/api/v1/repo/pull.go).
-func TestMergeOnGitea(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		status int
-		answer string
-		want   review.Merging
-		err    string
-	}{
-		{"merged", 200, "", review.Done, ""},
-		{"scheduled", 201, "", review.Scheduled, ""},
-		{"is scheduled already", 409, `{"message": "pull request is already scheduled to auto merge when checks succeed [pull_id: 1]"}`, review.Scheduled, ""},
-		{"head moved", 409, `{"message": "head out of date"}`, review.Asked, ""},
-		{"a hook says no", 409, `{"message": "PushRejected with remote message: frozen"}`, review.Asked, ""},
-		{"looks for conflicts", 405, `{"message": "Please try again later"}`, review.Asked, ""},
-		{"signs for nobody", 405, `{"message": "wont sign: pubkey"}`, "", "not merged by the forge: wont sign: pubkey"},
-		{"may not", 405, `{"message": "User not allowed to merge PR"}`, "", "not merged by the forge: User not allowed to merge PR"},
-		{"a token in the words", 405, `{"message": "not with ` + token + `"}`, "", "not merged by the forge: not with ***"},
-		{"gone", 404, `{"message": "Not Found"}`, "", "merging pull request 4 of acme/shop: GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"},
-		{"trouble", 500, `{"message": ""}`, "", "merging pull request 4 of acme/shop: GitHub answered 500 Internal Server Error"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			g := &gitea{status: c.status, answer: c.answer, allows: "allow_merge_commits"}
-			got, err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{g}}).MergePull(t.Context(), clean, "Title", "Body")
-			if textOf(err) != c.err || got != c.want || errors.Is(err, review.ErrNotMergeable) != (c.status == 405 && c.err != "") {
-				t.Errorf("%q, %v\nwant %q, %s", got, err, c.want, c.err)
-			}
-			const body = `{"Do":"merge","MergeMessageField":"Body","MergeTitleField":"Title","head_commit_id":"c0ffee","merge_when_checks_succeed":true}` + "\n"
-			if g.body != body {
-				t.Errorf("it was asked %s, want %s", g.body, body)
-			}
-		})
-	}
-}
-
-// TestStyleOnGitea: the repository is asked to merge as it may be.
-func TestStyleOnGitea(t *testing.T) {
-	t.Parallel()
-	for allows, want := range map[string]string{
-		"allow_squash_merge": "squash", "allow_merge_commits": "merge", "allow_rebase": "rebase",
-		"allow_rebase_explicit": "rebase-merge", "allow_fast_forward_only_merge": "fast-forward-only",
-	} {
-		g := &gitea{status: 200, allows: allows}
-		if _, err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{g}}).MergePull(t.Context(), clean, "Title", "Body"); err != nil || !strings.Contains(g.body, `"Do":"`+want+`"`) {
-			t.Errorf("%s: asked %s, %v; want %s", allows, g.body, err, want)
-		}
-	}
-}
-
 // TestCancelMerge: a forge that has nothing to cancel says so, and that is fine.
 // Not to know whether it was cancelled is not.
 func TestCancelMerge(t *testing.T) {
@@ -261,14 +189,6 @@ func TestCancelMerge(t *testing.T) {
 		if textOf(err) != c.want || len(m.asked) != 2 {
 			t.Errorf("%s: %v after %q\nwant %s", c.name, err, m.asked, c.want)
 		}
-	}
-	for status, want := range map[int]string{204: "", 404: "", 403: keeping + "GitHub answered 403 Forbidden; the token needs the permission pull-requests: write and contents: write", 500: keeping + "GitHub answered 500 Internal Server Error"} {
-		synctest.Test(t, func(t *testing.T) {
-			err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{&gitea{status: status}}}).CancelMerge(t.Context(), clean)
-			if got := textOf(err); got != want {
-				t.Errorf("Gitea answers %d: %s\nwant %s", status, got, want)
-			}
-		})
 	}
 }
 

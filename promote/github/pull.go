@@ -17,14 +17,14 @@ import (
 func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) {
 	options := &github.ListOptions{PerPage: 100}
 	pulls, _, err := c.api.PullRequests.ListPullRequestsWithCommit(ctx, c.owner, c.name, url.PathEscape(commit), options)
-	switch status(err) {
+	switch StatusOf(err) {
 	case http.StatusUnprocessableEntity:
 		return 0, nil // GitHub does not know the commit
 	case http.StatusNotFound:
 		pulls, err = c.pullsOfGitea(ctx, commit)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.explain(err, mayComment))
+		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.Explain(err, mayComment))
 	}
 	best, number := 0, 0
 	for _, pull := range pulls {
@@ -41,7 +41,7 @@ func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) 
 func (c *Client) UnmergedOfFork(ctx context.Context, number int) (bool, error) {
 	pull, _, err := c.api.PullRequests.Get(ctx, c.owner, c.name, number)
 	if err != nil {
-		return false, fmt.Errorf("looking up pull request %d: %w", number, c.explain(err, mayComment))
+		return false, fmt.Errorf("looking up pull request %d: %w", number, c.Explain(err, mayComment))
 	}
 	own := pull.GetBase().GetRepo().GetID()
 	return !pull.GetMerged() && (own == 0 || pull.GetHead().GetRepo().GetID() != own), nil
@@ -74,7 +74,7 @@ func (c *Client) rank(pull *github.PullRequest, commit string) int {
 func (c *Client) pullsOfGitea(ctx context.Context, commit string) ([]*github.PullRequest, error) {
 	options := &github.PullRequestListOptions{State: "open", ListOptions: github.ListOptions{PerPage: 100}}
 	open, _, err := c.api.PullRequests.List(ctx, c.owner, c.name, options)
-	if status(err) == http.StatusNotFound {
+	if StatusOf(err) == http.StatusNotFound {
 		return nil, nil
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) pullsOfGitea(ctx context.Context, commit string) ([]*github.Pul
 	merged := &github.PullRequest{}
 	if _, err := c.api.Do(ctx, request, merged); err == nil {
 		pulls = append(pulls, merged)
-	} else if status(err) != http.StatusNotFound {
+	} else if StatusOf(err) != http.StatusNotFound {
 		return nil, err
 	}
 	return pulls, nil

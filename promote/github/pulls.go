@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -22,7 +20,7 @@ func (c *Client) OpenPulls(ctx context.Context, base, prefix string) ([]review.P
 	for range maxPages {
 		pulls, response, err := c.api.PullRequests.List(ctx, c.owner, c.name, options)
 		if err != nil {
-			return nil, fmt.Errorf("listing the pull requests of %s/%s: %w", c.owner, c.name, c.explain(err, mayPropose))
+			return nil, fmt.Errorf("listing the pull requests of %s/%s: %w", c.owner, c.name, c.Explain(err, MayPropose))
 		}
 		for _, p := range pulls {
 			own := strings.EqualFold(p.GetHead().GetRepo().GetFullName(), c.owner+"/"+c.name)
@@ -53,76 +51,66 @@ func (c *Client) Open(ctx context.Context, n review.NewPull) (review.PullRequest
 		}
 	}
 	if listed == nil {
-		listed = c.explain(err, mayPropose)
+		listed = c.Explain(err, MayPropose)
 	}
 	return review.PullRequest{}, fmt.Errorf("opening a pull request of branch %s in %s/%s: %w", n.Branch, c.owner, c.name, listed)
 }
 
-// The pauses while Gitea looks for conflicts, and says meanwhile that there are.
-const (
-	conflictLooks = 5
-	conflictPause = time.Second
-)
-
 // Pull is a pull request as it is now.
 func (c *Client) Pull(ctx context.Context, number int) (review.PullRequest, error) {
-	for look := 1; ; look++ {
-		p, _, err := c.api.PullRequests.Get(ctx, c.owner, c.name, number)
-		if err != nil {
-			return review.PullRequest{}, fmt.Errorf("reading pull request %d of %s/%s: %w", number, c.owner, c.name, c.explain(err, mayPropose))
-		}
-		found := pullOf(p)
-		if !c.isGitea() || found.State != review.Open || p.GetMergeable() {
-			return found, nil
-		}
-		if look == conflictLooks {
-			found.Block = review.Conflict
-			return found, nil
-		}
-		if err := sleep.For(ctx, conflictPause); err != nil {
-			return review.PullRequest{}, err
-		}
+	p, _, err := c.Mergeable(ctx, number)
+	return p, err
+}
+
+// Mergeable is a pull request as it is now, and whether it has no conflicts, as far as
+// the forge has looked for them.
+func (c *Client) Mergeable(ctx context.Context, number int) (review.PullRequest, bool, error) {
+	p, _, err := c.api.PullRequests.Get(ctx, c.owner, c.name, number)
+	if err != nil {
+		return review.PullRequest{}, false, fmt.Errorf("reading pull request %d of %s: %w", number, c.Name(), c.Explain(err, MayPropose))
 	}
+	return pullOf(p), p.GetMergeable(), nil
 }
 
 // ClosePull closes a pull request with a comment that says why, and deletes its
 // branch.
 func (c *Client) ClosePull(ctx context.Context, number int, comment string) error {
-	doing := fmt.Sprintf("closing pull request %d of %s/%s", number, c.owner, c.name)
+	branch, err := c.Close(ctx, number, comment)
+	if err == nil {
+		_ = c.DeleteBranch(ctx, branch) // one that stays is in nobody's way
+	}
+	return err
+}
+
+// Close closes a pull request with a comment, and tells its branch.
+func (c *Client) Close(ctx context.Context, number int, comment string) (branch string, err error) {
+	doing := fmt.Sprintf("closing pull request %d of %s", number, c.Name())
 	if _, err := c.create(ctx, number, comment); err != nil {
-		return fmt.Errorf("%s: %w", doing, c.explain(err, mayPropose))
+		return "", fmt.Errorf("%s: %w", doing, c.Explain(err, MayPropose))
 	}
 	closed, _, err := c.api.PullRequests.Edit(ctx, c.owner, c.name, number, &github.PullRequest{State: github.String("closed")})
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, c.explain(err, mayPropose))
+		return "", fmt.Errorf("%s: %w", doing, c.Explain(err, MayPropose))
 	}
-	// A branch that stays is in nobody's way.
-	_ = c.DeleteBranch(ctx, closed.GetHead().GetRef())
-	return nil
+	return closed.GetHead().GetRef(), nil
 }
 
 // DeleteBranch deletes a branch, where the forge has not done that itself.
 func (c *Client) DeleteBranch(ctx context.Context, branch string) error {
-	path := "git/refs/heads/"
-	if c.isGitea() {
-		path = "branches/"
-	}
-	err := c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/%s/%s%s", c.owner, c.name, path, branch), nil)
-	if code := status(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity { // it is gone
+	return c.Delete(ctx, branch, c.Path("git/refs/heads/%s", branch))
+}
+
+// Delete deletes a branch by its path in the API.
+func (c *Client) Delete(ctx context.Context, branch, path string) error {
+	_, err := c.Send(ctx, http.MethodDelete, path, nil)
+	if code := StatusOf(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity { // it is gone
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("deleting branch %s of %s/%s: %w", branch, c.owner, c.name, c.explain(err, "contents: write"))
+		return fmt.Errorf("deleting branch %s of %s: %w", branch, c.Name(), c.Explain(err, "contents: write"))
 	}
 	return nil
 }
-
-// isGitea tells whether the forge is Gitea or Forgejo, which speak GitHub's API
-// below another path, and have no GraphQL.
-func (c *Client) isGitea() bool { return IsGitea(c.api.BaseURL.String()) }
-
-// IsGitea tells that from the address of the API.
-func IsGitea(api string) bool { return strings.HasSuffix(strings.TrimSuffix(api, "/"), "/api/v1") }
 
 func pullOf(p *github.PullRequest) review.PullRequest {
 	found := review.PullRequest{

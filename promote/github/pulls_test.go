@@ -47,8 +47,7 @@ const (
 
 var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote/web/prod/1-10", Base: "main", Head: "c0ffee"}
 
-// TestPull has what GitHub tells of a pull request in mergeable_state, and Gitea
-// in mergeable, which is false also while it looks for conflicts.
+// TestPull has what GitHub tells of a pull request in mergeable_state.
 func TestPull(t *testing.T) {
 	t.Parallel()
 	with := func(change func(p *review.PullRequest)) review.PullRequest {
@@ -79,25 +78,6 @@ func TestPull(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", more, err, diff)
 		}
-	}
-}
-
-func TestPullOnGitea(t *testing.T) {
-	t.Parallel()
-	conflict := four
-	conflict.Block = review.Conflict
-	for finds, want := range map[int]review.PullRequest{1: four, 3: four, 99: conflict} {
-		synctest.Test(t, func(t *testing.T) {
-			looks := 0
-			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET /api/v1" + pullsPath + "/4": func(w http.ResponseWriter, _ *http.Request) {
-				looks++
-				fmt.Fprintf(w, `%s, "mergeable": %t}`, strings.TrimSuffix(aPull, "}"), looks >= finds)
-			}}}
-			got, err := newClient(t, github.Config{APIURL: "http://gitea.example/api/v1", Transport: direct{s}}).Pull(t.Context(), 4)
-			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("mergeable at look %d: %v (-want +got):\n%s", finds, err, diff)
-			}
-		})
 	}
 }
 
@@ -204,19 +184,18 @@ func TestClosePull(t *testing.T) {
 
 func TestDeleteBranch(t *testing.T) {
 	t.Parallel()
-	for api, path := range map[string]string{"": "/repos/acme/shop/git/refs/heads/promote/x", "http://gitea.example/api/v1": "/api/v1/repos/acme/shop/branches/promote/x"} {
-		for status, want := range map[int]string{
-			204: "", 404: "", 422: "", // it is gone
-			403: "deleting branch promote/x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
-		} {
-			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"DELETE " + path: saying(status, `{"message": "protected, says `+token+`"}`)}}
-			if status == 204 {
-				s.answers["DELETE "+path] = saying(204, "")
-			}
-			err := newClient(t, github.Config{APIURL: api, Transport: direct{s}}).DeleteBranch(t.Context(), "promote/x")
-			if textOf(err) != want || len(s.asked) != 1 {
-				t.Errorf("%d: %v after %q\nwant %s", status, err, s.asked, want)
-			}
+	const path = "/repos/acme/shop/git/refs/heads/promote/x"
+	for status, want := range map[int]string{
+		204: "", 404: "", 422: "", // it is gone
+		403: "deleting branch promote/x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
+	} {
+		s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"DELETE " + path: saying(status, `{"message": "protected, says `+token+`"}`)}}
+		if status == 204 {
+			s.answers["DELETE "+path] = saying(204, "")
+		}
+		err := newClient(t, github.Config{Transport: direct{s}}).DeleteBranch(t.Context(), "promote/x")
+		if textOf(err) != want || len(s.asked) != 1 {
+			t.Errorf("%d: %v after %q\nwant %s", status, err, s.asked, want)
 		}
 	}
 }

@@ -2,9 +2,7 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -26,22 +24,16 @@ type branchRule struct {
 // BranchRules are the forge's rules of a branch, as far as the token may read
 // them.
 func (c *Client) BranchRules(ctx context.Context, branch string) (review.Rules, error) {
-	var rules review.Rules
-	var err error
-	if c.isGitea() {
-		rules, err = c.giteaRules(ctx, branch)
-	} else {
-		rules, err = c.rulesets(ctx, branch)
-	}
+	rules, err := c.rulesets(ctx, branch)
 	if err != nil {
-		return review.Rules{}, fmt.Errorf("reading the rules of branch %s of %s/%s: %w", branch, c.owner, c.name, c.explain(err, "metadata: read"))
+		return review.Rules{}, fmt.Errorf("reading the rules of branch %s of %s: %w", branch, c.Name(), c.Explain(err, "metadata: read"))
 	}
 	return rules, nil
 }
 
 func (c *Client) rulesets(ctx context.Context, branch string) (review.Rules, error) {
 	var list []branchRule
-	if err := c.read(ctx, fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=100", c.owner, c.name, url.PathEscape(branch)), &list); err != nil {
+	if err := c.Read(ctx, c.Path("rules/branches/%s?per_page=100", url.PathEscape(branch)), &list); err != nil {
 		return review.Rules{}, err
 	}
 	var rules review.Rules
@@ -92,7 +84,7 @@ func (c *Client) bypass(ctx context.Context, ruleset int64) review.May {
 	var answer struct {
 		May string `json:"current_user_can_bypass"`
 	}
-	if err := c.read(ctx, fmt.Sprintf("repos/%s/%s/rulesets/%d", c.owner, c.name, ruleset), &answer); err != nil {
+	if err := c.Read(ctx, c.Path("rulesets/%d", ruleset), &answer); err != nil {
 		return "" // which not every token may read
 	}
 	switch answer.May {
@@ -119,35 +111,4 @@ func all(answers map[int64]review.May) review.May {
 		return ""
 	}
 	return whole
-}
-
-// giteaRules are those of Gitea and Forgejo, which say of a branch what the
-// token's owner may do with it.
-func (c *Client) giteaRules(ctx context.Context, branch string) (review.Rules, error) {
-	var answer struct {
-		Protected bool `json:"protected"`
-		MayPush   bool `json:"user_can_push"`
-		Approvals int  `json:"required_approvals"`
-	}
-	if err := c.read(ctx, fmt.Sprintf("repos/%s/%s/branches/%s", c.owner, c.name, url.PathEscape(branch)), &answer); err != nil {
-		return review.Rules{}, err
-	}
-	rules := review.Rules{Approvals: answer.Approvals, May: review.Yes}
-	if answer.Protected && !answer.MayPush {
-		rules.NoPush, rules.May = []string{"the branch is protected"}, review.No
-	}
-	return rules, nil
-}
-
-// read reads an answer in JSON that go-github has no type for.
-func (c *Client) read(ctx context.Context, path string, into any) error {
-	request, err := c.api.NewRequest(http.MethodGet, path, nil)
-	if err != nil {
-		return err
-	}
-	var raw json.RawMessage
-	if _, err := c.api.Do(ctx, request, &raw); err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, into)
 }

@@ -70,30 +70,6 @@ func TestBranchRules(t *testing.T) {
 	}
 }
 
-func TestBranchRulesOfGitea(t *testing.T) {
-	t.Parallel()
-	const branch = "/api/v1/repos/acme/shop/branches/release%2F1"
-	for answer, want := range map[string]review.Rules{
-		`{"protected": false, "user_can_push": true}`:                          {May: review.Yes},
-		`{"protected": true, "user_can_push": true, "required_approvals": 2}`:  {May: review.Yes, Approvals: 2},
-		`{"protected": true, "user_can_push": false, "required_approvals": 1}`: {May: review.No, Approvals: 1, NoPush: []string{"the branch is protected"}},
-	} {
-		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.EscapedPath() != branch {
-				t.Errorf("asked for %s, want %s", r.URL.EscapedPath(), branch)
-			}
-			fmt.Fprint(w, answer)
-		})
-		got, err := serve(t, handler, "/api/v1").BranchRules(t.Context(), "release/1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("rules of %s (-want +got):\n%s", answer, diff)
-		}
-	}
-}
-
 // TestBranchRulesUnread: an answer that is no list of rules is no branch without
 // rules.
 func TestBranchRulesUnread(t *testing.T) {

@@ -25,7 +25,7 @@ func (c *Client) SetStatus(ctx context.Context, commit string, s CommitStatus) e
 		status.TargetURL = &s.URL
 	}
 	if _, _, err := c.api.Repositories.CreateStatus(ctx, c.owner, c.name, commit, status); err != nil {
-		return fmt.Errorf("setting the status of commit %.12s of %s/%s: %w", commit, c.owner, c.name, c.explain(err, maySetStatus))
+		return fmt.Errorf("setting the status of commit %.12s of %s/%s: %w", commit, c.owner, c.name, c.Explain(err, maySetStatus))
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (c *Client) States(ctx context.Context, commit string) (map[string]string, 
 	for range maxPages {
 		combined, next, err := c.combinedStatus(ctx, commit, page)
 		if err != nil {
-			return nil, fmt.Errorf("reading the statuses of commit %.12s of %s/%s: %w", commit, c.owner, c.name, c.explain(err, mayReadStatus))
+			return nil, fmt.Errorf("reading the statuses of commit %.12s of %s/%s: %w", commit, c.owner, c.name, c.Explain(err, mayReadStatus))
 		}
 		for _, s := range combined.Statuses {
 			states[s.Context] = cmp.Or(s.State, s.Status)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/gitea"
 )
 
 // checkForge wants a forge that has what a run reads and shows of the infra
@@ -19,7 +19,7 @@ func (s *Settings) checkForge(given origins, w console.Workflow) string {
 	switch {
 	case repourl.Read(s.Remote.URL).Host != repourl.Read(w.ServerURL).Host:
 		return fmt.Sprintf("%s (%s): the %s of %s are not on the forge of the workflow, %s; expected a repository there, or remove it", name, source, what, repourl.Shown(s.Remote.URL), w.ServerURL)
-	case s.Deployments && github.IsGitea(w.APIURL):
+	case s.Deployments && gitea.Is(w.APIURL):
 		return fmt.Sprintf("deployments (%s): %s speaks the API of Gitea and Forgejo, which have no deployments; remove it, and set statuses to show how far a promotion is", given.source("deployments"), w.ServerURL)
 	case given.source("token") == "" && given.source("app-id") == "":
 		return fmt.Sprintf("%s (%s): no token reaches the %s of %s; set token, or app-id and app-private-key", name, source, what, repourl.Shown(s.Remote.URL))
@@ -58,7 +58,7 @@ func (s *Settings) checkCommit(given origins, w console.Workflow) string {
 			return fmt.Sprintf("%s (%s): commit is api, so GitHub says who made the commits and signs them; remove it, or set commit to git", name, source)
 		}
 	}
-	if github.IsGitea(w.APIURL) {
+	if gitea.Is(w.APIURL) {
 		return fmt.Sprintf("commit (%s): the forge of the workflow, %s, is Gitea or Forgejo, which make no signed commits by an API; expected git, and signing-key", given.source("commit"), w.ServerURL)
 	}
 	return ""

@@ -1,0 +1,79 @@
+package gitea
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// MergePull has a pull request merged with this message, as soon as the branch's
+// rules allow it, unless its head has changed
+// (https://docs.gitea.com/api/#tag/repository/operation/repoMergePullRequest).
+func (c Client) MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
+	how, err := c.merge(ctx, p, title, body)
+	if err == nil || errors.Is(err, review.ErrNotMergeable) {
+		return how, err
+	}
+	return "", fmt.Errorf("merging pull request %d of %s: %w", p.Number, c.Name(), c.Explain(err, github.MayPropose))
+}
+
+func (c Client) merge(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
+	style, err := c.style(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch code, err := c.Send(ctx, http.MethodPost, c.mergeOf(p), map[string]any{
+		"Do": style, "MergeTitleField": title, "MergeMessageField": body, "merge_when_checks_succeed": true, "head_commit_id": p.Head,
+	}); {
+	case err != nil:
+		return c.refused(err)
+	case code == http.StatusCreated:
+		return review.Scheduled, nil
+	}
+	return review.Done, nil
+}
+
+// style is how the repository merges. The forge schedules a style that it does not
+// allow too, and then never merges. Its settings have other names than GitHub's.
+func (c Client) style(ctx context.Context) (string, error) {
+	var allows struct {
+		Squash      bool `json:"allow_squash_merge"`
+		Merge       bool `json:"allow_merge_commits"`
+		Rebase      bool `json:"allow_rebase"`
+		RebaseMerge bool `json:"allow_rebase_explicit"`
+	}
+	if err := c.Read(ctx, strings.TrimSuffix(c.Path(""), "/"), &allows); err != nil {
+		return "", err
+	}
+	switch {
+	case allows.Squash:
+		return "squash", nil
+	case allows.Merge:
+		return "merge", nil
+	case allows.Rebase:
+		return "rebase", nil
+	case allows.RebaseMerge:
+		return "rebase-merge", nil
+	}
+	return "fast-forward-only", nil
+}
+
+// refused is what becomes of a pull request that the forge does not merge.
+func (c Client) refused(err error) (review.Merging, error) {
+	words := c.Refusal(err)
+	lower := strings.ToLower(words)
+	switch code := github.StatusOf(err); {
+	case code == http.StatusConflict && strings.Contains(lower, "scheduled"):
+		return review.Scheduled, nil
+	case code == http.StatusMethodNotAllowed && strings.Contains(lower, "try again"), code == http.StatusConflict:
+		return review.Asked, nil
+	case code == http.StatusMethodNotAllowed:
+		return "", fmt.Errorf("%w: %s", review.ErrNotMergeable, words)
+	}
+	return "", err
+}
