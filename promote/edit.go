@@ -23,7 +23,7 @@ func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	next, err := withImages(ctx, now, c.Images)
+	next, err := withImages(ctx, now, plan.images)
 	if err != nil {
 		return nil, err
 	}
@@ -39,21 +39,21 @@ func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	after, err := shift(ctx, c, plan.To, step.Traffic, text, now, next, live)
+	after, err := shift(ctx, c, plan, step.Traffic, text, now, next, live)
 	if err != nil {
 		return nil, err
 	}
 	return after.Files()
 }
 
-// shift gives an overlay with the images set the revision's name, the traffic
+// shift gives an overlay with the images set the new revision's name, the traffic
 // and the record, and checks that nothing else changes.
-func shift(ctx context.Context, c Config, revision string, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
-	after, err := next.Route(ctx, revision, traffic, record, live)
+func shift(ctx context.Context, c Config, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
+	after, err := next.Route(ctx, plan.To, traffic, record, live)
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Expected{Images: c.Images, Also: c.Also, Revision: revision, Traffic: traffic})
+	return after, knative.Check(now, after, knative.Expected{Images: plan.images, Also: c.Also, Revision: plan.To, Traffic: traffic})
 }
 
 // tryPlan makes the first and the last edit that are left to do, in memory, and
@@ -67,7 +67,7 @@ func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) ([]*knative
 	var planned []*knative.State
 	state, next := at.Now, at.Next
 	for _, step := range left {
-		after, err := shift(ctx, c, plan.To, step.Traffic, nil, state, next, at.Live)
+		after, err := shift(ctx, c, plan, step.Traffic, nil, state, next, at.Live)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,8 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", r.Tag, p.CandidateTag)
 		p.CandidateTag = r.Tag
 	}
-	p.at.Next, err = withImages(ctx, at.Now, p.Images)
+	p.at.Images = p.Images
+	p.at.Next, err = withImages(ctx, at.Now, p.at.Images)
 	return err
 }
 

@@ -24,14 +24,15 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []PlannedStep
 
-	source   record.Source  // what the images were taken from
-	code     record.Code    // what the images of the source were made of
-	pull     int            // the pull request that begins it; 0: none does
-	alone    string         // why the new revision gets all traffic in one step; empty: it does not
-	started  time.Time      // when the run began, for the record
-	tip      string         // the commit that the plan was made on
-	now      *knative.State // what the first commit starts from
-	record   record.Record  // what the overlay says at the tip
+	images   []kustomize.Image // to set
+	source   record.Source     // what the images were taken from
+	code     record.Code       // what the images of the source were made of
+	pull     int               // the pull request that begins it; 0: none does
+	alone    string            // why the new revision gets all traffic in one step; empty: it does not
+	started  time.Time         // when the run began, for the record
+	tip      string            // the commit that the plan was made on
+	now      *knative.State    // what the first commit starts from
+	record   record.Record     // what the overlay says at the tip
 	from, to record.Version
 }
 
@@ -69,7 +70,7 @@ func NewPlan(c Config, at Situation) (Plan, error) {
 	if at.Unreadable != nil {
 		return Plan{}, record.Unreadable(at.Now, at.Unreadable)
 	}
-	if err := at.Next.Shows(c.Images); err != nil {
+	if err := at.Next.Shows(at.Images); err != nil {
 		return Plan{}, &InputError{fmt.Errorf("overlay %s: %w", at.Overlay, err)}
 	}
 	to, err := at.Next.NextRevision()
@@ -230,7 +231,7 @@ func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedSte
 // startFrom notes what the plan starts from and which images it leads to.
 func (p *Plan) startFrom(at Situation) {
 	p.Target = at.Target
-	p.tip, p.now, p.record, p.Image = at.Tip.Hash, at.Now, at.Record, newImage(at.Now, at.Next)
+	p.tip, p.now, p.record, p.Image, p.images = at.Tip.Hash, at.Now, at.Record, newImage(at.Now, at.Next), at.Images
 	p.to = record.VersionOf(p.To, at.Next)
 }
 

@@ -105,7 +105,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	return shift(ctx, p.config, s.plan.To, s.step().Traffic, text, now, now, nil)
+	return shift(ctx, p.config, s.plan, s.step().Traffic, text, now, now, nil)
 }
 
 // moved is the error of a tip that is not what the merge was made of. The head of the

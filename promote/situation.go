@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -18,12 +19,13 @@ import (
 type Situation struct {
 	Target
 	Tip         gitops.Commit
-	Tree        fs.FS          // the files at the tip
-	Now         *knative.State // the overlay at the tip
-	Next        *knative.State // the same with the images set
-	Record      record.Record  // what the overlay says of the promotion before
-	Unreadable  error          // why Record could not be read
-	LatestReady string         // live revision that takes the traffic of `latest`; empty: none has been ready yet
+	Tree        fs.FS             // the files at the tip
+	Now         *knative.State    // the overlay at the tip
+	Next        *knative.State    // the same with the images set
+	Images      []kustomize.Image // to set; none: the template as it stands is promoted
+	Record      record.Record     // what the overlay says of the promotion before
+	Unreadable  error             // why Record could not be read
+	LatestReady string            // live revision that takes the traffic of `latest`; empty: none has been ready yet
 
 	Old          *servingv1.Revision // the live revision with the traffic; nil: not seen
 	OldReadiness Readiness           // of that one

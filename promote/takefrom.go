@@ -91,11 +91,11 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 		p.journal.tell(event.SourceNotBefore{Time: missing.Until})
 		return missing
 	}
-	if p.Images, err = imagesOfAll(sights, p.at.Now); err != nil {
+	if p.at.Images, err = imagesOfAll(sights, p.at.Now); err != nil {
 		return err
 	}
 	p.takes(sights, tip.Commit.Hash)
-	if p.at.Next, err = withImages(ctx, p.at.Now, p.Images); err != nil {
+	if p.at.Next, err = withImages(ctx, p.at.Now, p.at.Images); err != nil {
 		return err
 	}
 	if err := p.notRolledBack(); err != nil {
@@ -134,7 +134,7 @@ func (p *part) notRolledBack() error {
 // those were rolled back and could not be taken out of the overlay.
 func (p *part) notWithdrawn(plan Plan) error {
 	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
-	if gone == "" || len(p.Images) > 0 || p.DryRun || plan.Steps[0].Done {
+	if gone == "" || len(p.at.Images) > 0 || p.DryRun || plan.Steps[0].Done {
 		return nil
 	}
 	return badInput("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run", p.Overlay, plan.Image, gone)
