@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -15,17 +16,18 @@ const closeTime = 30 * time.Second
 // A closing is a step of one target whose gates have all passed.
 type closing struct {
 	*part
-	promotion, step string // of the record
-	commit          string // that was live
+	promotion, step string                                              // of the record
+	commit          string                                              // that was live
+	shown           func(now *knative.State, record record.Record) bool // whether an overlay has what has passed
 }
 
 // close commits that the gates of the last steps have passed. The commit
 // changes comments, so there is nothing to sync and nothing to wait for. A run
 // that cannot write it has ended well all the same: the next one asks the gates
-// again.
-func (r *run) close(ctx context.Context, closings []closing) {
+// again. The error is that a branch does not show the step any more.
+func (r *run) close(ctx context.Context, closings []closing) error {
 	if len(closings) == 0 {
-		return
+		return nil
 	}
 	ctx, stop := context.WithTimeout(ctx, closeTime)
 	defer stop()
@@ -38,10 +40,14 @@ func (r *run) close(ctx context.Context, closings []closing) {
 		switch {
 		case p.made:
 			c.journal.tell(event.Noted{Commit: p.commit, Title: c.title()})
-		case err != nil:
+		case err != nil && !isSuperseded(err):
 			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}
 	}
+	if isSuperseded(err) {
+		return noteLost(err)
+	}
+	return nil
 }
 
 // edit notes in the record that the gates have passed.
@@ -55,7 +61,7 @@ func (c closing) edit(ctx context.Context, now time.Time) edit {
 		},
 		draft: func(tip gitops.Snapshot) (d draft, err error) {
 			d.files, err = editPassed(ctx, c, tip, now)
-			return d, err
+			return d, c.named(err)
 		},
 	}
 }
@@ -66,7 +72,7 @@ func (r *run) unclosed() []closing {
 	var closings []closing
 	for _, p := range r.parts {
 		if !p.plan.closed() {
-			closings = append(closings, closing{p, p.plan.ID, p.plan.last(), p.journal.result.Commit})
+			closings = append(closings, closing{p, p.plan.ID, p.plan.last(), p.journal.result.Commit, p.plan.showsStep})
 		}
 	}
 	return closings
@@ -76,7 +82,7 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		closings = append(closings, closing{b.part, b.position.promotion, b.step, b.journal.result.Commit})
+		closings = append(closings, closing{b.part, b.position.promotion, b.step, b.journal.result.Commit, func(*knative.State, record.Record) bool { return true }})
 	}
 	return closings
 }
@@ -92,8 +98,8 @@ func (c closing) title() string {
 	return c.step + " % passed"
 }
 
-// editPassed notes in the record of a step that its gates have passed. Where
-// the overlay has come to another step there is nothing to note.
+// editPassed notes in the record of a step that its gates have passed. Where another
+// promotion has gone on from there, there is nothing to note.
 func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Time) (map[string][]byte, error) {
 	state, err := c.infra.read(ctx, tip)
 	if err != nil {
@@ -103,8 +109,11 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 	if err != nil {
 		return nil, record.Unreadable(state, err)
 	}
-	if !has.Is(c.promotion, c.step) || has.HasPassed() {
+	switch {
+	case has.Is(c.promotion, c.step) && has.HasPassed(), !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
 		return nil, nil
+	case !has.Is(c.promotion, c.step), !c.shown(state, has):
+		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(state.Revision()), describe(state))
 	}
 	has.Passed, has.Commit = now, c.commit
 	text, err := has.Encode()

@@ -54,7 +54,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	if r.unjudged() {
 		return r.end(ctx, ending{cause: r.barred, hold: r.committed()})
 	}
-	r.close(ctx, r.unclosed())
+	if err := r.close(ctx, r.unclosed()); err != nil {
+		return r.end(ctx, ending{cause: err})
+	}
 	for _, p := range r.parts {
 		p.reached = p.reachedBy(p.plan)
 	}

@@ -150,11 +150,11 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 }
 
 // wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
-// images, in the record, as far as it reaches: anybody who may push any branch, or ask
-// for a pull request from a fork, can make a commit.
+// images, in the record: anybody who may push any branch, or ask for a pull request from a
+// fork, can make a commit.
 func (p *part) wasRecorded(at Situation, dest destination, commit string) error {
 	entries := at.Record.Of(p.place()).Entries()
-	if found, err := dest.live(); err == nil && found.IsReady() || len(entries) == 0 || at.Record.Cut {
+	if found, err := dest.live(); err == nil && found.IsReady() || len(entries) == 0 {
 		return nil
 	}
 	for _, e := range entries {

@@ -127,7 +127,7 @@ func (p *part) notRolledBack() error {
 	if gone == "" {
 		return nil
 	}
-	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give image, or promote something newer there", gone)}
+	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again promote a new build of them there, or promote them here with image, where knative-promote.yaml does not say from", gone)}
 }
 
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where

@@ -73,8 +73,9 @@ type Proposal struct {
 // rollsBack finds the branch of a proposal that rolls back.
 var rollsBack = regexp.MustCompile(`-(restore|rollback)(-[0-9]+)?$`)
 
-// notes finds the branch of a proposal that notes that gates have passed.
-var notes = regexp.MustCompile(`-passed(-[0-9]+)?$`)
+// notes finds the branch of a proposal that notes that the gates of a promotion have
+// passed.
+var notes = regexp.MustCompile(`-(candidate|[0-9]+)-passed(-[0-9]+)?$`)
 
 // over tells whether another proposal for the target is not to be merged any more: an
 // earlier one of the same promotion, and any where a promotion or rollback begins.

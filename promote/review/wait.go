@@ -204,8 +204,8 @@ func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 	if err != nil {
 		return gitops.Commit{}, err
 	}
-	if there, err := shows(tip, w.change); err == nil && there {
-		return tip.Commit, nil
+	if there, err := shows(tip, w.change); err != nil || there {
+		return tip.Commit, err
 	}
 	return gitops.Commit{}, &NotMergedError{w.pull, "somebody has closed it"}
 }
