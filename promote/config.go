@@ -61,7 +61,7 @@ type Config struct {
 	OnCancel       Policy
 	Windows        string     // file of the infra repository that must exist; empty: DefaultWindows, if there is one
 	Guards         Guards     // what the pipeline file is compared with
-	Override       []Override // what the run passes over where the infra repository permits it; not without a Reason
+	Override       []Override // what the run passes over; not without a Reason
 	Policies       []string   // patterns of the infra repository's files with ValidatingAdmissionPolicies
 	PodSecurity    string     // the pod security standard to hold: baseline, restricted, or empty: none
 	Strict         bool       // a field that no kind has stops a promotion

@@ -17,14 +17,15 @@ import (
 // may be given more traffic, where no other one is named.
 const DefaultWindows = ".promote/windows.yaml"
 
-// An Override is what a run may pass over where the infra repository permits it.
-// The zero value is nothing.
+// An Override is what a run passes over: of the infra repository where that permits it, and
+// of the record. The zero value is nothing.
 type Override string
 
 // What can be passed over.
 const (
-	OverrideFreeze Override = "freeze" // what freezes promotions
-	OverrideGuards Override = "guards" // what the pipeline file wants of a promotion
+	OverrideFreeze Override = "freeze"      // what freezes promotions
+	OverrideGuards Override = "guards"      // what the pipeline file wants of a promotion
+	OverrideRecord Override = "rolled-back" // that the images were rolled back here last
 )
 
 // A FreezeError is a commit of a promotion that was not made, because the

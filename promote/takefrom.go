@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,24 +121,38 @@ func (p *part) takes(sights []sourceSight, commit string) {
 	p.journal.tell(event.TakenFrom{Source: p.source})
 }
 
+// withdrawn is the revision with the images to promote that was rolled back here last;
+// empty: there is none, or somebody wants to try them again.
+func (p *part) withdrawn() string {
+	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
+	if gone == "" || !slices.Contains(p.Override, OverrideRecord) {
+		return gone
+	}
+	p.journal.override([]string{gone + ", with these images, was rolled back here last"}, p.Reason)
+	return ""
+}
+
 // notRolledBack keeps what was rolled back here from being promoted again by
 // itself, as by a workflow that runs every hour.
 func (p *part) notRolledBack() error {
-	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
+	gone := p.withdrawn()
 	if gone == "" {
 		return nil
 	}
-	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again promote a new build of them there, or promote them here with image, where knative-promote.yaml does not say from", gone)}
+	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
 }
 
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
 // those were rolled back and could not be taken out of the overlay.
 func (p *part) notWithdrawn(plan Plan) error {
-	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
-	if gone == "" || len(p.at.Images) > 0 || p.DryRun || plan.Steps[0].Done {
+	if len(p.at.Images) > 0 || p.DryRun || plan.Steps[0].Done {
 		return nil
 	}
-	return badInput("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run", p.Overlay, plan.Image, gone)
+	gone := p.withdrawn()
+	if gone == "" {
+		return nil
+	}
+	return badInput("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run, or override: rolled-back and a reason", p.Overlay, plan.Image, gone)
 }
 
 // sourceInfra reads a source's overlay, of the Service that has the target's name.

@@ -89,7 +89,7 @@ func TestBadInput(t *testing.T) {
 		{"INPUT_PROBE-CONNECT=localhost", `probe-connect: "localhost" (INPUT_PROBE-CONNECT): expected host:port; for example: 127.0.0.1:8080`},
 		{"INPUT_WINDOWS=/windows.yaml", `windows: "/windows.yaml" (INPUT_WINDOWS): expected a file relative to the repository's root, with slashes and no .. in it; for example: production/windows.yaml`},
 		{"INPUT_WINDOWS=a\nb", `windows: "a\nb" (INPUT_WINDOWS): expected a file relative to the repository's root, with slashes and no .. in it; for example: production/windows.yaml`},
-		{"INPUT_OVERRIDE=true", `override: "true" (INPUT_OVERRIDE): expected freeze, guards, or both with a comma; for example: freeze`},
+		{"INPUT_OVERRIDE=true", `override: "true" (INPUT_OVERRIDE): expected freeze, guards or rolled-back, several with commas; for example: freeze`},
 		{"INPUT_ON-FAILURE=abort", `on-failure: "abort" (INPUT_ON-FAILURE): expected rollback or hold; for example: hold`},
 		{"INPUT_PREFLIGHT=true", `preflight: "true" (INPUT_PREFLIGHT): expected error, warn or off; for example: warn`},
 		{"INPUT_SKIP-CHECKS=not-looked-at, not-looked-up", `skip-checks: "not-looked-at, not-looked-up" (INPUT_SKIP-CHECKS): there is no rule "not-looked-up"; did you mean not-looked-at?; for example: not-looked-at`},

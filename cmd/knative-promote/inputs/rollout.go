@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -124,8 +125,8 @@ func parseOverride(text string) ([]promote.Override, error) {
 	var all []promote.Override
 	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		over := promote.Override(name)
-		if over != promote.OverrideFreeze && over != promote.OverrideGuards {
-			return nil, errors.New("expected freeze, guards, or both with a comma")
+		if !slices.Contains([]promote.Override{promote.OverrideFreeze, promote.OverrideGuards, promote.OverrideRecord}, over) {
+			return nil, errors.New("expected freeze, guards or rolled-back, several with commas")
 		}
 		all = append(all, over)
 	}
