@@ -68,30 +68,51 @@ func isNotMerged(err error) bool {
 // commit. An earlier run has opened it on an earlier tip, and people may have
 // reviewed it since. What a newer run has proposed is not for this one to replace.
 func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
-	proposal := p.proposal(plan.ID, "", true)
-	if proposal == nil || p.Reviews == nil || plan.Steps[0].Done || plan.record.Promotion == plan.ID {
+	if plan.Steps[0].Done || plan.record.Promotion == plan.ID {
 		return nil
+	}
+	r, err := p.proposed(ctx, p.proposal(plan.ID, "", true))
+	switch {
+	case err != nil:
+		return err
+	case newerRun(r.Run, p.RunURL):
+		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", ErrSuperseded, r.Run, r.To.Revision)
+	case r.Step == record.StepOf(plan.Steps[0].Percent) && r.To.Revision == plan.To && r.From.Revision == plan.From:
+		return p.adopt(ctx, plan, r)
+	}
+	return nil
+}
+
+// adoptRollback does the same for a rollback that somebody has asked for before.
+func (p *part) adoptRollback(ctx context.Context, back *reversal) error {
+	r, err := p.proposed(ctx, p.proposal(back.plan.ID, back.step, false))
+	if err != nil || r.Step != back.step || r.To.Revision != back.dest.Revision || r.From.Revision != back.plan.To {
+		return err
+	}
+	return p.adopt(ctx, &back.plan, r)
+}
+
+// proposed is the record that the newest open pull request for the target would bring; the
+// zero Record where there is none that can be read.
+func (p *part) proposed(ctx context.Context, proposal *review.Proposal) (record.Record, error) {
+	if proposal == nil || p.Reviews == nil {
+		return record.Record{}, nil
 	}
 	head, found, err := p.Reviews.Proposed(ctx, *proposal)
 	if err != nil || !found {
-		return err
+		return record.Record{}, err
 	}
-	state, err := p.infra.read(ctx, head)
-	if err != nil {
-		return ctx.Err() // what does not render is proposed anew
+	return recordAt(head, p.Target), nil
+}
+
+// adopt makes the plan that of a proposal's record, where that began on an overlay that is
+// as it is now.
+func (p *part) adopt(ctx context.Context, plan *Plan, r record.Record) error {
+	same, err := p.sameAt(ctx, r.Base)
+	if same {
+		plan.ID, plan.Base = r.Promotion, r.Base
 	}
-	r, err := record.Parse(state.Record())
-	if r = r.Of(p.place()); err == nil && newerRun(r.Run, p.RunURL) {
-		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", ErrSuperseded, r.Run, r.To.Revision)
-	}
-	if err != nil || !r.Exists() || r.Step != record.StepOf(plan.Steps[0].Percent) || r.To.Revision != plan.To || r.From.Revision != plan.From {
-		return nil
-	}
-	if same, err := p.sameAt(ctx, r.Base); err != nil || !same {
-		return err
-	}
-	plan.ID, plan.Base = r.Promotion, r.Base
-	return nil
+	return err
 }
 
 // sameAt tells whether the overlay was at a commit what it is now, so that to

@@ -192,7 +192,10 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 			return unchanged(now, at.Now) || further(at, now, has)
 		},
 	}
-	p.journal.debugPlan(plan, at)
+	if err := p.adoptRollback(ctx, back); err != nil {
+		return nil, err
+	}
+	p.journal.debugPlan(back.plan, at)
 	after, err := editReversal(ctx, p.Config, back.routable(ctx), gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
 	if err != nil {
 		return nil, err
