@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -16,9 +15,8 @@ const closeTime = 30 * time.Second
 // A closing is a step of one target whose gates have all passed.
 type closing struct {
 	*part
-	promotion, step string                                              // of the record
-	commit          string                                              // that was live
-	shown           func(now *knative.State, record record.Record) bool // whether an overlay has what has passed
+	promotion, step string // of the record
+	commit          string // that was live
 }
 
 // close commits that the gates of the last steps have passed. The commit
@@ -72,7 +70,7 @@ func (r *run) unclosed() []closing {
 	var closings []closing
 	for _, p := range r.parts {
 		if !p.plan.closed() {
-			closings = append(closings, closing{p, p.plan.ID, p.plan.last(), p.journal.result.Commit, p.plan.showsStep})
+			closings = append(closings, closing{p, p.plan.ID, p.plan.last(), p.journal.result.Commit})
 		}
 	}
 	return closings
@@ -82,7 +80,7 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		closings = append(closings, closing{b.part, b.position.promotion, b.step, b.journal.result.Commit, func(*knative.State, record.Record) bool { return true }})
+		closings = append(closings, closing{b.part, b.position.promotion, b.step, b.journal.result.Commit})
 	}
 	return closings
 }
@@ -112,7 +110,7 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 	switch {
 	case has.Is(c.promotion, c.step) && has.HasPassed(), !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
 		return nil, nil
-	case !has.Is(c.promotion, c.step), !c.shown(state, has):
+	case !has.Is(c.promotion, c.step), !has.RollsBack() && !c.plan.showsStep(state, has):
 		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(state.Revision()), describe(state))
 	}
 	has.Passed, has.Commit = now, c.commit
