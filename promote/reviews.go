@@ -83,11 +83,12 @@ func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// adoptRollback does the same for a rollback that somebody has asked for before.
+// adoptRollback does the same for a rollback that somebody has asked for before. A forge
+// that does not answer keeps none from being tried: publishing it waits for the forge.
 func (p *part) adoptRollback(ctx context.Context, back *reversal) error {
 	r, err := p.proposed(ctx, p.proposal(back.plan.ID, back.step, false))
 	if err != nil || r.Step != back.step || r.To.Revision != back.dest.Revision || r.From.Revision != back.plan.To {
-		return err
+		return ctx.Err()
 	}
 	return p.adopt(ctx, &back.plan, r)
 }

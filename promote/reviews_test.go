@@ -1,9 +1,14 @@
 package promote
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 func TestBranchOf(t *testing.T) {
@@ -17,5 +22,22 @@ func TestBranchOf(t *testing.T) {
 		if got := branchOf(Target{Target: argo.Target{Service: "web"}, Overlay: overlay}); got != want {
 			t.Errorf("%s: branch %s, want %s", overlay, got, want)
 		}
+	}
+}
+
+// awayReviews are those of a forge that does not answer.
+type awayReviews struct{ Reviews }
+
+func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error) {
+	return gitops.Snapshot{}, false, &review.AwayError{Err: errors.New("GitHub answered 503 Service Unavailable")}
+}
+
+// TestRollbackWhileTheForgeIsAway: whether somebody has asked for the same before is
+// nothing that an emergency waits for, or fails by.
+func TestRollbackWhileTheForgeIsAway(t *testing.T) {
+	t.Parallel()
+	p := &part{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: &journal{reporter: silent{}}}
+	if err := p.adoptRollback(t.Context(), &reversal{part: p, step: record.Rollback}); err != nil {
+		t.Error(err)
 	}
 }
