@@ -1,0 +1,55 @@
+package review_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// A note that gates have passed is merged before the next promotion begins, but a step of
+// its own promotion takes its place.
+func TestPublishWaitsForNotes(t *testing.T) {
+	t.Parallel()
+	for promotion, want := range map[string]string{
+		"0": "pull request #1 (https://forge/1) is not merged: it notes that the gates of the promotion before have passed, " +
+			"and without that nothing rolls back to it: merge it, or close it, before the next promotion begins",
+		"1": "<nil>",
+	} {
+		w := newWorld(t)
+		w.forge.pulls = []*pull{{PullRequest: review.PullRequest{
+			Number: 1, URL: "https://forge/1", Branch: "promote/web/prod/" + promotion + "-10-passed", State: review.Open,
+		}}}
+		step := w.proposal("1-50")
+		step.Begins = true
+		_, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), step)
+		if got := fmt.Sprint(err); got != want {
+			t.Errorf("note of promotion %s: %s, want %s", promotion, got, want)
+		}
+		if closed := w.forge.pulls[0].State == review.Closed; closed != (promotion == "1") {
+			t.Errorf("note of promotion %s: closed %t", promotion, closed)
+		}
+	}
+}
+
+// Somebody asks for a rollback between the look at the open pull requests and the pull
+// request of a step.
+func TestPublishClosesItselfForARollback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.opened = func() {
+		w.forge.opened = nil
+		w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{
+			Number: 2, URL: "https://forge/2", Branch: "promote/web/prod/2-rollback", State: review.Open,
+		}})
+	}
+	_, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-50"))
+	const want = "pull request #2 (https://forge/2) is not merged: it rolls back, and nothing is promoted before it is merged or closed"
+	if _, not := errors.AsType[*review.NotMergedError](err); !not || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	if p := w.forge.pulls[0]; p.State != review.Closed || p.comment != want+"." {
+		t.Errorf("its own pull request is %s, %q", p.State, p.comment)
+	}
+}
