@@ -5,12 +5,9 @@ import (
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/signing"
-	"github.com/acme/knative-promote/promote/analysis"
-	"github.com/acme/knative-promote/promote/compare"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/record"
-	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/review"
-	"github.com/acme/knative-promote/promote/slo"
 )
 
 // Policy says what a run leaves behind when it cannot go on.
@@ -37,20 +34,11 @@ type Config struct {
 	Steps        []Step // at least one, percentages rising, none over 100
 	CandidateTag string // tag of the new revision below 100 %
 	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
-	Probe        Probe
-	WarmUp       string // path that is requested so that the candidate has a pod; empty: none
-	Load         requests.Load
-	Way          requests.Way // of all requests to the Service
-
-	Compare []compare.Question // what of the answers is compared with the old revision's
+	Gates        gate.Settings
 
 	Preflight Preflight
 	Skip      []string // rules of the check that are not asked
 	OnlyThis  bool     // go on where other Applications deploy the overlay too, at which nobody looks
-
-	SLO         slo.Objective // zero: what the requests of the run itself are judged by is the default
-	Analysis    analysis.Inputs
-	WaitForData time.Duration // how much longer than the bake time a step waits for requests enough to judge
 
 	Mode         review.Mode
 	Merge        review.Merge  // who merges the pull requests
@@ -91,8 +79,6 @@ type Config struct {
 	// RunAgain says that this is not the workflow run's first attempt: what a
 	// newer run has done since stays.
 	RunAgain bool
-
-	WaitTimeout time.Duration // how long one commit may take to become live
 }
 
 // A Step is a share of the traffic and how long the service must stay good
@@ -100,12 +86,4 @@ type Config struct {
 type Step struct {
 	Percent int
 	Bake    time.Duration
-}
-
-// Probe is a request that the candidate must answer well several times in a
-// row. The zero value probes nothing.
-type Probe struct {
-	Path   string // path and query, such as /healthz
-	Expect int    // wanted HTTP status; 0 accepts any 2xx
-	Count  int    // consecutive good answers needed
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // TestEnded has the ends of commands that only look.
@@ -14,7 +15,7 @@ func TestEnded(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	over, stop := context.WithTimeoutCause(t.Context(), -time.Second, ErrTimeout)
+	over, stop := context.WithTimeoutCause(t.Context(), -time.Second, gate.ErrTimeout)
 	defer stop()
 	for _, test := range []struct {
 		name    string
@@ -30,7 +31,7 @@ func TestEnded(t *testing.T) {
 		{"over", over, errors.New("no answer"), event.Failed, true},
 	} {
 		status, err := Ended(test.ctx, test.err)
-		if status != test.want || errors.Is(err, ErrTimeout) != test.timeout || (err == nil) != (test.err == nil) {
+		if status != test.want || errors.Is(err, gate.ErrTimeout) != test.timeout || (err == nil) != (test.err == nil) {
 			t.Errorf("%s: %s, %v; want %s, a timeout: %t", test.name, status, err, test.want, test.timeout)
 		}
 	}

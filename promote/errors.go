@@ -10,22 +10,20 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer
 // promotion, or a person. Their change stays.
 var ErrSuperseded = errors.New("superseded")
 
-// ErrTimeout is the cause that ends a run's context when its time is up.
-var ErrTimeout = errors.New("the run's timeout is over")
-
 // Overdue is an error that says so where the run's timeout has led to it: what was
 // met last only says that it got no answer.
 func Overdue(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), ErrTimeout) || errors.Is(err, ErrTimeout) {
+	if err == nil || !errors.Is(context.Cause(ctx), gate.ErrTimeout) || errors.Is(err, gate.ErrTimeout) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrTimeout, err)
+	return fmt.Errorf("%w: %w", gate.ErrTimeout, err)
 }
 
 // InputError is an input that asks for what cannot be. Nothing was changed.

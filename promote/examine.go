@@ -12,6 +12,9 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 // Examine looks for what would break a promotion, and changes nothing. The
@@ -92,10 +95,10 @@ func (p *part) facts(ctx context.Context) check.Facts {
 	return check.Facts{
 		Request: check.Request{
 			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
-			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Probe.Path != "",
-			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.cronJobs(),
+			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Gates.Probe.Path != "",
+			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.templates.CronJobs(),
 			Signer: p.Signer, ByAPI: p.ByAPI, ForgeKey: p.ForgeKey, Mode: p.Mode, Merge: p.Merge,
-			OnlyThis: p.OnlyThis, Wait: p.WaitTimeout, Worst: p.worst(ctx), Now: time.Now(),
+			OnlyThis: p.OnlyThis, Wait: p.Gates.Wait, Worst: p.worst(ctx), Now: time.Now(),
 		},
 		Commit: p.at.Tip.Hash, Tree: p.at.Tree, Overlay: p.at.Now, Next: p.at.Next, Planned: p.planned, Service: p.at.Live,
 		Unread: map[string]error{},
@@ -106,9 +109,9 @@ func (p *part) facts(ctx context.Context) check.Facts {
 // last gate fails.
 func (p *part) worst(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
-		return p.longest(time.Until(end))
+		return p.longest(p.templates, time.Until(end))
 	}
-	return p.longest(math.MaxInt64)
+	return p.longest(p.templates, math.MaxInt64)
 }
 
 // tellTime says before the first commit that the run may have too little time left for
@@ -117,7 +120,7 @@ func (p *part) tellTime(ctx context.Context) {
 	end, limited := ctx.Deadline()
 	var longest time.Duration
 	for _, step := range p.plan.Steps {
-		longest += p.patience(step.Step())
+		longest += gate.Patience(p.gates(p.asked(step.Name, step.Step())))
 	}
 	if left := time.Until(end).Round(time.Second); limited && left < longest {
 		p.journal.say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
@@ -133,7 +136,7 @@ func tellPlan(p *part) {
 		if step.Done {
 			continue
 		}
-		patience := p.patience(step.Step())
+		patience := gate.Patience(p.gates(p.asked(step.Name, step.Step())))
 		longest += patience
 		commits++
 		p.journal.say("plan: %s; its gates may take up to %s", step.Subject, patience)
@@ -147,26 +150,28 @@ func tellPlan(p *part) {
 // comes after it when the last gate fails. How long an analysis may take is known
 // from its files only.
 func (c Config) Worst(limit time.Duration) time.Duration {
-	return (&part{Config: c}).longest(limit)
+	return c.longest(gate.Templates{}, limit)
 }
 
-func (p *part) longest(limit time.Duration) time.Duration {
-	total := p.patience(Step{}) // the candidate
-	for _, step := range p.Steps {
-		total += p.patience(step)
+// longest is the same with the templates as a target has them.
+func (c Config) longest(templates gate.Templates, limit time.Duration) time.Duration {
+	total := gate.Patience(c.Gates.After(c.asked("", Step{}), templates)) // the candidate
+	for _, step := range c.Steps {
+		total += gate.Patience(c.Gates.After(c.asked("", step), templates))
 	}
-	return min(total, limit) + p.WaitTimeout + p.reviewTime()
+	return min(total, limit) + c.Gates.Wait + c.reviewTime()
 }
 
 // gather asks Argo CD, by setup, and the Git server, all at the same time.
 func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
 	var push, blind, exist, unruled error
-	if p.byMetrics() {
-		facts.MetricsFrom, facts.Latency = string(p.SLO.From), p.usualLatency()
+	byMetrics := p.Gates.ByMetrics()
+	if byMetrics {
+		facts.MetricsFrom, facts.Latency = string(p.Gates.SLO.From), usualLatency(p.Gates.SLO)
 	}
-	if p.byMetrics() && p.Metrics != nil && p.at.Live != nil {
-		group.Go(func() { facts.Latency, facts.Metrics = p.counted(ctx) })
+	if byMetrics && p.Metrics != nil && p.at.Live != nil {
+		group.Go(func() { facts.Latency, facts.Metrics = p.countable(ctx) })
 	}
 	if p.PushRight != nil {
 		group.Go(func() { push = p.PushRight.MayPush(ctx) })
@@ -187,6 +192,31 @@ func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (arg
 			facts.Unread[name] = err
 		}
 	}
+}
+
+// countable is why the requests of the live revision cannot be counted, and what is
+// known of the buckets in which their latency is.
+func (p *part) countable(ctx context.Context) (check.Latency, error) {
+	objective := p.Gates.Objective()
+	live := metrics.Revisions{Namespace: p.at.Live.Namespace, Candidate: p.at.Live.Status.LatestReadyRevisionName}
+	counter, err := metrics.New(p.Metrics, objective, live)
+	if err != nil {
+		return check.Latency{}, err
+	}
+	_, err = counter.Counts(ctx)
+	if b, read := counter.Nearest(); read {
+		return check.Latency{Limit: objective.Latency, Below: b.Below, Above: b.Above, Scraped: true}, err
+	}
+	return usualLatency(objective), err
+}
+
+// usualLatency is what is known of the buckets that nobody has read.
+func usualLatency(of slo.Objective) check.Latency {
+	b, known := metrics.Usual(of)
+	if !known {
+		return check.Latency{}
+	}
+	return check.Latency{Limit: of.Latency, Below: b.Below, Above: b.Above}
 }
 
 // existing finds out which revisions of the rendered traffic exist, and why some of

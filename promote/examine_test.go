@@ -17,6 +17,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // around is everything that Examine asks, with the answers of one test.
@@ -85,7 +86,7 @@ func (a *around) systems() Systems {
 }
 
 func examinedConfig() Config {
-	return Config{Targets: []Target{{Overlay: "web"}}, Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, WaitTimeout: time.Minute}
+	return Config{Targets: []Target{{Overlay: "web"}}, Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, Gates: gate.Settings{Wait: time.Minute}}
 }
 
 // TestFacts looks at what becomes of the answers.
@@ -157,7 +158,7 @@ func TestWorst(t *testing.T) {
 	t.Parallel()
 	p := &part{Config: examinedConfig()}
 	// the candidate, two steps, one of them baked for an hour and its grace, and going back
-	if got, want := p.worst(t.Context()), time.Hour+bakeGrace+4*time.Minute; got != want {
+	if got, want := p.worst(t.Context()), time.Hour+30*time.Second+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // fail decides what a run leaves behind that cannot go on after a step of some
@@ -109,7 +111,7 @@ func (r *run) announce(ctx context.Context, reversals []*reversal) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer stop()
 	err := together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		_, err := r.Cluster.Await(ctx, b.position.Intent, b.journal.verdicts())
+		_, err := r.Cluster.Await(ctx, b.ask.Intent, gate.Verdicts(b.journal.say))
 		return err
 	})
 	if err != nil {

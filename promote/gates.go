@@ -2,53 +2,43 @@ package promote
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
-// A Gate must pass after every step before the next one is published. The
-// zero Gate is one that the run does not ask.
-type Gate struct {
-	Name string
-	// Patience is the longest that Check takes.
-	Patience time.Duration
-	// Routed says that Check passes only where Knative routes to the old revision too.
-	Routed bool
-	// Check passes with a nil error only; the reason says in words what was seen.
-	// An inconclusive error is one that on-inconclusive decides about.
-	Check func(ctx context.Context, at *Position) (reason string, err error)
-}
-
-// Position is where a gate is asked: after which commit, and what the gates
-// before have seen.
-type Position struct {
-	Step     PlannedStep
-	Commit   string
-	Intent   argo.Intent
-	Observed argo.Observed // filled in by the gates live and bake
-
-	promotion string // id in the record
-}
-
-// gates are the gates after a step, in the order in which they are asked. Those
-// of one row are asked side by side: each takes the bake time.
-func (p *part) gates(step Step) [][]Gate {
-	rows := [][]Gate{
-		{liveGate(p.Config, p.Cluster, p.journal.verdicts)},
-		{warmUpGate(p, step)},
-		{probeGate(p.Config)},
-		{compareGate(p.Config, step)},
-		{
-			bakeGate(step, staysLive(p.Cluster, p.journal.verdicts)),
-			sloGate(p, step),
-			p.analysisGate(step),
-		},
+// asked is a step as its gates know it.
+func (c Config) asked(name string, step Step) gate.Step {
+	asked := gate.Step{Name: name, Percent: step.Percent, Bake: step.Bake}
+	for _, s := range c.Steps {
+		if s.Percent > step.Percent {
+			asked.Next = s.Percent
+			break
+		}
 	}
+	return asked
+}
+
+// allSteps are those after which a gate may be asked: the candidate's and those that
+// were asked for.
+func (c Config) allSteps() (steps []gate.Step) {
+	if c.Steps[0].Percent > 0 {
+		steps = append(steps, c.asked("", Step{}))
+	}
+	for _, step := range c.Steps {
+		steps = append(steps, c.asked("", step))
+	}
+	return steps
+}
+
+// gates are those after a step that are asked of the target.
+func (p *part) gates(step gate.Step) [][]gate.Gate {
+	rows := p.Gates.After(step, p.templates)
 	for i, row := range rows {
-		rows[i] = slices.DeleteFunc(row, func(g Gate) bool { return g.Name == "" || p.unasked(g, step) })
+		rows[i] = slices.DeleteFunc(row, func(g gate.Gate) bool { return p.unasked(g, step) })
 	}
 	return rows
 }
@@ -56,48 +46,24 @@ func (p *part) gates(step Step) [][]Gate {
 // unasked tells whether a gate could not pass after a step, whatever the candidate
 // is: beside an old revision that is not Ready only what Knative has routed before can
 // be asked.
-func (p *part) unasked(g Gate, step Step) bool {
+func (p *part) unasked(g gate.Gate, step gate.Step) bool {
 	if p.plan.alone == "" || step.Percent == 100 {
 		return false
 	}
-	_, err := candidateURL(p.at.Live, p.CandidateTag, step.Percent)
+	_, err := gate.CandidateURL(p.at.Live, p.CandidateTag, step.Percent)
 	return g.Routed || err != nil
 }
 
-// patience is the longest that all gates of a step take.
-func (p *part) patience(step Step) time.Duration {
-	var all time.Duration
-	for _, row := range p.gates(step) {
-		var longest time.Duration
-		for _, gate := range row {
-			longest = max(longest, gate.Patience)
-		}
-		all += longest
+// askAt is what the gates are told after a commit.
+func (p *part) askAt(step gate.Step, commit string, intent argo.Intent) *gate.Ask {
+	return &gate.Ask{
+		Service: p.Service, Tag: p.CandidateTag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
+		Step: step, Commit: commit, Intent: intent,
+		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.counted,
+		Cluster: p.Cluster, Metrics: p.Metrics, Sources: p.Sources,
+		Revision: func(ctx context.Context, name string) (*servingv1.Revision, error) {
+			return p.service.revision(ctx, namespaceOf(p.at.Live), name)
+		},
+		Say: p.journal.say, Debug: p.journal.debug,
 	}
-	return all
 }
-
-// transient is a state that may pass.
-type transient struct{ error }
-
-// Unwrap gives the state itself.
-func (t transient) Unwrap() error { return t.error }
-
-// inconclusive is what a gate says that cannot tell whether the candidate is
-// good: nothing speaks against it beyond chance, and not enough for it.
-type inconclusive struct{ error }
-
-// cutOff is inconclusive where the run's timeout has ended a gate that counts: what it
-// had counted by then has not failed it.
-func cutOff(err error) error {
-	if errors.Is(err, ErrTimeout) {
-		return inconclusive{err}
-	}
-	return err
-}
-
-// Error says so, before the reason.
-func (i inconclusive) Error() string { return "inconclusive: " + i.error.Error() }
-
-// Unwrap gives the reason.
-func (i inconclusive) Unwrap() error { return i.error }

@@ -10,78 +10,42 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops/sleep"
-	"github.com/acme/knative-promote/promote/analysis"
-	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
-// allGates is a config that asks for every gate there is.
-func allGates() (Config, Step) {
-	return Config{
-		WaitTimeout: time.Minute, WarmUp: "/", Steps: []Step{{Percent: 100}}, Probe: Probe{Path: "/healthz"}, Load: requests.Load{Path: "/", Rate: 1}, WaitForData: time.Minute,
-		Compare:  []compare.Question{{Path: "/", Status: true, Count: 20}},
-		Analysis: analysis.Inputs{Entries: []analysis.Entry{{File: "analysis.yaml"}}},
-	}, Step{Bake: time.Hour}
-}
-
-// TestEveryGateIsWhole fails for a gate that the worst case could not take into
-// account.
-func TestEveryGateIsWhole(t *testing.T) {
-	t.Parallel()
-	c, step := allGates()
-	var names []string
-	var sum time.Duration
-	for _, row := range (&part{Config: c}).gates(step) {
-		var longest time.Duration
-		for _, gate := range row {
-			if gate.Patience <= 0 || gate.Check == nil {
-				t.Errorf("gate %q: patience %s, check %t", gate.Name, gate.Patience, gate.Check != nil)
-			}
-			names, longest = append(names, gate.Name), max(longest, gate.Patience)
-		}
-		sum += longest
-	}
-	if got, want := strings.Join(names, " "), "live warm-up probe compare bake slo analysis"; got != want {
-		t.Errorf("gates %s, want %s", got, want)
-	}
-	if got, want := (&part{Config: c}).patience(step), time.Minute+warmUpPatience+warmUpPods+probePatience+21*comparePatience+time.Hour+time.Minute+requests.Limit; got != sum || got != want {
-		t.Errorf("patience %s, want that of the longest gate of each row, %s", got, want)
-	}
-}
-
 // says is a gate that answers after a while, or ends with its context.
-func says(name string, after time.Duration, err error) Gate {
-	return Gate{Name: name, Check: func(ctx context.Context, _ *Position) (string, error) {
+func says(name string, after time.Duration, err error) gate.Gate {
+	return gate.Gate{Name: name, Check: func(ctx context.Context, _ gate.Ask) gate.Outcome {
 		if over := sleep.For(ctx, after); over != nil {
-			return "", over
+			return gate.Outcome{Err: over}
 		}
-		return "as told", err
+		return gate.Outcome{Reason: "as told", Err: err}
 	}}
 }
 
 func TestGatesSideBySide(t *testing.T) {
 	t.Parallel()
-	unclear := inconclusive{errors.New("too few")}
+	unclear := gate.Inconclusive{Err: errors.New("too few")}
 	for name, test := range map[string]struct {
-		gates  []Gate
+		gates  []gate.Gate
 		policy Policy
 		took   time.Duration
 		want   string // the error, and what becomes of the gates
 	}{
-		"all pass":                     {[]Gate{says("a", 2*time.Second, nil), says("b", 5*time.Second, nil)}, Hold, 5 * time.Second, "<nil>; a passed, b passed"},
-		"one fails, the other ends":    {[]Gate{says("a", 2*time.Second, errors.New("bad")), says("b", time.Hour, nil)}, Hold, 2 * time.Second, "10 %: gate a: bad; a failed, b skipped"},
-		"the second fails first":       {[]Gate{says("a", time.Hour, nil), says("b", time.Second, errors.New("bad"))}, Hold, time.Second, "10 %: gate b: bad; a skipped, b failed"},
-		"one is inconclusive":          {[]Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, nil)}, Hold, 5 * time.Second, "10 %: gate a: inconclusive: too few; a inconclusive, b passed"},
-		"inconclusive, then a failure": {[]Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, errors.New("bad"))}, Hold, 5 * time.Second, "10 %: gate b: bad; a inconclusive, b failed"},
-		"inconclusive may pass":        {[]Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, nil)}, GoOn, 5 * time.Second, "<nil>; a inconclusive, b passed"},
+		"all pass":                     {[]gate.Gate{says("a", 2*time.Second, nil), says("b", 5*time.Second, nil)}, Hold, 5 * time.Second, "<nil>; a passed, b passed"},
+		"one fails, the other ends":    {[]gate.Gate{says("a", 2*time.Second, errors.New("bad")), says("b", time.Hour, nil)}, Hold, 2 * time.Second, "10 %: gate a: bad; a failed, b skipped"},
+		"the second fails first":       {[]gate.Gate{says("a", time.Hour, nil), says("b", time.Second, errors.New("bad"))}, Hold, time.Second, "10 %: gate b: bad; a skipped, b failed"},
+		"one is inconclusive":          {[]gate.Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, nil)}, Hold, 5 * time.Second, "10 %: gate a: inconclusive: too few; a inconclusive, b passed"},
+		"inconclusive, then a failure": {[]gate.Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, errors.New("bad"))}, Hold, 5 * time.Second, "10 %: gate b: bad; a inconclusive, b failed"},
+		"inconclusive may pass":        {[]gate.Gate{says("a", 2*time.Second, unclear), says("b", 5*time.Second, nil)}, GoOn, 5 * time.Second, "<nil>; a inconclusive, b passed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				p := &part{Config: Config{OnInconclusive: test.policy}, journal: &journal{reporter: silent{}}}
 				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
-				err := p.askAll(t.Context(), test.gates, &Position{}, stepLog{p.journal, 0})
+				err := p.askAll(t.Context(), test.gates, &gate.Ask{}, stepLog{p.journal, 0})
 				var became []string
 				for _, g := range p.journal.result.Steps[0].Gates {
 					became = append(became, g.Name+" "+string(g.Progress))
@@ -106,39 +70,46 @@ func TestGateThatPanics(t *testing.T) {
 	}()
 	p := &part{journal: &journal{reporter: silent{}}}
 	p.journal.result.Steps = []event.Step{{}}
-	gate := Gate{Name: "a", Check: func(context.Context, *Position) (string, error) { panic("broken") }}
-	_ = p.askAll(t.Context(), []Gate{gate}, &Position{}, stepLog{p.journal, 0})
+	breaks := gate.Gate{Name: "a", Check: func(context.Context, gate.Ask) gate.Outcome { panic("broken") }}
+	_ = p.askAll(t.Context(), []gate.Gate{breaks}, &gate.Ask{}, stepLog{p.journal, 0})
 }
 
 // TestTimeEndsGates: where the run's timeout ends the gates, one that counts has not failed,
 // and the others were only cut off.
 func TestTimeEndsGates(t *testing.T) {
 	t.Parallel()
-	counts := Gate{Name: "slo", Check: func(ctx context.Context, _ *Position) (string, error) {
-		return "", cutOff(sleep.For(ctx, time.Hour))
+	counts := gate.Gate{Name: "slo", Check: func(ctx context.Context, _ gate.Ask) gate.Outcome {
+		return gate.Outcome{Err: gate.Inconclusive{Err: sleep.For(ctx, time.Hour)}}
 	}}
 	for name, test := range map[string]struct {
-		gates []Gate
+		gates []gate.Gate
 		want  string
 	}{
-		"one that counts":  {[]Gate{counts}, "10 %: gate slo: inconclusive: the run's timeout is over"},
-		"beside the bake":  {[]Gate{says("bake", time.Hour, nil), counts}, "10 %: gate slo: inconclusive: the run's timeout is over"},
-		"the bake alone":   {[]Gate{says("bake", time.Hour, nil)}, "10 %: gate bake: the run's timeout is over"},
-		"beside a failure": {[]Gate{says("bake", time.Second, errors.New("bad")), counts}, "10 %: gate bake: bad"},
+		"one that counts":  {[]gate.Gate{counts}, "10 %: gate slo: inconclusive: the run's timeout is over"},
+		"beside the bake":  {[]gate.Gate{says("bake", time.Hour, nil), counts}, "10 %: gate slo: inconclusive: the run's timeout is over"},
+		"the bake alone":   {[]gate.Gate{says("bake", time.Hour, nil)}, "10 %: gate bake: the run's timeout is over"},
+		"beside a failure": {[]gate.Gate{says("bake", time.Second, errors.New("bad")), counts}, "10 %: gate bake: bad"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, ErrTimeout)
+				ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, gate.ErrTimeout)
 				defer stop()
 				p := &part{Config: Config{OnInconclusive: Hold}, journal: &journal{reporter: silent{}}}
 				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
-				if err := p.askAll(ctx, test.gates, &Position{}, stepLog{p.journal, 0}); err == nil || err.Error() != test.want {
+				if err := p.askAll(ctx, test.gates, &gate.Ask{}, stepLog{p.journal, 0}); err == nil || err.Error() != test.want {
 					t.Errorf("got %v, want %s", err, test.want)
 				}
 			})
 		})
 	}
 }
+
+// silent is a Reporter that says nothing.
+type silent struct{}
+
+func (silent) Tell(event.Event, event.Result) {}
+func (silent) Line(string)                    {}
+func (silent) Debug(string)                   {}
 
 // lines keeps what a run says.
 type lines struct {
@@ -160,7 +131,7 @@ func TestTimeIsTold(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), limit)
 			defer stop()
 			log := &lines{}
-			p := &part{Config: Config{WaitTimeout: 5 * time.Minute}, journal: &journal{reporter: log}}
+			p := &part{Config: Config{Gates: gate.Settings{Wait: 5 * time.Minute}}, journal: &journal{reporter: log}}
 			p.plan.Steps = []PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
 			p.tellTime(ctx)
 			if got := strings.Join(log.said, "\n"); got != want {

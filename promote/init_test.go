@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // meddled is a cluster in which everything is live at once, until a person
@@ -54,7 +55,7 @@ func TestInitImageOfPersonStays(t *testing.T) {
 	results, err := Run(t.Context(),
 		Config{
 			Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-			Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
+			Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
 		},
 		Systems{Branch: repo, Commits: repo, Cluster: c, Reporter: silent{}})
 	result := results[0]

@@ -151,20 +151,3 @@ func seenLive(seen argo.Observed, candidateTag string) event.Seen {
 	}
 	return e
 }
-
-// verdicts logs what is waited for: when it changes, and now and then while it
-// does not, so that nobody takes a long wait for a dead run.
-func (j *journal) verdicts() func(argo.Verdict) {
-	var last string
-	var said time.Time
-	return func(v argo.Verdict) {
-		if v.Reason == last && time.Since(said) < heartbeat {
-			return
-		}
-		last, said = v.Reason, time.Now()
-		j.say("%s: %s", v.State, v.Reason)
-	}
-}
-
-// heartbeat is the longest silence in the log.
-const heartbeat = 25 * time.Second

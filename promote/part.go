@@ -11,10 +11,10 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/analysis"
-	"github.com/acme/knative-promote/promote/analysis/template"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/slo"
 )
 
 // A part is what a run does for one of its targets: what it has seen of it,
@@ -27,14 +27,12 @@ type part struct {
 	service liveService
 	journal *journal
 
-	measured measured          // the candidate's requests
-	suite    analysis.Suite    // the AnalysisTemplates
-	jobs     []template.Metric // of the suite: those with a job
-	unread   error             // why there are none, though they are asked for
-	at       Situation         // as last seen
-	plan     Plan              // of a promotion: what is left to do
-	source   record.Source     // what the images of the plan are taken from
-	code     record.Code       // what those were made of
+	templates gate.Templates // that its gates are asked by
+	counted   []slo.Stretch  // the candidate's requests
+	at        Situation      // as last seen
+	plan      Plan           // of a promotion: what is left to do
+	source    record.Source  // what the images of the plan are taken from
+	code      record.Code    // what those were made of
 	// sourceServices are the Service's names there, by the overlays; none: the run has
 	// not looked there.
 	sourceServices map[string]string

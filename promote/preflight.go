@@ -33,7 +33,7 @@ const preflightTime = 10 * time.Second
 func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.parts {
 		err := p.loadAnalysis(ctx)
-		if p.unread = err; err == nil {
+		if p.templates.Unread = err; err == nil {
 			err = p.measurable(ctx)
 		}
 		if err == nil {
@@ -60,7 +60,7 @@ func (r *run) underWay() bool {
 // unjudged tells whether a target was asked for a gate that cannot be read. What
 // has no step left above it has not passed that gate, whatever counts as passed.
 func (r *run) unjudged() bool {
-	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.unread != nil })
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.templates.Unread != nil })
 }
 
 // resumed tells whether Git showed a step of the plan before the run.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
@@ -151,15 +150,10 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
-	step := m.step()
-	position := &Position{
-		Step: step, Commit: m.commit, Intent: m.infra.intent(m.commit, m.plan.expected(step)),
-		Observed: argo.Observed{App: m.at.App, Service: m.at.Live},
-	}
-	for _, row := range m.gates(step.Step()) {
-		err := m.askAll(ctx, row, position, m.log)
-		m.saw(position.Observed)
-		if err != nil {
+	step := m.asked(m.step().Name, m.step().Step())
+	ask := m.askAt(step, m.commit, m.infra.intent(m.commit, m.plan.expected(m.step())))
+	for _, row := range m.gates(step) {
+		if err := m.askAll(ctx, row, ask, m.log); err != nil {
 			return err
 		}
 	}
@@ -206,7 +200,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
-		p, err := r.commitRendered(ctx, edits, r.WaitTimeout)
+		p, err := r.commitRendered(ctx, edits, r.Gates.Wait)
 		next, causes := overridden(err)
 		if next == "" || slices.Contains(over, next) {
 			return p, err

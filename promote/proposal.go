@@ -106,7 +106,7 @@ func (p Proposal) facts(at gitops.Snapshot, overlay string, rendered []byte, ser
 	c := p.config
 	facts := check.Facts{
 		Request: check.Request{
-			Overlay: overlay, CandidateTag: c.CandidateTag, KeepPrevious: c.KeepPrevious, Probed: c.Probe.Path != "",
+			Overlay: overlay, CandidateTag: c.CandidateTag, KeepPrevious: c.KeepPrevious, Probed: c.Gates.Probe.Path != "",
 			Strict: c.Strict, PodSecurity: c.PodSecurity, Policies: c.Policies,
 		},
 		Commit: at.Commit.Hash, Tree: at.Tree, Overlay: state, Next: state,

@@ -12,9 +12,9 @@ import (
 // restore rolls a failed promotion back in one commit and waits until that is
 // live. The run's own context may be over, this has its own time.
 func (r *run) restore(ctx context.Context, cause error) error {
-	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.WaitTimeout+r.reviewTime())
+	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.Gates.Wait+r.reviewTime())
 	defer stop()
-	reversals, err := r.rollBack(own, cause, r.WaitTimeout)
+	reversals, err := r.rollBack(own, cause, r.Gates.Wait)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -26,9 +27,10 @@ type reversal struct {
 	done      bool                                                // a commit before has done it, it is only confirmed
 	apart     bool                                                // where it cannot be, the others are rolled back without it
 
-	after    edited    // what the commit has made of the overlay
-	log      stepLog   // from when it is committed
-	position *Position // where it is asked whether it is live
+	after     edited    // what the commit has made of the overlay
+	log       stepLog   // from when it is committed
+	promotion string    // id of the promotion in the record that it leads to
+	ask       *gate.Ask // whether it is live
 }
 
 // reverse commits the destinations and says what must become true. Patience is how long
@@ -117,9 +119,9 @@ func (b *reversal) expect(ctx context.Context) error {
 		traffic: traffic, trafficOnly: b.after.refused != nil,
 	}
 	commit := b.log.step().Commit
-	b.position = &Position{Step: PlannedStep{Name: b.step, Percent: 100}, Commit: commit, Intent: b.infra.intent(commit, want), promotion: has.Promotion}
-	b.position.Intent.Restores = true
-	b.position.Intent.RollsBack = b.infra.rollsBack(b.rolledBack())
+	intent := b.infra.intent(commit, want)
+	intent.Restores, intent.RollsBack = true, b.infra.rollsBack(b.rolledBack())
+	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.step, Percent: 100}, commit, intent)
 	return nil
 }
 
@@ -134,7 +136,7 @@ func (b *reversal) rolledBack() string {
 // confirm waits until what was rolled back is live.
 func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		if err := b.ask(ctx, liveGate(r.Config, r.Cluster, b.journal.verdicts), b.position, b.log); err != nil {
+		if err := b.askAll(ctx, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log); err != nil {
 			b.log.unseen()
 			b.noteRollback(ctx)
 			return err

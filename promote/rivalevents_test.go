@@ -17,6 +17,7 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/promotetest"
 )
 
@@ -80,7 +81,7 @@ func rivalConfig(version string, steps ...Step) Config {
 	return Config{
 		Targets: []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}},
 		Images:  []kustomize.Image{{Name: "web", NewTag: version}}, CandidateTag: "candidate", KeepPrevious: true,
-		Steps: steps, Preflight: PreflightError, Skip: allBut("drifted"), OnFailure: RollBack, OnCancel: RollBack, WaitTimeout: time.Minute,
+		Steps: steps, Preflight: PreflightError, Skip: allBut("drifted"), OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 var rivalRounds = flag.Int("rounds", 1, "how often the promoters of TestRivals promote")
@@ -52,7 +53,7 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 			results, err := Run(t.Context(),
 				Config{
 					Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
-					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, WaitTimeout: time.Minute,
+					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
 				},
 				Systems{Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{}})
 			result := results[0]

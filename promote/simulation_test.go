@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 var (
@@ -218,6 +219,6 @@ func newConfig(pick *rand.Rand) Config {
 		Targets: []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
 		Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, Preflight: PreflightError, Skip: allBut(check.Drifted),
 		OnFailure: policies[pick.IntN(len(policies))], OnCancel: policies[pick.IntN(len(policies))],
-		WaitTimeout: 5 * time.Minute, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)],
+		Gates: gate.Settings{Wait: 5 * time.Minute}, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)],
 	}
 }

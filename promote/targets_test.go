@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -69,7 +70,7 @@ func (p pair) run(c Config, on Cluster) ([]event.Result, error) {
 func pairConfig(steps []Step, overlays ...string) Config {
 	c := Config{
 		Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-		Steps: steps, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, WaitTimeout: time.Minute,
+		Steps: steps, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
 	}
 	for _, overlay := range overlays {
 		c.Targets = append(c.Targets, Target{Overlay: overlay})

@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -111,7 +112,7 @@ func TestTargetsOneUnclear(t *testing.T) {
 			return nil
 		case in.Service == "web":
 			defer close(told)
-			return inconclusive{errors.New("too few")}
+			return gate.Inconclusive{Err: errors.New("too few")}
 		}
 		<-told
 		return errors.New("sick")
@@ -131,7 +132,7 @@ func TestTargetsOneUnclear(t *testing.T) {
 // and one that fails.
 func TestUnclearEndsNoOther(t *testing.T) {
 	t.Parallel()
-	for _, first := range []error{inconclusive{errors.New("too few")}, errors.New("sick")} {
+	for _, first := range []error{gate.Inconclusive{Err: errors.New("too few")}, errors.New("sick")} {
 		synctest.Test(t, func(t *testing.T) {
 			var other error
 			err := untilOneFails(t.Context(), []bool{true, false}, func(ctx context.Context, isFirst bool) error {
@@ -187,7 +188,7 @@ func TestTargetsOneAhead(t *testing.T) {
 // TestGraver ranks what a run of several targets ends with.
 func TestGraver(t *testing.T) {
 	t.Parallel()
-	unclear, failed := &GateError{Err: inconclusive{errors.New("too few")}}, &GateError{Err: errors.New("sick")}
+	unclear, failed := &GateError{Err: gate.Inconclusive{Err: errors.New("too few")}}, &GateError{Err: errors.New("sick")}
 	rising := []error{nil, unclear, failed, ErrSuperseded, &RestoreError{Err: failed}}
 	for i, b := range rising {
 		for _, a := range rising[:i] {

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // The exit codes. 2 is not among them: it is what a Go program ends with when
@@ -84,8 +85,8 @@ func exitCode(err error, result event.Result) int {
 // leave behind.
 func exitOfError(err error) int {
 	var found *foundError
-	switch gate := is[*promote.GateError](err); {
-	case is[*inputs.BadInput](err), is[*promote.InputError](err), is[*argo.SourceError](err) && !gate:
+	switch failed := is[*promote.GateError](err); {
+	case is[*inputs.BadInput](err), is[*promote.InputError](err), is[*argo.SourceError](err) && !failed:
 		return exitInput
 	case is[*promote.PreflightStop](err), is[*promote.FreezeError](err), is[*promote.GuardError](err): // of a file that cannot be read
 		return exitErrors
@@ -99,13 +100,13 @@ func exitOfError(err error) int {
 		return exitContention
 	case isAny(err, gitops.ErrRefused):
 		return exitRefused
-	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly), isAny(err, argo.ErrAddress) && !gate:
+	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly), isAny(err, argo.ErrAddress) && !failed:
 		return exitInput
-	case isAny(err, promote.ErrTimeout, context.DeadlineExceeded), isAny(err, gitops.ErrUnreachable, argo.ErrUnreachable) && !gate:
+	case isAny(err, gate.ErrTimeout, context.DeadlineExceeded), isAny(err, gitops.ErrUnreachable, argo.ErrUnreachable) && !failed:
 		return exitTimeout
 	case isAny(err, context.Canceled):
 		return exitCancelled
-	case gate:
+	case failed:
 		return exitHeld
 	}
 	return exitInternal
@@ -127,7 +128,7 @@ func errorTitle(code int, err error) string {
 		return "Held" // no gate has failed, the next step may not be published
 	case code == exitNotRestored && isAny(err, promote.ErrUnseen):
 		return "Not seen live"
-	case code == exitTimeout && !isAny(err, promote.ErrTimeout):
+	case code == exitTimeout && !isAny(err, gate.ErrTimeout):
 		return "No answer"
 	case code == exitNotYet && is[*promote.FreezeError](err):
 		return "Frozen"

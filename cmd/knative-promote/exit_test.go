@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // TestEndsHaveExitCodes holds the ends of runs to the table of exit codes.
@@ -27,7 +28,7 @@ func TestEndsHaveExitCodes(t *testing.T) {
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	gate := &promote.GateError{Step: "10 %", Gate: "live", Err: argo.ErrAuth}
+	failed := &promote.GateError{Step: "10 %", Gate: "live", Err: argo.ErrAuth}
 	for _, test := range []struct {
 		err     error
 		status  event.Status
@@ -54,17 +55,17 @@ func TestExitCode(t *testing.T) {
 		{errors.New("newer"), event.Superseded, 6, false},
 		{promote.ErrSuperseded, event.Failed, 6, false},
 		{argo.ErrSuperseded, event.Failed, 6, false},
-		{promote.ErrTimeout, event.Failed, 7, false},
+		{gate.ErrTimeout, event.Failed, 7, false},
 		{gitops.ErrUnreachable, event.Failed, 7, false},
 		{argo.ErrUnreachable, event.Failed, 7, false},
 		{&promote.GateError{Err: argo.ErrUnreachable}, event.Failed, 9, false},
 		{argo.ErrAddress, event.Failed, 3, false},
 		{context.DeadlineExceeded, event.Failed, 7, false},
-		{gate, event.RolledBack, 8, false},
-		{gate, event.Held, 9, false},
+		{failed, event.RolledBack, 8, false},
+		{failed, event.Held, 9, false},
 		{&promote.GateError{Err: errors.New("bad")}, event.Failed, 9, false},
-		{&promote.RestoreError{Cause: gate, Err: gitops.ErrContention}, event.Failed, 10, false},
-		{&promote.RestoreError{Cause: gate, Err: context.Canceled}, event.Cancelled, 10, false},
+		{&promote.RestoreError{Cause: failed, Err: gitops.ErrContention}, event.Failed, 10, false},
+		{&promote.RestoreError{Cause: failed, Err: context.Canceled}, event.Cancelled, 10, false},
 		{context.Canceled, event.Cancelled, 11, false},
 		{context.Canceled, event.Failed, 11, false},
 		{gitops.ErrRefused, event.Failed, 12, false},

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -72,7 +73,7 @@ func (c call) read(ctx context.Context, arguments inputs.Arguments) (task, error
 
 // pipeline reads the pipeline file at the tip.
 func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, t.settings.Timeout, promote.ErrTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, t.settings.Timeout, gate.ErrTimeout)
 	defer cancel()
 	if t.settings.Checkout {
 		tip, err := checkedOut{t.workflow.Workspace}.Tip(limited)

@@ -12,8 +12,8 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
 )
 
 // run is the whole program as a value: it ends with the exit code.
@@ -61,12 +61,12 @@ func (t task) begin(ctx context.Context, wrong error) (event.Result, error) {
 		return event.Result{Status: beforehand(wrong)}, wrong
 	}
 	s, r := &t.settings, t.console
-	s.Promote.Way.Around = r.Trace("Probe")
+	s.Promote.Gates.Way.Around = r.Trace("Probe")
 	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
 	for _, text := range s.Warnings() {
 		r.Warning(console.Note{Title: "Inputs", Text: text})
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, promote.ErrTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, gate.ErrTimeout)
 	defer cancel()
 	t.noteApproval(limited)
 	t.noteCodeTime(limited)

@@ -71,7 +71,7 @@ func (s *Settings) checkProbe(given origins) string {
 
 // checkSLO wants an objective's requests to come from somewhere.
 func (s *Settings) checkSLO(given origins) string {
-	switch from := s.Promote.SLO.From; {
+	switch from := s.Promote.Gates.SLO.From; {
 	case !given.has("slo"), from == "":
 		return ""
 	case from != slo.Load:
@@ -94,7 +94,7 @@ func (s *Settings) checkAnalysis(given origins) string {
 
 // checkMetrics wants somebody to ask for metrics, and a query that can be asked.
 func (s *Settings) checkMetrics(given origins) string {
-	if err := metrics.Check(s.Promote.SLO); err != nil {
+	if err := metrics.Check(s.Promote.Gates.SLO); err != nil {
 		return fmt.Sprintf("slo (%s): %v", given.source("slo"), err)
 	}
 	if !given.has("prometheus") {
@@ -144,10 +144,10 @@ func (s *Settings) checkWait(given origins) string {
 	if s.Command == History || s.Command == Prepare {
 		return "" // they wait for nothing to become live
 	}
-	if !s.outlasts(given, "wait-timeout", s.Promote.WaitTimeout) {
+	if !s.outlasts(given, "wait-timeout", s.Promote.Gates.Wait) {
 		return ""
 	}
-	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.WaitTimeout, s.Timeout)
+	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.Gates.Wait, s.Timeout)
 }
 
 // checkOverride wants to know why.

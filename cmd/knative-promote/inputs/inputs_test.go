@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
@@ -52,8 +53,9 @@ func TestDefaults(t *testing.T) {
 		},
 		Promote: promote.Config{
 			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate",
-			Probe: promote.Probe{Count: 3}, Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
-			WaitTimeout: 5 * time.Minute, WaitForData: 5 * time.Minute, Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
+			Gates:     gate.Settings{Wait: 5 * time.Minute, Probe: gate.Probe{Count: 3}, WaitForData: 5 * time.Minute},
+			Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
+			Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
 			ForgeKey: "B5690EEEBB952194",
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "main"},
@@ -112,20 +114,23 @@ func TestEveryInput(t *testing.T) {
 			Images: images, OnDrift: promote.DriftWarn,
 			Also:  []string{"Deployment/worker", "Service/shop/cart"},
 			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
-			Probe:   promote.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
-			WarmUp:  "/warm",
-			Compare: []compare.Question{{Path: "/a", Status: true, Count: 20}, {Path: "/b", JSON: true, Ignore: []string{"at"}, Count: 20}},
-			Load:    requests.Load{Path: "/api?x=1", Rate: 1.5},
-			Way:     requests.Way{Connect: "[::1]:8080"},
-			SLO:     slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute, OnInconclusive: promote.GoOn,
-			Analysis: analysis.Inputs{
-				Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
-				Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"}, Prometheus: "http://prometheus:9090/x", Connect: "[::1]:8080",
-			},
-			Mode: review.Every, Merge: review.Wait, MergeTimeout: 15 * time.Minute,
+			Gates: gate.Settings{
+				Wait:    90 * time.Second,
+				Probe:   gate.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
+				WarmUp:  "/warm",
+				Compare: []compare.Question{{Path: "/a", Status: true, Count: 20}, {Path: "/b", JSON: true, Ignore: []string{"at"}, Count: 20}},
+				Load:    requests.Load{Path: "/api?x=1", Rate: 1.5},
+				Way:     requests.Way{Connect: "[::1]:8080"},
+				SLO:     slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute,
+				Analysis: analysis.Inputs{
+					Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},
+					Args:    map[string]string{"a": "b=c", "d": "e"}, Secrets: map[string]string{"s/k": "v"}, Prometheus: "http://prometheus:9090/x", Connect: "[::1]:8080",
+				}},
+			OnInconclusive: promote.GoOn,
+			Mode:           review.Every, Merge: review.Wait, MergeTimeout: 15 * time.Minute,
 			Windows:   "prod/windows.yaml",
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
-			OnFailure: promote.Hold, OnCancel: promote.RollBack, WaitTimeout: 90 * time.Second,
+			OnFailure: promote.Hold, OnCancel: promote.RollBack,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "release/1", Token: "git-secret"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/requests"
 )
 
@@ -54,18 +55,18 @@ func parseStep(text string) (promote.Step, error) {
 
 // parseProbe accepts a path with an optional expect=STATUS behind it, and
 // keeps what other inputs have set.
-func parseProbe(current *promote.Probe) func(string) (promote.Probe, error) {
-	return func(text string) (promote.Probe, error) {
+func parseProbe(current *gate.Probe) func(string) (gate.Probe, error) {
+	return func(text string) (gate.Probe, error) {
 		probe := *current
 		fields := strings.Fields(text)
 		if !isPath(fields[0]) {
-			return promote.Probe{}, errors.New("expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good")
+			return gate.Probe{}, errors.New("expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good")
 		}
 		probe.Path, probe.Expect = fields[0], 0
 		var err error
 		for _, field := range fields[1:] {
 			if probe.Expect, err = parseExpect(field); err != nil {
-				return promote.Probe{}, err
+				return gate.Probe{}, err
 			}
 		}
 		return probe, nil

@@ -202,7 +202,7 @@ func (s *Settings) how() []Input {
 			Usage: "plan and check everything, push nothing"},
 		{Name: "timeout", Default: "30m", Example: "1h", Value: bind(&s.Timeout, parseDuration),
 			Usage: "how long the whole run may take, in Go's syntax or in seconds"},
-		{Name: "wait-timeout", Default: "5m", Example: "10m", For: []Command{Promote, Rollback, Check, Diff}, Value: bind(&p.WaitTimeout, parseDuration),
+		{Name: "wait-timeout", Default: "5m", Example: "10m", For: []Command{Promote, Rollback, Check, Diff}, Value: bind(&p.Gates.Wait, parseDuration),
 			Usage: "how long one commit may take to become live"},
 	}
 }

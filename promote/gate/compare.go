@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"bytes"
@@ -19,30 +19,30 @@ const comparePatience = requests.Limit + 2*time.Second
 // compareGate sends the same requests to the candidate and the old revision. It
 // is asked at 0 % alone, where all requests to the Service's own URL still reach
 // the old one. A first deployment has no such step.
-func compareGate(c Config, step Step) Gate {
-	if len(c.Compare) == 0 || step.Percent > 0 {
+func (s Settings) compareGate(step Step) Gate {
+	if len(s.Compare) == 0 || step.Percent > 0 {
 		return Gate{}
 	}
 	var patience time.Duration
-	for _, q := range c.Compare {
+	for _, q := range s.Compare {
 		patience += time.Duration(q.Count+1) * comparePatience
 	}
 	return Gate{
 		Name:     "compare",
 		Routed:   true,
 		Patience: patience,
-		Check: func(ctx context.Context, at *Position) (string, error) {
-			candidate, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
+		Check: func(ctx context.Context, ask Ask) Outcome {
+			candidate, err := ask.candidateURL()
 			if err != nil {
-				return "", err
+				return Outcome{Err: err}
 			}
-			old := at.Observed.Service.Status.URL
+			old := ask.Observed.Service.Status.URL
 			if old == nil {
-				return "", errors.New("the live Service has no URL to ask the old revision at")
+				return Outcome{Err: errors.New("the live Service has no URL to ask the old revision at")}
 			}
-			client := c.Way.Open()
+			client := s.Way.Open()
 			defer client.Close()
-			return comparing{client, old.String(), candidate, patience}.judge(ctx, c.Compare)
+			return said(comparing{client, old.String(), candidate, patience}.judge(ctx, s.Compare))
 		},
 	}
 }
@@ -80,9 +80,9 @@ func (c comparing) judge(ctx context.Context, questions []compare.Question) (str
 	case verdict.State == compare.Same:
 		return verdict.Reason, nil
 	case unsent != nil:
-		return "", inconclusive{fmt.Errorf("%s; the last request that could not be sent: %w", verdict.Reason, unsent)}
+		return "", Inconclusive{fmt.Errorf("%s; the last request that could not be sent: %w", verdict.Reason, unsent)}
 	default:
-		return "", inconclusive{errors.New(verdict.Reason)}
+		return "", Inconclusive{errors.New(verdict.Reason)}
 	}
 }
 

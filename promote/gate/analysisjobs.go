@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
@@ -72,18 +71,10 @@ func unfit(object unstructured.Unstructured) error {
 // answer for a while.
 const leastTTL = 60
 
-// furtherRights are what the token must be allowed because of the run's inputs.
-func (p *part) furtherRights() []argo.Right {
-	if len(p.jobs) == 0 {
-		return nil
-	}
-	return []argo.Right{argo.MayStartJobs}
-}
-
-// cronJobs are the names of those that the analysis starts.
-func (p *part) cronJobs() []string {
+// CronJobs are the names of those that the analysis starts, sorted.
+func (t Templates) CronJobs() []string {
 	var names []string
-	for _, m := range p.jobs {
+	for _, m := range t.jobs {
 		names = append(names, m.CronJob())
 	}
 	slices.Sort(names)

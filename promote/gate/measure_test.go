@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -56,11 +56,11 @@ func TestMeasurement(t *testing.T) {
 				began := time.Now()
 				m := measurement{
 					objective: slo.Default(), count: test.stream.since(began), bake: test.bake, wait: 5 * time.Minute,
-					seen: new(measured), say: func(string, ...any) {},
+					say: func(string, ...any) {},
 				}
 				reason, err := m.judge(t.Context(), "10 %")
 				took, said := time.Since(began), fmt.Sprint(reason, err)
-				if !strings.Contains(said, test.want) || isInconclusive(err) != test.unclear || took > test.latest {
+				if !strings.Contains(said, test.want) || inconclusive(err) != test.unclear || took > test.latest {
 					t.Errorf("after %s: %s\nwant by %s: %s", took, said, test.latest, test.want)
 				}
 			})
@@ -73,7 +73,7 @@ func TestMeasurement(t *testing.T) {
 func TestMeasurementRemembersTheStepsBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		seen := new(measured)
+		var seen []slo.Stretch
 		for i, step := range []string{"10 %", "50 %"} {
 			m := measurement{
 				objective: slo.Objective{Success: 99, Requests: 5, From: slo.Load}, bake: 10 * time.Second, wait: time.Second, seen: seen, say: func(string, ...any) {},
@@ -82,7 +82,8 @@ func TestMeasurementRemembersTheStepsBefore(t *testing.T) {
 				},
 			}
 			_, err := m.judge(t.Context(), step)
-			if last := i == 1; err == nil || isInconclusive(err) == last {
+			seen = m.seen
+			if last := i == 1; err == nil || inconclusive(err) == last {
 				t.Errorf("step %s: %v", step, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"knative.dev/serving/pkg/apis/autoscaling"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/requests"
 )
@@ -25,9 +24,6 @@ const (
 	// before it panics, and then a pod has to start
 	// (https://knative.dev/docs/serving/autoscaling/kpa-specific/#panic-window).
 	warmUpPods = 45 * time.Second
-	// warmUpEvery keeps a pod: the autoscaler lets the last one go after a minute
-	// without requests.
-	warmUpEvery = 10 * time.Second
 	// warmUpMost is the most requests that are sent at once to have pods made.
 	warmUpMost = 50
 	// warmUpPause is between two requests of one of those that send at once.
@@ -37,38 +33,27 @@ const (
 // warmUpGate sees to it that the candidate has a pod before it gets traffic, and,
 // where requests can bring them up, as many as its next share needs. More than
 // the first is told and not promised.
-func warmUpGate(p *part, step Step) Gate {
-	next, more := p.Config.after(step)
-	if p.WarmUp == "" || !more {
+func (s Settings) warmUpGate(step Step) Gate {
+	if s.WarmUp == "" || step.Next == 0 {
 		return Gate{}
 	}
 	return Gate{
 		Name:     "warm-up",
 		Patience: warmUpPatience + warmUpPods,
-		Check: func(ctx context.Context, at *Position) (string, error) {
-			url, err := candidateURL(at.Observed.Service, p.CandidateTag, at.Step.Percent)
+		Check: func(ctx context.Context, ask Ask) Outcome {
+			url, err := ask.candidateURL()
 			if err != nil {
-				return "", err
+				return Outcome{Err: err}
 			}
-			client := p.Way.Open()
+			client := s.Way.Open()
 			defer client.Close()
-			w := warmUp{client, requests.Address(url, p.WarmUp)}
+			w := warmUp{client, requests.Address(url, s.WarmUp)}
 			if err := w.first(ctx); err != nil {
-				return "", err
+				return Outcome{Err: err}
 			}
-			return w.pods(ctx, p.replicas(at, next))
+			return said(w.pods(ctx, s.replicas(ask, step.Next)))
 		},
 	}
-}
-
-// after is the share that comes after a step; false: there is none.
-func (c Config) after(step Step) (percent int, more bool) {
-	for _, s := range c.Steps {
-		if s.Percent > step.Percent {
-			return s.Percent, true
-		}
-	}
-	return 0, false
 }
 
 // warmUp asks the candidate so that it has pods.
@@ -100,24 +85,23 @@ func (w warmUp) first(ctx context.Context) error {
 
 // replicas reads how many pods the candidate has, and works out how many its next
 // share of the traffic needs.
-func (p *part) replicas(at *Position, next int) func(context.Context) replicas {
-	namespace := namespaceOf(at.Observed.Service)
+func (s Settings) replicas(ask Ask, next int) func(context.Context) replicas {
 	read := func(ctx context.Context, name string) *servingv1.Revision {
-		revision, err := p.service.revision(ctx, namespace, name)
+		revision, err := ask.Revision(ctx, name)
 		if err != nil {
-			p.journal.debug("warm-up: reading revision %s: %v", name, err)
+			ask.Debug("warm-up: reading revision %s: %v", name, err)
 		}
 		return revision
 	}
-	old, share := oldOf(at.Intent, p.plan.To)
+	old, share := oldOf(ask.Intent, ask.To)
 	return func(ctx context.Context) replicas {
 		r := replicas{next: next, atOnce: warmUpMost}
-		candidate := read(ctx, p.plan.To)
+		candidate := read(ctx, ask.To)
 		if candidate == nil || candidate.Status.ActualReplicas == nil {
 			return r
 		}
 		r.known, r.has = true, int(*candidate.Status.ActualReplicas)
-		if !p.byMetrics() { // which would take them for requests of users
+		if !s.ByMetrics() { // which would take them for requests of users
 			r.atOnce = requestsAPod(candidate)
 		}
 		if revision := read(ctx, old); revision != nil && revision.Status.ActualReplicas != nil && share > 0 {
@@ -125,17 +109,6 @@ func (p *part) replicas(at *Position, next int) func(context.Context) replicas {
 		}
 		return r
 	}
-}
-
-// oldOf is the revision with the greatest share of the traffic beside the
-// candidate's.
-func oldOf(in argo.Intent, candidate string) (name string, share int64) {
-	for _, t := range in.Traffic {
-		if t.RevisionName != candidate && t.Percent != nil && *t.Percent > share {
-			name, share = t.RevisionName, *t.Percent
-		}
-	}
-	return name, share
 }
 
 // requestsAPod is how many requests at once a pod has before the autoscaler wants
@@ -217,27 +190,4 @@ func podsOf(count int) string {
 		return "1 pod"
 	}
 	return fmt.Sprintf("%d pods", count)
-}
-
-// keepWarm asks the candidates now and then until it is stopped, so that what is
-// warm stays so until the next step is live. What they answer is not looked at.
-func (r *run) keepWarm(ctx context.Context) (stop func()) {
-	ctx, stop = context.WithCancel(ctx)
-	if r.WarmUp == "" {
-		return stop
-	}
-	for _, p := range r.parts {
-		url, err := candidateURL(p.at.Live, p.CandidateTag, 0)
-		if err != nil {
-			continue // it has all traffic, or none of its own
-		}
-		go func() {
-			client := p.Way.Open()
-			defer client.Close()
-			for sleep.For(ctx, warmUpEvery) == nil {
-				client.Get(ctx, requests.Address(url, p.WarmUp), io.Discard)
-			}
-		}()
-	}
-	return stop
 }

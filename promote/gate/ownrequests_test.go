@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // revision has most of its traffic, and counts the answers.
 func sendTo(t *testing.T, way requests.Way, percent, times int, objective slo.Objective) (counts, error) {
 	t.Helper()
-	c := Config{CandidateTag: "candidate", Way: way}
-	at := &Position{Step: PlannedStep{Percent: percent}, Observed: argo.Observed{Service: service(t)}}
+	c := Settings{Way: way}
+	at := Ask{Tag: "candidate", Step: Step{Percent: percent}, Observed: argo.Observed{Service: service(t)}}
 	own, err := c.ownRequests(at, requests.Load{Path: "/healthz", Rate: 1}, objective)
 	if err != nil {
 		t.Fatal(err)
@@ -95,15 +95,15 @@ func TestOwnRequestsWithoutAWay(t *testing.T) {
 // TestSLOGateAsksWhileTheStepBakes runs the whole gate on a real connection.
 func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
 	t.Parallel()
-	c := Config{CandidateTag: "candidate", Way: byHost(t), Load: requests.Load{Path: "/", Rate: 50}, WaitForData: time.Minute}
-	gate := sloGate(&part{Config: c}, Step{Bake: time.Minute})
-	_, err := gate.Check(t.Context(), &Position{Step: PlannedStep{Name: "10 %", Percent: 10}, Observed: argo.Observed{Service: service(t)}})
-	if err == nil || isInconclusive(err) || !strings.Contains(err.Error(), "requests failed (") {
+	c := Settings{Way: byHost(t), Load: requests.Load{Path: "/", Rate: 50}, WaitForData: time.Minute}
+	gate := c.sloGate(Step{Bake: time.Minute})
+	_, err := gate.Check(t.Context(), Ask{Tag: "candidate", Step: Step{Name: "10 %", Percent: 10}, Observed: argo.Observed{Service: service(t)}}).said()
+	if err == nil || inconclusive(err) || !strings.Contains(err.Error(), "requests failed (") {
 		t.Errorf("error %v, want that half of the requests fail", err)
 	}
 	ended, end := context.WithCancelCause(t.Context())
 	end(ErrTimeout)
-	if _, err := gate.Check(ended, &Position{Observed: argo.Observed{Service: service(t)}}); !errors.Is(err, ErrTimeout) || !isInconclusive(err) {
+	if _, err := gate.Check(ended, Ask{Tag: "candidate", Observed: argo.Observed{Service: service(t)}}).said(); !errors.Is(err, ErrTimeout) || !inconclusive(err) {
 		t.Errorf("error %v, want one that is inconclusive, as the run's timeout has cut it off", err)
 	}
 }

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -25,8 +25,8 @@ func comparesAt(ctx context.Context, t *testing.T, input string, way requests.Wa
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := compareGate(Config{CandidateTag: "candidate", Way: way, Compare: questions}, Step{})
-	return gate.Check(ctx, &Position{Step: PlannedStep{Name: "candidate"}, Observed: argo.Observed{Service: service(t)}})
+	gate := Settings{Way: way, Compare: questions}.compareGate(Step{})
+	return gate.Check(ctx, Ask{Tag: "candidate", Step: Step{Name: "candidate"}, Observed: argo.Observed{Service: service(t)}}).said()
 }
 
 // both is a data path with a handler of each revision, and what was asked of it.
@@ -80,7 +80,7 @@ func TestCompareGate(t *testing.T) {
 			} else {
 				got = "<nil> " + got
 			}
-			if got != test.want || isInconclusive(err) != strings.HasPrefix(test.want, "inconclusive: ") {
+			if got != test.want || inconclusive(err) != strings.HasPrefix(test.want, "inconclusive: ") {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
 		})
@@ -115,7 +115,7 @@ func TestCompareOrder(t *testing.T) {
 func TestCompareNeedsBoth(t *testing.T) {
 	t.Parallel()
 	_, err := comparesAt(t.Context(), t, "/a count=10", requests.Way{Connect: "127.0.0.1:1"})
-	if want := "could not be measured: no request could be sent to both revisions: "; err == nil || !strings.HasPrefix(err.Error(), want) || isInconclusive(err) {
+	if want := "could not be measured: no request could be sent to both revisions: "; err == nil || !strings.HasPrefix(err.Error(), want) || inconclusive(err) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	ended, end := context.WithCancelCause(t.Context())
@@ -125,11 +125,11 @@ func TestCompareNeedsBoth(t *testing.T) {
 	}
 	live := service(t)
 	live.Status.URL = nil
-	gate := compareGate(Config{CandidateTag: "candidate", Compare: []compare.Question{{Path: "/"}}}, Step{})
-	if _, err := gate.Check(t.Context(), &Position{Observed: argo.Observed{Service: live}}); err == nil || err.Error() != "the live Service has no URL to ask the old revision at" {
+	gate := Settings{Compare: []compare.Question{{Path: "/"}}}.compareGate(Step{})
+	if _, err := gate.Check(t.Context(), Ask{Tag: "candidate", Observed: argo.Observed{Service: live}}).said(); err == nil || err.Error() != "the live Service has no URL to ask the old revision at" {
 		t.Errorf("error %v", err)
 	}
-	if gate := compareGate(Config{Compare: []compare.Question{{Path: "/"}}}, Step{Percent: 10}); gate.Name != "" {
+	if gate := (Settings{Compare: []compare.Question{{Path: "/"}}}).compareGate(Step{Percent: 10}); gate.Name != "" {
 		t.Error("asked where the Service's URL is shared")
 	}
 }

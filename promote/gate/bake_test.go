@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -8,10 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // script is a Cluster that shows one verdict after the other, the last one
@@ -31,26 +28,23 @@ func (s *script) Check(context.Context, argo.Intent) (argo.Verdict, argo.Observe
 	return s.verdicts[i], argo.Observed{}, s.err
 }
 
-func (*script) Live(context.Context, argo.Target) (argo.Observed, error) {
-	return argo.Observed{}, nil
-}
-
 func (*script) Await(context.Context, argo.Intent, func(argo.Verdict)) (argo.Observed, error) {
 	return argo.Observed{}, nil
-}
-
-func (*script) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
-	return nil, argo.ErrNotFound
 }
 
 // unseen stands for an Argo CD that does not answer.
 const unseen argo.CommitState = -1
 
-type silent struct{}
+// quiet says nothing.
+func quiet(string, ...any) {}
 
-func (silent) Tell(event.Event, event.Result) {}
-func (silent) Line(string)                    {}
-func (silent) Debug(string)                   {}
+// said are the words and the error of an Outcome.
+func (o Outcome) said() (reason string, err error) { return o.Reason, o.Err }
+
+func inconclusive(err error) bool {
+	_, is := errors.AsType[Inconclusive](err)
+	return is
+}
 
 func states(list ...argo.CommitState) []argo.Verdict {
 	var verdicts []argo.Verdict
@@ -103,10 +97,8 @@ func TestBake(t *testing.T) {
 
 // bakeWith asks the gate bake of a step, with an Argo CD that says these verdicts.
 func bakeWith(ctx context.Context, long time.Duration, verdicts []argo.Verdict) error {
-	log := &journal{reporter: silent{}}
-	bake := bakeGate(Step{Bake: long}, staysLive(&script{verdicts: verdicts}, log.verdicts))
-	_, err := bake.Check(ctx, &Position{Step: PlannedStep{Name: "10 %", Bake: long}})
-	return err
+	step := Step{Name: "10 %", Bake: long}
+	return Settings{}.bakeGate(step).Check(ctx, Ask{Step: step, Cluster: &script{verdicts: verdicts}, Say: quiet}).Err
 }
 
 func TestBakeEndsWithTheContext(t *testing.T) {

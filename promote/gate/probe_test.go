@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func prober(t *testing.T, probe Probe, statuses ...int) (Gate, *[]string) {
 	t.Helper()
 	var asked []string
 	way := requests.Way{Connect: answering(t, &asked, statuses...)}
-	return probeGate(Config{Probe: probe, Way: way, CandidateTag: "candidate"}), &asked
+	return Settings{Probe: probe, Way: way}.probeGate(), &asked
 }
 
 // answering is host:port of a server that answers with the statuses, the last
@@ -69,7 +69,7 @@ func answering(t *testing.T, asked *[]string, statuses ...int) string {
 func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/healthz?deep=1", Count: 3}, 200)
-	reason, err := p.Check(t.Context(), &Position{Step: PlannedStep{Percent: 10}, Observed: argo.Observed{Service: service(t)}})
+	reason, err := p.Check(t.Context(), Ask{Tag: "candidate", Step: Step{Percent: 10}, Observed: argo.Observed{Service: service(t)}}).said()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestProbeAsksTheCandidateByItsOwnURL(t *testing.T) {
 func TestProbeAsksTheServiceAt100(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/", Count: 1}, 204)
-	if _, err := p.Check(t.Context(), &Position{Step: PlannedStep{Percent: 100}, Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), Ask{Tag: "candidate", Step: Step{Percent: 100}, Observed: argo.Observed{Service: service(t)}}).said(); err != nil {
 		t.Fatal(err)
 	}
 	if (*asked)[0] != "product-import.example.test/" {
@@ -95,7 +95,7 @@ func TestProbeAsksTheServiceAt100(t *testing.T) {
 func TestProbeWantsConsecutiveAnswers(t *testing.T) {
 	t.Parallel()
 	p, asked := prober(t, Probe{Path: "/", Count: 2}, 500, 200, 503, 200, 200)
-	if _, err := p.Check(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), Ask{Tag: "candidate", Observed: argo.Observed{Service: service(t)}}).said(); err != nil {
 		t.Fatal(err)
 	}
 	if len(*asked) != 5 {
@@ -106,17 +106,17 @@ func TestProbeWantsConsecutiveAnswers(t *testing.T) {
 func TestProbeExpectsItsStatus(t *testing.T) {
 	t.Parallel()
 	p, _ := prober(t, Probe{Path: "/", Expect: 302}, 302)
-	if _, err := p.Check(t.Context(), &Position{Observed: argo.Observed{Service: service(t)}}); err != nil {
+	if _, err := p.Check(t.Context(), Ask{Tag: "candidate", Observed: argo.Observed{Service: service(t)}}).said(); err != nil {
 		t.Fatalf("a redirect is an answer: %v", err)
 	}
 }
 
 func TestCandidateURL(t *testing.T) {
 	t.Parallel()
-	if _, err := candidateURL(nil, "candidate", 10); err == nil || err.Error() != "the live Service was not seen" {
+	if _, err := CandidateURL(nil, "candidate", 10); err == nil || err.Error() != "the live Service was not seen" {
 		t.Errorf("no Service: %v", err)
 	}
-	if _, err := candidateURL(service(t), "canary", 10); err == nil || err.Error() != `the Service product-import shows no URL for the tag "canary"` {
+	if _, err := CandidateURL(service(t), "canary", 10); err == nil || err.Error() != `the Service product-import shows no URL for the tag "canary"` {
 		t.Errorf("no tag: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestProbeOfARunThatIsCancelled(t *testing.T) {
 	p, _ := prober(t, Probe{Path: "/healthz", Count: 2}, http.StatusServiceUnavailable)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupt signal received"))
-	_, err := p.Check(ctx, &Position{Observed: argo.Observed{Service: service(t)}, Step: PlannedStep{Percent: 10}})
+	_, err := p.Check(ctx, Ask{Tag: "candidate", Observed: argo.Observed{Service: service(t)}, Step: Step{Percent: 10}}).said()
 	if want := "asking http://candidate-product-import.example.test/healthz: interrupt signal received"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"cmp"
@@ -40,8 +40,8 @@ type scene struct {
 
 func scenes() []scene {
 	const alarm = 0.001 // of good ones may be caught
-	short := []Step{{10, 30 * time.Second}, {50, 30 * time.Second}, {100, 0}}
-	long := []Step{{10, 5 * time.Minute}, {50, 5 * time.Minute}, {100, 0}}
+	short := []Step{{Percent: 10, Bake: 30 * time.Second}, {Percent: 50, Bake: 30 * time.Second}, {Percent: 100}}
+	long := []Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}
 	usual, down, shortly := image{fails: 0.002}, image{down: 5}, image{down: 2}
 	least := []trial{
 		{"fails 2 %", image{fails: .02}, usual, false, .05, .5},
@@ -66,13 +66,13 @@ func scenes() []scene {
 		{"as the old one: 5 s down", down, down, true, 0, alarm},
 	})
 	return []scene{
-		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{0, 0}}, short...), all, true},
+		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{}}, short...), all, true},
 		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, 0, short, append(slices.Clone(all), trial{"as the old one: 5 s down", down, down, true, 0, alarm}), true},
 		{"The same, counted by pods that are scraped one after the other, `from=knative scrape=5s`:", 20, 0, 5, short, apart, true},
 		{"The same with `scrape=15s`:", 20, 0, 15, short, apart, true},
 		{"The same with `scrape=1m`, as without `scrape`:", 20, 0, 60, short, apart, true},
 		{"The requests of users counted, 10 a second, `steps: 10@5m,50@5m,100`:", 10, 0, 0, long, least, false},
-		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, 0, []Step{{10, 10 * time.Minute}}, few, false},
+		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, 0, []Step{{Percent: 10, Bake: 10 * time.Minute}}, few, false},
 	}
 }
 

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/sleep"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // bakeGate watches a step for its bake time: what was live must stay so. What
 // cannot be seen does not.
-func bakeGate(step Step, holds func(context.Context, *Position) error) Gate {
+func (s Settings) bakeGate(step Step) Gate {
 	if step.Bake == 0 {
 		return Gate{}
 	}
@@ -27,12 +28,17 @@ func bakeGate(step Step, holds func(context.Context, *Position) error) Gate {
 		Name:     "bake",
 		Routed:   true,
 		Patience: step.Bake + bakeGrace,
-		Check: func(ctx context.Context, at *Position) (string, error) {
-			err := bake(ctx, step.Bake, func(ctx context.Context) error { return holds(ctx, at) })
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("stayed good for %s", step.Bake), nil
+		Check: func(ctx context.Context, ask Ask) Outcome {
+			var last argo.Observed
+			look := staysLive(ask)
+			err := bake(ctx, step.Bake, func(ctx context.Context) error {
+				seen, err := look(ctx)
+				if seen.Service != nil {
+					last = seen
+				}
+				return err
+			})
+			return Outcome{Reason: fmt.Sprintf("stayed good for %s", step.Bake), Err: err, Observed: last}
 		},
 	}
 }
@@ -55,7 +61,7 @@ func bake(ctx context.Context, long time.Duration, holds func(context.Context) e
 		case err == nil:
 			lastGood = time.Now()
 		case errors.As(err, &blind) && time.Since(until) >= bakeGrace:
-			return inconclusive{err}
+			return Inconclusive{err}
 		case errors.As(err, &blind):
 			lastGood = time.Now()
 		case !errors.As(err, &passing) || time.Since(lastGood) >= bakeGrace:

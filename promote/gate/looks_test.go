@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"math/rand/v2"

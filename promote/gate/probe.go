@@ -1,13 +1,10 @@
-package promote
+package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
-
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/requests"
@@ -22,23 +19,31 @@ const (
 
 // probeGate asks the candidate until it has answered well several times in a
 // row.
-func probeGate(c Config) Gate {
-	if c.Probe.Path == "" {
+func (s Settings) probeGate() Gate {
+	if s.Probe.Path == "" {
 		return Gate{}
 	}
 	return Gate{
 		Name:     "probe",
 		Patience: probePatience,
-		Check: func(ctx context.Context, at *Position) (string, error) {
-			url, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
+		Check: func(ctx context.Context, ask Ask) Outcome {
+			url, err := ask.candidateURL()
 			if err != nil {
-				return "", err
+				return Outcome{Err: err}
 			}
-			client := c.Way.Open()
+			client := s.Way.Open()
 			defer client.Close()
-			return c.Probe.answers(ctx, client, requests.Address(url, c.Probe.Path))
+			return said(s.Probe.answers(ctx, client, requests.Address(url, s.Probe.Path)))
 		},
 	}
+}
+
+// A Probe is a request that the candidate must answer well several times in a
+// row. The zero value probes nothing.
+type Probe struct {
+	Path   string // path and query, such as /healthz
+	Expect int    // wanted HTTP status; 0 accepts any 2xx
+	Count  int    // consecutive good answers needed
 }
 
 // answers asks until there were enough good answers in a row.
@@ -68,21 +73,4 @@ func (p Probe) answers(ctx context.Context, client *requests.Client, url string)
 			return "", fmt.Errorf("%s: no %d good answers in a row in %s: %w", shown, want, probePatience, last)
 		}
 	}
-}
-
-// candidateURL is where the new revision answers, as Knative itself says. At
-// 100 % it has no URL of its own any more, the Service's is asked.
-func candidateURL(service *servingv1.Service, tag string, percent int) (string, error) {
-	if service == nil {
-		return "", errors.New("the live Service was not seen")
-	}
-	if percent == 100 && service.Status.URL != nil {
-		return service.Status.URL.String(), nil
-	}
-	for _, t := range service.Status.Traffic {
-		if t.Tag == tag && t.URL != nil {
-			return t.URL.String(), nil
-		}
-	}
-	return "", fmt.Errorf("the Service %s shows no URL for the tag %q", service.Name, tag)
 }

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -18,10 +18,6 @@ const (
 	// long bake is found as soon as what begins early.
 	stretch = time.Minute
 )
-
-// measured is what was counted in all steps of a promotion, one stretch after
-// the other.
-type measured struct{ stretches []slo.Stretch }
 
 // counts are the requests of one step so far.
 type counts struct {
@@ -52,7 +48,7 @@ type measurement struct {
 	count     func(context.Context) (counts, error) // since late before the step began
 	bake      time.Duration
 	wait      time.Duration // how much longer it may take for requests enough
-	seen      *measured     // in the steps before
+	seen      []slo.Stretch // in the steps before, and then in this one too
 	say       func(format string, args ...any)
 	every     time.Duration // how often the counts are judged; 0: sloInterval
 	// late is how much later than another request one may be counted. 0: the
@@ -62,7 +58,7 @@ type measurement struct {
 
 // look counts what has come by now. Counts that cannot be are none, and no part
 // of the evidence.
-func (m measurement) look(ctx context.Context, l *looks) (counts, error) {
+func (m *measurement) look(ctx context.Context, l *looks) (counts, error) {
 	at := time.Now()
 	now, err := m.count(ctx)
 	if err != nil {
@@ -77,8 +73,8 @@ func (m measurement) look(ctx context.Context, l *looks) (counts, error) {
 }
 
 // judge looks again and again, until the verdict is clear or the time is over.
-func (m measurement) judge(ctx context.Context, step string) (string, error) {
-	began, before := time.Now(), m.seen.stretches
+func (m *measurement) judge(ctx context.Context, step string) (string, error) {
+	began, before := time.Now(), m.seen
 	said := began
 	var looked, kept time.Time // the last look that counted, and since when the objective is kept
 	l := beginLooks(step, m.late)
@@ -87,14 +83,14 @@ func (m measurement) judge(ctx context.Context, step string) (string, error) {
 	}
 	for {
 		if err := sleep.For(ctx, max(m.every, sloInterval)); err != nil {
-			return "", cutOff(fmt.Errorf("%w: %s", err, m.objective.Judge(m.seen.stretches, false).Reason))
+			return "", cutOff(fmt.Errorf("%w: %s", err, m.objective.Judge(m.seen, false).Reason))
 		}
 		now, err := m.look(ctx, l)
 		if err == nil {
 			looked = time.Now()
 		}
-		m.seen.stretches = slices.Concat(before, l.stretches())
-		verdict := m.objective.Judge(m.seen.stretches, time.Since(began) >= m.bake)
+		m.seen = slices.Concat(before, l.stretches())
+		verdict := m.objective.Judge(m.seen, time.Since(began) >= m.bake)
 		switch {
 		case verdict.State != slo.Kept || err != nil:
 			kept = time.Time{}
@@ -109,7 +105,7 @@ func (m measurement) judge(ctx context.Context, step string) (string, error) {
 		case late && kept.IsZero() && err != nil && time.Since(looked) >= bakeGrace:
 			return "", fmt.Errorf("could not be measured: %w", err)
 		case late && kept.IsZero():
-			return "", inconclusive{fmt.Errorf("after %s: %s%s", m.bake+m.wait, verdict.Reason, now.note)}
+			return "", Inconclusive{fmt.Errorf("after %s: %s%s", m.bake+m.wait, verdict.Reason, now.note)}
 		}
 		if time.Since(said) >= heartbeat {
 			said = time.Now()

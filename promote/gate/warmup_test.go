@@ -1,7 +1,8 @@
-package promote
+package gate
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,14 +21,13 @@ import (
 // pods is a cluster whose revision a has as many pods as old, and b as many as
 // the requests in flight ask for.
 type pods struct {
-	obedient
 	old      int32
 	limit    int64 // containerConcurrency of b
 	inFlight *atomic.Int32
 	had      atomic.Int32
 }
 
-func (p *pods) Revision(_ context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
+func (p *pods) revision(_ context.Context, name string) (*servingv1.Revision, error) {
 	r := &servingv1.Revision{}
 	r.Name, r.Spec.ContainerConcurrency = name, &p.limit
 	r.Status.ActualReplicas = &p.old
@@ -41,14 +41,14 @@ func (p *pods) Revision(_ context.Context, _ argo.App, _, name string) (*serving
 
 // warming is the gate warm-up before 50 % of a Service whose revision a has all
 // traffic, and what answers it.
-func warming(t *testing.T, cluster Cluster, answer http.HandlerFunc) (Gate, *Position) {
+func warming(t *testing.T, revision func(context.Context, string) (*servingv1.Revision, error), answer http.HandlerFunc) (Gate, Ask) {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	c := Config{CandidateTag: "candidate", WarmUp: "/warm", Steps: []Step{{Percent: 50}, {Percent: 100}}, Way: requests.Way{Connect: server.Listener.Addr().String()}}
-	p := &part{Config: c, plan: Plan{To: "b"}, journal: &journal{reporter: silent{}}, service: liveService{cluster: cluster}}
+	c := Settings{WarmUp: "/warm", Way: requests.Way{Connect: server.Listener.Addr().String()}}
 	all := int64(100)
-	return warmUpGate(p, Step{}), &Position{
+	return c.warmUpGate(Step{Next: 50}), Ask{
+		Tag: "candidate", To: "b", Step: Step{Next: 50}, Revision: revision, Debug: quiet,
 		Intent:   argo.Intent{Traffic: []servingv1.TrafficTarget{{RevisionName: "a", Percent: &all}, {RevisionName: "b"}}},
 		Observed: argo.Observed{Service: service(t)},
 	}
@@ -71,7 +71,7 @@ func TestWarmUp(t *testing.T) {
 			t.Parallel()
 			var inFlight atomic.Int32
 			cold := atomic.Int32{}
-			gate, at := warming(t, &pods{old: test.old, limit: test.limit, inFlight: &inFlight}, func(w http.ResponseWriter, r *http.Request) {
+			gate, at := warming(t, (&pods{old: test.old, limit: test.limit, inFlight: &inFlight}).revision, func(w http.ResponseWriter, r *http.Request) {
 				if cold.Add(1) <= 2 { // the ingress, before there is a pod
 					w.WriteHeader(http.StatusServiceUnavailable)
 					return
@@ -83,7 +83,7 @@ func TestWarmUp(t *testing.T) {
 				case <-time.After(3 * time.Second):
 				}
 			})
-			if reason, err := gate.Check(t.Context(), at); reason != test.want || err != nil {
+			if reason, err := gate.Check(t.Context(), at).said(); reason != test.want || err != nil {
 				t.Errorf("%s, error %v\nwant %s", reason, err, test.want)
 			}
 		})
@@ -92,8 +92,8 @@ func TestWarmUp(t *testing.T) {
 
 func TestWarmUpKnowsNothing(t *testing.T) {
 	t.Parallel()
-	gate, at := warming(t, noCluster{}, func(http.ResponseWriter, *http.Request) {})
-	if reason, err := gate.Check(t.Context(), at); reason != "the candidate answers; how many pods it has is not known" || err != nil {
+	gate, at := warming(t, unknown, func(http.ResponseWriter, *http.Request) {})
+	if reason, err := gate.Check(t.Context(), at).said(); reason != "the candidate answers; how many pods it has is not known" || err != nil {
 		t.Errorf("%s, error %v", reason, err)
 	}
 }
@@ -103,14 +103,14 @@ func TestWarmUpKnowsNothing(t *testing.T) {
 func TestWarmUpRoute(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	gate, at := warming(t, noCluster{}, func(w http.ResponseWriter, _ *http.Request) {
+	gate, at := warming(t, unknown, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Server", "envoy")
 		if asked.Add(1) > 3 {
 			w.Header().Set("X-Envoy-Upstream-Service-Time", "2")
 		}
 		w.WriteHeader(http.StatusNotFound)
 	})
-	if reason, err := gate.Check(t.Context(), at); err != nil || asked.Load() != 4 {
+	if reason, err := gate.Check(t.Context(), at).said(); err != nil || asked.Load() != 4 {
 		t.Errorf("asked %d times, want 4: %s, error %v", asked.Load(), reason, err)
 	}
 }
@@ -177,14 +177,18 @@ func TestWarmUpEnds(t *testing.T) {
 	})
 }
 
+// unknown is where nobody can tell of a revision.
+func unknown(context.Context, string) (*servingv1.Revision, error) {
+	return nil, errors.New("nobody knows")
+}
+
 // TestKeepWarm looks at the time between two steps.
 func TestKeepWarm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked []time.Time
-		c := Config{WarmUp: "/warm", CandidateTag: "candidate", Way: silentWay(http.StatusOK, &asked)}
-		r := &run{Config: c, parts: []*part{{Config: c, at: Situation{Live: service(t)}}}}
-		stop := r.keepWarm(t.Context())
+		ctx, stop := context.WithCancel(t.Context())
+		go Settings{WarmUp: "/warm", Way: silentWay(http.StatusOK, &asked)}.KeepWarm(ctx, "http://candidate.example.test")
 		time.Sleep(61 * time.Second)
 		stop()
 		time.Sleep(time.Minute)

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -183,16 +183,17 @@ func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 		objective.From, objective.Scrape = slo.Knative, time.Duration(w.scrape)*time.Second
 		late = metrics.Late(objective)
 	}
-	seen := new(measured)
+	var seen []slo.Stretch
 	for _, step := range steps {
 		m := measurement{
 			objective: objective, count: w.counter(step.Percent, late), bake: step.Bake, wait: 5 * time.Minute,
 			seen: seen, say: func(string, ...any) {}, late: late,
 		}
 		_, err := m.judge(ctx, fmt.Sprintf("%d %%", step.Percent))
+		seen = m.seen
 		last = end{event.Promoted, step.Percent, w.clock, w.failedOfUsers}
 		switch {
-		case isInconclusive(err):
+		case inconclusive(err):
 			last.status = event.Held
 			return last
 		case err != nil:

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func measureFor(t *testing.T, bake time.Duration, count func(passed time.Duratio
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		m := measurement{
-			objective: slo.Default(), bake: bake, wait: 5 * time.Minute, seen: new(measured), say: func(string, ...any) {},
+			objective: slo.Default(), bake: bake, wait: 5 * time.Minute, say: func(string, ...any) {},
 			count: func(context.Context) (counts, error) { return count(time.Since(began)) },
 		}
 		_, err = m.judge(t.Context(), "10 %")
@@ -39,7 +39,7 @@ func TestHangingRequestsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		m := measurement{
-			objective: slo.Default(), wait: 5 * time.Minute, seen: new(measured), say: func(string, ...any) {},
+			objective: slo.Default(), wait: 5 * time.Minute, say: func(string, ...any) {},
 			count: func(context.Context) (counts, error) {
 				sent := func(d time.Duration) int { return int(10 * max(0, d).Seconds()) }
 				passed := time.Since(began)
@@ -48,7 +48,7 @@ func TestHangingRequestsCount(t *testing.T) {
 				return counts{candidate: slo.Counts{Requests: sent(passed)*7/10 + hung, Failed: hung}, open: oldest}, nil
 			},
 		}
-		if reason, err := m.judge(t.Context(), "candidate"); err == nil || isInconclusive(err) || time.Since(began) > 20*time.Second {
+		if reason, err := m.judge(t.Context(), "candidate"); err == nil || inconclusive(err) || time.Since(began) > 20*time.Second {
 			t.Errorf("after %s: %s, error %v; want a failure", time.Since(began), reason, err)
 		}
 	})
@@ -68,7 +68,7 @@ func TestImpossibleCounts(t *testing.T) {
 		}
 		return c, nil
 	})
-	if err == nil || isInconclusive(err) || !strings.Contains(err.Error(), "requests failed") || took > 2*time.Minute {
+	if err == nil || inconclusive(err) || !strings.Contains(err.Error(), "requests failed") || took > 2*time.Minute {
 		t.Errorf("after %s: %v; want a failure", took, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestLastLookFails(t *testing.T) {
 			}
 			return counts{candidate: slo.Counts{Requests: 5}}, nil
 		})
-		if err == nil || isInconclusive(err) != unclear {
+		if err == nil || inconclusive(err) != unclear {
 			t.Errorf("nobody to ask for the last %s: %v; want inconclusive: %t", away, err, unclear)
 		}
 	}
@@ -110,12 +110,11 @@ func TestPatienceOfSlowMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		c := Config{WaitForData: time.Minute, SLO: slo.Objective{From: slo.Kourier, Success: 99, Requests: 100}}
+		c := Settings{WaitForData: time.Minute, SLO: slo.Objective{From: slo.Kourier, Success: 99, Requests: 100}}
 		step := Step{Percent: 10, Bake: time.Minute}
-		p := newPart("promote", c, Target{}, Systems{Metrics: aSlowPrometheus{began.Add(119 * time.Second)}, Reporter: silent{}}, began)
-		at := &Position{Intent: argo.Intent{Revision: "new"}, Observed: argo.Observed{Service: &servingv1.Service{}}}
-		gate := sloGate(p, step)
-		if reason, err := gate.Check(t.Context(), at); err == nil {
+		ask := Ask{Metrics: aSlowPrometheus{began.Add(119 * time.Second)}, Step: step, Say: quiet, Intent: argo.Intent{Revision: "new"}, Observed: argo.Observed{Service: &servingv1.Service{}}}
+		gate := c.sloGate(step)
+		if reason, err := gate.Check(t.Context(), ask).said(); err == nil {
 			t.Errorf("passed: %s", reason)
 		}
 		if took := time.Since(began); took > gate.Patience {

@@ -1,4 +1,4 @@
-package promote
+package gate
 
 import (
 	"context"
@@ -41,15 +41,15 @@ type answered struct {
 }
 
 // ownRequests says whom the run asks in a step.
-func (c Config) ownRequests(at *Position, load requests.Load, objective slo.Objective) (*ownRequests, error) {
-	url, err := candidateURL(at.Observed.Service, c.CandidateTag, at.Step.Percent)
+func (s Settings) ownRequests(ask Ask, load requests.Load, objective slo.Objective) (*ownRequests, error) {
+	url, err := ask.candidateURL()
 	if err != nil {
 		return nil, err
 	}
-	own := &ownRequests{load: load, shared: at.Step.Percent > 0}
-	own.candidate = answered{url: url, objective: objective, expect: c.Probe.Expect}
-	if service := at.Observed.Service; at.Step.Percent <= mostlyOld && service.Status.URL != nil {
-		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: c.Probe.Expect}
+	own := &ownRequests{load: load, shared: ask.Step.Percent > 0}
+	own.candidate = answered{url: url, objective: objective, expect: s.Probe.Expect}
+	if service := ask.Observed.Service; ask.Step.Percent <= mostlyOld && service.Status.URL != nil {
+		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: s.Probe.Expect}
 	}
 	return own, nil
 }
