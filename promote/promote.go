@@ -245,10 +245,12 @@ func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, ov
 	if err := m.stillAlone(ctx); err != nil {
 		return err
 	}
+	source := m.sourceWithdrew
 	if m.begins() {
-		if err := m.sourcesStand(ctx, tip); err != nil {
-			return err
-		}
+		source = m.sourcesStand
+	}
+	if err := source(ctx, tip); err != nil {
+		return err
 	}
 	if !m.plan.shifts() {
 		return nil

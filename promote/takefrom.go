@@ -215,14 +215,43 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 	return &NotYetError{From: then.Overlay, Reason: reason}
 }
 
-// seeSource reads a source's overlay, and asks its Applications.
-func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay string) (sourceSight, error) {
+// sourceWithdrew is why a promotion of what a source had must get no more traffic: there it
+// was rolled back meanwhile. A source that cannot be read any more says nothing.
+func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
+	if p.source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
+		return nil
+	}
+	tip, err := p.sourceTip(ctx, tip)
+	if err != nil {
+		return err
+	}
+	for _, overlay := range p.From {
+		_, at, err := p.readSource(ctx, tip, overlay)
+		if err != nil && ctx.Err() == nil {
+			p.journal.debug("from: %s at %.10s: %v", overlay, tip.Commit.Hash, err)
+			continue
+		}
+		if gone := at.Record.Of(at.place()).Withdrawn(p.at.Next); err == nil && gone != "" {
+			return &NotYetError{From: overlay, Reason: fmt.Sprintf("%s, with the images that are promoted here, was rolled back there meanwhile; to go on all the same give override: rolled-back and a reason, and to take it back here: rollback", gone)}
+		}
+	}
+	return ctx.Err()
+}
+
+// readSource reads a source's overlay. Its Service may have a name of its own there.
+func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay string) (infra, Situation, error) {
 	source := p.sourceInfra(overlay)
 	at, err := source.situation(ctx, tip)
-	if err != nil && source.Service != "" { // it may have a name of its own there
+	if err != nil && source.Service != "" {
 		source.Service = ""
 		at, err = source.situation(ctx, tip)
 	}
+	return source, at, err
+}
+
+// seeSource reads a source's overlay, and asks its Applications.
+func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay string) (sourceSight, error) {
+	source, at, err := p.readSource(ctx, tip, overlay)
 	if err != nil {
 		return sourceSight{}, err
 	}

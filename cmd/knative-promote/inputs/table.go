@@ -193,7 +193,7 @@ func (s *Settings) how() []Input {
 		{Name: "windows", Example: "production/windows.yaml", For: []Command{Promote, Check, Diff}, Value: bind(&p.Windows, parseFile),
 			Usage: "file of the infra repository that says when a Service may be given more traffic, and that the line is stopped (default: " + promote.DefaultWindows + ", if there is one)"},
 		{Name: "override", Example: string(promote.OverrideFreeze), For: []Command{Promote, Diff}, Value: bind(&p.Override, parseOverride),
-			Usage: "what the run passes over, with commas: `freeze`, where the file of the freezes permits that, `guards`, what knative-promote.yaml wants, where that permits it, and `rolled-back`, that the images were rolled back here last; with a reason, and the first two go into the commits"},
+			Usage: "what the run passes over, with commas: `freeze`, where the file of the freezes permits that, `guards`, what knative-promote.yaml wants, where that permits it, and `rolled-back`, that the images were rolled back last, here or where they come from; with a reason, and the first two go into the commits"},
 		{Name: "on-failure", Default: string(promote.RollBack), Example: string(promote.Hold), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnFailure, oneOf(promote.RollBack, promote.Hold)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
 		{Name: "on-cancel", Default: string(promote.Hold), Example: string(promote.RollBack), For: []Command{Promote, Check, Diff}, Value: bind(&p.OnCancel, oneOf(promote.RollBack, promote.Hold)),
