@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -25,8 +26,11 @@ type reversal struct {
 	gate      string                                              // that failed; empty: it is another reason
 	mayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
 	done      bool                                                // a commit before has done it, it is only confirmed
+	refused   error                                               // of one that only leaves out: why the commit before could not roll back the template
+	leavesOut bool                                                // only what Knative cannot route to is taken out of what a commit before has done
 	apart     bool                                                // where it cannot be, the others are rolled back without it
 
+	failed    error     // why it was not seen live
 	after     edited    // what the commit has made of the overlay
 	log       stepLog   // from when it is committed
 	promotion string    // id of the promotion in the record that it leads to
@@ -72,7 +76,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 // somebody's, may keep the commit from doing anything.
 func (b *reversal) routable(ctx context.Context) reversal {
 	back := *b
-	back.dest.traffic = b.service.routable(ctx, b.live, b.dest.traffic, b.dest.Revision)
+	back.dest.traffic = b.onlyRoutable(ctx, b.live, b.dest.traffic, b.dest.Revision)
 	return back
 }
 
@@ -85,12 +89,12 @@ func (b *reversal) begin(ctx context.Context) edit {
 	}
 	b.log = b.journal.beginReversal(b.step, title)
 	return edit{
-		proposal: b.proposal(b.plan.ID, b.step, false),
+		proposal: b.proposal(b.plan.ID, b.stepName(), false),
 		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		subject:  title,
-		trailers: trailers(b.Config, b.plan, b.step, b.plan.To, b.dest.Revision, b.reason),
+		trailers: trailers(b.Config, b.plan, b.stepName(), b.plan.To, b.dest.Revision, b.reason),
 		draft: func(tip gitops.Snapshot) (draft, error) {
-			after, err := editReversal(ctx, b.Config, b.routable(ctx), tip)
+			after, err := b.edited(ctx, tip)
 			if b.apart && err != nil && ctx.Err() == nil {
 				return draft{left: b.named(err)}, nil
 			}
@@ -101,6 +105,22 @@ func (b *reversal) begin(ctx context.Context) edit {
 			return draft{files: files, reversed: after}, err
 		},
 	}
+}
+
+// stepName is what the reversal's commit and its pull request call the step.
+func (b *reversal) stepName() string {
+	if b.leavesOut {
+		return b.step + again
+	}
+	return b.step
+}
+
+// edited is what the reversal makes of a tip, as Knative can route it now.
+func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (edited, error) {
+	if b.leavesOut {
+		return editLeftOut(ctx, b.Config, b.routable(ctx), tip)
+	}
+	return editReversal(ctx, b.Config, b.routable(ctx), tip)
 }
 
 // expect says what must be live now.
@@ -133,13 +153,39 @@ func (b *reversal) rolledBack() string {
 	return b.plan.ID
 }
 
-// confirm waits until what was rolled back is live.
+// confirm waits until what was rolled back is live. Where nothing but targets at 0 % keeps
+// Knative from routing it, it is committed once more without them.
 func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
+	err := r.seeLive(ctx, reversals)
+	var again []*reversal
+	for _, b := range reversals {
+		if b.failed == nil {
+			continue
+		}
+		without := b.withoutDown(ctx)
+		if without == nil {
+			return err
+		}
+		again = append(again, without)
+	}
+	if err == nil {
+		return nil
+	}
+	if failed := r.reverse(ctx, again, 0); failed != nil {
+		return fmt.Errorf("%w; nor could it be committed without the targets at 0 %%: %w", err, failed)
+	}
+	return r.seeLive(ctx, again)
+}
+
+// seeLive waits until reversals are live.
+func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		if err := b.askAll(ctx, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log); err != nil {
+		waiting, stop := b.whileRoutable(ctx)
+		defer stop()
+		if b.failed = b.askAll(waiting, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log); b.failed != nil {
 			b.log.unseen()
 			b.noteRollback(ctx)
-			return err
+			return b.failed
 		}
 		b.log.passed()
 		return nil

@@ -25,6 +25,9 @@ type Reviews interface {
 // noted is what the name of a step ends with whose gates have passed.
 const noted = "-passed"
 
+// again is what the name of a step ends with that is made once more.
+const again = "-again"
+
 // proposal is the pull request for a commit of the part; nil where it is pushed.
 // Promotion and step name the commit, and first is a promotion's first one.
 func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
@@ -33,7 +36,7 @@ func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
 	}
 	return &review.Proposal{
 		Target: branchOf(p.Target), Promotion: promotion, Step: step, Begins: first, Seen: p.journal.pull,
-		Stays: record.RollsBack(step) || strings.HasSuffix(step, noted),
+		Stays: record.RollsBack(strings.TrimSuffix(step, again)) || strings.HasSuffix(step, noted),
 	}
 }
 
@@ -135,7 +138,10 @@ func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
 
 // adopts tells the same of a proposal that rolls back.
 func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
-	after, err := editReversal(ctx, b.Config, b.routable(ctx), tip)
+	if b.leavesOut {
+		return false, nil // its record does not tell it from the commit before
+	}
+	after, err := b.edited(ctx, tip)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -96,13 +97,23 @@ func (b *reversal) reachedBy(committed bool) event.Status {
 	switch {
 	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.live(b.split)), !b.done && !b.journal.result.Changed:
 		return event.Unchanged
-	case !b.done && committed && !moved(b.at.Now, b.journal.result.Traffic):
+	case !b.done && committed && !b.movedUsers():
 		b.journal.explain("no traffic has moved: %s had all of it", b.dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
 		}
 	}
 	return event.RolledBack
+}
+
+// movedUsers tells whether the share of some revision is another one, in Git or as far as
+// was seen in the cluster, than before the reversal.
+func (b *reversal) movedUsers() bool {
+	now := b.journal.result.Traffic
+	if moved(b.at.Now, now) {
+		return true
+	}
+	return b.live != nil && !maps.Equal(knative.Shares(b.live.Status.Traffic), knative.Shares(now))
 }
 
 // moved tells whether the share of some revision is another one now.

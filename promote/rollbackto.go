@@ -89,14 +89,24 @@ func (p *part) revision(ctx context.Context, at Situation, name string, split kn
 	case hadTraffic(entries, name):
 		return dest, nil
 	case len(to.Images) > 0:
-		return dest, dest.wasReady(false)
+		return dest, p.tellUntried(dest)
 	}
 	found, err := dest.live()
 	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
 		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(record.Known(entries), ", "))
 	}
 	dest.Version = record.VersionOfLive(found)
-	return dest, dest.wasReady(false)
+	return dest, p.tellUntried(dest)
+}
+
+// tellUntried warns of a revision that somebody names and that never had all traffic
+// here, so that no gate has passed for it. One that was never ready is refused.
+func (p *part) tellUntried(dest destination) error {
+	err := dest.wasReady(false)
+	if err == nil {
+		p.journal.warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
+	}
+	return err
 }
 
 // hadTraffic tells whether a record says of a revision that it had the traffic.

@@ -92,11 +92,19 @@ func routes(live *servingv1.Service, name string) bool {
 		slices.ContainsFunc(live.Status.Traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == name })
 }
 
-// routable is traffic without the targets at 0 % that Knative certainly cannot
-// route to. The revision that the commit's own template makes stays.
-func (s liveService) routable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
+// onlyRoutable is traffic without the targets at 0 % that Knative certainly cannot
+// route to. The revision that the commit's own template makes stays. Where nobody
+// answers, what was seen before the first commit tells.
+func (p *part) onlyRoutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		return optional(t, made) && s.why(ctx, live, t.RevisionName) != ""
+		if !optional(t, made) {
+			return false
+		}
+		found, err := p.service.revision(ctx, namespaceOf(live), t.RevisionName)
+		if err != nil && !errors.Is(err, argo.ErrNotFound) {
+			return p.at.Unroutable[t.RevisionName] != ""
+		}
+		return readinessBeside(live, t.RevisionName, func() (*servingv1.Revision, error) { return found, err }).Why != ""
 	})
 }
 
@@ -163,7 +171,7 @@ func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision stri
 func (m *move) routable(ctx context.Context) Plan {
 	plan := m.plan
 	plan.Steps = slices.Clone(plan.Steps)
-	plan.Steps[m.index].Traffic = m.service.routable(ctx, m.at.Live, m.step().Traffic, plan.To)
+	plan.Steps[m.index].Traffic = m.onlyRoutable(ctx, m.at.Live, m.step().Traffic, plan.To)
 	return plan
 }
 

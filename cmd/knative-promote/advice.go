@@ -35,8 +35,7 @@ func after(s inputs.Settings, result event.Result, err error) string {
 	return ""
 }
 
-// notRestored says what is left where a rollback failed or was not seen live. The
-// command that has just ended so is no advice.
+// notRestored says what is left where a rollback failed or was not seen live.
 func notRestored(s inputs.Settings, result event.Result) string {
 	text := "A person must look: the traffic may still go to the new revision." + served(result)
 	last, found := result.Last()
@@ -45,8 +44,8 @@ func notRestored(s inputs.Settings, result event.Result) string {
 		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to %s, which serves most of the users:\n  ", last.Commit, result.RollbackTo) +
 			s.RollbackCommand() + " --to " + result.RollbackTo
 	case found && last.RollsBack():
-		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  ", last.Commit) +
-			s.CheckCommand()
+		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  ", last.Commit) +
+			s.CheckCommand() + "\nTo wait for it again:\n  " + s.RollbackCommand()
 	case result.Command == inputs.Rollback:
 		return text + "\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  " + s.CheckCommand()
 	}

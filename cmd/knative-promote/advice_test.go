@@ -52,7 +52,7 @@ To roll it back:
 }
 
 // TestNotRestored has what a person is told where a rollback failed: who is served by what,
-// and never the command that has just ended so.
+// and the command that has just ended so only where it has a commit to wait for.
 func TestNotRestored(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"INPUT_REPOSITORY": "acme/infra", "INPUT_PATH": "apps/web", "INPUT_APPLICATION": "a", "INPUT_ARGOCD-SERVER": "argocd.example.test", "INPUT_ARGOCD-TOKEN": "s3cret", "INPUT_TOKEN": "s3cret"}
@@ -69,7 +69,7 @@ func TestNotRestored(t *testing.T) {
 	}{
 		"made by the command": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, Served: served},
 			"A person must look: the traffic may still go to the new revision. Users were served by 90 % web-1, 10 % web-2 (candidate) when that was last seen.\n" +
-				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it, which needs no further commit. To see what keeps them from it:\n  knative-promote check" + place},
+				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  knative-promote check" + place + "\nTo wait for it again:\n  knative-promote rollback" + place},
 		"of what is not Ready": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, RollbackTo: "web-1"},
 			"A person must look: the traffic may still go to the new revision.\n" +
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},

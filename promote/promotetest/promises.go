@@ -176,7 +176,7 @@ func (j judge) promotion(c Commit, ends func(Commit) bool) []Commit {
 // beside it, so that gets all at once.
 func (j judge) mayServe(c Commit, revision string) bool {
 	first := c.Trailers["Promotion-From"] == "" && len(j.Ready[c.Hash]) == 0
-	again := c.Trailers["Promotion-Step"] == "rollback" && !c.isClosing()
+	again := strings.TrimSuffix(c.Trailers["Promotion-Step"], "-again") == "rollback" && !c.isClosing()
 	rescue := c.Trailers["Promotion-Step"] == "100" && slices.Contains(j.Down[c.Hash], c.Trailers["Promotion-From"])
 	return j.Ready == nil || first || again || rescue || slices.Contains(j.Ready[c.Hash], revision)
 }
