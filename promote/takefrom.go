@@ -232,7 +232,7 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 			continue
 		}
 		if gone := at.Record.Of(at.place()).Withdrawn(p.at.Next); err == nil && gone != "" {
-			return &NotYetError{From: overlay, Reason: fmt.Sprintf("%s, with the images that are promoted here, was rolled back there meanwhile; to go on all the same give override: rolled-back and a reason, and to take it back here: rollback", gone)}
+			return &NotYetError{From: overlay, Reason: fmt.Sprintf("%s, with the images that are promoted here, was rolled back there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback", gone)}
 		}
 	}
 	return ctx.Err()
