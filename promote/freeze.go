@@ -130,7 +130,7 @@ func (p *part) mayShift(tip gitops.Snapshot, now time.Time) error {
 // guards to say.
 func (p *part) environments(tip gitops.Snapshot) []string {
 	names := []string{p.Environment}
-	file, err := ReadPipeline(tip, p.Guards.Check)
+	file, err := ReadPipeline(tip, p.Guards.Keys)
 	if own := file.Of(p.Overlay, p.Service).Environment; err == nil && own != "" && own != p.Environment {
 		names = append(names, own)
 	}

@@ -15,17 +15,10 @@ import (
 // Guards are what a run was given of what the pipeline file may want. With the
 // zero Guards nobody reads that file.
 type Guards struct {
-	Given      map[string]string               // values of inputs, by their names
-	Check      func(input, value string) error // what is wrong with a value of the file
-	Unasked    bool                            // the run began without asking whether somebody has approved of it
-	Unapproved bool                            // nobody has approved of it
-}
-
-// Note keeps what an input was given, if a guard may be about it.
-func (g Guards) Note(input, text string) {
-	if _, guarded := pipeline.Inputs(); input == "image" || slices.Contains(guarded, input) {
-		g.Given[input] = text
-	}
+	Given      map[string]string // values of inputs, by their names
+	Keys       pipeline.Keys     // of the file
+	Unasked    bool              // the run began without asking whether somebody has approved of it
+	Unapproved bool              // nobody has approved of it
 }
 
 // A GuardError is a commit of a promotion that was not made, because the pipeline
@@ -95,7 +88,7 @@ func isGuarded(err error) bool {
 
 // ReadPipeline reads the pipeline file of a commit. Without one there are no
 // environments. A *GuardError says that it cannot be understood.
-func ReadPipeline(at gitops.Snapshot, check func(input, value string) error) (pipeline.File, error) {
+func ReadPipeline(at gitops.Snapshot, keys pipeline.Keys) (pipeline.File, error) {
 	text, err := fs.ReadFile(at.Tree, pipeline.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -103,7 +96,7 @@ func ReadPipeline(at gitops.Snapshot, check func(input, value string) error) (pi
 	case err != nil:
 		return pipeline.File{}, fmt.Errorf("reading the pipeline file: %w", err)
 	}
-	file, err := pipeline.Parse(text, check)
+	file, err := pipeline.Parse(text, keys)
 	if err != nil {
 		return file, &GuardError{Err: err}
 	}
@@ -112,11 +105,11 @@ func ReadPipeline(at gitops.Snapshot, check func(input, value string) error) (pi
 
 // pipelineNow is the pipeline file at the tip, for the check.
 func (p *part) pipelineNow() (check.Pipeline, error) {
-	return pipelineOf(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree}, p.Guards.Check)
+	return pipelineOf(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree}, p.Guards.Keys)
 }
 
-func pipelineOf(at gitops.Snapshot, good func(input, value string) error) (check.Pipeline, error) {
-	file, err := ReadPipeline(at, good)
+func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
+	file, err := ReadPipeline(at, keys)
 	if guard, unreadable := errors.AsType[*GuardError](err); unreadable {
 		return check.Pipeline{Unreadable: guard.Err}, nil
 	}
@@ -129,7 +122,7 @@ func (p *part) guarded(tip gitops.Snapshot) error {
 	if p.Guards.Given == nil {
 		return nil
 	}
-	file, err := ReadPipeline(tip, p.Guards.Check)
+	file, err := ReadPipeline(tip, p.Guards.Keys)
 	if err != nil {
 		return err
 	}

@@ -163,11 +163,11 @@ func (p Proposal) Pipeline() (FileChange, error) {
 		return FileChange{}, nil
 	}
 	change := FileChange{File: pipeline.Name}
-	before, err := pipelineOf(p.base, p.config.Guards.Check)
+	before, err := pipelineOf(p.base, p.config.Guards.Keys)
 	if err != nil {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
-	after, err := pipelineOf(p.head, p.config.Guards.Check)
+	after, err := pipelineOf(p.head, p.config.Guards.Keys)
 	if err != nil {
 		return change, err
 	}

@@ -80,7 +80,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 		if err != nil {
 			return pipeline.File{}, err
 		}
-		return promote.ReadPipeline(tip, inputs.CheckValue)
+		return promote.ReadPipeline(tip, inputs.FileKeys())
 	}
 	opened, err := t.open()
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 		return pipeline.File{}, opened.err
 	}
 	opened.read = tip.Commit.Hash
-	file, err := promote.ReadPipeline(tip, inputs.CheckValue)
+	file, err := promote.ReadPipeline(tip, inputs.FileKeys())
 	return file, promote.Overdue(limited, err)
 }
 

@@ -63,7 +63,7 @@ func (s scene) facts(t testing.TB) Facts {
 	s.read(t, "not-ready", &facts.NotReady)
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {
-		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, nil)
+		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, pipeline.Keys{All: []pipeline.Key{{Input: "from", Guard: true}, {Input: "soak", Guard: true}, {Input: "steps", Guard: true}, {Input: "application"}}})
 	}
 	var unread map[string]string
 	s.read(t, "unread", &unread)

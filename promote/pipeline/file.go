@@ -34,6 +34,7 @@ type File struct {
 	environments map[string]Settings
 	services     map[string]map[string]Settings // of environments
 	lines        map[string]int                 // of the environments
+	guards       []Key                          // that there are
 }
 
 // A Setting is one value with its line, from 1.
@@ -51,31 +52,6 @@ const (
 	approval = "approval" // somebody must have approved of each run
 	override = "override" // a run may override the guards, with a reason
 )
-
-// guards are the inputs that a run may be given only as the file says them, or
-// stricter.
-var guards = []string{
-	"from", "from-branch", "soak", "checks", "on-config-drift",
-	"steps", "windows", "preflight", "policies", "pod-security", "strict",
-	"probe", "probe-count", "warm-up", "compare", "load", "slo", "analysis", "analysis-args",
-	"on-failure", "on-inconclusive", "mode",
-}
-
-// free are the inputs whose values the file says for whoever is given none.
-var free = []string{
-	"application", "project", "argocd-server", "argocd-root-path", "probe-connect", "prometheus", "candidate-tag", "keep-previous", "only-this-application", "statuses", "deployments",
-	"merge", "merge-timeout", "commit", "wait-for-source", "wait-for-data", "timeout", "wait-timeout",
-}
-
-// Inputs are the names of the inputs that an environment may say. Of those the
-// guards are what a run may be given stricter, and not otherwise.
-func Inputs() (names, guarded []string) { return slices.Concat(guards, free), slices.Clone(guards) }
-
-// ofSource are the keys that are about the environment that from names.
-var ofSource = []string{"from-branch", "soak", "checks", "on-config-drift", "wait-for-source"}
-
-// everywhere are the inputs that may be said of all environments at once.
-func everywhere() []string { return slices.DeleteFunc(slices.Concat(guards, free), OfSource) }
 
 // The words that stand for names in the path and in the application.
 const (
@@ -101,6 +77,7 @@ type Rules struct {
 	Settings    Settings // with the path, and from as paths
 	Approval    int      // line that wants somebody to have approved of a run; 0: none does
 	Override    bool     // a run may override the guards, with a reason
+	guards      []Key    // that there are
 }
 
 // Known tells whether the file says anything of the target.
@@ -118,7 +95,7 @@ func (f File) Rules(service, environment string) Rules {
 	if !slices.Contains(f.Environments, environment) {
 		return Rules{}
 	}
-	r := Rules{Service: service, Environment: environment, Settings: Settings{}}
+	r := Rules{Service: service, Environment: environment, Settings: Settings{}, guards: f.guards}
 	for _, layer := range []Settings{f.defaults, f.environments[environment], f.services[service][environment]} {
 		for name, said := range layer {
 			r.Settings[name] = said
@@ -202,6 +179,3 @@ func (f File) Exceptions(environment string) map[string]int {
 	}
 	return lines
 }
-
-// OfSource tells whether an input is about the environment that images come from.
-func OfSource(input string) bool { return input == "from" || slices.Contains(ofSource, input) }

@@ -12,6 +12,7 @@ type Looser struct {
 	Input string
 	Given string // empty: nothing
 	Setting
+	than string // what is stricter, in words
 }
 
 // Looser lists what of the given values of inputs, by their names, is less than
@@ -19,46 +20,66 @@ type Looser struct {
 // inputs alone; of the others only what the file says is good.
 func (r Rules) Looser(given map[string]string) []Looser {
 	var all []Looser
-	for _, input := range guards {
-		said, is := r.Settings[input]
-		if is && !keeps(input, given[input], said.Text) {
-			all = append(all, Looser{input, given[input], said})
+	for _, key := range r.guards {
+		said, is := r.Settings[key.Input]
+		if is && !key.keeps(given[key.Input], said.Text) {
+			all = append(all, Looser{key.Input, given[key.Input], said, key.Than.words})
 		}
-		if !is || input != "from" {
+		if !is || key.Input != "from" {
 			continue
 		}
 		for _, other := range []string{"image", "from-branch"} { // which lead past it where the file does not say them
 			if _, is := r.Settings[other]; !is && given[other] != "" {
-				all = append(all, Looser{other, given[other], said})
+				all = append(all, Looser{other, given[other], said, ""})
 			}
 		}
 	}
 	return all
 }
 
-// strictest are the values of inputs that are never less than another one.
-var strictest = map[string]string{"on-config-drift": "fail", "strict": "true", "pod-security": "restricted", "preflight": "error"}
-
 // keeps tells whether a given value is what the file says, or stricter.
-func keeps(input, given, said string) bool {
-	switch {
-	case given == "":
+func (k Key) keeps(given, said string) bool {
+	if given == "" {
 		return false
-	case slices.Equal(lines(given), lines(said)), strictest[input] == strings.ToLower(given):
-		return true
 	}
-	switch input {
-	case "soak":
-		return durationOf(given) >= durationOf(said)
-	case "checks", "from":
+	return slices.Equal(lines(given), lines(said)) || k.Than.is != nil && k.Than.is(given, said)
+}
+
+// Stricter is which values of an input are stricter than another one. With the zero value
+// none are.
+type Stricter struct {
+	is    func(given, said string) bool
+	words string // after the value that the file says
+}
+
+// The ways in which values of inputs are stricter.
+
+// Longer is a duration that is as long or longer.
+func Longer() Stricter {
+	return Stricter{func(given, said string) bool { return durationOf(given) >= durationOf(said) }, " or longer"}
+}
+
+// Higher is a number that is as high or higher.
+func Higher() Stricter {
+	return Stricter{func(given, said string) bool { return number(given) >= number(said) }, ""}
+}
+
+// More are further names in a list.
+func More(words string) Stricter {
+	return Stricter{func(given, said string) bool {
 		have := list(given)
 		return !slices.ContainsFunc(list(said), func(name string) bool { return !slices.Contains(have, name) })
-	case "probe-count":
-		return number(given) >= number(said)
-	case "steps":
-		return keepsSteps(stepsOf(given), stepsOf(said))
-	}
-	return false
+	}, words}
+}
+
+// FurtherSteps are further steps between others, or longer ones.
+func FurtherSteps() Stricter {
+	return Stricter{func(given, said string) bool { return keepsSteps(stepsOf(given), stepsOf(said)) }, ", with further steps between them or longer ones"}
+}
+
+// Always is one value that is never less than another one.
+func Always(strictest string) Stricter {
+	return Stricter{func(given, _ string) bool { return strings.ToLower(given) == strictest }, ""}
 }
 
 // keepsSteps tells whether steps, bake times by percentages, stop at each step of
@@ -79,20 +100,13 @@ func keepsSteps(given, said map[int]time.Duration) bool {
 
 // Expected says which values would do.
 func (l Looser) Expected() string {
-	said := strconv.Quote(strings.ReplaceAll(l.Text, "\n", ","))
 	switch l.Input {
 	case "image":
 		return "none, as the images come from " + strings.Join(list(l.Text), " and ")
 	case "from-branch":
 		return "that of the pipeline file, or none"
-	case "soak":
-		return said + " or longer"
-	case "checks":
-		return said + ", and more besides"
-	case "steps":
-		return said + ", with further steps between them or longer ones"
 	}
-	return said
+	return strconv.Quote(strings.ReplaceAll(l.Text, "\n", ",")) + l.than
 }
 
 // lines are those of a text that are not blank, with single blanks.

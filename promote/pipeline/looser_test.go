@@ -55,7 +55,7 @@ func TestLooser(t *testing.T) {
 		{"on-failure", "rollback", []string{"rollback"}, []string{"hold"}},
 		{"timeout", "1h", []string{"1m", ""}, nil}, // no guard
 	} {
-		rules := Rules{Environment: "production", Settings: Settings{test.input: {test.said, 7}}}
+		rules := Rules{guards: someKeys().guards(), Environment: "production", Settings: Settings{test.input: {test.said, 7}}}
 		for _, given := range test.keep {
 			if all := rules.Looser(map[string]string{test.input: given}); len(all) > 0 {
 				t.Errorf("%s: %q is taken for less than %q", test.input, given, test.said)
@@ -63,7 +63,7 @@ func TestLooser(t *testing.T) {
 		}
 		for _, given := range test.looser {
 			all := rules.Looser(map[string]string{test.input: given})
-			if want := (Looser{test.input, given, Setting{test.said, 7}}); len(all) != 1 || all[0] != want {
+			if len(all) != 1 || all[0].Input != test.input || all[0].Given != given || all[0].Setting != (Setting{test.said, 7}) {
 				t.Errorf("%s: %q is taken for as much as %q: %v", test.input, given, test.said, all)
 			}
 		}
@@ -74,7 +74,7 @@ func TestLooser(t *testing.T) {
 // the file names an environment for it.
 func TestLooserImage(t *testing.T) {
 	t.Parallel()
-	rules := Rules{Environment: "production", Settings: Settings{"from": {"apps/x/staging", 7}}}
+	rules := Rules{guards: someKeys().guards(), Environment: "production", Settings: Settings{"from": {"apps/x/staging", 7}}}
 	var words []string
 	for _, l := range rules.Looser(map[string]string{"image": "app:v2", "from-branch": "topic"}) {
 		words = append(words, l.Input+" "+l.Given+": "+l.Expected())

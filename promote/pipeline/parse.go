@@ -21,10 +21,9 @@ var (
 	serviceName     = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 )
 
-// Parse reads a file. It takes nothing that it does not know, and no value that
-// check, which is asked by the name of the input, does not take. The error is a
-// *strictyaml.Error that says what was expected.
-func Parse(text []byte, check func(input, value string) error) (File, error) {
+// Parse reads a file. It takes no other keys, and no value that
+// an input does not take. The error is a *strictyaml.Error that says what was expected.
+func Parse(text []byte, keys Keys) (File, error) {
 	root, err := strictyaml.Document(text, sizeLimit)
 	if err == nil && root == nil {
 		err = &strictyaml.Error{Err: errors.New("it is empty: expected version, path and environments")}
@@ -36,7 +35,7 @@ func Parse(text []byte, check func(input, value string) error) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	r := reader{check: check, file: File{environments: map[string]Settings{}, services: map[string]map[string]Settings{}, lines: map[string]int{}}}
+	r := reader{keys: keys, file: File{guards: keys.guards(), environments: map[string]Settings{}, services: map[string]map[string]Settings{}, lines: map[string]int{}}}
 	for _, read := range []func(strictyaml.Fields) error{r.version, r.path, r.defaults, r.environments, r.services} {
 		if err := read(top); err != nil {
 			return File{}, err
@@ -47,8 +46,8 @@ func Parse(text []byte, check func(input, value string) error) (File, error) {
 
 // A reader reads one file.
 type reader struct {
-	check func(input, value string) error
-	file  File
+	keys Keys
+	file File
 }
 
 func (r *reader) version(top strictyaml.Fields) error {
@@ -81,7 +80,7 @@ func (r *reader) path(top strictyaml.Fields) error {
 
 func (r *reader) defaults(top strictyaml.Fields) (err error) {
 	if n := top.Nodes["defaults"]; n != nil {
-		r.file.defaults, err = r.settings(n, "defaults", everywhere())
+		r.file.defaults, err = r.settings(n, "defaults", r.keys.everywhere())
 	}
 	return err
 }
@@ -165,7 +164,7 @@ func (r *reader) environment(n *yaml.Node, name string) (Settings, error) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
 		return Settings{}, nil
 	}
-	return r.settings(n, name, slices.Concat(guards, free, []string{approval, override}))
+	return r.settings(n, name, append(r.keys.each(), approval, override))
 }
 
 // sourced wants the environments that from names to come before, each once, so that
@@ -249,10 +248,10 @@ func (r *reader) value(name, input string, n *yaml.Node, value string) error {
 			return strictyaml.Wrong(n, "%s: %s: %s: expected no other words in braces than {service} and {environment}", name, input, strictyaml.Shown(n))
 		}
 	}
-	if r.check == nil {
+	if r.keys.Check == nil {
 		return nil
 	}
-	if err := r.check(input, value); err != nil {
+	if err := r.keys.Check(input, value); err != nil {
 		return strictyaml.Wrong(n, "%s: %s: %s: %w", name, input, strictyaml.Shown(n), err)
 	}
 	return nil

@@ -12,6 +12,18 @@ import (
 // begin is what files of the tests begin with.
 const begin = "version: 1\npath: apps/{service}/overlays/{environment}\n"
 
+// someKeys are some of those that inputs make, with a check of values that takes all but one.
+func someKeys() Keys {
+	return Keys{Check: refuse, All: []Key{
+		{Input: "from", Guard: true, Than: More("")}, {Input: "from-branch", Guard: true}, {Input: "soak", Guard: true, Than: Longer()},
+		{Input: "checks", Guard: true, Than: More(", and more besides")}, {Input: "on-config-drift", Guard: true, Than: Always("fail")},
+		{Input: "steps", Guard: true, Than: FurtherSteps()}, {Input: "probe", Guard: true}, {Input: "probe-count", Guard: true, Than: Higher()},
+		{Input: "strict", Guard: true, Than: Always("true")}, {Input: "pod-security", Guard: true, Than: Always("restricted")},
+		{Input: "preflight", Guard: true, Than: Always("error")}, {Input: "on-failure", Guard: true},
+		{Input: "application"}, {Input: "argocd-server"}, {Input: "timeout"}, {Input: "wait-for-source"},
+	}}
+}
+
 // refuse is a check of values that takes all but one.
 func refuse(_, value string) error {
 	if value == "bad" {
@@ -23,7 +35,7 @@ func refuse(_, value string) error {
 // TestParseErrors has every error of a file, as a user sees it.
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
-	keys := strings.Join(slices.Concat(guards, free, []string{approval}), ", ") + " or " + override
+	keys := strings.Join(append(someKeys().each(), approval), ", ") + " or " + override
 	for _, test := range []struct{ file, want string }{
 		{"", "it is empty: expected version, path and environments"},
 		{"# later\n", "it is empty: expected version, path and environments"},
@@ -69,8 +81,8 @@ func TestParseErrors(t *testing.T) {
 		{begin + "environments: {dev: {}, prod: {}}\nservices: {cart: {prod: {from: prod}}}", `line 4: cart: prod: from: "prod": expected an environment that stands before it: dev`},
 		{begin + "---\n", "line 3: there is a second document: expected one"},
 	} {
-		want := strings.Replace(test.want, "expected on-config-drift", "expected "+strictyaml.Names(slices.Concat(guards[5:], free[:len(free)-4], free[len(free)-3:])), 1)
-		_, err := Parse([]byte(test.file), refuse)
+		want := strings.Replace(test.want, "expected on-config-drift", "expected "+strictyaml.Names(someKeys().everywhere()), 1)
+		_, err := Parse([]byte(test.file), someKeys())
 		if _, ok := errors.AsType[*strictyaml.Error](err); !ok || err.Error() != want {
 			t.Errorf("%.200s\n got %v\nwant %s", test.file, err, want)
 		}
@@ -124,7 +136,7 @@ services:
 
 func read(t *testing.T, text string) File {
 	t.Helper()
-	file, err := Parse([]byte(text), refuse)
+	file, err := Parse([]byte(text), someKeys())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +149,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(begin + "environments: {dev: {}, prod: {from: dev, soak: 1h}}\nservices: {cart: {prod: {soak: 2h}}}")
 	f.Add("version: 1\npath: '{environment}/{service}.{service}'\nenvironments: {a.b: , c: {approval: true}}")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := Parse([]byte(text), refuse)
+		file, err := Parse([]byte(text), someKeys())
 		if err != nil {
 			if _, ok := errors.AsType[*strictyaml.Error](err); !ok || strings.Contains(err.Error(), "\n") {
 				t.Errorf("an error without a line, or of several: %q", err)

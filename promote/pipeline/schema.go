@@ -3,7 +3,6 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 )
 
 // A Value says what an input takes, for people and for editors.
@@ -29,13 +28,13 @@ type object map[string]any
 // Schema is the JSON schema of the file (https://json-schema.org/draft/2020-12),
 // in which about says what an input takes. Parse asks for more than a schema can
 // say, such as that from names an environment that stands before.
-func Schema(about func(input string) Value) ([]byte, error) {
+func Schema(keys Keys, about func(input string) Value) ([]byte, error) {
 	environment := object{}
-	for _, name := range slices.Concat(guards, free) {
+	for _, name := range keys.each() {
 		environment[name] = about(name).schema()
 	}
 	defaults := object{}
-	for _, name := range everywhere() {
+	for _, name := range keys.everywhere() {
 		defaults[name] = object{"$ref": "#/$defs/environment/properties/" + name}
 	}
 	environment["from"] = object{"type": []string{"string", "array"}, "minItems": 1, "items": object{"type": "string"}, "description": "the environment that stands before it whose images are promoted here; of several, all must run the same"}

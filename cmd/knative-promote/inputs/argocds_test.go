@@ -43,7 +43,7 @@ func TestSourceArgo(t *testing.T) {
 		{"two sources and one token", three, []string{production}, "argocd-token: missing for staging: from takes the images from there, and its Argo CD is stg.example.com (knative-promote.yaml:3), not prod.example.com; set ARGOCD_AUTH_TOKEN_STAGING"},
 		{"a token that is none", apart, []string{"ARGOCD_AUTH_TOKEN_STAGING=two words"}, "argocd-token: the value (ARGOCD_AUTH_TOKEN_STAGING): expected one line without blanks; for example: ${{ secrets.ARGOCD_TOKEN }}"},
 	} {
-		file, err := pipeline.Parse([]byte(test.file), CheckValue)
+		file, err := pipeline.Parse([]byte(test.file), FileKeys())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestTokensOfSeveral(t *testing.T) {
 	t.Parallel()
 	const text = "version: 1\npath: apps/{service}/overlays/{environment}\nenvironments:\n  dev: {argocd-server: dev.example.com}\n" +
 		"  staging: {argocd-server: stg.example.com}\n  production: {argocd-server: prod.example.com, approval: true}"
-	file, err := pipeline.Parse([]byte(text), CheckValue)
+	file, err := pipeline.Parse([]byte(text), FileKeys())
 	if err != nil {
 		t.Fatal(err)
 	}

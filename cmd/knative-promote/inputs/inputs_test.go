@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 		Check: CheckSettings{Format: "text", FailOn: "error"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{}, pipeline.Rules{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -144,7 +144,7 @@ func TestEveryInput(t *testing.T) {
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
 	want.Promote.Targets = []promote.Target{want.Target}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{}, pipeline.Rules{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }

@@ -11,6 +11,17 @@ import (
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
+// FileKeys are the inputs that the pipeline file may say.
+func FileKeys() pipeline.Keys {
+	keys := pipeline.Keys{Check: CheckValue}
+	for _, in := range All() {
+		if in.Said != 0 {
+			keys.All = append(keys.All, pipeline.Key{Input: in.Name, Guard: in.Said == guard, Than: in.Than})
+		}
+	}
+	return keys
+}
+
 // CheckValue says what is wrong with a value of the pipeline file, by the name of
 // the input that takes it.
 func CheckValue(input, value string) error {
@@ -30,7 +41,7 @@ func named(all []Input, name string) Input {
 // inputs that it may say and the types of their values.
 func PipelineSchema() ([]byte, error) {
 	all := All()
-	return pipeline.Schema(func(input string) pipeline.Value {
+	return pipeline.Schema(FileKeys(), func(input string) pipeline.Value {
 		in := named(all, input)
 		return pipeline.Value{Kind: in.Value.(kinded).kind(), Usage: strings.ReplaceAll(in.Usage, "`", "")}
 	})

@@ -70,7 +70,9 @@ func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong 
 		if text == "" {
 			continue
 		}
-		s.Promote.Guards.Note(in.Name, text)
+		if in.Said == guard || in.Name == "image" {
+			s.Promote.Guards.Given[in.Name] = text
+		}
 		if err := in.Value.Set(text); err != nil {
 			wrong = append(wrong, in.complain(text, source, err))
 			given[in.Name] = origin{source: source, bad: true}

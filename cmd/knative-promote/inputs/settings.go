@@ -105,7 +105,7 @@ func (s *Settings) complete(w console.Workflow) {
 	if s.Command == Diff {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightPlan
 	}
-	s.Promote.Guards.Check = CheckValue
+	s.Promote.Guards.Keys = FileKeys()
 	s.Promote.Targets = []promote.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor = w.RunURL, w.RunAgain, w.Actor
 	s.Promote.Code = record.Code{Commit: w.Code(), At: w.Committed}
