@@ -25,7 +25,7 @@ func (p *part) askAll(ctx context.Context, gates []gate.Gate, ask *gate.Ask, ste
 	defer stop()
 	answers := make(chan answer, len(gates))
 	for _, gate := range gates {
-		own, note := *ask, step.ask(gate.Name)
+		own, note := *ask, step.ask(gate)
 		go func() { answers <- answered(ctx, gate, own, note) }()
 	}
 	var failed, unclear error

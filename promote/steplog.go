@@ -1,6 +1,9 @@
 package promote
 
-import "github.com/acme/knative-promote/promote/event"
+import (
+	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/gate"
+)
 
 // A stepLog tells what becomes of one step.
 type stepLog struct {
@@ -30,11 +33,11 @@ func (s stepLog) committed(hash string, resumed bool) {
 }
 
 // ask tells that a gate is asked, and returns what tells its answer.
-func (s stepLog) ask(gate string) (answered func(how event.Progress, reason string)) {
+func (s stepLog) ask(g gate.Gate) (answered func(how event.Progress, reason string)) {
 	i := len(s.step().Gates)
-	s.journal.tell(event.GateAsked{Step: s.index, Gate: gate})
+	s.journal.tell(event.GateAsked{Step: s.index, Gate: g.Name, Measures: g.Measures})
 	return func(how event.Progress, reason string) {
-		s.journal.tell(event.GateAnswered{Step: s.index, Index: i, Gate: gate, How: how, Reason: reason})
+		s.journal.tell(event.GateAnswered{Step: s.index, Index: i, Gate: g.Name, How: how, Reason: reason})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -29,6 +31,7 @@ func TestReference(t *testing.T) {
 		{root + "/docs/reference.md", "<!-- outputs -->\n|<!-- /outputs -->\n", referenceOutputs()},
 		{root + "/docs/reference.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", referenceExits()},
 		{root + "/docs/reference.md", "<!-- rules -->\n|<!-- /rules -->\n", referenceRules()},
+		{root + "/docs/gates.md", "<!-- kinds -->\n|<!-- /kinds -->\n", referenceGates()},
 		{root + "/README.md", "<!-- comment -->\n|<!-- /comment -->\n", readmeComment(t)},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
@@ -107,6 +110,15 @@ func referenceExits() string {
 	b.WriteString("\n| Code | | |\n| --- | --- | --- |\n")
 	for _, e := range exits() {
 		fmt.Fprintf(&b, "| %d | %s | %s. |\n", e.Code, e.Name, capital(e.Meaning))
+	}
+	return b.String() + "\n"
+}
+
+func referenceGates() string {
+	var b strings.Builder
+	b.WriteString("\n| Gate | Passes when | Asked |\n| --- | --- | --- |\n")
+	for _, kind := range slices.Concat(gate.Kinds()...) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", kind.Name, kind.Passes, kind.Asked)
 	}
 	return b.String() + "\n"
 }

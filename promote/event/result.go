@@ -138,11 +138,12 @@ func (s Step) RollsBack() bool { return record.RollsBack(s.Name) }
 
 // A Gate is what one gate said after one step.
 type Gate struct {
-	Name     string    `json:"name"` // live, probe, bake, slo
+	Name     string    `json:"name"`
 	Progress Progress  `json:"progress"`
 	Reason   string    `json:"reason,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
+	Measures bool      `json:"measures,omitzero"` // it counts or compares, and the reason says what
 }
 
 // A Candidate is one of a pull request that waits for a promotion.

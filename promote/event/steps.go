@@ -47,12 +47,13 @@ func (e Committed) apply(r *Result, _ time.Time) {
 // GateAsked says that a gate is asked after a step.
 type GateAsked struct {
 	silent
-	Step int
-	Gate string
+	Step     int
+	Gate     string
+	Measures bool // it counts or compares
 }
 
 func (e GateAsked) apply(r *Result, now time.Time) {
-	r.Steps[e.Step].Gates = append(r.Steps[e.Step].Gates, Gate{Name: e.Gate, Progress: Running, Started: now})
+	r.Steps[e.Step].Gates = append(r.Steps[e.Step].Gates, Gate{Name: e.Gate, Measures: e.Measures, Progress: Running, Started: now})
 }
 
 // GateAnswered says what a gate has answered.

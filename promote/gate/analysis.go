@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/condition"
 	"github.com/acme/knative-promote/promote/analysis/template"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // mostReason is how much of an analysis is said in a sentence, in bytes.
@@ -24,6 +27,33 @@ type Templates struct {
 
 	suite analysis.Suite
 	jobs  []template.Metric // those with a job
+}
+
+func analyses() Kind {
+	return Kind{
+		Name: "analysis", Passes: "the AnalysisTemplates for this step are Successful", Asked: "with `analysis`, side by side with `bake`", Sends: "analysis",
+		Inputs: func(s *Settings) []setting.Row {
+			return []setting.Row{
+				{Name: "analysis", Said: setting.Guard, Example: "analysis/success-rate.yaml at=10,50", Value: setting.Bind(&s.Analysis.Entries, analysis.ParseEntries),
+					Usage: "files of the infra repository with AnalysisTemplates of Argo Rollouts, one per line, that are measured after a step: `FILE`, or `FILE at=STEPS` " +
+						"with `every`, `candidate`, `final` or percentages"},
+				{Name: "analysis-args", Said: setting.Guard, Example: "service-name=shop.prod.svc.cluster.local", Value: setting.Bind(&s.Analysis.Args, analysis.ParsePairs),
+					Usage: "values for the arguments that the AnalysisTemplates declare, one `NAME=VALUE` per line"},
+				{Name: "analysis-secrets", Example: "prometheus-token/token=${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: pairSecrets, Value: setting.Bind(&s.Analysis.Secrets, analysis.ParsePairs),
+					Usage: "values for what the AnalysisTemplates read from Secrets, one `SECRET/KEY=VALUE` per line"},
+			}
+		},
+		Gate: func(s Settings, step Step, templates Templates) Gate { return s.analysisGate(step, templates) },
+	}
+}
+
+// pairSecrets are the values of lines name=value, without their names.
+func pairSecrets(text string) []string {
+	pairs, err := analysis.ParsePairs(text)
+	if err != nil {
+		return nil
+	}
+	return slices.Collect(maps.Values(pairs))
 }
 
 // ReadTemplates reads the templates in a tree whose overlay renders to some objects,
@@ -58,11 +88,10 @@ func (s Settings) analysisGate(step Step, templates Templates) Gate {
 		return Gate{}
 	}
 	if templates.Unread != nil {
-		return Gate{Name: "analysis", Check: func(context.Context, Ask) Outcome { return Outcome{Err: Inconclusive{templates.Unread}} }}
+		return Gate{Check: func(context.Context, Ask) Outcome { return Outcome{Err: Inconclusive{templates.Unread}} }}
 	}
 	suite, times := templates.suite, analysis.Times{Bake: step.Bake, Wait: s.WaitForData}
 	return Gate{
-		Name:     "analysis",
 		Patience: max(step.Bake+s.WaitForData, suite.Patience(step.analysed(), s.WaitForData)),
 		Check: func(ctx context.Context, ask Ask) Outcome {
 			asked, _ := suite.At(step.Percent, ask.facts())

@@ -18,6 +18,13 @@ const (
 	bakeGrace    = 30 * time.Second
 )
 
+func bakes() Kind {
+	return Kind{
+		Name: "bake", Passes: "the Service stays live for the time behind `@` in `steps`", Asked: "where a step bakes",
+		Gate: func(s Settings, step Step, _ Templates) Gate { return s.bakeGate(step) },
+	}
+}
+
 // bakeGate watches a step for its bake time: what was live must stay so. What
 // cannot be seen does not.
 func (s Settings) bakeGate(step Step) Gate {
@@ -25,7 +32,6 @@ func (s Settings) bakeGate(step Step) Gate {
 		return Gate{}
 	}
 	return Gate{
-		Name:     "bake",
 		Routed:   true,
 		Patience: step.Bake + bakeGrace,
 		Check: func(ctx context.Context, ask Ask) Outcome {

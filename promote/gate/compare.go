@@ -10,11 +10,24 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // comparePatience is how long a round may take: the candidate keeps it waiting
 // for as long as a request may last, and the old revision answers.
 const comparePatience = requests.Limit + 2*time.Second
+
+func compares() Kind {
+	return Kind{
+		Name: "compare", Passes: "the candidate answers the same requests as the old revision does", Asked: "with `compare`, at 0 %", Sends: "compare", Measures: true,
+		Inputs: func(s *Settings) []setting.Row {
+			return []setting.Row{{Name: "compare", Said: setting.Guard, Example: "/api/items status,latency<=1.5x,json count=20 ignore=generatedAt", Address: true, Value: setting.Bind(&s.Compare, compare.Parse),
+				Usage: "paths to request on the candidate and on the old revision at 0 %, one a line, to compare `status` (the default), `latency<=FACTORx` or the fields of the `json`, " +
+					"in `count=` rounds (default: 20), without the fields of `ignore=`"}}
+		},
+		Gate: func(s Settings, step Step, _ Templates) Gate { return s.compareGate(step) },
+	}
+}
 
 // compareGate sends the same requests to the candidate and the old revision. It
 // is asked at 0 % alone, where all requests to the Service's own URL still reach
@@ -28,7 +41,6 @@ func (s Settings) compareGate(step Step) Gate {
 		patience += time.Duration(q.Count+1) * comparePatience
 	}
 	return Gate{
-		Name:     "compare",
 		Routed:   true,
 		Patience: patience,
 		Check: func(ctx context.Context, ask Ask) Outcome {

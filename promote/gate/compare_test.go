@@ -129,7 +129,7 @@ func TestCompareNeedsBoth(t *testing.T) {
 	if _, err := gate.Check(t.Context(), Ask{Tag: "candidate", Observed: argo.Observed{Service: live}}).said(); err == nil || err.Error() != "the live Service has no URL to ask the old revision at" {
 		t.Errorf("error %v", err)
 	}
-	if gate := (Settings{Compare: []compare.Question{{Path: "/"}}}).compareGate(Step{Percent: 10}); gate.Name != "" {
+	if gate := (Settings{Compare: []compare.Question{{Path: "/"}}}).compareGate(Step{Percent: 10}); gate.Check != nil {
 		t.Error("asked where the Service's URL is shared")
 	}
 }

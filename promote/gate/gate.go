@@ -7,7 +7,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -26,7 +25,9 @@ type Gate struct {
 	Patience time.Duration
 	// Routed says that Check passes only where Knative routes to the old revision too.
 	Routed bool
-	Check  func(context.Context, Ask) Outcome
+	// Measures says that it counts or compares: the report shows what also where it has passed.
+	Measures bool
+	Check    func(context.Context, Ask) Outcome
 }
 
 // A Step is what a gate is asked after.
@@ -77,23 +78,6 @@ type Outcome struct {
 
 // said is the Outcome of a gate that neither looks at the Service nor counts.
 func said(reason string, err error) Outcome { return Outcome{Reason: reason, Err: err} }
-
-// After are the gates of a step, in the order in which they are asked. Those of one
-// row are asked side by side: each takes the bake time. The templates are those that the
-// settings name.
-func (s Settings) After(step Step, templates Templates) [][]Gate {
-	rows := [][]Gate{
-		{Live(s.Wait)},
-		{s.warmUpGate(step)},
-		{s.probeGate()},
-		{s.compareGate(step)},
-		{s.bakeGate(step), s.sloGate(step), s.analysisGate(step, templates)},
-	}
-	for i, row := range rows {
-		rows[i] = slices.DeleteFunc(row, func(g Gate) bool { return g.Name == "" })
-	}
-	return rows
-}
 
 // Patience is the longest that rows of gates take.
 func Patience(rows [][]Gate) time.Duration {

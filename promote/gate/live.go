@@ -9,6 +9,13 @@ import (
 	"github.com/acme/knative-promote/argo"
 )
 
+func live() Kind {
+	return Kind{
+		Name: "live", Passes: "this very commit is live: synced, the Service ready with its revision, image and traffic", Asked: "always, first",
+		Gate: func(s Settings, _ Step, _ Templates) Gate { return Live(s.Wait) },
+	}
+}
+
 // Live waits until Argo CD and Knative show exactly what the commit says.
 func Live(limit time.Duration) Gate {
 	return Gate{

@@ -2,12 +2,17 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // How the probe asks. A revision that was scaled to zero needs a while for its
@@ -17,6 +22,50 @@ const (
 	probePause    = 200 * time.Millisecond
 )
 
+func probes() Kind {
+	return Kind{
+		Name: "probe", Passes: "the candidate gives several good answers in a row at its own URL", Asked: "with `probe`, before the step bakes", Sends: "probe",
+		Inputs: func(s *Settings) []setting.Row {
+			return []setting.Row{
+				{Name: "probe", Said: setting.Guard, Example: "/healthz expect=200", Address: true, Value: setting.Bind(&s.Probe, parseProbe(&s.Probe)),
+					Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
+				{Name: "probe-count", Said: setting.Guard, Than: pipeline.Higher(), Default: "3", Example: "5", Value: setting.Bind(&s.Probe.Count, setting.Count(1, 1000)),
+					Usage: "how many consecutive good answers the probe needs"},
+			}
+		},
+		Gate: func(s Settings, _ Step, _ Templates) Gate { return s.probeGate() },
+	}
+}
+
+// parseProbe accepts a path with an optional expect=STATUS behind it, and
+// keeps what other inputs have set.
+func parseProbe(current *Probe) func(string) (Probe, error) {
+	return func(text string) (Probe, error) {
+		probe := *current
+		fields := strings.Fields(text)
+		if !setting.IsPath(fields[0]) {
+			return Probe{}, errors.New("expected a path that starts with one slash, and expect=STATUS where another status than any 2xx is good")
+		}
+		probe.Path, probe.Expect = fields[0], 0
+		var err error
+		for _, field := range fields[1:] {
+			if probe.Expect, err = parseExpect(field); err != nil {
+				return Probe{}, err
+			}
+		}
+		return probe, nil
+	}
+}
+
+func parseExpect(text string) (int, error) {
+	number, found := strings.CutPrefix(text, "expect=")
+	status, err := strconv.Atoi(number)
+	if !found || err != nil || status < 100 || status > 599 {
+		return 0, fmt.Errorf("expected expect= with a status from 100 to 599 after the path, but there is %q", text)
+	}
+	return status, nil
+}
+
 // probeGate asks the candidate until it has answered well several times in a
 // row.
 func (s Settings) probeGate() Gate {
@@ -24,7 +73,6 @@ func (s Settings) probeGate() Gate {
 		return Gate{}
 	}
 	return Gate{
-		Name:     "probe",
 		Patience: probePatience,
 		Check: func(ctx context.Context, ask Ask) Outcome {
 			url, err := ask.candidateURL()

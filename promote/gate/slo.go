@@ -2,16 +2,64 @@ package gate
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/setting"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
 // scrapedInterval is how often what a Prometheus has counted is judged.
 const scrapedInterval = 2 * time.Second
+
+func slos() Kind {
+	return Kind{
+		Name: "slo", Passes: "nothing speaks against the candidate's requests, and they are enough", Asked: "with `load` or `slo`, and with `probe` where a step bakes; side by side with `bake`", Sends: "load", Measures: true,
+		Inputs: func(s *Settings) []setting.Row {
+			return []setting.Row{
+				{Name: "load", Said: setting.Guard, Example: "/healthz 5/s", Address: true, Value: setting.Bind(&s.Load, parseLoad),
+					Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; up to 20 % of the traffic the Service's URL is asked as well, to compare"},
+				{Name: "slo", Said: setting.Guard, Example: "success>=99% latency<=500ms@99%", Value: setting.Bind(&s.SLO, slo.Parse),
+					Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
+						"`from=load` (default: the requests of `load`, or of `probe`), `from=kourier`, `istio`, `knative` or at the end a PromQL query (those of all users, as `prometheus` has them); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
+			}
+		},
+		Gate: func(s Settings, step Step, _ Templates) Gate { return s.sloGate(step) },
+	}
+}
+
+// mostLoad is the highest rate, in requests a second, that a load may have: it
+// is there to see faults, not to find the limits of a Service.
+const mostLoad = 100
+
+// parseLoad accepts a path and a rate, such as `/healthz 5/s`.
+func parseLoad(text string) (requests.Load, error) {
+	fields := strings.Fields(text)
+	if len(fields) != 2 || !setting.IsPath(fields[0]) {
+		return requests.Load{}, errors.New("expected a path that starts with one slash, and a rate")
+	}
+	rate, err := parseRate(fields[1])
+	return requests.Load{Path: fields[0], Rate: rate}, err
+}
+
+func parseRate(text string) (float64, error) {
+	number, per, _ := strings.Cut(text, "/")
+	count, err := strconv.Atoi(number)
+	rate := float64(count)
+	if per == "m" {
+		rate /= 60
+	}
+	if err != nil || per != "s" && per != "m" || rate <= 0 || rate > mostLoad {
+		return 0, fmt.Errorf("expected a rate of whole requests, at most %d a second, as NUMBER/s or NUMBER/m, but there is %q", mostLoad, text)
+	}
+	return rate, nil
+}
 
 // sloGate judges the requests of the candidate in this step and in those before
 // it, while the step bakes. After that it waits until they are enough.
@@ -20,7 +68,6 @@ func (s Settings) sloGate(step Step) Gate {
 		return Gate{}
 	}
 	return Gate{
-		Name:     "slo",
 		Patience: step.Bake + s.WaitForData + s.lastLook(),
 		Check: func(ctx context.Context, ask Ask) Outcome {
 			m := measurement{objective: s.Objective(), bake: step.Bake, wait: s.WaitForData, seen: ask.Counted, say: ask.Say}

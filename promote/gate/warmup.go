@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/requests"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 const (
@@ -30,6 +32,24 @@ const (
 	warmUpPause = 500 * time.Millisecond
 )
 
+func warmUps() Kind {
+	return Kind{
+		Name: "warm-up", Passes: "the candidate has a pod that answers", Asked: "with `warm-up`, before each further share of the traffic", Sends: "warm-up",
+		Inputs: func(s *Settings) []setting.Row {
+			return []setting.Row{{Name: "warm-up", Said: setting.Guard, Example: "/healthz", Address: true, Value: setting.Bind(&s.WarmUp, parsePath),
+				Usage: "path to request on the candidate's URL so that it has a ready pod when it gets traffic; more pods are told, not promised"}}
+		},
+		Gate: func(s Settings, step Step, _ Templates) Gate { return s.warmUpGate(step) },
+	}
+}
+
+func parsePath(text string) (string, error) {
+	if !setting.IsPath(text) {
+		return "", errors.New("expected a path that starts with one slash")
+	}
+	return text, nil
+}
+
 // warmUpGate sees to it that the candidate has a pod before it gets traffic, and,
 // where requests can bring them up, as many as its next share needs. More than
 // the first is told and not promised.
@@ -38,7 +58,6 @@ func (s Settings) warmUpGate(step Step) Gate {
 		return Gate{}
 	}
 	return Gate{
-		Name:     "warm-up",
 		Patience: warmUpPatience + warmUpPods,
 		Check: func(ctx context.Context, ask Ask) Outcome {
 			url, err := ask.candidateURL()

@@ -43,7 +43,7 @@ func measured(r event.Result) string {
 	var lines []string
 	for _, step := range r.Steps {
 		for _, gate := range step.Gates {
-			if (gate.Name == "slo" || gate.Name == "compare") && gate.Progress == event.Passed {
+			if gate.Measures && gate.Progress == event.Passed {
 				lines = append(lines, "- "+code(step.Name, maxLabel)+", gate "+code(gate.Name, maxLabel)+": "+reason(gate.Reason, maxReason)+"\n")
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // Arguments are a command line as it was given, before any value is looked at.
@@ -80,8 +82,7 @@ func (f rawFlag) String() string { return "" }
 
 // IsBoolFlag lets --dry-run stand for --dry-run=true.
 func (f rawFlag) IsBoolFlag() bool {
-	_, is := f.in.Value.(value[bool])
-	return is
+	return f.in.Value.Kind() == pipeline.Flag
 }
 
 func (f rawFlag) Set(text string) error {

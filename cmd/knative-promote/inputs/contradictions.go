@@ -9,6 +9,8 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -63,8 +65,9 @@ func (s *Settings) checkProbe(given origins) string {
 	if given.source("probe-count") != "" {
 		return fmt.Sprintf("probe-count (%s): there is no probe; set probe, for example: /healthz", given.source("probe-count"))
 	}
-	if given.source("probe-connect") != "" && !given.has("load") && !given.has("warm-up") && !given.has("compare") && !given.has("analysis") {
-		return fmt.Sprintf("probe-connect (%s): nothing asks the Service; set probe, load, warm-up, compare or analysis, for example probe: /healthz", given.source("probe-connect"))
+	asking := senders(gate.Kinds())
+	if given.source("probe-connect") != "" && !slices.ContainsFunc(asking, given.has) {
+		return fmt.Sprintf("probe-connect (%s): nothing asks the Service; set %s, for example probe: /healthz", given.source("probe-connect"), strictyaml.Names(asking))
 	}
 	return ""
 }

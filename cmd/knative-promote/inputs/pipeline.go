@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops/strictyaml"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // FileKeys are the inputs that the pipeline file may say.
@@ -16,7 +17,7 @@ func FileKeys() pipeline.Keys {
 	keys := pipeline.Keys{Check: CheckValue}
 	for _, in := range All() {
 		if in.Said != 0 {
-			keys.All = append(keys.All, pipeline.Key{Input: in.Name, Guard: in.Said == guard, Than: in.Than})
+			keys.All = append(keys.All, pipeline.Key{Input: in.Name, Guard: in.Said == setting.Guard, Than: in.Than})
 		}
 	}
 	return keys
@@ -43,7 +44,7 @@ func PipelineSchema() ([]byte, error) {
 	all := All()
 	return pipeline.Schema(FileKeys(), func(input string) pipeline.Value {
 		in := named(all, input)
-		return pipeline.Value{Kind: in.Value.(kinded).kind(), Usage: strings.ReplaceAll(in.Usage, "`", "")}
+		return pipeline.Value{Kind: in.Value.Kind(), Usage: strings.ReplaceAll(in.Usage, "`", "")}
 	})
 }
 

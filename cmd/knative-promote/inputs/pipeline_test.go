@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // TestPipelineSchema has files that both the schema and the program take, or both
@@ -79,7 +80,7 @@ func TestPipelineInputs(t *testing.T) {
 		if in.Said != 0 && (in.Secret || !in.isFor(Promote)) {
 			t.Errorf("%s is no input that a file of the repository may say", in.Name)
 		}
-		if in.Said == guard {
+		if in.Said == setting.Guard {
 			guards++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // A BadInput names every input that is wrong, one line each, with its value,
@@ -70,7 +71,7 @@ func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong 
 		if text == "" {
 			continue
 		}
-		if in.Said == guard || in.Name == "image" {
+		if in.Said == setting.Guard || in.Name == "image" {
 			s.Promote.Guards.Given[in.Name] = text
 		}
 		if err := in.Value.Set(text); err != nil {

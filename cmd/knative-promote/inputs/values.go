@@ -4,58 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/acme/knative-promote/promote/pipeline"
 )
-
-// A value checks a text and keeps what it means in the settings. It is a
-// flag.Value.
-type value[T any] struct {
-	to    *T
-	parse func(string) (T, error)
-}
-
-func bind[T any](to *T, parse func(string) (T, error)) value[T] {
-	return value[T]{to, parse}
-}
-
-// Set parses the text. The error says what was expected.
-func (v value[T]) Set(text string) error {
-	parsed, err := v.parse(text)
-	if err != nil {
-		return err
-	}
-	*v.to = parsed
-	return nil
-}
-
-// String is the present value for people.
-func (v value[T]) String() string {
-	if v.to == nil {
-		return ""
-	}
-	return fmt.Sprint(*v.to)
-}
-
-// A kinded value knows how it is written in YAML.
-type kinded interface{ kind() pipeline.Kind }
-
-func (v value[T]) kind() pipeline.Kind {
-	switch reflect.TypeFor[T]().Kind() {
-	case reflect.Bool:
-		return pipeline.Flag
-	case reflect.Int:
-		return pipeline.Number
-	case reflect.Slice, reflect.Map:
-		return pipeline.List
-	}
-	return pipeline.Text
-}
 
 // parseBool accepts the booleans of YAML 1.2, as the toolkit of GitHub's own
 // actions does.
@@ -80,16 +33,6 @@ func parseDuration(text string) (time.Duration, error) {
 		return 0, errors.New("expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds")
 	}
 	return d, nil
-}
-
-func parseCount(least, most int) func(string) (int, error) {
-	return func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return 0, fmt.Errorf("expected a whole number from %d to %d", least, most)
-		}
-		return n, nil
-	}
 }
 
 func oneOf[T ~string](choices ...T) func(string) (T, error) {
