@@ -38,12 +38,17 @@ func (s liveService) revision(ctx context.Context, namespace, name string) (*ser
 	if s.unseen && namespace == "" {
 		return nil, errors.New("the live Service was not seen") // which does not say that the revision is gone
 	}
-	ctx, stop := context.WithTimeout(ctx, revisionTime)
+	patience := revisionTime
+	if end, limited := ctx.Deadline(); limited {
+		patience = min(patience, time.Until(end)/4)
+	}
+	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	return s.cluster.Revision(ctx, s.App, namespace, name)
 }
 
-// revisionTime is how long a run waits for what it can do without.
+// revisionTime is how long a run waits for what it can do without. A run that is ended
+// waits no more than a quarter of what it has left: it has a commit to make.
 const revisionTime = 2 * time.Second
 
 // revisionOnce asks for a revision when it is needed, and once only.

@@ -54,3 +54,23 @@ func TestServiceMadeAnew(t *testing.T) {
 	s.begin("rollback").wait().exits(0)
 	s.settled("v2.0.0")
 }
+
+// TestRollbackBesideWhatCrashes: somebody's tag is on a revision that crashes after a
+// rollback was committed which nobody has seen. Knative routes nothing of that; the
+// rollback, started again, takes the tag out and gives users what they are to have.
+func TestRollbackBesideWhatCrashes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
+	s.promote("v1.5.0-crash40", "steps=100").exits(0)
+	tagged := s.live().Status.LatestReadyRevisionName
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v3.0.0", "steps=100").exits(0)
+	own := "./knative-promote-" + s.Service + ".yaml"
+	s.push("Look at it again", map[string]string{own: s.read(own) + "    - revisionName: " + tagged + "\n      percent: 0\n      latestRevision: false\n      tag: look\n"})
+	s.refresh()
+	s.crashes()
+	s.begin("rollback", "unseen=true").wait().exits(10)
+	s.answersOnly("v3.0.0")
+	s.begin("rollback").wait().exits(0).says("somebody's tag look is left out of the traffic")
+	s.settled("v2.0.0")
+}
