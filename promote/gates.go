@@ -1,10 +1,7 @@
 package promote
 
 import (
-	"context"
 	"slices"
-
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/gate"
@@ -60,10 +57,7 @@ func (p *part) askAt(step gate.Step, commit string, intent argo.Intent) *gate.As
 		Service: p.Service, Tag: p.CandidateTag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
 		Step: step, Commit: commit, Intent: intent,
 		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.counted,
-		Cluster: p.Cluster, Metrics: p.Metrics, Sources: p.Sources,
-		Revision: func(ctx context.Context, name string) (*servingv1.Revision, error) {
-			return p.service.revision(ctx, namespaceOf(p.at.Live), name)
-		},
+		Cluster: p.Cluster, Revision: p.service.revision, Metrics: p.Metrics, Sources: p.Sources,
 		Say: p.journal.say, Debug: p.journal.debug,
 	}
 }

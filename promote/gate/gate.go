@@ -52,9 +52,9 @@ type Ask struct {
 	Counted  []slo.Stretch // the requests in the steps before
 
 	Cluster  Cluster
-	Revision func(ctx context.Context, name string) (*servingv1.Revision, error) // waits two seconds at most
-	Metrics  metrics.Asker                                                       // nil: there is no Prometheus to ask
-	Sources  analysis.Sources                                                    // what AnalysisTemplates measure with
+	Revision func(ctx context.Context, namespace, name string) (*servingv1.Revision, error) // waits two seconds at most
+	Metrics  metrics.Asker                                                                  // nil: there is no Prometheus to ask
+	Sources  analysis.Sources                                                               // what AnalysisTemplates measure with
 
 	Say   func(format string, args ...any) // prints a line into the log
 	Debug func(format string, args ...any) // prints a line into the debug log

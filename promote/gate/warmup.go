@@ -106,7 +106,7 @@ func (w warmUp) first(ctx context.Context) error {
 // share of the traffic needs.
 func (s Settings) replicas(ask Ask, next int) func(context.Context) replicas {
 	read := func(ctx context.Context, name string) *servingv1.Revision {
-		revision, err := ask.Revision(ctx, name)
+		revision, err := ask.Revision(ctx, ask.namespace(), name)
 		if err != nil {
 			ask.Debug("warm-up: reading revision %s: %v", name, err)
 		}

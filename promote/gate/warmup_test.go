@@ -27,7 +27,7 @@ type pods struct {
 	had      atomic.Int32
 }
 
-func (p *pods) revision(_ context.Context, name string) (*servingv1.Revision, error) {
+func (p *pods) revision(_ context.Context, _, name string) (*servingv1.Revision, error) {
 	r := &servingv1.Revision{}
 	r.Name, r.Spec.ContainerConcurrency = name, &p.limit
 	r.Status.ActualReplicas = &p.old
@@ -41,7 +41,7 @@ func (p *pods) revision(_ context.Context, name string) (*servingv1.Revision, er
 
 // warming is the gate warm-up before 50 % of a Service whose revision a has all
 // traffic, and what answers it.
-func warming(t *testing.T, revision func(context.Context, string) (*servingv1.Revision, error), answer http.HandlerFunc) (Gate, Ask) {
+func warming(t *testing.T, revision func(context.Context, string, string) (*servingv1.Revision, error), answer http.HandlerFunc) (Gate, Ask) {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
@@ -178,7 +178,7 @@ func TestWarmUpEnds(t *testing.T) {
 }
 
 // unknown is where nobody can tell of a revision.
-func unknown(context.Context, string) (*servingv1.Revision, error) {
+func unknown(context.Context, string, string) (*servingv1.Revision, error) {
 	return nil, errors.New("nobody knows")
 }
 
