@@ -120,7 +120,7 @@ func (p *part) tellTime(ctx context.Context) {
 	end, limited := ctx.Deadline()
 	var longest time.Duration
 	for _, step := range p.plan.Steps {
-		longest += gate.Patience(p.gates(p.asked(step.Name, step.Step())))
+		longest += p.patience(step)
 	}
 	if left := time.Until(end).Round(time.Second); limited && left < longest {
 		p.journal.say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
@@ -136,7 +136,7 @@ func tellPlan(p *part) {
 		if step.Done {
 			continue
 		}
-		patience := gate.Patience(p.gates(p.asked(step.Name, step.Step())))
+		patience := p.patience(step)
 		longest += patience
 		commits++
 		p.journal.say("plan: %s; its gates may take up to %s", step.Subject, patience)

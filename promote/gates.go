@@ -2,6 +2,7 @@ package promote
 
 import (
 	"slices"
+	"time"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/gate"
@@ -38,6 +39,11 @@ func (p *part) gates(step gate.Step) [][]gate.Gate {
 		rows[i] = slices.DeleteFunc(row, func(g gate.Gate) bool { return p.unasked(g, step) })
 	}
 	return rows
+}
+
+// patience is the longest that all gates of a step take.
+func (p *part) patience(step PlannedStep) time.Duration {
+	return gate.Patience(p.gates(p.asked(step.Name, step.Step())))
 }
 
 // unasked tells whether a gate could not pass after a step, whatever the candidate

@@ -33,7 +33,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	return &reversal{
 		part: b.part, step: has.Step, split: b.split, live: live, reason: b.reason, leavesOut: true, refused: b.after.refused,
 		plan: Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, now: state, record: has, from: from},
-		dest: destination{Version: to, traffic: traffic, service: live, live: b.service.revisionOnce(ctx, namespaceOf(live), to.Revision)},
+		dest: destination{Version: to, traffic: traffic},
 	}
 }
 

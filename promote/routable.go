@@ -40,8 +40,9 @@ func isDown(err error) bool {
 // A Readiness is what is known of a revision. The zero value is one that is
 // Ready, or of which nothing is known: only a clear no is a no.
 type Readiness struct {
-	Gone bool   // it does not exist
-	Why  string // why Knative cannot route to it, in words that follow its name; empty: it can, or that is not known
+	Gone    bool   // it does not exist
+	Unknown bool   // nobody could tell
+	Why     string // why Knative cannot route to it, in words that follow its name; empty: it can, or that is not known
 }
 
 // down tells whether it is there and not Ready. One that does not exist can be
@@ -54,7 +55,7 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 	case errors.Is(err, argo.ErrNotFound):
 		return Readiness{Gone: true, Why: "does not exist"}
 	case err != nil || found == nil:
-		return Readiness{}
+		return Readiness{Unknown: true}
 	}
 	ready := found.Status.GetCondition(servingv1.RevisionConditionReady)
 	if !ready.IsFalse() {
@@ -100,11 +101,8 @@ func (p *part) onlyRoutable(ctx context.Context, live *servingv1.Service, traffi
 		if !optional(t, made) {
 			return false
 		}
-		found, err := p.service.revision(ctx, namespaceOf(live), t.RevisionName)
-		if err != nil && !errors.Is(err, argo.ErrNotFound) {
-			return p.at.Unroutable[t.RevisionName] != ""
-		}
-		return readinessBeside(live, t.RevisionName, func() (*servingv1.Revision, error) { return found, err }).Why != ""
+		_, ready := p.service.readiness(ctx, live, t.RevisionName)
+		return ready.Why != "" || ready.Unknown && p.at.Unroutable[t.RevisionName] != ""
 	})
 }
 

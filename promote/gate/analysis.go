@@ -29,7 +29,7 @@ type Templates struct {
 	jobs  []template.Metric // those with a job
 }
 
-func analyses() Kind {
+func analysisKind() Kind {
 	return Kind{
 		Name: "analysis", Passes: "the AnalysisTemplates for this step are Successful", Asked: "with `analysis`, side by side with `bake`", Sends: "analysis",
 		Inputs: func(s *Settings) []setting.Row {

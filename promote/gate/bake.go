@@ -18,7 +18,7 @@ const (
 	bakeGrace    = 30 * time.Second
 )
 
-func bakes() Kind {
+func bakeKind() Kind {
 	return Kind{
 		Name: "bake", Passes: "the Service stays live for the time behind `@` in `steps`", Asked: "where a step bakes",
 		Gate: func(s Settings, step Step, _ Templates) Gate { return s.bakeGate(step) },

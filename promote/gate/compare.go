@@ -17,7 +17,7 @@ import (
 // for as long as a request may last, and the old revision answers.
 const comparePatience = requests.Limit + 2*time.Second
 
-func compares() Kind {
+func compareKind() Kind {
 	return Kind{
 		Name: "compare", Passes: "the candidate answers the same requests as the old revision does", Asked: "with `compare`, at 0 %", Sends: "compare", Measures: true,
 		Inputs: func(s *Settings) []setting.Row {

@@ -22,7 +22,7 @@ type Kind struct {
 // Kinds are all gates, in the order in which they are asked. Those of one row are asked
 // side by side: each takes the bake time.
 func Kinds() [][]Kind {
-	return [][]Kind{{live()}, {warmUps()}, {probes()}, {compares()}, {bakes(), slos(), analyses()}}
+	return [][]Kind{{liveKind()}, {warmUpKind()}, {probeKind()}, {compareKind()}, {bakeKind(), sloKind(), analysisKind()}}
 }
 
 // After are the gates of a step, in the order of their kinds. The templates are those

@@ -9,7 +9,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 )
 
-func live() Kind {
+func liveKind() Kind {
 	return Kind{
 		Name: "live", Passes: "this very commit is live: synced, the Service ready with its revision, image and traffic", Asked: "always, first",
 		Gate: func(s Settings, _ Step, _ Templates) Gate { return Live(s.Wait) },

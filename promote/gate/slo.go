@@ -18,7 +18,7 @@ import (
 // scrapedInterval is how often what a Prometheus has counted is judged.
 const scrapedInterval = 2 * time.Second
 
-func slos() Kind {
+func sloKind() Kind {
 	return Kind{
 		Name: "slo", Passes: "nothing speaks against the candidate's requests, and they are enough", Asked: "with `load` or `slo`, and with `probe` where a step bakes; side by side with `bake`", Sends: "load", Measures: true,
 		Inputs: func(s *Settings) []setting.Row {

@@ -32,7 +32,7 @@ const (
 	warmUpPause = 500 * time.Millisecond
 )
 
-func warmUps() Kind {
+func warmUpKind() Kind {
 	return Kind{
 		Name: "warm-up", Passes: "the candidate has a pod that answers", Asked: "with `warm-up`, before each further share of the traffic", Sends: "warm-up",
 		Inputs: func(s *Settings) []setting.Row {

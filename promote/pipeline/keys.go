@@ -4,9 +4,9 @@ import "slices"
 
 // A Key is an input that the file may say, of an environment and of a Service there.
 type Key struct {
-	Input string
-	Guard bool     // what a run is given may be stricter, and not less
-	Than  Stricter // what is stricter; the zero value: nothing is
+	Input    string
+	Guard    bool     // what a run is given may be stricter, and not less
+	Stricter Stricter // what is stricter; the zero value: nothing is
 }
 
 // Keys are what a file may say, and what an input takes.

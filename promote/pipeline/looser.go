@@ -23,7 +23,7 @@ func (r Rules) Looser(given map[string]string) []Looser {
 	for _, key := range r.guards {
 		said, is := r.Settings[key.Input]
 		if is && !key.keeps(given[key.Input], said.Text) {
-			all = append(all, Looser{key.Input, given[key.Input], said, key.Than.words})
+			all = append(all, Looser{key.Input, given[key.Input], said, key.Stricter.words})
 		}
 		if !is || key.Input != "from" {
 			continue
@@ -42,7 +42,7 @@ func (k Key) keeps(given, said string) bool {
 	if given == "" {
 		return false
 	}
-	return slices.Equal(lines(given), lines(said)) || k.Than.is != nil && k.Than.is(given, said)
+	return slices.Equal(lines(given), lines(said)) || k.Stricter.is != nil && k.Stricter.is(given, said)
 }
 
 // Stricter is which values of an input are stricter than another one. With the zero value

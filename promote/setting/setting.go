@@ -16,16 +16,16 @@ import (
 
 // A Row is one input.
 type Row struct {
-	Name    string                     // of the action's input and of the flag
-	Usage   string                     // what it says and what it may be
-	Default string                     // taken when nothing is set
-	Example string                     // a good value, shown with every error
-	Secret  bool                       // never a flag and never printed
-	Parts   func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
-	Address bool                       // may hold a password where it is wrong
-	Said    Said                       // whether knative-promote.yaml may say it
-	Than    pipeline.Stricter          // of a guard: which values are stricter
-	Value   Value                      // checks the text and keeps it
+	Name     string                     // of the action's input and of the flag
+	Usage    string                     // what it says and what it may be
+	Default  string                     // taken when nothing is set
+	Example  string                     // a good value, shown with every error
+	Secret   bool                       // never a flag and never printed
+	Parts    func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
+	Address  bool                       // may hold a password where it is wrong
+	Said     Said                       // whether knative-promote.yaml may say it
+	Stricter pipeline.Stricter          // of a guard: which values are stricter
+	Value    Value                      // checks the text and keeps it
 }
 
 // Said is whether knative-promote.yaml may say an input, and what that is for a run. The

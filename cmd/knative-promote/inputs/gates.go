@@ -21,7 +21,7 @@ func (s *Settings) gates(kinds [][]gate.Kind) []Input {
 	for _, r := range append(rows, s.ofGates()...) {
 		all = append(all, Input{
 			Name: r.Name, Usage: r.Usage, Default: r.Default, Example: r.Example, Secret: r.Secret, Parts: r.Parts, Address: r.Address,
-			Said: r.Said, Than: r.Than, Value: r.Value, For: []Command{Promote, Check, Diff},
+			Said: r.Said, Stricter: r.Stricter, Value: r.Value, For: []Command{Promote, Check, Diff},
 		})
 	}
 	return all

@@ -17,7 +17,7 @@ func FileKeys() pipeline.Keys {
 	keys := pipeline.Keys{Check: CheckValue}
 	for _, in := range All() {
 		if in.Said != 0 {
-			keys.All = append(keys.All, pipeline.Key{Input: in.Name, Guard: in.Said == setting.Guard, Than: in.Than})
+			keys.All = append(keys.All, pipeline.Key{Input: in.Name, Guard: in.Said == setting.Guard, Stricter: in.Stricter})
 		}
 	}
 	return keys

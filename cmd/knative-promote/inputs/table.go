@@ -36,7 +36,7 @@ type Input struct {
 	Planned       bool                       // diff cannot do without it either where it plans a promotion
 	Place         bool                       // tells what a rollback is of, so the command that rolls back repeats it
 	Said          setting.Said               // whether knative-promote.yaml may say it
-	Than          pipeline.Stricter          // of a guard: which values are stricter
+	Stricter      pipeline.Stricter          // of a guard: which values are stricter
 	Value         setting.Value              // checks the text and keeps it in the settings
 }
 
@@ -94,16 +94,16 @@ func (s *Settings) what() []Input {
 		{Name: "image", Example: "ghcr.io/acme/product-import:v2.0.0", For: []Command{Promote, Diff, Check}, Elsewhere: "only promote, diff and check set an image, and a rollback goes to what the input to names", Value: setting.Bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
 				"`name=newname:tag@digest` or `name=*:tag`; `" + imageUnchanged + "` promotes the overlay's template as it stands, as where its configuration alone has changed; promote needs it or from"},
-		{Name: "from", Said: setting.Guard, Than: pipeline.More(""), Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.From, parseFolders),
+		{Name: "from", Said: setting.Guard, Stricter: pipeline.More(""), Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.From, parseFolders),
 			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak; of several, with commas or one per line, all must, and run the same images"},
 		{Name: "from-branch", Said: setting.Guard, Example: "staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.FromBranch, parseBranch),
 			Usage: "branch of the infra repository that has the folder which from names, where each environment has a branch (default: branch)"},
-		{Name: "soak", Said: setting.Guard, Than: pipeline.Longer(), Example: "1h", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Soak, parseDuration),
+		{Name: "soak", Said: setting.Guard, Stricter: pipeline.Longer(), Example: "1h", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Soak, parseDuration),
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
-		{Name: "checks", Said: setting.Guard, Than: pipeline.More(", and more besides"), Example: "e2e, contract", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Checks, parseChecks),
+		{Name: "checks", Said: setting.Guard, Stricter: pipeline.More(", and more besides"), Example: "e2e, contract", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Checks, parseChecks),
 			Usage: "commit statuses of the infra repository, by name, with commas or one per line, that must be success on the commit that was live in that environment when its last gates had passed (default: none)"},
-		{Name: "on-config-drift", Said: setting.Guard, Than: pipeline.Always("fail"), Default: string(promote.DriftWarn), Example: string(promote.DriftFail), For: []Command{Promote, Diff}, Value: setting.Bind(&p.OnDrift, oneOf(promote.DriftWarn, promote.DriftFail)),
+		{Name: "on-config-drift", Said: setting.Guard, Stricter: pipeline.Always("fail"), Default: string(promote.DriftWarn), Example: string(promote.DriftFail), For: []Command{Promote, Diff}, Value: setting.Bind(&p.OnDrift, oneOf(promote.DriftWarn, promote.DriftFail)),
 			Usage: "when configuration has changed in that environment since the last promotion from there and is not so here, or its template names a ConfigMap or Secret that there is none of here: `warn` says so, `fail` does not begin"},
 		{Name: "wait-for-source", Said: setting.Free, Example: "30m", For: []Command{Promote}, Value: setting.Bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},
@@ -187,7 +187,7 @@ func (s *Settings) argocd() []Input {
 func (s *Settings) how() []Input {
 	p := &s.Promote
 	return []Input{
-		{Name: "steps", Said: setting.Guard, Than: pipeline.FurtherSteps(), Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Steps, parseSteps),
+		{Name: "steps", Said: setting.Guard, Stricter: pipeline.FurtherSteps(), Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
 				"a list that ends below 100 ends held there, for an approval between two jobs"},
 		{Name: "candidate-tag", Said: setting.Free, Place: true, Default: "candidate", Example: "candidate", Value: setting.Bind(&p.CandidateTag, parseLabel),
@@ -214,7 +214,7 @@ func (s *Settings) how() []Input {
 func (s *Settings) before() []Input {
 	p, c := &s.Promote, &s.Check
 	return []Input{
-		{Name: "preflight", Said: setting.Guard, Than: pipeline.Always("error"), Default: string(promote.PreflightError), Example: string(promote.PreflightWarn), For: []Command{Promote, Check, Diff},
+		{Name: "preflight", Said: setting.Guard, Stricter: pipeline.Always("error"), Default: string(promote.PreflightError), Example: string(promote.PreflightWarn), For: []Command{Promote, Check, Diff},
 			Value: setting.Bind(&p.Preflight, oneOf(promote.PreflightError, promote.PreflightWarn, promote.PreflightOff)),
 			Usage: "what a promotion does when it finds, before its first commit, what would break it: `error` ends it, `warn` says so and goes on, `off` does not look"},
 		{Name: "skip-checks", Example: "not-looked-at", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Skip, parseRules),
@@ -223,9 +223,9 @@ func (s *Settings) before() []Input {
 			Usage: "go on where other Applications deploy the same overlay, as in other clusters: each commit goes to all of them, and the gates look at this one alone"},
 		{Name: "policies", Said: setting.Guard, Example: "policies/*.yaml", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.Policies, parsePatterns),
 			Usage: "files of the infra repository with ValidatingAdmissionPolicies, as patterns, with commas or one per line: what they deny stops a promotion before its first commit"},
-		{Name: "pod-security", Said: setting.Guard, Than: pipeline.Always("restricted"), Example: "restricted", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.PodSecurity, oneOf("baseline", "restricted")),
+		{Name: "pod-security", Said: setting.Guard, Stricter: pipeline.Always("restricted"), Example: "restricted", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.PodSecurity, oneOf("baseline", "restricted")),
 			Usage: "the pod security standard that a promotion must hold: `baseline` or `restricted`"},
-		{Name: "strict", Said: setting.Guard, Than: pipeline.Always("true"), Default: "false", Example: "true", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.Strict, parseBool),
+		{Name: "strict", Said: setting.Guard, Stricter: pipeline.Always("true"), Default: "false", Example: "true", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.Strict, parseBool),
 			Usage: "let fields that their kind does not have, and values of the wrong type, stop a promotion instead of only being named"},
 		{Name: "format", Default: FormatText, Example: FormatSARIF, For: []Command{Check, History}, Value: setting.Bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
 			Usage: "how the findings of check are written: `text`, `json` or `sarif`, which code scanning reads, and the promotions of history: `text` or `json`"},
