@@ -216,23 +216,33 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 }
 
 // sourceWithdrew is why a promotion of what a source had must get no more traffic: there it
-// was rolled back meanwhile. A source that cannot be read any more says nothing.
+// was rolled back meanwhile, by its revision or by its images, whose names may be others
+// there. Which source it was says the record, whatever the run names. One that cannot be
+// read any more says nothing.
 func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
-	if p.source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
+	source := p.source
+	if source.IsZero() && p.plan.record.Promotion == p.plan.ID {
+		source = p.plan.record.Source
+	}
+	if source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
 		return nil
 	}
 	tip, err := p.sourceTip(ctx, tip)
 	if err != nil {
 		return err
 	}
-	for _, overlay := range p.From {
-		_, at, err := p.readSource(ctx, tip, overlay)
-		if err != nil && ctx.Err() == nil {
-			p.journal.debug("from: %s at %.10s: %v", overlay, tip.Commit.Hash, err)
+	for _, one := range source.All() {
+		_, at, err := p.readSource(ctx, tip, one.Overlay)
+		if err != nil {
 			continue
 		}
-		if gone := at.Record.Of(at.place()).Withdrawn(p.at.Next); err == nil && gone != "" {
-			return &NotYetError{From: overlay, Reason: fmt.Sprintf("%s, with the images that are promoted here, was rolled back there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback", gone)}
+		there := at.Record.Of(at.place())
+		gone := there.Withdrawn(p.at.Next)
+		if there.Withdrew(one.Revision) {
+			gone = one.Revision
+		}
+		if gone != "" {
+			return &NotYetError{From: one.Overlay, Reason: fmt.Sprintf("%s, with the images that are promoted here, was rolled back there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback", gone)}
 		}
 	}
 	return ctx.Err()

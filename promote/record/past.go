@@ -119,16 +119,27 @@ func Known(entries []Entry) []string {
 }
 
 // Withdrawn is the revision with an overlay's images that was rolled back last, by a gate
-// or by hand; empty: none was, or something has led to these images since.
+// or by hand; empty: none was, or something with these images has passed since. What has
+// only begun again says nothing.
 func (r Record) Withdrawn(state *knative.State) string {
+	return r.withdrawn(func(v Version) bool { return v.MayBe(state) })
+}
+
+// Withdrew tells the same of a revision.
+func (r Record) Withdrew(revision string) bool {
+	return r.withdrawn(func(v Version) bool { return v.Revision == revision }) != ""
+}
+
+func (r Record) withdrawn(is func(Version) bool) string {
 	for _, e := range r.Entries() {
 		failed := !e.Rollback && e.Ended == RolledBack
+		stands := e.Rollback || e.Ended == Promoted
 		switch {
-		case failed && e.From.MayBe(state), !failed && e.To.MayBe(state):
+		case failed && is(e.From), stands && is(e.To):
 			return ""
-		case failed && e.To.MayBe(state):
+		case failed && is(e.To):
 			return e.To.Revision
-		case e.Rollback && e.From.MayBe(state):
+		case e.Rollback && is(e.From):
 			return e.From.Revision
 		}
 	}

@@ -12,9 +12,12 @@ type Source struct {
 // IsZero tells whether there is none.
 func (s Source) IsZero() bool { return s.Overlay == "" }
 
+// All are the source and those with it.
+func (s Source) All() []Source { return append([]Source{s}, s.With...) }
+
 // Of is the source that has the overlay; the zero Source: none has.
 func (s Source) Of(overlay string) Source {
-	for _, one := range append([]Source{s}, s.With...) {
+	for _, one := range s.All() {
 		if one.Overlay == overlay {
 			return one
 		}
