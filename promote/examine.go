@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
@@ -227,6 +229,9 @@ func (p *part) existing(ctx context.Context) (exist map[string]bool, notReady ma
 		return nil, nil, nil // a Service that cannot be read is a finding of its own
 	}
 	exist, notReady = map[string]bool{}, map[string]string{}
+	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
+		targets = slices.Concat(targets, p.at.Live.Status.Traffic) // which others may have changed
+	}
 	for _, target := range targets {
 		name := target.RevisionName
 		if _, known := exist[name]; known || name == "" {

@@ -64,7 +64,7 @@ func wayOut(ctx context.Context, c Config, on Systems, tell func(format string, 
 	return results[0], err
 }
 
-var advice = regexp.MustCompile(`rollback --to (web-\S+)`)
+var advice = regexp.MustCompile(`rollback --to (web-[\w-]+)`)
 
 // advised is the revision that an error says to roll back to; empty: it names none.
 func advised(err error) string {

@@ -32,7 +32,7 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 		return nil
 	}
 	return badInput("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
-		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(p, check.Holder(has), leads), "; "))
+		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(ctx, p, check.Holder(has), leads), "; "))
 }
 
 // expectedNow are the revisions that may have the traffic where nobody has moved it:
@@ -46,12 +46,12 @@ func expectedNow(record record.Record, git knative.Split, leads string) []string
 	return names
 }
 
-// choices are the commands that say where to.
-func choices(p *part, holder, leads string) []string {
-	all := []string{
-		fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder),
-		fmt.Sprintf("to have what Git says, argocd app sync %s", p.App),
+// choices are the commands that say where to. What is not Ready cannot be rolled back to.
+func choices(ctx context.Context, p *part, holder, leads string) (all []string) {
+	if p.service.why(ctx, p.at.Live, holder) == "" {
+		all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
 	}
+	all = append(all, fmt.Sprintf("to have what Git says, argocd app sync %s", p.App))
 	if leads != "" {
 		all = append(all, fmt.Sprintf("for what had it before in Git, knative-promote rollback --to %s", leads))
 	}

@@ -124,7 +124,7 @@ func (d destination) wasReady(ofCommit bool) error {
 	if err == nil && found.IsReady() || err != nil && ofCommit {
 		return nil
 	}
-	return badInput("to: revision %s was never seen ready: expected one that has been", d.Revision)
+	return badInput("to: revision %s is not known to have been Ready, nor is it now: expected one that is Ready, or that a promotion gave all traffic", d.Revision)
 }
 
 // atCommit is what had the traffic in a commit, and had passed: not a candidate

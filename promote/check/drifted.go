@@ -24,15 +24,24 @@ func findDrifted(f Facts) []event.Finding {
 	if len(has) == 0 || !f.compared() {
 		return nil
 	}
-	first := Holder(has)
 	return []event.Finding{{
 		Problem: fmt.Sprintf("the cluster gives the traffic of Service %s to others than Git: %s", f.Overlay.Service(), knative.Describe(sharing(f.Service.Status.Traffic))),
 		Effect: "The first commit of a promotion has Argo CD give the traffic to those that Git says, without a step and without a gate: " +
 			"also where somebody has just rolled back from them.",
 		Evidence: fmt.Sprintf("commit %.10s says %s%s", f.Commit, knative.Describe(sharing(f.traffic())), f.lastSync()),
-		Fix: "Have Git say who has the traffic, with the command rollback:\nknative-promote rollback --to " + first +
-			"\nor, where Git is right, sync it:\nargocd app sync " + f.application(),
+		Fix:      f.undrift(Holder(has)),
 	}}
+}
+
+// undrift is how Git and the cluster become one again. What is not Ready cannot be rolled
+// back to.
+func (f Facts) undrift(holder string) string {
+	sync := "argocd app sync " + f.application()
+	if why := f.NotReady[holder]; why != "" {
+		return fmt.Sprintf("Sync what Git says, as %s %s:\n%s", holder, why, sync)
+	}
+	return "Have Git say who has the traffic, with the command rollback:\nknative-promote rollback --to " + holder +
+		"\nor, where Git is right, sync it:\n" + sync
 }
 
 // Drift is who has which share of the traffic, where the cluster gives it to others

@@ -43,8 +43,8 @@ type Facts struct {
 	Setup   argo.Setup         // how Argo CD treats the Application
 	Service *servingv1.Service // live
 
-	// Revisions that the rendered traffic names: whether each one exists in the
-	// cluster. One that could not be asked for is absent.
+	// Revisions that the rendered traffic names, or the live one: whether each one
+	// exists in the cluster. One that could not be asked for is absent.
 	Revisions map[string]bool
 
 	// NotReady says of those that exist and are not Ready why, in words that follow
