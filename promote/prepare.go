@@ -158,6 +158,8 @@ func (p Preparation) planned(s *PreparedService, has record.Record) error {
 	if s.plan, err = NewPlan(p.config, at); err != nil {
 		return err
 	}
+	before := at.Record.Of(s.place())
+	s.plan.source, s.plan.code = before.SourceOf(s.merged), before.Code
 	s.plan.started, s.plan.pull = time.Now(), p.pull.Number
 	again := s.plan
 	again.Base = has.Base

@@ -96,7 +96,9 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 		return nil, err
 	}
 	r := stepRecord(p.config, s.plan, record.StepOf(s.step().Percent), before)
-	r.Code = record.Code{} // the run is for a merge that no branch will have
+	if r.Source.IsZero() {
+		r.Code = record.Code{} // the run is for a merge that no branch will have
+	}
 	if has, err := record.Parse(now.Record()); err == nil && has.Of(s.place()).Promotion == r.Promotion {
 		r = r.WrittenAs(has)
 		r.Unknown = has.Unknown

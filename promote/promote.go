@@ -79,7 +79,9 @@ func (p *part) makePlan(ctx context.Context) error {
 	if plan.alone != "" {
 		p.journal.warn(plan.alone)
 	}
-	plan.source, plan.code = p.source, p.code
+	if err := p.comesFrom(&plan); err != nil {
+		return err
+	}
 	plan.started = p.journal.result.Started
 	planned, err := plan.planned(p.at)
 	if err != nil {

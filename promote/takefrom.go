@@ -109,7 +109,7 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 func (p *part) takes(sights []sourceSight, commit string) {
 	p.source, p.sourceServices = record.Source{}, map[string]string{}
 	for i, s := range sights {
-		one := record.Source{Overlay: s.Overlay, Commit: commit, Revision: s.Record.To.Revision}
+		one := record.Source{Overlay: s.Overlay, Branch: p.fromBranch(), Commit: commit, Revision: s.Record.To.Revision}
 		if i == 0 {
 			p.source, p.code = one, s.Record.Code
 		} else {
@@ -143,9 +143,10 @@ func (p *part) notRolledBack() error {
 }
 
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
-// those were rolled back and could not be taken out of the overlay.
+// those were rolled back and could not be taken out of the overlay. A candidate at 0 % is no
+// beginning: a pull request's merge may have made it.
 func (p *part) notWithdrawn(plan Plan) error {
-	if len(p.at.Images) > 0 || p.DryRun || plan.Steps[0].Done {
+	if len(p.at.Images) > 0 || p.DryRun || plan.record.Promotion == plan.ID && plan.record.HasBegun() {
 		return nil
 	}
 	gone := p.withdrawn()
@@ -215,23 +216,42 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 	return &NotYetError{From: then.Overlay, Reason: reason}
 }
 
+// comesFrom completes a plan with what its images come from: what the run has looked at, or
+// what the promotion under way has, whatever the run names.
+func (p *part) comesFrom(plan *Plan) error {
+	plan.source, plan.code = p.source, p.code
+	if has := p.at.Record.Of(p.place()); plan.source.IsZero() {
+		plan.source, plan.code = has.SourceOf(p.at.Next), has.Code
+	}
+	if plan.source.IsZero() || plan.source.Branch == p.fromBranch() || slices.Contains(p.Override, OverrideRecord) {
+		return nil
+	}
+	branch := cmp.Or(plan.source.Branch, p.Source.Branch)
+	return badInput("from-branch: the images of the promotion under way come from %s on branch %s, which tells whether they were rolled back there: expected from: %s and from-branch: %s",
+		plan.source.Overlay, branch, plan.source.Overlay, branch)
+}
+
+// fromBranch has the sources; empty: the target's own has.
+func (p *part) fromBranch() string {
+	if p.FromBranch == p.Source.Branch {
+		return ""
+	}
+	return p.FromBranch
+}
+
 // sourceWithdrew is why a promotion of what a source had must get no more traffic: there it
 // was rolled back meanwhile, by its revision or by its images, whose names may be others
 // there. Which source it was says the record, whatever the run names. One that cannot be
 // read any more says nothing.
 func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
-	source := p.source
-	if source.IsZero() && p.plan.record.Promotion == p.plan.ID {
-		source = p.plan.record.Source
-	}
-	if source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
+	if p.plan.source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
 		return nil
 	}
 	tip, err := p.sourceTip(ctx, tip)
 	if err != nil {
 		return err
 	}
-	for _, one := range source.All() {
+	for _, one := range p.plan.source.All() {
 		_, at, err := p.readSource(ctx, tip, one.Overlay)
 		if err != nil {
 			continue

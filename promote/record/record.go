@@ -117,9 +117,22 @@ func (r Record) RollsBack() bool { return RollsBack(r.Step) }
 // candidate at 0 % that has passed no gate is none yet: its pull request may have been
 // merged long after somebody looked at the environments.
 func (r Record) TakesFrom(sources []string, now *knative.State) bool {
-	underWay := !r.RollsBack() && (r.Percent > 0 || r.HasPassed()) && !(r.Percent == 100 && r.HasPassed())
-	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return r.Source.Of(overlay).IsZero() })
-	return underWay && !elsewhere && r.To.SameImages(now)
+	source := r.SourceOf(now)
+	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return source.Of(overlay).IsZero() })
+	return r.HasBegun() && !elsewhere
+}
+
+// HasBegun tells whether more has come of the recorded promotion than a candidate at 0 %
+// that has passed no gate.
+func (r Record) HasBegun() bool { return r.Percent > 0 || r.HasPassed() }
+
+// SourceOf is what an overlay's images were taken from, where a promotion of them is under
+// way; the zero Source: none is, or it took them from nowhere.
+func (r Record) SourceOf(now *knative.State) Source {
+	if r.RollsBack() || r.Percent == 100 && r.HasPassed() || !r.To.SameImages(now) {
+		return Source{}
+	}
+	return r.Source
 }
 
 // RolledBackTo is the revision that has the traffic after the recorded step, which

@@ -4,9 +4,10 @@ package record
 // `from` names, as it was then.
 type Source struct {
 	Overlay  string   `yaml:"overlay" json:"overlay"`
-	Commit   string   `yaml:"commit" json:"commit"`                 // the branch's tip that showed it
-	Revision string   `yaml:"revision" json:"revision"`             // that ran there
-	With     []Source `yaml:"with,omitempty" json:"with,omitempty"` // the others that `from` names, which ran the same images
+	Branch   string   `yaml:"branch,omitempty" json:"branch,omitempty"` // that has it; empty: the promoted overlay's own
+	Commit   string   `yaml:"commit" json:"commit"`                     // the branch's tip that showed it
+	Revision string   `yaml:"revision" json:"revision"`                 // that ran there
+	With     []Source `yaml:"with,omitempty" json:"with,omitempty"`     // the others that `from` names, which ran the same images
 }
 
 // IsZero tells whether there is none.
