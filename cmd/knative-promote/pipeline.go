@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // A call is the program as it was called, before anything is read.
@@ -102,24 +104,47 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 // that of no single one. The Result is the last one's, and changed where any run has
 // pushed a commit.
 func (c call) oneByOne(ctx context.Context, environments []string, arguments inputs.Arguments) (last event.Result, err error) {
-	changed := false
+	changed, has := false, map[string]string{} // by overlay: the revision that this run has promoted
 	defer func() { last.Changed = last.Changed || changed }()
-	for i, environment := range environments {
+	once := func(i int) {
 		changed = changed || last.Changed
-		t, err := c.read(ctx, arguments.For(environment))
-		if err == nil && t.settings.Rules.Approval > 0 {
-			return c.heldBefore(last, t.settings), nil
+		c.console.Printf("environment %s, %d of %s", environments[i], i+1, strings.Join(environments, ", "))
+		last, err = c.oneOf(ctx, arguments.For(environments[i]), last)
+	}
+	for i, environment := range environments {
+		if once(i); behind(last, has) {
+			c.console.Printf("%s has ended the promotion that was under way, of what its source had before: once more, for what that has now", environment)
+			once(i)
 		}
-		c.console.Printf("environment %s, %d of %s", environment, i+1, strings.Join(environments, ", "))
-		c.console.BeginSummary()
-		if last, err = t.begin(ctx, err); err != nil || last.Status != event.Promoted && last.Status != event.Unchanged {
+		if err != nil || last.Status != event.Promoted && last.Status != event.Unchanged {
 			if i > 0 {
 				c.console.Printf("what was promoted to %s before that stays", strings.Join(environments[:i], ", "))
 			}
 			return last, err
 		}
+		has[last.Overlay] = last.Revision
 	}
 	return last, nil
+}
+
+// oneOf promotes one of several environments, after the Result of the one before.
+func (c call) oneOf(ctx context.Context, arguments inputs.Arguments, before event.Result) (event.Result, error) {
+	t, err := c.read(ctx, arguments)
+	if err == nil && t.settings.Rules.Approval > 0 {
+		return c.heldBefore(before, t.settings), nil
+	}
+	c.console.BeginSummary()
+	return t.begin(ctx, err)
+}
+
+// behind tells whether a promotion took its images from an environment before that one was
+// promoted in this run, to the revision that has tells by overlay: it went on with what was
+// under way.
+func behind(result event.Result, has map[string]string) bool {
+	return result.Status == event.Promoted && slices.ContainsFunc(result.Source.All(), func(s record.Source) bool {
+		now, is := has[s.Overlay]
+		return is && now != s.Revision
+	})
 }
 
 // heldBefore is how a run over several environments ends before one that wants an
