@@ -64,7 +64,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.HasPassed() })
 	_ = r.close(ctx, closingsOf(left)) // what somebody has made of it since is live after it was rolled back
 	for _, b := range reversals {
-		b.reached = b.reachedBy(committed[b])
+		b.reached = b.reachedBy(ctx, committed[b])
 	}
 	return ending{}
 }
@@ -93,7 +93,7 @@ func endUnseen(reversals []*reversal) ending {
 
 // reachedBy is how a part ends that was rolled back. One that only takes a
 // candidate without traffic away says so.
-func (b *reversal) reachedBy(committed bool) event.Status {
+func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
 	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.live(b.split)), !b.done && !b.journal.result.Changed:
 		return event.Unchanged
@@ -101,6 +101,9 @@ func (b *reversal) reachedBy(committed bool) event.Status {
 		b.journal.explain("no traffic has moved: %s had all of it", b.dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
+		}
+		if further, err := b.lastGood(ctx, b.at, b.dest.Revision, b.split); err == nil {
+			b.journal.explain(goesFurther, further.Revision)
 		}
 	}
 	return event.RolledBack
@@ -231,6 +234,9 @@ func (p *part) tellRollback(back *reversal, after edited) {
 	}
 }
 
+// goesFurther is for who wants users to leave what a rollback leaves them on.
+const goesFurther = "the command that goes further is: knative-promote rollback --to %s"
+
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
 func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
@@ -238,7 +244,7 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	p.journal.tell(confirmed(p.at, split))
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
 	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.live(split)) {
-		p.journal.explain("it was rolled back to %s before; the command that goes further is: knative-promote rollback --to %s", split.Stable, further.Revision)
+		p.journal.explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
 	back := &reversal{part: p, step: has.Step, split: split, done: true, dest: destination{Version: record.Version{Revision: split.Stable}}}
 	back.after.state = p.at.Now

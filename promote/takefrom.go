@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
@@ -256,16 +257,27 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 		if err != nil {
 			continue
 		}
-		there := at.Record.Of(at.place())
-		gone := there.Withdrawn(p.at.Next)
-		if there.Withdrew(one.Revision) {
-			gone = one.Revision
-		}
-		if gone != "" {
-			return &NotYetError{From: one.Overlay, Reason: fmt.Sprintf("%s, with the images that are promoted here, was rolled back there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback", gone)}
+		if gone := goneFrom(at.Record.Of(at.place()), one.Revision, p.at.Next); gone != "" {
+			return &NotYetError{From: one.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
 		}
 	}
 	return ctx.Err()
+}
+
+// goneFrom says that a source whose record has come to this has no more what was taken from
+// it; empty: it may have.
+func goneFrom(there record.Record, revision string, images *knative.State) string {
+	gone := there.Withdrawn(images)
+	if there.Withdrew(revision) {
+		gone = revision
+	}
+	switch {
+	case gone != "":
+		return gone + ", with the images that are promoted here, was rolled back"
+	case !there.Cut && !slices.Contains(record.Known(there.Entries()), revision):
+		return revision + ", with the images that are promoted here, was taken out of Git"
+	}
+	return ""
 }
 
 // readSource reads a source's overlay. Its Service may have a name of its own there.
