@@ -50,7 +50,7 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 		return dest, err
 	}
 	split.Stable, split.Candidate = dest.Revision, ""
-	dest.traffic = split.Targets(p.CandidateTag, p.KeepPrevious)
+	dest.traffic = split.Targets(p.at.Tag, p.KeepPrevious)
 	return dest, nil
 }
 
@@ -92,7 +92,7 @@ func orState(state, other *knative.State) *knative.State {
 
 // splitOf is an overlay's traffic, taken apart.
 func (p *part) splitOf(state *knative.State) (knative.Split, error) {
-	return Situation{Target: p.Target, Now: state}.split(p.Config)
+	return Situation{Target: p.Target, Now: state, Tag: p.at.Tag}.split()
 }
 
 // imagesOn is an overlay with the destination's images.

@@ -97,7 +97,7 @@ func (p *part) facts(ctx context.Context) check.Facts {
 	return check.Facts{
 		Request: check.Request{
 			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
-			CandidateTag: p.CandidateTag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Gates.Probe.Path != "",
+			CandidateTag: p.at.Tag, Shifts: p.at.Live != nil, KeepPrevious: p.KeepPrevious, Probed: p.Gates.Probe.Path != "",
 			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.templates.CronJobs(),
 			Signer: p.Signer, ByAPI: p.ByAPI, ForgeKey: p.ForgeKey, Mode: p.Mode, Merge: p.Merge,
 			OnlyThis: p.OnlyThis, Wait: p.Gates.Wait, Worst: p.worst(ctx), Now: time.Now(),

@@ -53,14 +53,14 @@ func (p *part) unasked(g gate.Gate, step gate.Step) bool {
 	if p.plan.alone == "" || step.Percent == 100 {
 		return false
 	}
-	_, err := gate.CandidateURL(p.at.Live, p.CandidateTag, step.Percent)
+	_, err := gate.CandidateURL(p.at.Live, p.at.Tag, step.Percent)
 	return g.Routed || err != nil
 }
 
 // askAt is what the gates are told after a commit.
 func (p *part) askAt(step gate.Step, commit string, intent argo.Intent) *gate.Ask {
 	return &gate.Ask{
-		Service: p.Service, Tag: p.CandidateTag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
+		Service: p.Service, Tag: p.at.Tag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
 		Step: step, Commit: commit, Intent: intent,
 		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.counted,
 		Cluster: p.Cluster, Revision: p.service.revision, Metrics: p.Metrics, Sources: p.Sources,

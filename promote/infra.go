@@ -23,6 +23,7 @@ type infra struct {
 	commits Commits
 	debug   func(text string)
 	input   string // that names the overlay; empty: path
+	tag     string // that a candidate has of which no record tells another one
 }
 
 // situation is the overlay at the branch's tip, with its record.
@@ -45,8 +46,7 @@ func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, e
 		return at, err
 	}
 	at.Service = at.Now.Service()
-	at.Record, at.Unreadable = record.Parse(at.Now.Record())
-	return at, nil
+	return at.withRecord(i.tag), nil
 }
 
 // at is the overlay of a commit.

@@ -32,7 +32,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	}
 	return &reversal{
 		part: b.part, step: has.Step, split: b.split, live: live, reason: b.reason, leavesOut: true, refused: b.after.refused,
-		plan: Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, now: state, record: has, from: from},
+		plan: Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, tag: b.part.at.Tag, now: state, record: has, from: from},
 		dest: destination{Version: to, traffic: traffic},
 	}
 }

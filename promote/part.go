@@ -88,7 +88,7 @@ func (p *part) setTarget(target Target) {
 
 // infraOf reads the overlay of the target, or of its source.
 func (p *part) infraOf(target Target) infra {
-	return infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug}
+	return infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, tag: p.CandidateTag}
 }
 
 // read reads the overlay at the tip, and finds the Service's name in it.
@@ -99,9 +99,8 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
-	if r := at.Record.Of(p.place()); r.Tag != "" && r.Tag != p.CandidateTag && r.Percent < 100 && !r.RollsBack() {
-		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", r.Tag, p.CandidateTag)
-		p.CandidateTag = r.Tag
+	if at.Tag != p.CandidateTag {
+		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.CandidateTag)
 	}
 	p.at.Images = p.Images
 	p.at.Next, err = withImages(ctx, at.Now, p.at.Images)
@@ -135,8 +134,8 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.CandidateTag)
-	split, _ := p.at.split(p.Config) // what is wrong with it is said where it is planned
+	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.at.Tag)
+	split, _ := p.at.split() // what is wrong with it is said where it is planned
 	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
 		p.at.Old, p.at.OldReadiness = p.service.readiness(ctx, p.at.Live, old)
 	}
@@ -172,7 +171,7 @@ func (p *part) saw(seen argo.Observed) {
 	}
 	if seen.Service != nil {
 		p.at.Live = seen.Service
-		p.journal.tell(seenLive(seen, p.CandidateTag))
+		p.journal.tell(seenLive(seen, p.at.Tag))
 	}
 }
 

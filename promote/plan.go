@@ -28,6 +28,7 @@ type Plan struct {
 	source   record.Source     // what the images were taken from
 	code     record.Code       // what the images of the source were made of
 	pull     int               // the pull request that begins it; 0: none does
+	tag      string            // that the new revision has below 100 %
 	alone    string            // why the new revision gets all traffic in one step; empty: it does not
 	started  time.Time         // when the run began, for the record
 	tip      string            // the commit that the plan was made on
@@ -77,7 +78,7 @@ func NewPlan(c Config, at Situation) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	split, err := at.split(c)
+	split, err := at.split()
 	if err != nil {
 		return Plan{}, err
 	}
@@ -224,14 +225,14 @@ func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedSte
 		Subject: subject(plan.Target, what+" ("+version(plan.Image)+")"),
 		Percent: step.Percent,
 		Bake:    step.Bake,
-		Traffic: split.Targets(c.CandidateTag, c.KeepPrevious),
+		Traffic: split.Targets(plan.tag, c.KeepPrevious),
 	}
 }
 
 // startFrom notes what the plan starts from and which images it leads to.
 func (p *Plan) startFrom(at Situation) {
 	p.Target = at.Target
-	p.tip, p.now, p.record, p.Image, p.images = at.Tip.Hash, at.Now, at.Record, newImage(at.Now, at.Next), at.Images
+	p.tip, p.tag, p.now, p.record, p.Image, p.images = at.Tip.Hash, at.Tag, at.Now, at.Record, newImage(at.Now, at.Next), at.Images
 	p.to = record.VersionOf(p.To, at.Next)
 }
 

@@ -129,7 +129,7 @@ func (c planCase) name(revision string) string { return cmp.Or(c.names[revision]
 // situation is what the plan is made from.
 func (c planCase) situation(t *testing.T) Situation {
 	t.Helper()
-	at := Situation{Target: ours(), Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, Unroutable: map[string]string{}}
+	at := Situation{Target: ours(), Tag: "candidate", Tip: gitops.Commit{Hash: "tip"}, LatestReady: c.Live.LatestReady, Unroutable: map[string]string{}}
 	for _, revision := range c.Live.Unroutable {
 		at.Unroutable[c.name(revision)] = "is not Ready"
 	}
@@ -246,7 +246,7 @@ func TestCopiedRecord(t *testing.T) {
 		live *servingv1.Revision
 		want []string
 	}{{live, []string{"ghcr.io/acme/product-import:v0.9.0"}}, {nil, nil}} {
-		plan, err := NewPlan(c, Situation{Target: ours(), Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
+		plan, err := NewPlan(c, Situation{Target: ours(), Tag: "candidate", Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
 		if err != nil {
 			t.Fatal(err)
 		}

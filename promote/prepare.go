@@ -145,9 +145,8 @@ func ownFile(at gitops.Snapshot, state *knative.State) []byte {
 // planned plans the promotion that begins with the candidate, on what the branch has.
 // The one that stands there already stays the one that it is.
 func (p Preparation) planned(s *PreparedService, has record.Record) error {
-	at := Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}
-	at.Record, at.Unreadable = record.Parse(s.was.Record())
-	split, err := at.split(p.config)
+	at := Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}.withRecord(p.config.CandidateTag)
+	split, err := at.split()
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func (at Situation) live(split knative.Split) bool {
 // leads to is not the earlier one: the target previous goes, for one.
 func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	at := p.at
-	split, err := at.split(p.Config)
+	split, err := at.split()
 	if err != nil && p.To == "" {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
@@ -197,7 +197,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	if err = cmp.Or(refuseDrift(ctx, p, split, dest.Revision), err); err != nil {
 		return nil, err
 	}
-	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), now: at.Now, record: at.Record, started: p.journal.result.Started}
+	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), tag: at.Tag, now: at.Now, record: at.Record, started: p.journal.result.Started}
 	plan.from = at.version(plan.To)
 	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, record.Record{Step: record.Rollback})
 	back := &reversal{

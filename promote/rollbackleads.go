@@ -32,7 +32,7 @@ func (p *part) noteRollback(ctx context.Context) {
 		return
 	}
 	p.journal.tell(event.RollbackLeads{})
-	split, err := p.at.split(p.Config)
+	split, err := p.at.split()
 	if err != nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	if err != nil || seen.Service == nil {
 		return
 	}
-	b.journal.tell(seenLive(seen, b.CandidateTag))
+	b.journal.tell(seenLive(seen, b.part.at.Tag))
 	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.down() {
 		return
 	}

@@ -200,7 +200,7 @@ func commitNamed(r record.Record, name string) (string, error) {
 // it, where there is one that can be read and shows it.
 func (p *part) allTo(ctx context.Context, at Situation, to record.Version, base string, split knative.Split) destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
-	dest := destination{Version: to, base: base, traffic: split.Targets(p.CandidateTag, false), service: at.Live, live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
+	dest := destination{Version: to, base: base, traffic: split.Targets(at.Tag, false), service: at.Live, live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
 	if base != "" {
 		dest.state = p.baseOf(ctx, base, to)
 	}

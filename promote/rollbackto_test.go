@@ -14,7 +14,7 @@ func TestRollbackFurtherThanTheRecord(t *testing.T) {
 	t.Parallel()
 	p := &part{}
 	p.Target = Target{Target: argo.Target{Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}}, Overlay: "apps/web/overlays/production"}
-	at := Situation{Target: p.Target, Record: record.Record{
+	at := Situation{Tag: "candidate", Target: p.Target, Record: record.Record{
 		Promotion: "x", Repository: "https://github.com/acme/infra.git", Branch: "main", Overlay: "apps/web/overlays/production", Step: record.Rollback, Percent: 100,
 		To: record.Version{Revision: "web-1"}, From: record.Version{Revision: "web-2"}, Cut: true,
 	}}

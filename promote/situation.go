@@ -25,6 +25,7 @@ type Situation struct {
 	Images      []kustomize.Image // to set; none: the template as it stands is promoted
 	Record      record.Record     // what the overlay says of the promotion before
 	Unreadable  error             // why Record could not be read
+	Tag         string            // that a candidate has: of the promotion under way, else the run's
 	LatestReady string            // live revision that takes the traffic of `latest`; empty: none has been ready yet
 
 	Old          *servingv1.Revision // the live revision with the traffic; nil: not seen
@@ -37,16 +38,27 @@ type Situation struct {
 }
 
 // split is the traffic at the tip.
-func (at Situation) split(c Config) (knative.Split, error) {
+func (at Situation) split() (knative.Split, error) {
 	traffic, err := at.Now.Traffic()
 	if err != nil {
 		return knative.Split{}, err
 	}
-	split, err := knative.ReadSplit(at.routable(traffic), c.CandidateTag)
+	split, err := knative.ReadSplit(at.routable(traffic), at.Tag)
 	if err != nil {
 		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
 	}
 	return split, nil
+}
+
+// withRecord is the situation with what its overlay says of the promotion before. A
+// candidate keeps its tag until that has ended.
+func (at Situation) withRecord(tag string) Situation {
+	at.Record, at.Unreadable = record.Parse(at.Now.Record())
+	at.Tag = tag
+	if r := at.Record.Of(at.place()); r.Tag != "" && r.Percent < 100 && !r.RollsBack() {
+		at.Tag = r.Tag
+	}
+	return at
 }
 
 // version is a revision with its images: as it is live, as the record has them,

@@ -82,7 +82,7 @@ func allMissing(sights []sourceSight, c Config, now time.Time) *NotYetError {
 
 // missing is why the images of a source must not be promoted now; nil: they may.
 func (s sourceSight) missing(c Config, now time.Time) *NotYetError {
-	reason := s.unfinished(c)
+	reason := s.unfinished()
 	if reason == "" {
 		reason = s.notLive()
 	}
@@ -103,11 +103,11 @@ func (s sourceSight) missing(c Config, now time.Time) *NotYetError {
 // unfinished is what Git says against a source: only a promotion to all of the
 // traffic, whose last gates have passed, and which nobody has changed since, is
 // one.
-func (s sourceSight) unfinished(c Config) string {
+func (s sourceSight) unfinished() string {
 	if s.Unreadable != nil {
 		return fmt.Sprintf("its record cannot be read: %v", s.Unreadable)
 	}
-	split, err := s.split(c)
+	split, err := s.split()
 	if err != nil {
 		return err.Error()
 	}

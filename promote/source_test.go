@@ -44,7 +44,7 @@ func goodSource(t *testing.T) sourceSight {
 	target := ours()
 	target.Overlay = stagingOverlay
 	return sourceSight{
-		Situation: Situation{Target: target, Now: next, Record: record.Record{
+		Situation: Situation{Target: target, Tag: "candidate", Now: next, Record: record.Record{
 			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: "74e5219b3179dd83185b313e8da45aa39506eafd",
 			To: record.VersionOf(to, next), From: record.Version{Revision: "product-import-00001"},
 		}},

@@ -15,7 +15,7 @@ import (
 func stepRecord(c Config, plan Plan, step string, before record.Record) record.Record {
 	r := record.Record{
 		Promotion: plan.ID, Repository: repourl.Shown(plan.Target.Source.RepoURL), Branch: plan.Target.Source.Branch, Overlay: plan.Overlay,
-		Step: step, Percent: record.ShareOf(step), Reached: record.ShareOf(step), Tag: c.CandidateTag,
+		Step: step, Percent: record.ShareOf(step), Reached: record.ShareOf(step), Tag: plan.tag,
 		To: plan.to, From: plan.from, Base: plan.Base,
 		Started: plan.started, Run: c.RunURL, Actor: c.Actor, Approved: c.Approved, Code: c.Code, Source: plan.source, Pull: plan.pull,
 	}

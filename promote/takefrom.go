@@ -10,7 +10,6 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
@@ -207,7 +206,7 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 	if err != nil {
 		return err
 	}
-	reason := sourceSight{Situation: at}.unfinished(p.Config)
+	reason := sourceSight{Situation: at}.unfinished()
 	if reason == "" && at.Record.To.Revision != then.Revision {
 		reason = fmt.Sprintf("it has come from %s to %s meanwhile", then.Revision, at.Record.To.Revision)
 	}
@@ -215,69 +214,6 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 		return nil
 	}
 	return &NotYetError{From: then.Overlay, Reason: reason}
-}
-
-// comesFrom completes a plan with what its images come from: what the run has looked at, or
-// what the promotion under way has, whatever the run names.
-func (p *part) comesFrom(plan *Plan) error {
-	plan.source, plan.code = p.source, p.code
-	if has := p.at.Record.Of(p.place()); plan.source.IsZero() {
-		plan.source, plan.code = has.SourceOf(p.at.Next), has.Code
-	}
-	if plan.source.IsZero() || plan.source.Branch == p.fromBranch() || slices.Contains(p.Override, OverrideRecord) {
-		return nil
-	}
-	branch := cmp.Or(plan.source.Branch, p.Source.Branch)
-	return badInput("from-branch: the images of the promotion under way come from %s on branch %s, which tells whether they were rolled back there: expected from: %s and from-branch: %s",
-		plan.source.Overlay, branch, plan.source.Overlay, branch)
-}
-
-// fromBranch has the sources; empty: the target's own has.
-func (p *part) fromBranch() string {
-	if p.FromBranch == p.Source.Branch {
-		return ""
-	}
-	return p.FromBranch
-}
-
-// sourceWithdrew is why a promotion of what a source had must get no more traffic: there it
-// was rolled back meanwhile, by its revision or by its images, whose names may be others
-// there. Which source it was says the record, whatever the run names. One that cannot be
-// read any more says nothing.
-func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
-	if p.plan.source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
-		return nil
-	}
-	tip, err := p.sourceTip(ctx, tip)
-	if err != nil {
-		return err
-	}
-	for _, one := range p.plan.source.All() {
-		_, at, err := p.readSource(ctx, tip, one.Overlay)
-		if err != nil {
-			continue
-		}
-		if gone := goneFrom(at.Record.Of(at.place()), one.Revision, p.at.Next); gone != "" {
-			return &NotYetError{From: one.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
-		}
-	}
-	return ctx.Err()
-}
-
-// goneFrom says that a source whose record has come to this has no more what was taken from
-// it; empty: it may have.
-func goneFrom(there record.Record, revision string, images *knative.State) string {
-	gone := there.Withdrawn(images)
-	if there.Withdrew(revision) {
-		gone = revision
-	}
-	switch {
-	case gone != "":
-		return gone + ", with the images that are promoted here, was rolled back"
-	case !there.Cut && !slices.Contains(record.Known(there.Entries()), revision):
-		return revision + ", with the images that are promoted here, was taken out of Git"
-	}
-	return ""
 }
 
 // readSource reads a source's overlay. Its Service may have a name of its own there.
@@ -298,7 +234,7 @@ func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay strin
 		return sourceSight{}, err
 	}
 	sight := sourceSight{Situation: at}
-	if sight.unfinished(p.Config) != "" {
+	if sight.unfinished() != "" {
 		return sight, nil
 	}
 	if p.SourceCluster == nil {

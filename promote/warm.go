@@ -11,7 +11,7 @@ import (
 func (r *run) keepWarm(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	for _, p := range r.parts {
-		url, err := gate.CandidateURL(p.at.Live, p.CandidateTag, 0)
+		url, err := gate.CandidateURL(p.at.Live, p.at.Tag, 0)
 		if err == nil { // else it has all traffic, or none of its own
 			go p.Gates.KeepWarm(ctx, url)
 		}
