@@ -6,6 +6,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -47,12 +48,10 @@ type Config struct {
 	OnFailure      Policy
 	OnInconclusive Policy
 	OnCancel       Policy
-	Windows        string     // file of the infra repository that must exist; empty: DefaultWindows, if there is one
-	Guards         Guards     // what the pipeline file is compared with
-	Override       []Override // what the run passes over; not without a Reason
-	Policies       []string   // patterns of the infra repository's files with ValidatingAdmissionPolicies
-	PodSecurity    string     // the pod security standard to hold: baseline, restricted, or empty: none
-	Strict         bool       // a field that no kind has stops a promotion
+	Guards         guard.Settings // a Reason goes with what it passes over
+	Policies       []string       // patterns of the infra repository's files with ValidatingAdmissionPolicies
+	PodSecurity    string         // the pod security standard to hold: baseline, restricted, or empty: none
+	Strict         bool           // a field that no kind has stops a promotion
 
 	Signer *signing.Key // that the commits are signed with, for the check; nil: they are not, or by the forge
 	ByAPI  bool         // the forge makes the commits, and signs them

@@ -26,19 +26,6 @@ func Overdue(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", gate.ErrTimeout, err)
 }
 
-// InputError is an input that asks for what cannot be. Nothing was changed.
-type InputError struct{ Err error }
-
-// Error is the cause alone.
-func (e *InputError) Error() string { return e.Err.Error() }
-
-// Unwrap gives the cause.
-func (e *InputError) Unwrap() error { return e.Err }
-
-func badInput(format string, args ...any) error {
-	return &InputError{fmt.Errorf(format, args...)}
-}
-
 // GateError is a gate that did not pass.
 type GateError struct {
 	Step string // name of the step

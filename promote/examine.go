@@ -60,7 +60,7 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	if facts.Windows, err = p.windowsNow(); err != nil {
 		return facts, err
 	}
-	if facts.Pipeline, err = p.pipelineNow(); err != nil {
+	if facts.Pipeline, err = pipelineOf(p.at.snapshot(), p.Guards.Keys); err != nil {
 		return facts, err
 	}
 	facts.Refused = p.refusal(ctx, unseen == nil)

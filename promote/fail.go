@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 )
 
 // fail decides what a run leaves behind that cannot go on after a step of some
@@ -16,7 +17,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	for _, m := range moves {
 		switch {
 		case r.heldBack(cause):
-			m.log.heldBack(cause, isFreeze(cause))
+			m.log.heldBack(cause, guard.IsFreeze(cause))
 		default:
 			m.log.failed(cause)
 		}
@@ -55,7 +56,7 @@ func heldFor(cause, down error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return isFreeze(cause) || isNotYet(cause) || isUnmerged(cause) || isGuard(cause) || isUnrendered(cause) || r.barred != nil && errors.Is(cause, r.barred)
+	return guard.Holds(cause) || isNotYet(cause) || isUnmerged(cause) || isUnrendered(cause) || r.barred != nil && errors.Is(cause, r.barred)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.

@@ -2,8 +2,6 @@ package promote
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -11,56 +9,8 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 )
-
-// TestSchedule has what may be in the place of the file of windows.
-func TestSchedule(t *testing.T) {
-	t.Parallel()
-	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	link := func(to string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte(to), Mode: fs.ModeSymlink | 0o777}
-	}
-	const after = "; nothing gets more traffic until it can be read: correct it in the infra repository"
-	for _, test := range []struct {
-		name, windows string
-		tree          fs.FS
-		exists        bool
-		want          string
-	}{
-		{"nothing", "", fstest.MapFS{}, false, ""},
-		{"no folder", "", fstest.MapFS{".promote": file("")}, false, ""},
-		{"a file", "", fstest.MapFS{DefaultWindows: file("exclude: []")}, true, ""},
-		{"a link to a file", "", fstest.MapFS{DefaultWindows: link("../all.yaml"), "all.yaml": file("")}, true, ""},
-		{"a file of another name", "a.yaml", fstest.MapFS{"a.yaml": file("")}, true, ""},
-		{"a file that is wrong", "", fstest.MapFS{DefaultWindows: file("stop: {}")}, true,
-			DefaultWindows + ": line 1: stop: the reason is missing: expected one for people, for example: {reason: incident 4711}" + after},
-		{"a file that is named and is not there", "a.yaml", fstest.MapFS{DefaultWindows: file("")}, false,
-			"a.yaml: windows: not found at commit 3f9c2d1e8a: expected a file, relative to the infra repository's root" + after},
-		{"a folder", "", fstest.MapFS{DefaultWindows + "/x": file("")}, true,
-			DefaultWindows + ": expected a file: read .promote/windows.yaml: invalid argument" + after},
-		{"a link to nothing", "", fstest.MapFS{DefaultWindows: link("all.yaml")}, true,
-			DefaultWindows + ": expected a file: open .promote/windows.yaml: file does not exist" + after},
-		{"a server that fails", "", failingFS{gitops.ErrAuth}, true, "reading the windows: access denied"},
-	} {
-		at := gitops.Snapshot{Commit: gitops.Commit{Hash: "3f9c2d1e8a71e0c4b0d5f2a96c1e7d3b4a5f6071"}, Tree: test.tree}
-		_, exists, err := Config{Windows: test.windows}.schedule(at)
-		text := ""
-		if err != nil {
-			text = err.Error()
-		}
-		if exists != test.exists || text != test.want {
-			t.Errorf("%s: exists %t, %q, want %t, %q", test.name, exists, text, test.exists, test.want)
-		}
-		if isFreeze(err) == errors.Is(err, gitops.ErrAuth) && err != nil {
-			t.Errorf("%s: the kind of the error is wrong: %v", test.name, err)
-		}
-	}
-}
-
-// failingFS fails always.
-type failingFS struct{ err error }
-
-func (f failingFS) Open(string) (fs.File, error) { return nil, f.err }
 
 // TestTargetsFrozen promotes two targets in one run, of which windows freeze one
 // or both: no commit is made for any, unless all that freezes is overridden.
@@ -69,26 +19,26 @@ func TestTargetsFrozen(t *testing.T) {
 	const always = "{from: 1999-01-01T00:00, until: 2999-01-01T00:00, description: "
 	for _, test := range []struct {
 		name, windows string
-		override      Override
+		override      guard.Override
 		want          event.Status
 		reason        string
 	}{
 		{"neither", "exclude: [" + always + "x, services: [other]}]", "", event.Promoted, ""},
 		{"one", "exclude: [" + always + "x, services: [cart]}]", "", event.Frozen, "frozen by"},
 		{"one that may be overridden", "exclude: [" + always + "x, services: [cart], override: true}]", "", event.Frozen, "or with override: freeze and a reason"},
-		{"one that is overridden", "exclude: [" + always + "x, services: [cart], override: true}]", OverrideFreeze, event.Promoted, "overridden: excluded: x (line 1): urgent"},
-		{"one that may not be overridden", "exclude: [" + always + "x, services: [web], override: true}, " + always + "y, services: [cart]}]", OverrideFreeze, event.Frozen,
+		{"one that is overridden", "exclude: [" + always + "x, services: [cart], override: true}]", guard.OverrideFreeze, event.Promoted, "overridden: excluded: x (line 1): urgent"},
+		{"one that may not be overridden", "exclude: [" + always + "x, services: [web], override: true}, " + always + "y, services: [cart]}]", guard.OverrideFreeze, event.Frozen,
 			"excluded: y (line 1), until 2999-01-01 00:00 UTC: start the run again then; override: freeze is not permitted: what freezes it does not say override: true"},
-		{"both overridden", "exclude: [" + always + "x, override: true}]", OverrideFreeze, event.Promoted, "overridden: excluded: x (line 1): urgent"},
+		{"both overridden", "exclude: [" + always + "x, override: true}]", guard.OverrideFreeze, event.Promoted, "overridden: excluded: x (line 1): urgent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t)
-			if err := gittest.Commit(p.bare, "main", "Freeze", fstest.MapFS{DefaultWindows: {Data: []byte(test.windows)}}); err != nil {
+			if err := gittest.Commit(p.bare, "main", "Freeze", fstest.MapFS{guard.DefaultWindows: {Data: []byte(test.windows)}}); err != nil {
 				t.Fatal(err)
 			}
 			c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
-			c.Override, c.Reason = []Override{test.override}, "urgent"
+			c.Guards.Override, c.Reason = []guard.Override{test.override}, "urgent"
 			results, err := p.run(c, p.failing(-1))
 			for _, r := range results {
 				if r.Status != test.want || r.Frozen != (test.want == event.Frozen) || !strings.Contains(r.Reason, test.reason) {
@@ -127,7 +77,7 @@ func (f *forgetful) Publish(ctx context.Context, change gitops.Change) (gitops.C
 	if f.pushes++; err != nil || f.pushes != 2 {
 		return commit, err
 	}
-	stop := fstest.MapFS{DefaultWindows: {Data: []byte("stop: {reason: incident 4711}")}}
+	stop := fstest.MapFS{guard.DefaultWindows: {Data: []byte("stop: {reason: incident 4711}")}}
 	if err := gittest.Commit(f.bare, "main", "Stop the line", stop); err != nil {
 		return commit, err
 	}

@@ -2,140 +2,55 @@ package promote
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
-// Guards are what a run was given of what the pipeline file may want. With the
-// zero Guards nobody reads that file.
-type Guards struct {
-	Given      map[string]string // values of inputs, by their names
-	Keys       pipeline.Keys     // of the file
-	Unasked    bool              // the run began without asking whether somebody has approved of it
-	Unapproved bool              // nobody has approved of it
+// guarded is the target as the guards know it.
+func (t Target) guarded() guard.Target {
+	return guard.Target{Environment: t.Environment, Overlay: t.Overlay, Service: t.Service}
 }
 
-// A GuardError is a commit of a promotion that was not made, because the pipeline
-// file at the tip wants more than the run keeps. When the run began it did not, or
-// the run would not have begun.
-type GuardError struct {
-	Environment string
-	Looser      []pipeline.Looser
-	Approval    int   // line that wants an approval; 0: none does, or there is one
-	Unapproved  bool  // nobody has approved of the run, whatever the file said when it began
-	Err         error // why the file cannot be read, which permits nothing; nil: it can
-	Asked       bool  // whether an override was asked for
-	Permitted   bool  // whether the file permits it
-}
+// shifts tells whether the steps give the new revision more traffic. Where it has
+// had it all along, a promotion to another revision ends with this one.
+func (p Plan) shifts() bool { return p.From != p.To }
 
-// Error says what the file wants, and what to do.
-func (e *GuardError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: %v; nothing gets more traffic until it can be read: correct it in the infra repository", pipeline.Name, e.Err)
+// tellFreeze says of a plan what freezes its next commit now.
+func (p *part) tellFreeze() {
+	if !p.plan.shifts() || !slices.ContainsFunc(p.plan.Steps, func(s PlannedStep) bool { return !s.Done }) {
+		return
 	}
-	now, fix := " now", "start the run again, which then goes by the file"
-	if e.Unapproved {
-		now, fix = "", fmt.Sprintf("promote it in a job with the GitHub environment %s, which has reviewers", e.Environment)
+	if err := p.Guards.MayShift(p.at.snapshot(), p.guarded(), time.Now()); err != nil {
+		p.journal.explain("nothing would be pushed now: %v", err)
 	}
-	text := fmt.Sprintf("%s wants more for %s%s than this run keeps: %s: %s", pipeline.Name, e.Environment, now, strings.Join(e.wants(), "; "), fix)
-	switch {
-	case e.Asked && !e.Permitted:
-		text += fmt.Sprintf("; override: guards is not permitted: %s does not say override: true", e.Environment)
-	case e.Permitted:
-		text += ", or with override: guards and a reason"
-	}
-	return text
 }
 
-// Unwrap gives the cause; nil where the file can be read.
-func (e *GuardError) Unwrap() error { return e.Err }
-
-// wants are the guards that the run does not keep.
-func (e *GuardError) wants() []string {
-	var all []string
-	for _, l := range e.Looser {
-		given := "nothing"
-		if l.Given != "" {
-			given = fmt.Sprintf("%q", l.Given)
-		}
-		all = append(all, fmt.Sprintf("%s is %s, and line %d wants %s", l.Input, given, l.Line, l.Expected()))
-	}
-	switch {
-	case e.Unapproved:
-		all = append(all, fmt.Sprintf("line %d wants an approval, and nobody has approved of %s in this workflow run", e.Approval, e.Environment))
-	case e.Approval > 0:
-		all = append(all, fmt.Sprintf("line %d wants an approval", e.Approval))
-	}
-	return all
-}
-
-func isGuard(err error) bool {
-	_, is := errors.AsType[*GuardError](err)
-	return is
-}
-
-// isGuarded tells of a pipeline file that can be read, and wants more.
-func isGuarded(err error) bool {
-	guard, is := errors.AsType[*GuardError](err)
-	return is && guard.Err == nil
-}
-
-// ReadPipeline reads the pipeline file of a commit. Without one there are no
-// environments. A *GuardError says that it cannot be understood.
-func ReadPipeline(at gitops.Snapshot, keys pipeline.Keys) (pipeline.File, error) {
-	text, err := fs.ReadFile(at.Tree, pipeline.Name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return pipeline.File{}, nil
-	case err != nil:
-		return pipeline.File{}, fmt.Errorf("reading the pipeline file: %w", err)
-	}
-	file, err := pipeline.Parse(text, keys)
-	if err != nil {
-		return file, &GuardError{Err: err}
-	}
-	return file, nil
-}
-
-// pipelineNow is the pipeline file at the tip, for the check.
-func (p *part) pipelineNow() (check.Pipeline, error) {
-	return pipelineOf(gitops.Snapshot{Commit: p.at.Tip, Tree: p.at.Tree}, p.Guards.Keys)
-}
-
+// pipelineOf is the pipeline file of a commit, for the check.
 func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
-	file, err := ReadPipeline(at, keys)
-	if guard, unreadable := errors.AsType[*GuardError](err); unreadable {
-		return check.Pipeline{Unreadable: guard.Err}, nil
+	file, err := guard.ReadPipeline(at, keys)
+	if wrong, unreadable := errors.AsType[*guard.PipelineError](err); unreadable {
+		return check.Pipeline{Unreadable: wrong.Err}, nil
 	}
 	return check.Pipeline{File: file}, err
 }
 
-// guarded is nil where the run keeps what the pipeline file at a tip wants of a
-// promotion of the target, and else a *GuardError.
-func (p *part) guarded(tip gitops.Snapshot) error {
-	if p.Guards.Given == nil {
-		return nil
+// windowsNow are the windows at the tip, for the check. A file that is named and
+// does not exist is an error.
+func (p *part) windowsNow() (check.Windows, error) {
+	schedule, exists, err := p.Guards.Schedule(p.at.snapshot())
+	freeze, is := errors.AsType[*guard.FreezeError](err)
+	switch {
+	case err == nil && !exists:
+		return check.Windows{}, nil
+	case err == nil:
+		return check.Windows{File: p.Guards.File(), State: schedule.At(time.Now(), p.Environment, p.Service)}, nil
+	case is && exists:
+		return check.Windows{File: p.Guards.File(), Unreadable: freeze.Err}, nil
 	}
-	file, err := ReadPipeline(tip, p.Guards.Keys)
-	if err != nil {
-		return err
-	}
-	rules := file.Of(p.Overlay, p.Service)
-	e := &GuardError{
-		Environment: rules.Environment, Looser: rules.Looser(p.Guards.Given),
-		Asked: slices.Contains(p.Override, OverrideGuards), Permitted: rules.Override,
-	}
-	if p.Guards.Unasked || p.Guards.Unapproved {
-		e.Approval, e.Unapproved = rules.Approval, rules.Approval > 0 && p.Guards.Unapproved
-	}
-	if len(e.Looser) == 0 && e.Approval == 0 {
-		return nil
-	}
-	return e
+	return check.Windows{}, err
 }

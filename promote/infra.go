@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // infra reads the target's overlay at commits of the infra repository.
@@ -40,7 +41,7 @@ func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, e
 		if i.Service != "" {
 			input = "service"
 		}
-		return at, badInput("%s: %w", input, err)
+		return at, setting.Bad("%s: %w", input, err)
 	}
 	if err != nil {
 		return at, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/promotetest"
 )
 
@@ -47,7 +48,7 @@ func (m *model) others() {
 	case m.people && m.odds("somebody squashes or rebases all that there is", 12):
 		m.rewrite()
 	case m.odds("somebody stops the line, or lets it go on", 40):
-		m.setStop(m.trees[m.tip()][DefaultWindows] == nil)
+		m.setStop(m.trees[m.tip()][guard.DefaultWindows] == nil)
 	case m.people && m.odds("somebody takes commits back", 60):
 		m.touch = true
 		m.takeCommitsBack()
@@ -75,9 +76,9 @@ func (m *model) push() {
 // setStop stops the line, or lets it go on.
 func (m *model) setStop(stop bool) {
 	tree := maps.Clone(m.trees[m.tip()])
-	delete(tree, DefaultWindows)
+	delete(tree, guard.DefaultWindows)
 	if stop {
-		tree[DefaultWindows] = &fstest.MapFile{Data: []byte("stop: {reason: incident 4711}")}
+		tree[guard.DefaultWindows] = &fstest.MapFile{Data: []byte("stop: {reason: incident 4711}")}
 	}
 	m.append(gitops.Commit{Subject: fmt.Sprintf("Stop the line: %t", stop)}, tree)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 )
 
 // recovers tells what is wrong with what users are answered after a history, and
@@ -27,7 +28,7 @@ func (m *model) recovers(ctx context.Context, last event.Status) error {
 		}
 		m.append(gitops.Commit{Subject: "Put the Service in again"}, m.trees[n])
 	}
-	if m.trees[m.tip()][DefaultWindows] != nil {
+	if m.trees[m.tip()][guard.DefaultWindows] != nil {
 		m.setStop(false)
 	}
 	c := m.config

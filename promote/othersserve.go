@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // refuseDrift refuses a rollback without a name for where to, where neither what it
@@ -31,7 +32,7 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 	if len(others) == 0 {
 		return nil
 	}
-	return badInput("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
+	return setting.Bad("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
 		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(ctx, p, check.Holder(has), leads), "; "))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -31,9 +32,9 @@ func (e ending) outcome(cancelled bool) (event.Status, error) {
 		return event.Cancelled, e.cause
 	case !e.back && e.hold:
 		return event.Held, e.cause
-	case !e.back && isFrozen(e.cause):
+	case !e.back && guard.IsFrozen(e.cause):
 		return event.Frozen, e.cause
-	case !e.back && (isNotYet(e.cause) || isGuarded(e.cause)):
+	case !e.back && (isNotYet(e.cause) || guard.IsUnmet(e.cause)):
 		return event.NotYet, e.cause
 	case !e.back && errors.Is(e.cause, review.ErrNotWaited):
 		return event.Proposed, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
@@ -20,8 +21,8 @@ func TestOutcome(t *testing.T) {
 		refused   = errors.New("push refused")
 		person    = fmt.Errorf("%w by a person", ErrSuperseded)
 		overtaken = &GateError{Step: "restore", Gate: "live", Err: fmt.Errorf("%w: by a person", argo.ErrSuperseded)}
-		freeze    = fmt.Errorf("editing: %w", &FreezeError{File: "f", State: windows.State{Closed: []windows.Cause{{Line: 1, Text: "audit"}}}})
-		no        = fmt.Errorf("editing: %w", &FreezeError{File: "f", Err: errors.New("no YAML")})
+		freeze    = fmt.Errorf("editing: %w", &guard.FreezeError{File: "f", State: windows.State{Closed: []windows.Cause{{Line: 1, Text: "audit"}}}})
+		no        = fmt.Errorf("editing: %w", &guard.FreezeError{File: "f", Err: errors.New("no YAML")})
 		unseen    = &GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
 	)
 	for name, test := range map[string]struct {

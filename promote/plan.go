@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // Plan is what is left to do, in order.
@@ -72,7 +73,7 @@ func NewPlan(c Config, at Situation) (Plan, error) {
 		return Plan{}, record.Unreadable(at.Now, at.Unreadable)
 	}
 	if err := at.Next.Shows(at.Images); err != nil {
-		return Plan{}, &InputError{fmt.Errorf("overlay %s: %w", at.Overlay, err)}
+		return Plan{}, setting.Bad("overlay %s: %w", at.Overlay, err)
 	}
 	to, err := at.Next.NextRevision()
 	if err != nil {
@@ -151,7 +152,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 		return Plan{}, err
 	}
 	if last := c.Steps[len(c.Steps)-1].Percent; last < split.Percent {
-		return Plan{}, badInput("steps: the last is %d, but %s has %d %% already: expected a last step of %d or more, or a rollback",
+		return Plan{}, setting.Bad("steps: the last is %d, but %s has %d %% already: expected a last step of %d or more, or a rollback",
 			last, split.Candidate, split.Percent, split.Percent)
 	}
 	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}

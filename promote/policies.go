@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/policy"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // policiesTime is the longest that all policies together may take. The API
@@ -53,7 +54,7 @@ func (c Config) readPolicies(tree fs.FS) (policy.Set, error) {
 		return set, fmt.Errorf("policies: %w", err)
 	}
 	if err != nil {
-		return set, badInput("policies: %w", err)
+		return set, setting.Bad("policies: %w", err)
 	}
 	return set, nil
 }
@@ -64,7 +65,7 @@ func tooLong(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return badInput("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
+	return setting.Bad("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
 }
 
 // merged adds denials, but not those that a commit before has had.

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -196,14 +197,14 @@ func (m *move) committed(hash string, resumed bool) {
 // infra repository forbids it. Where the run may override that, it does so in a
 // commit that says it.
 func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error) {
-	var over []Override
+	var over []guard.Override
 	for {
 		var edits []edit
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
 		p, err := r.commitRendered(ctx, edits, r.Gates.Wait)
-		next, causes := overridden(err)
+		next, causes := guard.Overridden(err)
 		if next == "" || slices.Contains(over, next) {
 			return p, err
 		}
@@ -217,7 +218,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 // edit is what the step changes. The tip that it is made on says whether the
 // target may have more traffic now; a tip that shows the step already changes
 // nothing. What the run may override passes where it stands in over.
-func (m *move) edit(ctx context.Context, over []Override) edit {
+func (m *move) edit(ctx context.Context, over []guard.Override) edit {
 	step := m.step()
 	e := edit{
 		proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
@@ -240,7 +241,7 @@ func (m *move) edit(ctx context.Context, over []Override) edit {
 }
 
 // permitted is why the step must not be committed on a tip; nil: it may be.
-func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, over []Override) error {
+func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, over []guard.Override) error {
 	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
 		return err
 	}
@@ -257,16 +258,7 @@ func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, ov
 	if !m.plan.shifts() {
 		return nil
 	}
-	for _, asks := range []func() error{
-		func() error { return m.guarded(tip) },
-		func() error { return m.mayShift(tip, time.Now()) },
-	} {
-		err := asks()
-		if o, _ := overridden(err); err != nil && (o == "" || !slices.Contains(over, o)) {
-			return err
-		}
-	}
-	return nil
+	return m.Guards.Permits(tip, m.guarded(), time.Now(), over)
 }
 
 // begins tells whether the step is the first of a promotion whose images the run

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/windows"
@@ -126,13 +127,13 @@ type FileChange struct {
 // Windows say what the head changes of the windows, and what is wrong with them
 // then. The error is of reading the repository.
 func (p Proposal) Windows() (FileChange, error) {
-	file := p.config.windows()
+	file := p.config.Guards.File()
 	if !p.changes(file) {
 		return FileChange{}, nil
 	}
 	change := FileChange{File: file}
-	after, _, err := p.config.schedule(p.head)
-	if freeze, unreadable := errors.AsType[*FreezeError](err); unreadable {
+	after, _, err := p.config.Guards.Schedule(p.head)
+	if freeze, unreadable := errors.AsType[*guard.FreezeError](err); unreadable {
 		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: freeze.Err}}
 		change.Findings = check.Proposed(facts, p.config.Skip...)
 		return change, nil
@@ -140,8 +141,8 @@ func (p Proposal) Windows() (FileChange, error) {
 	if err != nil {
 		return change, err
 	}
-	before, _, err := p.config.schedule(p.base)
-	if _, unreadable := errors.AsType[*FreezeError](err); err != nil && !unreadable {
+	before, _, err := p.config.Guards.Schedule(p.base)
+	if _, unreadable := errors.AsType[*guard.FreezeError](err); err != nil && !unreadable {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
 	difference := windows.Compare(before, after) // of what could not be read: nothing

@@ -12,7 +12,6 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
@@ -210,7 +209,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	p.journal.debugPlan(back.plan, at)
-	after, err := editReversal(ctx, p.Config, back.routable(ctx), gitops.Snapshot{Commit: at.Tip, Tree: at.Tree})
+	after, err := editReversal(ctx, p.Config, back.routable(ctx), at.snapshot())
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // rollbackTo finds what a rollback leads to.
@@ -64,13 +65,13 @@ func (p *part) lastGood(ctx context.Context, at Situation, revision string, spli
 	}
 	switch {
 	case !sure:
-		return destination{}, badInput("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
+		return destination{}, setting.Bad("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
 			knative.OrLatest(revision), p.Overlay, len(at.Record.Entries()))
 	case len(down) > 0:
 		return destination{}, fmt.Errorf("nothing to roll back to: not to %s; the record of %s has no other version that was good before: promote an image that is good, or name a revision or a commit with the input to",
 			strings.Join(down, ", nor to "), p.Overlay)
 	}
-	return destination{}, badInput("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",
+	return destination{}, setting.Bad("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",
 		p.Overlay, knative.OrLatest(revision))
 }
 
@@ -93,7 +94,7 @@ func (p *part) revision(ctx context.Context, at Situation, name string, split kn
 	}
 	found, err := dest.live()
 	if err != nil || found.Labels[serving.ServiceLabelKey] != p.Service {
-		return dest, badInput("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(record.Known(entries), ", "))
+		return dest, setting.Bad("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(record.Known(entries), ", "))
 	}
 	dest.Version = record.VersionOfLive(found)
 	return dest, p.tellUntried(dest)
@@ -124,7 +125,7 @@ func (d destination) wasReady(ofCommit bool) error {
 	if err == nil && found.IsReady() || err != nil && ofCommit {
 		return nil
 	}
-	return badInput("to: revision %s is not known to have been Ready, nor is it now: expected one that is Ready, or that a promotion gave all traffic", d.Revision)
+	return setting.Bad("to: revision %s is not known to have been Ready, nor is it now: expected one that is Ready, or that a promotion gave all traffic", d.Revision)
 }
 
 // atCommit is what had the traffic in a commit, and had passed: not a candidate
@@ -140,7 +141,7 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 	}
 	then, err := p.splitOf(state)
 	if err != nil {
-		return destination{}, badInput("to: at commit %.10s: %w; expected one in which one revision has the traffic, or the revision itself", commit, err)
+		return destination{}, setting.Bad("to: at commit %.10s: %w; expected one in which one revision has the traffic, or the revision itself", commit, err)
 	}
 	revision := then.Stable
 	if revision == "" {
@@ -151,7 +152,7 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 		return p.revision(ctx, at, revision, split) // which never had this template
 	}
 	if at.Record.NeverPassed(state.Record()) {
-		return destination{}, badInput("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
+		return destination{}, setting.Bad("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
 			commit, revision)
 	}
 	dest := p.allTo(ctx, at, record.VersionOf(revision, state), "", split)
@@ -172,7 +173,7 @@ func (p *part) wasRecorded(at Situation, dest destination, commit string) error 
 			return nil
 		}
 	}
-	return badInput("to: %.10s: revision %s of that commit is not in the cluster, and nothing in the record of %s had all traffic with its images: expected a commit with a version that had; a promotion asks the gates of others",
+	return setting.Bad("to: %.10s: revision %s of that commit is not in the cluster, and nothing in the record of %s had all traffic with its images: expected a commit with a version that had; a promotion asks the gates of others",
 		commit, dest.Revision, p.Overlay)
 }
 
@@ -192,7 +193,7 @@ func commitNamed(r record.Record, name string) (string, error) {
 			return e.Base, nil
 		}
 	}
-	return "", badInput("to: %q: expected a revision of the record, which are %s, or a commit by its full name of 40 hexadecimal digits, as git rev-parse prints it",
+	return "", setting.Bad("to: %q: expected a revision of the record, which are %s, or a commit by its full name of 40 hexadecimal digits, as git rev-parse prints it",
 		name, strings.Join(record.Known(r.Entries()), ", "))
 }
 

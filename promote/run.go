@@ -11,6 +11,8 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // A run is one command at work on its targets. What is done for one of them is
@@ -48,7 +50,7 @@ func open(ctx context.Context, command event.Command, c Config, on Systems) (*ru
 func checkTargets(targets []Target) error {
 	for i, target := range targets {
 		if slices.ContainsFunc(targets[:i], func(t Target) bool { return t.Overlay == target.Overlay }) {
-			return badInput("path: %s is the overlay of two targets: expected one of its own for each", target.Overlay)
+			return setting.Bad("path: %s is the overlay of two targets: expected one of its own for each", target.Overlay)
 		}
 	}
 	return nil
@@ -131,7 +133,7 @@ func (p *part) ending(e ending) ending {
 	if isSuperseded(e.cause) && len(p.Targets) > 1 {
 		e.cause = errors.New(e.cause.Error()) // another target is
 	}
-	if (isFreeze(e.cause) || isGuard(e.cause)) && !p.committed() {
+	if guard.Holds(e.cause) && !p.committed() {
 		e.hold = false
 	}
 	return e

@@ -20,6 +20,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 )
 
 var (
@@ -141,7 +142,7 @@ func (m *model) goOn() {
 func (m *model) play(ctx context.Context) (status event.Status, err error) {
 	for run := range runsMost {
 		m.peace = run >= runsMost-2
-		if m.peace && m.trees[m.tip()][DefaultWindows] != nil {
+		if m.peace && m.trees[m.tip()][guard.DefaultWindows] != nil {
 			m.setStop(false)
 		}
 		result, crashed, runErr := m.run(ctx, run > 0)

@@ -37,6 +37,11 @@ type Situation struct {
 	Live *servingv1.Service    // the Service as last seen live; nil: it was not
 }
 
+// snapshot is the tip with its files.
+func (at Situation) snapshot() gitops.Snapshot {
+	return gitops.Snapshot{Commit: at.Tip, Tree: at.Tree}
+}
+
 // split is the traffic at the tip.
 func (at Situation) split() (knative.Split, error) {
 	traffic, err := at.Now.Traffic()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // A containerImage is the image of a container, or of an init container.
@@ -50,16 +51,16 @@ func imagesFrom(source sourceSight, target *knative.State) ([]kustomize.Image, e
 	for i, container := range here {
 		match := matching(there, here, container)
 		if match < 0 {
-			return nil, badInput("from: %s has no container %q, and %s has: expected the same containers, by name", source.Overlay, container.name, target.Overlay)
+			return nil, setting.Bad("from: %s has no container %q, and %s has: expected the same containers, by name", source.Overlay, container.name, target.Overlay)
 		}
 		image := taken(there[match].image, source.digest(match), container.image)
 		if image.NewTag == "" && image.Digest == "" {
-			return nil, badInput("from: %s runs %s in container %d, and Knative gives no digest: expected a tag or a digest there", source.Overlay, there[match].image, match+1)
+			return nil, setting.Bad("from: %s runs %s in container %d, and Knative gives no digest: expected a tag or a digest there", source.Overlay, there[match].image, match+1)
 		}
 		if other := slices.IndexFunc(images, func(o kustomize.Image) bool { return o.Name == image.Name }); other < 0 {
 			images = append(images, image)
 		} else if images[other] != image {
-			return nil, badInput("from: containers of %s would need %s and %s of one image: expected a name for each in container %d of %s",
+			return nil, setting.Bad("from: containers of %s would need %s and %s of one image: expected a name for each in container %d of %s",
 				target.Overlay, images[other], image, i+1, target.Overlay)
 		}
 	}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // comesFrom completes a plan with what its images come from: what the run has looked at, or
@@ -17,11 +19,11 @@ func (p *part) comesFrom(plan *Plan) error {
 	if has := p.at.Record.Of(p.place()); plan.source.IsZero() {
 		plan.source, plan.code = has.SourceOf(p.at.Next), has.Code
 	}
-	if plan.source.IsZero() || plan.source.Branch == p.fromBranch() || slices.Contains(p.Override, OverrideRecord) {
+	if plan.source.IsZero() || plan.source.Branch == p.fromBranch() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
 	}
 	branch := cmp.Or(plan.source.Branch, p.Source.Branch)
-	return badInput("from-branch: the images of the promotion under way come from %s on branch %s, which tells whether they were rolled back there: expected from: %s and from-branch: %s",
+	return setting.Bad("from-branch: the images of the promotion under way come from %s on branch %s, which tells whether they were rolled back there: expected from: %s and from-branch: %s",
 		plan.source.Overlay, branch, plan.source.Overlay, branch)
 }
 
@@ -38,7 +40,7 @@ func (p *part) fromBranch() string {
 // there. Which source it was says the record, whatever the run names. One that cannot be
 // read any more says nothing.
 func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
-	if p.plan.source.IsZero() || slices.Contains(p.Override, OverrideRecord) {
+	if p.plan.source.IsZero() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
 	}
 	tip, err := p.sourceTip(ctx, tip)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,9 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // sourcePoll is how often a source is looked at that is waited for.
@@ -125,7 +126,7 @@ func (p *part) takes(sights []sourceSight, commit string) {
 // empty: there is none, or somebody wants to try them again.
 func (p *part) withdrawn() string {
 	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
-	if gone == "" || !slices.Contains(p.Override, OverrideRecord) {
+	if gone == "" || !p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return gone
 	}
 	p.journal.override([]string{gone + ", with these images, was rolled back here last"}, p.Reason)
@@ -153,7 +154,7 @@ func (p *part) notWithdrawn(plan Plan) error {
 	if gone == "" {
 		return nil
 	}
-	return badInput("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run, or override: rolled-back and a reason", p.Overlay, plan.Image, gone)
+	return setting.Bad("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run, or override: rolled-back and a reason", p.Overlay, plan.Image, gone)
 }
 
 // sourceInfra reads a source's overlay, of the Service that has the target's name.

@@ -20,6 +20,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -168,7 +169,7 @@ func TestTargetsOneAhead(t *testing.T) {
 			if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil {
 				t.Fatalf("%v, %v", results, err)
 			}
-			stop := fstest.MapFS{DefaultWindows: {Data: []byte("stop: {reason: incident 4711}")}}
+			stop := fstest.MapFS{guard.DefaultWindows: {Data: []byte("stop: {reason: incident 4711}")}}
 			if err := gittest.Commit(p.bare, "main", "Stop the line", stop); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // loadAnalysis reads the templates at the commit where the promotion began: what
@@ -29,9 +30,9 @@ func (p *part) loadAnalysis(ctx context.Context) error {
 		p.journal.say("analysis: %v", err)
 	}
 	if len(wrong) > 1 {
-		return badInput("analysis, at commit %.10s: %w; and %d more, which the log has", began, wrong[0], len(wrong)-1)
+		return setting.Bad("analysis, at commit %.10s: %w; and %d more, which the log has", began, wrong[0], len(wrong)-1)
 	}
-	return badInput("analysis, at commit %.10s: %w", began, wrong[0])
+	return setting.Bad("analysis, at commit %.10s: %w", began, wrong[0])
 }
 
 // measurable wants the measurements to fit into the run's time, before the first
@@ -43,7 +44,7 @@ func (p *part) measurable(ctx context.Context) error {
 	}
 	least := p.templates.Least(p.allSteps())
 	if left := time.Until(deadline); least > left {
-		return badInput("timeout: the measurements of the analysis, and what the steps must stay good for, take %s, and the run has %s left; "+
+		return setting.Bad("timeout: the measurements of the analysis, and what the steps must stay good for, take %s, and the run has %s left; "+
 			"expected a longer timeout, for example %s, or fewer steps or measurements", least, left.Round(time.Second), 2*least)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/analysis/web"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/prometheus"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // connect makes what a run works on: the infra repository and Argo CD, which a
@@ -145,7 +146,7 @@ func badSetting(err error) error {
 	if err == nil || is[*fs.PathError](err) {
 		return err
 	}
-	return &promote.InputError{Err: err}
+	return &setting.InputError{Err: err}
 }
 
 // open opens the infra repository, with tokens of the GitHub App where there is

@@ -12,6 +12,8 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // The exit codes. 2 is not among them: it is what a Go program ends with when
@@ -86,9 +88,9 @@ func exitCode(err error, result event.Result) int {
 func exitOfError(err error) int {
 	var found *foundError
 	switch failed := is[*promote.GateError](err); {
-	case is[*inputs.BadInput](err), is[*promote.InputError](err), is[*argo.SourceError](err) && !failed:
+	case is[*inputs.BadInput](err), is[*setting.InputError](err), is[*argo.SourceError](err) && !failed:
 		return exitInput
-	case is[*promote.PreflightStop](err), is[*promote.FreezeError](err), is[*promote.GuardError](err): // of a file that cannot be read
+	case is[*promote.PreflightStop](err), is[*guard.FreezeError](err), is[*guard.PipelineError](err): // of a file that cannot be read
 		return exitErrors
 	case errors.As(err, &found):
 		return found.code
@@ -130,7 +132,7 @@ func errorTitle(code int, err error) string {
 		return "Not seen live"
 	case code == exitTimeout && !isAny(err, gate.ErrTimeout):
 		return "No answer"
-	case code == exitNotYet && is[*promote.FreezeError](err):
+	case code == exitNotYet && is[*guard.FreezeError](err):
 		return "Frozen"
 	}
 	return exitName(code)

@@ -13,6 +13,8 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // TestEndsHaveExitCodes holds the ends of runs to the table of exit codes.
@@ -70,17 +72,17 @@ func TestExitCode(t *testing.T) {
 		{context.Canceled, event.Failed, 11, false},
 		{gitops.ErrRefused, event.Failed, 12, false},
 		{&promote.PreflightStop{}, event.Failed, 13, false},
-		{&promote.FreezeError{Err: errors.New("no YAML")}, event.Failed, 13, false},
-		{&promote.FreezeError{Err: &promote.InputError{Err: errors.New("no file")}}, event.Failed, 3, false},
-		{&promote.GuardError{Err: errors.New("no YAML")}, event.Failed, 13, false},
-		{&promote.GuardError{}, event.Held, 9, false},
-		{&promote.GuardError{}, event.NotYet, 15, false},
-		{&promote.FreezeError{}, event.Held, 9, false},
-		{&promote.FreezeError{}, event.Frozen, 15, false},
+		{&guard.FreezeError{Err: errors.New("no YAML")}, event.Failed, 13, false},
+		{&guard.FreezeError{Err: &setting.InputError{Err: errors.New("no file")}}, event.Failed, 3, false},
+		{&guard.PipelineError{Err: errors.New("no YAML")}, event.Failed, 13, false},
+		{&guard.PipelineError{}, event.Held, 9, false},
+		{&guard.PipelineError{}, event.NotYet, 15, false},
+		{&guard.FreezeError{}, event.Held, 9, false},
+		{&guard.FreezeError{}, event.Frozen, 15, false},
 		{nil, event.Frozen, 15, false},
 		{&foundError{code: 13}, event.Failed, 13, false},
 		{&foundError{code: 14}, event.Failed, 14, false},
-		{&promote.InputError{Err: errors.New("no")}, event.Failed, 3, false},
+		{&setting.InputError{Err: errors.New("no")}, event.Failed, 3, false},
 		{gitops.ErrNotFound, event.Failed, 1, true},
 		{gitops.ErrAuth, event.Failed, 4, true},
 	} {

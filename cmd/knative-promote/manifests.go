@@ -7,9 +7,9 @@ import (
 	"os"
 	"path"
 
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // rendered is what an overlay renders before a change and after it.
@@ -39,7 +39,7 @@ func (t task) writeManifests(all ...rendered) error {
 	}
 	root, err := newFolder(folder)
 	if err != nil {
-		return &promote.InputError{Err: fmt.Errorf("manifests: %w", err)}
+		return &setting.InputError{Err: fmt.Errorf("manifests: %w", err)}
 	}
 	defer root.Close()
 	for _, side := range []string{"before", "after"} {

@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -82,7 +83,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 		if err != nil {
 			return pipeline.File{}, err
 		}
-		return promote.ReadPipeline(tip, inputs.FileKeys())
+		return guard.ReadPipeline(tip, inputs.FileKeys())
 	}
 	opened, err := t.open()
 	if err != nil {
@@ -95,7 +96,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 		return pipeline.File{}, opened.err
 	}
 	opened.read = tip.Commit.Hash
-	file, err := promote.ReadPipeline(tip, inputs.FileKeys())
+	file, err := guard.ReadPipeline(tip, inputs.FileKeys())
 	return file, promote.Overdue(limited, err)
 }
 

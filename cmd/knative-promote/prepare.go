@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // prepare makes what a pull request changes of the templates candidates at 0 %, in
@@ -72,7 +73,7 @@ func (t task) pull(ctx context.Context, repo *infraBranch) (promote.Pull, error)
 	}
 	commit := pull.Merged.Commit
 	if len(commit.Parents) != 2 {
-		return pull, &promote.InputError{Err: fmt.Errorf("command: %q: the checked-out commit %.10s (%s) is no merge of pull request %d: "+
+		return pull, &setting.InputError{Err: fmt.Errorf("command: %q: the checked-out commit %.10s (%s) is no merge of pull request %d: "+
 			"expected the one that GitHub makes, which actions/checkout takes on pull_request where no ref is given", inputs.Prepare, commit.Hash, commit.Subject, pull.Number)}
 	}
 	pull.Base, err = repo.At(ctx, commit.Parents[0])

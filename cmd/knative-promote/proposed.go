@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 	"github.com/acme/knative-promote/promote/report"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // proposed is what the checked-out commit changes. Policies that cannot be read
@@ -30,7 +31,7 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 		return diff, nil, err
 	}
 	proposal, err := promote.Propose(t.settings.Promote, base, head)
-	if is[*promote.InputError](err) {
+	if is[*setting.InputError](err) {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {
 		return diff, nil, err

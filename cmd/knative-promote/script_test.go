@@ -86,8 +86,8 @@ const (
 	hubToken   = "ghs_" + secretWord + "94f1"
 )
 
-// setting says how a script's world differs from the usual one.
-type setting struct {
+// unlike says how a script's world differs from the usual one.
+type unlike struct {
 	service, path string
 	autoSync      bool
 	readOnly      bool
@@ -103,8 +103,8 @@ type setting struct {
 	overrides     map[string]v1alpha1.ResourceOverride
 }
 
-func readSetting(workDir string) (setting, error) {
-	s := setting{service: "product-import", path: "apps/product-import/overlays/production", autoSync: true}
+func readSetting(workDir string) (unlike, error) {
+	s := unlike{service: "product-import", path: "apps/product-import/overlays/production", autoSync: true}
 	text, err := os.ReadFile(filepath.Join(workDir, "world"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil

@@ -22,7 +22,7 @@ const namespace = "production"
 
 // world is what one script runs against.
 type world struct {
-	setting
+	unlike
 	dir, bare string
 	servers   *servers.Servers
 	argo      *argotest.Server
@@ -66,7 +66,7 @@ func newWorld(env *testscript.Env) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{setting: s, dir: env.WorkDir, before: map[int]foreign{}, ready: map[string]bool{}, readyAt: map[string][]string{}, downAt: map[string][]string{}, known: map[string]bool{}}
+	w := &world{unlike: s, dir: env.WorkDir, before: map[int]foreign{}, ready: map[string]bool{}, readyAt: map[string][]string{}, downAt: map[string][]string{}, known: map[string]bool{}}
 	env.Values["world"] = w
 	if err := w.begin(env); err != nil {
 		w.close()

@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
@@ -128,7 +129,7 @@ func TestEveryInput(t *testing.T) {
 				}},
 			OnInconclusive: promote.GoOn,
 			Mode:           review.Every, Merge: review.Wait, MergeTimeout: 15 * time.Minute,
-			Windows:   "prod/windows.yaml",
+			Guards:    guard.Settings{Windows: "prod/windows.yaml"},
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack,
 			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",

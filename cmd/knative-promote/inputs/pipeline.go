@@ -7,7 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops/strictyaml"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -102,7 +102,7 @@ func (s *Settings) begin(r *reading) (line string) {
 	image, _ := r.asked("image")
 	override, _ := r.asked("override")
 	overrides, _ := parseOverride(override)
-	r.byHand = image != "" && r.rules.Override && slices.Contains(overrides, promote.OverrideGuards)
+	r.byHand = image != "" && r.rules.Override && slices.Contains(overrides, guard.OverridePipeline)
 	return line
 }
 
@@ -202,7 +202,7 @@ func (s *Settings) looser(r *reading, given origins) (wrong []string) {
 	if s.Command != Promote && s.Command != Diff {
 		return nil
 	}
-	asked := slices.Contains(s.Promote.Override, promote.OverrideGuards)
+	asked := slices.Contains(s.Promote.Guards.Override, guard.OverridePipeline)
 	if asked && r.rules.Override {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/guard"
 )
 
 // parseSteps accepts `10@5m,50@5m,100`, also with one step per line.
@@ -51,11 +52,11 @@ func parseStep(text string) (promote.Step, error) {
 }
 
 // parseOverride accepts what can be overridden.
-func parseOverride(text string) ([]promote.Override, error) {
-	var all []promote.Override
+func parseOverride(text string) ([]guard.Override, error) {
+	var all []guard.Override
 	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-		over := promote.Override(name)
-		if !slices.Contains([]promote.Override{promote.OverrideFreeze, promote.OverrideGuards, promote.OverrideRecord}, over) {
+		over := guard.Override(name)
+		if !slices.Contains([]guard.Override{guard.OverrideFreeze, guard.OverridePipeline, guard.OverrideRolledBack}, over) {
 			return nil, errors.New("expected freeze, guards or rolled-back, several with commas")
 		}
 		all = append(all, over)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/setting"
@@ -194,9 +195,9 @@ func (s *Settings) how() []Input {
 			Usage: "tag of the new revision below 100 %, the first part of its own URL"},
 		{Name: "keep-previous", Said: setting.Free, Default: "false", Example: "true", For: []Command{Promote, Rollback, Check, Diff, Prepare}, Value: setting.Bind(&p.KeepPrevious, parseBool),
 			Usage: "keep the old revision at 0 % under the tag `previous`; a cluster that never had it then routes nothing"},
-		{Name: "windows", Said: setting.Guard, Example: "production/windows.yaml", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.Windows, parseFile),
-			Usage: "file of the infra repository that says when a Service may be given more traffic, and that the line is stopped (default: " + promote.DefaultWindows + ", if there is one)"},
-		{Name: "override", Example: string(promote.OverrideFreeze), For: []Command{Promote, Diff}, Value: setting.Bind(&p.Override, parseOverride),
+		{Name: "windows", Said: setting.Guard, Example: "production/windows.yaml", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.Guards.Windows, parseFile),
+			Usage: "file of the infra repository that says when a Service may be given more traffic, and that the line is stopped (default: " + guard.DefaultWindows + ", if there is one)"},
+		{Name: "override", Example: string(guard.OverrideFreeze), For: []Command{Promote, Diff}, Value: setting.Bind(&p.Guards.Override, parseOverride),
 			Usage: "what the run passes over, with commas: `freeze`, where the file of the freezes permits that, `guards`, what knative-promote.yaml wants, where that permits it, and `rolled-back`, that the images were rolled back last, here or where they come from; with a reason, and the first two go into the commits"},
 		{Name: "on-failure", Said: setting.Guard, Default: string(promote.RollBack), Example: string(promote.Hold), For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.OnFailure, oneOf(promote.RollBack, promote.Hold)),
 			Usage: "when a gate fails: `rollback` restores what was there, `hold` leaves the traffic as it is"},
