@@ -73,7 +73,7 @@ func (w *waiter) run(ctx context.Context) (Observed, error) {
 	var ob Observed
 	for {
 		before, note := w.last.Reason, w.note
-		seen, err := w.look(ctx)
+		seen, err := w.observe(ctx)
 		if seen.App != nil {
 			ob = seen
 		}
@@ -118,8 +118,8 @@ func (w *waiter) outOfTime(ctx context.Context, err error) error {
 	return fmt.Errorf("waiting for %s to be live in application %s: %w: %s", short(w.in.Commit), w.in.App, context.Cause(ctx), reason)
 }
 
-// look observes and judges once. It returns only errors that end the wait.
-func (w *waiter) look(ctx context.Context) (Observed, error) {
+// observe observes and judges once. It returns only errors that end the wait.
+func (w *waiter) observe(ctx context.Context) (Observed, error) {
 	refresh := w.refreshed.IsZero() || w.stale && time.Since(w.refreshed) >= refreshPause
 	if refresh {
 		w.refreshed = time.Now()

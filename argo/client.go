@@ -49,8 +49,8 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	sender := http.RoundTripper(transport)
-	if config.Around != nil {
-		sender = config.Around(transport)
+	if config.Wrap != nil {
+		sender = config.Wrap(transport)
 	}
 	timeout := config.timeout()
 	conn, err := newConn(&grpcWeb{http: &httpClient{sender, header}, base: base}, &retry{timeout: timeout})

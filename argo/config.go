@@ -42,7 +42,7 @@ type Config struct {
 	// twice this time.
 	Timeout time.Duration
 	// Around, unless nil, is put around what sends the requests, to see them.
-	Around func(http.RoundTripper) http.RoundTripper
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // base is the URL that the procedures' names are appended to.

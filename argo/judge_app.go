@@ -106,7 +106,7 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 	switch {
 	case concerns && refusal(in, state) != "":
 		return failed("the Service was refused: %s", refusal(in, state))
-	case !state.Phase.Completed() && theirs(in, ob):
+	case !state.Phase.Completed() && syncedByAnother(in, ob):
 		return nil
 	case state.Phase == common.OperationTerminating:
 		return wait("a sync of %s is being terminated", short(revision))
@@ -118,7 +118,7 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return wait("another sync is running, of %s%s", short(revision), after(message))
 	case app.Operation != nil:
 		return wait("a sync is about to start")
-	case concerns && !state.Phase.Successful() && !theirs(in, ob):
+	case concerns && !state.Phase.Successful() && !syncedByAnother(in, ob):
 		return failed("the sync of %s failed: %s", short(revision), message)
 	case app.Status.ReconciledAt == nil || state.FinishedAt != nil && app.Status.ReconciledAt.Before(state.FinishedAt):
 		return wait("Argo CD has not compared the application since the last sync")
@@ -126,20 +126,20 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 	return nil
 }
 
-// aside tells whether the sync is somebody else's affair: the revision that Argo CD
+// ofAnotherCommit tells whether the sync is somebody else's affair: the revision that Argo CD
 // compared is a commit on top of ours that carries our values, and the Service is live
 // as intended. A Service that Argo CD is still to change for that commit must at least
 // have the intended template's name, which says what is in it.
-func aside(in Intent, ob Observed) bool {
+func ofAnotherCommit(in Intent, ob Observed) bool {
 	ours := serviceStatus(in, ob.App)
 	return ob.Relation == Carrying && ours != nil &&
 		(ours.Status == v1alpha1.SyncStatusCodeSynced || in.Revision != "" && !applied(in, ob)) &&
 		judgeLive(in, ob) == nil
 }
 
-// theirs tells whether in addition the last operation is for such a commit.
-func theirs(in Intent, ob Observed) bool {
-	return (ob.Operation == Carrying || syncRevision(in, ob.App) == compared(in, ob)) && aside(in, ob)
+// syncedByAnother tells whether in addition the last operation is for such a commit.
+func syncedByAnother(in Intent, ob Observed) bool {
+	return (ob.Operation == Carrying || syncRevision(in, ob.App) == compared(in, ob)) && ofAnotherCommit(in, ob)
 }
 
 // after is a message behind a colon, if there is one.
@@ -213,7 +213,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("missing", "application %s at %s would prune the Service %s", in.App, short(compared(in, ob)), in.Service)
 	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced:
 		return nil
-	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob)), aside(in, ob):
+	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob)), ofAnotherCommit(in, ob):
 		return nil
 	case applied(in, ob):
 		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))

@@ -41,22 +41,22 @@ type Setup struct {
 	Anonymous bool
 	Expires   time.Time // of the token; zero: never, or not known
 
-	Unread map[Part]error
+	Unread map[Section]error
 }
 
-// A Part is a part of a Setup that may be unreadable, by the name of its field.
-type Part string
+// A Section is a part of a Setup that may be unreadable, by the name of its field.
+type Section string
 
 // The parts of a Setup that are read one by one.
 const (
-	PartVersion   Part = "Version"
-	PartProject   Part = "Project"
-	PartWindows   Part = "Windows"
-	PartOverrides Part = "Overrides"
-	PartOwners    Part = "Owners"
-	PartOthers    Part = "Others"
-	PartRights    Part = "Can"
-	PartAnonymous Part = "Anonymous"
+	SectionVersion   Section = "Version"
+	SectionProject   Section = "Project"
+	SectionWindows   Section = "Windows"
+	SectionOverrides Section = "Overrides"
+	SectionOwners    Section = "Owners"
+	SectionOthers    Section = "Others"
+	SectionRights    Section = "Can"
+	SectionAnonymous Section = "Anonymous"
 )
 
 // Setup reads how Argo CD treats the target's Application. What
@@ -64,18 +64,18 @@ const (
 // the Application itself, which is read unless the caller knows it already.
 // All questions are asked at the same time, also for further rights.
 func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Application, further ...Right) (Setup, error) {
-	setup := Setup{App: known, Expires: c.expires, Unread: map[Part]error{}}
+	setup := Setup{App: known, Expires: c.expires, Unread: map[Section]error{}}
 	if known == nil {
 		var err error
 		if setup.App, err = c.application(ctx, target.App, false); err != nil {
 			return setup, err
 		}
 	}
-	setup.read(ctx, map[Part]reader{
-		PartVersion: c.readVersion, PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides,
-		PartAnonymous: c.readUser, PartRights: c.rightsReader(append(further, MaySync, MayUpdate, MayDelete, MayUpdateProject)...),
-		PartOwners: func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
-		PartOthers: c.othersReader(target.Source),
+	setup.read(ctx, map[Section]reader{
+		SectionVersion: c.readVersion, SectionProject: c.readProject, SectionWindows: c.readWindows, SectionOverrides: c.readOverrides,
+		SectionAnonymous: c.readUser, SectionRights: c.rightsReader(append(further, MaySync, MayUpdate, MayDelete, MayUpdateProject)...),
+		SectionOwners: func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
+		SectionOthers: c.othersReader(target.Source),
 	})
 	return setup, nil
 }
@@ -84,10 +84,10 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 // that was read already. It takes six requests, of which one is for all
 // Applications that the token sees, and one for each further right.
 func (c *Client) Essentials(ctx context.Context, target Target, known *v1alpha1.Application, further ...Right) Setup {
-	setup := Setup{App: known, Expires: c.expires, Unread: map[Part]error{}}
-	setup.read(ctx, map[Part]reader{
-		PartProject: c.readProject, PartWindows: c.readWindows, PartOverrides: c.readOverrides, PartRights: c.rightsReader(append(further, MaySync)...),
-		PartOthers: c.othersReader(target.Source),
+	setup := Setup{App: known, Expires: c.expires, Unread: map[Section]error{}}
+	setup.read(ctx, map[Section]reader{
+		SectionProject: c.readProject, SectionWindows: c.readWindows, SectionOverrides: c.readOverrides, SectionRights: c.rightsReader(append(further, MaySync)...),
+		SectionOthers: c.othersReader(target.Source),
 	})
 	return setup
 }
@@ -96,7 +96,7 @@ func (c *Client) Essentials(ctx context.Context, target Target, known *v1alpha1.
 type reader func(context.Context, *Setup) error
 
 // read asks for the parts at the same time.
-func (s *Setup) read(ctx context.Context, parts map[Part]reader) {
+func (s *Setup) read(ctx context.Context, parts map[Section]reader) {
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	for part, read := range parts {

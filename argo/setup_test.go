@@ -211,10 +211,10 @@ func TestSetupSaysWhatItCouldNotRead(t *testing.T) {
 	if setup.App == nil || setup.Version == "" || setup.Project != nil || setup.Overrides != nil {
 		t.Errorf("got %+v", setup)
 	}
-	for part, want := range map[Part]string{
-		PartProject:   "reading project default: not allowed by Argo CD: no such application, or the token may not do this: permission denied: projects, get, default",
-		PartOverrides: "reading the settings of Argo CD: not allowed by Argo CD: the token is not taken",
-		PartAnonymous: "asking Argo CD whose token it is: ",
+	for part, want := range map[Section]string{
+		SectionProject:   "reading project default: not allowed by Argo CD: no such application, or the token may not do this: permission denied: projects, get, default",
+		SectionOverrides: "reading the settings of Argo CD: not allowed by Argo CD: the token is not taken",
+		SectionAnonymous: "asking Argo CD whose token it is: ",
 	} {
 		wantError(t, setup.Unread[part], want)
 	}

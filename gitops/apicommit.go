@@ -50,7 +50,7 @@ func (r *Repo) commitUntilSeen(ctx context.Context, d draft, c APICommit) (made 
 }
 
 // readBackMade looks where the branch is, also when the context has ended.
-func (r *Repo) readBackMade(ctx context.Context, d draft) (sight, Commit, error) {
+func (r *Repo) readBackMade(ctx context.Context, d draft) (draftState, Commit, error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)

@@ -78,18 +78,18 @@ func (r *Repo) notTaken(pushed error) error {
 	return pushed
 }
 
-// sight is what the branch shows of a draft.
-type sight int
+// draftState is what the branch shows of a draft.
+type draftState int
 
 const (
-	absent sight = iota // the branch is where it was
-	shown               // the draft is the branch's tip
-	passed              // the branch went elsewhere: the draft can no longer be published
+	absent draftState = iota // the branch is where it was
+	shown                    // the draft is the branch's tip
+	passed                   // the branch went elsewhere: the draft can no longer be published
 )
 
 // readBack looks where the branch is. It does so also when the context has
 // ended, as the caller must know what it leaves behind.
-func (r *Repo) readBack(ctx context.Context, d draft) (sight, error) {
+func (r *Repo) readBack(ctx context.Context, d draft) (draftState, error) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)

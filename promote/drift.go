@@ -22,13 +22,13 @@ const (
 
 // tellDrift says what configuration the sources have and the target has not, and
 // keeps the promotion from beginning where that is asked for.
-func (p *part) tellDrift(ctx context.Context, sights []sourceSight) error {
+func (p *part) tellDrift(ctx context.Context, observed []observedSource) error {
 	var all *NotYetError
 	var drifts []event.Drift
-	for _, sight := range sights {
-		source := p.sourceInfra(sight.Overlay)
-		source.Target = sight.Target
-		d, err := p.drift(ctx, source, sight)
+	for _, one := range observed {
+		source := p.sourceInfra(one.Overlay)
+		source.Target = one.Target
+		d, err := p.drift(ctx, source, one)
 		if err != nil {
 			return err
 		}
@@ -57,9 +57,9 @@ func drifted(from string, lines []string) *NotYetError {
 
 // drift compares the source with what it was when the target was promoted from
 // there last, and says what of that is not so here.
-func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (event.Drift, error) {
+func (p *part) drift(ctx context.Context, source infra, one observedSource) (event.Drift, error) {
 	here := p.at.Now
-	d := event.Drift{From: sight.Overlay, Missing: missingRefs(sight.Now, here)}
+	d := event.Drift{From: one.Overlay, Missing: missingRefs(one.Now, here)}
 	last := p.at.Record.Of(p.place()).Source.Of(d.From)
 	if last.IsZero() || source.commits == nil {
 		return d, nil
@@ -72,7 +72,7 @@ func (p *part) drift(ctx context.Context, source infra, sight sourceSight) (even
 		p.journal.say("from: what has changed in %s since the last promotion is not known: %v", d.From, err)
 		return d, nil
 	}
-	d.Changes = manifest.Drift(then.Manifest, sight.Now.Manifest, here.Manifest)
+	d.Changes = manifest.Drift(then.Manifest, one.Now.Manifest, here.Manifest)
 	return d, nil
 }
 

@@ -41,7 +41,7 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 
 // examined are all facts that there are.
 func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
-	seen, unseen := p.service.look(ctx, 0)
+	seen, unseen := p.service.observe(ctx, 0)
 	p.saw(seen)
 	wrong := p.readAnalysis(p.at.Tree)
 	facts = p.facts(ctx)
@@ -51,7 +51,7 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	} else if unseen != nil {
 		facts.Unread["what is live"], facts.Request.Shifts = unseen, true
 	}
-	if facts.Outlooks, err = p.at.Now.Outlooks(ctx); err != nil {
+	if facts.ImageEffects, err = p.at.Now.ImageEffects(ctx); err != nil {
 		facts.Unread["what setting the image does"] = err
 	}
 	if facts.Outside, err = kustomize.Outside(ctx, p.at.Tree, p.Overlay); err != nil {

@@ -56,7 +56,7 @@ func heldFor(cause, down error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return guard.Holds(cause) || isNotYet(cause) || isUnmerged(cause) || isUnrendered(cause) || r.barred != nil && errors.Is(cause, r.barred)
+	return guard.Holds(cause) || isNotYet(cause) || isUnmerged(cause) || isUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.

@@ -18,9 +18,9 @@ type liveService struct {
 	unseen  bool // nobody could look at it, so its namespace is not known either
 }
 
-// look reads the Application and the live Service. One that is not there yet is
+// observe reads the Application and the live Service. One that is not there yet is
 // no error. Patience of zero waits as long as the context.
-func (s liveService) look(ctx context.Context, patience time.Duration) (argo.Observed, error) {
+func (s liveService) observe(ctx context.Context, patience time.Duration) (argo.Observed, error) {
 	if patience > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, patience)

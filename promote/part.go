@@ -28,7 +28,7 @@ type part struct {
 	journal *journal
 
 	templates gate.Templates // that its gates are asked by
-	counted   []slo.Stretch  // the candidate's requests
+	counted   []slo.Period   // the candidate's requests
 	at        Situation      // as last seen
 	plan      Plan           // of a promotion: what is left to do
 	source    record.Source  // what the images of the plan are taken from
@@ -115,9 +115,9 @@ func (p *part) after() *knative.State {
 	return p.planned[len(p.planned)-1]
 }
 
-// look sees what is live, after the overlay at the tip. Patience is how long
+// observe sees what is live, after the overlay at the tip. Patience is how long
 // Argo CD may take; zero: as long as the run has.
-func (p *part) look(ctx context.Context, patience time.Duration) error {
+func (p *part) observe(ctx context.Context, patience time.Duration) error {
 	if err := supersededRun(p.Config, p.at); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 // lookLive asks Argo CD for the Service. One that is not there yet is a first
 // deployment. A plan alone can do without Argo CD.
 func (p *part) lookLive(ctx context.Context, patience time.Duration) error {
-	seen, err := p.service.look(ctx, patience)
+	seen, err := p.service.observe(ctx, patience)
 	if errors.Is(err, errNoCluster) {
 		p.at.LatestReady = p.Service + "-current"
 		p.journal.say("without Argo CD the live revision's name is not known; it is shown as %s", p.at.LatestReady)

@@ -42,14 +42,14 @@ func (r *run) preflight(ctx context.Context) error {
 		if isDrifted(err) {
 			return p.named(err)
 		}
-		if r.barred == nil {
-			r.barred = p.named(err)
+		if r.forbidden == nil {
+			r.forbidden = p.named(err)
 		}
 	}
 	if r.underWay() && !r.DryRun && ctx.Err() == nil {
 		return nil
 	}
-	return r.barred
+	return r.forbidden
 }
 
 // underWay tells whether Git shows a step that may still have to be rolled back.

@@ -21,7 +21,7 @@ import (
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
 	if err == nil {
-		err = r.each(func(p *part) error { return p.look(ctx, 0) })
+		err = r.each(func(p *part) error { return p.observe(ctx, 0) })
 	}
 	if err == nil {
 		err = r.each(func(p *part) error { return p.takeFrom(ctx, r.tip) })
@@ -52,7 +52,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	}
 	cool()
 	if r.unjudged() {
-		return r.end(ctx, ending{cause: r.barred, hold: r.committed()})
+		return r.end(ctx, ending{cause: r.forbidden, hold: r.committed()})
 	}
 	if err := r.close(ctx, r.unclosed()); err != nil {
 		return r.end(ctx, ending{cause: err})
@@ -172,8 +172,8 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 		}
 		return nil
 	}
-	if r.barred != nil {
-		return r.barred
+	if r.forbidden != nil {
+		return r.forbidden
 	}
 	p, err := r.commitSteps(ctx, moves)
 	if err != nil {

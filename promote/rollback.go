@@ -73,7 +73,7 @@ func lookUnless(ctx context.Context, p *part, unseen bool) error {
 	if unseen {
 		return supersededRun(p.Config, p.at)
 	}
-	return p.unlessUrgent(p.look(ctx, emergencyLook))
+	return p.unlessUrgent(p.observe(ctx, emergencyLook))
 }
 
 // endUnseen is how a rollback ends that nobody was to see live. One that was seen by a

@@ -47,7 +47,7 @@ func (p *part) noteRollback(ctx context.Context) {
 // Ready. Knative leaves the traffic as it was then: whoever has most of it is the one
 // that Git can still give all of it to.
 func (b *reversal) noteRollback(ctx context.Context) {
-	seen, err := b.service.look(ctx, emergencyLook)
+	seen, err := b.service.observe(ctx, emergencyLook)
 	if err != nil || seen.Service == nil {
 		return
 	}

@@ -24,7 +24,7 @@ type run struct {
 	tip   gitops.Snapshot // that the overlays were read at
 	parts []*part         // one a target, in their order
 
-	barred error // why no further step may be published; nil: nothing forbids it
+	forbidden error // why no further step may be published; nil: nothing forbids it
 }
 
 // open reads the targets' overlays at the branch's tip and begins a run of a
@@ -141,16 +141,16 @@ func (p *part) ending(e ending) ending {
 
 // graver is the one of two errors that decides; of equals, the first.
 func graver(a, b error) error {
-	if b != nil && (a == nil || gravity(b) > gravity(a)) {
+	if b != nil && (a == nil || severity(b) > severity(a)) {
 		return b
 	}
 	return a
 }
 
-// gravity ranks errors: a target that could not be rolled back comes first, then one
+// severity ranks errors: a target that could not be rolled back comes first, then one
 // that was not, as Knative could not route to what it had before, one that somebody
 // else has changed, a failure, and last a gate that cannot tell.
-func gravity(err error) int {
+func severity(err error) int {
 	_, bad := errors.AsType[*RestoreError](err)
 	switch {
 	case bad:

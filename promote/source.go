@@ -55,16 +55,16 @@ func isNotYet(err error) bool {
 	return is
 }
 
-// A sourceSight is what was seen of a source: the overlay at the tip, and what
+// An observedSource is what was seen of a source: the overlay at the tip, and what
 // each Application shows that deploys it.
-type sourceSight struct {
+type observedSource struct {
 	Situation
-	apps   []appSight
+	apps   []observedApp
 	states map[string]string // of the commit that was live when the last gates had passed, by their names
 }
 
 // An appSight is what one Application shows.
-type appSight struct {
+type observedApp struct {
 	app     argo.App
 	verdict argo.Verdict
 	seen    argo.Observed
@@ -72,16 +72,16 @@ type appSight struct {
 
 // allMissing is why the images of several sources must not be promoted now, until
 // the last of them will be good; nil: they may.
-func allMissing(sights []sourceSight, c Config, now time.Time) *NotYetError {
+func allMissing(observed []observedSource, c Config, now time.Time) *NotYetError {
 	var all *NotYetError
-	for _, s := range sights {
+	for _, s := range observed {
 		all = all.and(s.missing(c, now))
 	}
 	return all
 }
 
 // missing is why the images of a source must not be promoted now; nil: they may.
-func (s sourceSight) missing(c Config, now time.Time) *NotYetError {
+func (s observedSource) missing(c Config, now time.Time) *NotYetError {
 	reason := s.unfinished()
 	if reason == "" {
 		reason = s.notLive()
@@ -103,7 +103,7 @@ func (s sourceSight) missing(c Config, now time.Time) *NotYetError {
 // unfinished is what Git says against a source: only a promotion to all of the
 // traffic, whose last gates have passed, and which nobody has changed since, is
 // one.
-func (s sourceSight) unfinished() string {
+func (s observedSource) unfinished() string {
 	if s.Unreadable != nil {
 		return fmt.Sprintf("its record cannot be read: %v", s.Unreadable)
 	}
@@ -131,7 +131,7 @@ func (s sourceSight) unfinished() string {
 }
 
 // notLive is what the Applications of a source say against it.
-func (s sourceSight) notLive() string {
+func (s observedSource) notLive() string {
 	if len(s.apps) == 0 {
 		return "no Application that the token sees deploys it"
 	}
@@ -147,7 +147,7 @@ func (s sourceSight) notLive() string {
 }
 
 // unchecked is which of the checks has no success on the commit that was live.
-func (s sourceSight) unchecked(checks []string) string {
+func (s observedSource) unchecked(checks []string) string {
 	if len(checks) > 0 && s.Record.Commit == "" {
 		return "its record does not name the commit whose statuses checks asks for; the next promotion there writes it"
 	}
@@ -167,7 +167,7 @@ func (s sourceSight) unchecked(checks []string) string {
 // by the clock of that run, and the Service has been ready everywhere, by the
 // cluster's. A change of the traffic makes it ready anew, so that a revert, which
 // brings an earlier record back, begins anew too.
-func (s sourceSight) since() time.Time {
+func (s observedSource) since() time.Time {
 	since := s.Record.Passed
 	for _, a := range s.apps {
 		if a.seen.Service == nil {

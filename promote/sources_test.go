@@ -13,7 +13,7 @@ import (
 // TestAllMissing has what several sources lack: a line for each, and until when.
 func TestAllMissing(t *testing.T) {
 	t.Parallel()
-	at := func(overlay string, passed time.Time) sourceSight {
+	at := func(overlay string, passed time.Time) observedSource {
 		s := goodSource(t)
 		s.Overlay, s.Record.Overlay, s.Record.Passed = overlay, overlay, passed
 		return s
@@ -23,20 +23,20 @@ func TestAllMissing(t *testing.T) {
 	broken.apps = nil
 	const soaks = "from: uat is not to be promoted yet: it is good since 2026-11-22T12:01:00Z, and soak wants 1h0m0s"
 	for name, test := range map[string]struct {
-		sights []sourceSight
+		observed []observedSource
 		want   string
 	}{
-		"none":          {[]sourceSight{qa}, ""},
-		"one of two":    {[]sourceSight{qa, uat}, soaks + "; nothing was changed: start the run again at 2026-11-22T13:01:00Z"},
-		"the last one":  {[]sourceSight{uat, qa, late}, soaks + "\nfrom: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s; nothing was changed: start the run again at 2026-11-22T15:00:00Z"},
-		"the first one": {[]sourceSight{late, uat}, "from: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s\n" + soaks + "; nothing was changed: start the run again at 2026-11-22T15:00:00Z"},
-		"one that nobody knows of": {[]sourceSight{uat, broken, late}, soaks + "\nfrom: broken is not to be promoted yet: no Application that the token sees deploys it\n" +
+		"none":          {[]observedSource{qa}, ""},
+		"one of two":    {[]observedSource{qa, uat}, soaks + "; nothing was changed: start the run again at 2026-11-22T13:01:00Z"},
+		"the last one":  {[]observedSource{uat, qa, late}, soaks + "\nfrom: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s; nothing was changed: start the run again at 2026-11-22T15:00:00Z"},
+		"the first one": {[]observedSource{late, uat}, "from: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s\n" + soaks + "; nothing was changed: start the run again at 2026-11-22T15:00:00Z"},
+		"one that nobody knows of": {[]observedSource{uat, broken, late}, soaks + "\nfrom: broken is not to be promoted yet: no Application that the token sees deploys it\n" +
 			"from: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s; nothing was changed"},
 	} {
 		c := config(Step{Percent: 100})
 		c.Soak = time.Hour
 		got := ""
-		if missing := allMissing(test.sights, c, noon.Add(time.Hour)); missing != nil {
+		if missing := allMissing(test.observed, c, noon.Add(time.Hour)); missing != nil {
 			got = missing.Error()
 		}
 		if got != test.want {
@@ -48,26 +48,26 @@ func TestAllMissing(t *testing.T) {
 // TestImagesOfAll has several sources, which run the same or do not.
 func TestImagesOfAll(t *testing.T) {
 	t.Parallel()
-	runs := func(tag, digest string) sourceSight {
+	runs := func(tag, digest string) observedSource {
 		s := goodSource(t)
 		s.Now, s.Overlay = setTag(t, s.Now, tag), tag
-		s.apps = []appSight{{seen: argo.Observed{Revision: running(digest)}}}
+		s.apps = []observedApp{{seen: argo.Observed{Revision: running(digest)}}}
 		return s
 	}
 	one, other := "sha256:"+zeros, "sha256:1"+zeros[1:]
 	for name, test := range map[string]struct {
-		sights []sourceSight
+		observed []observedSource
 		want   string
 	}{
-		"the same":                       {[]sourceSight{runs("v2", one), runs("v2", one)}, "v2@" + one},
-		"the same by another tag":        {[]sourceSight{runs("v2", one), runs("latest", one)}, "v2@" + one},
-		"another one by the same tag":    {[]sourceSight{runs("v2", one), runs("v2", other)}, "from: v2 is not to be promoted yet: it runs ghcr.io/acme/product-import:v2@" + other + ", and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
-		"one of three":                   {[]sourceSight{runs("v2", one), runs("v2", one), runs("v3", other)}, "from: v3 is not to be promoted yet: it runs ghcr.io/acme/product-import:v3@" + other + ", and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
-		"no digests, and the same tag":   {[]sourceSight{runs("v2", ""), runs("v2", "")}, "v2"},
-		"no digests, and another tag":    {[]sourceSight{runs("v2", ""), runs("v3", "")}, "from: v3 is not to be promoted yet: it runs ghcr.io/acme/product-import:v3, and v2 runs ghcr.io/acme/product-import:v2; nothing was changed"},
-		"one digest, and nobody can say": {[]sourceSight{runs("v2", one), runs("v2", "")}, "from: v2 is not to be promoted yet: it runs ghcr.io/acme/product-import:v2, and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
+		"the same":                       {[]observedSource{runs("v2", one), runs("v2", one)}, "v2@" + one},
+		"the same by another tag":        {[]observedSource{runs("v2", one), runs("latest", one)}, "v2@" + one},
+		"another one by the same tag":    {[]observedSource{runs("v2", one), runs("v2", other)}, "from: v2 is not to be promoted yet: it runs ghcr.io/acme/product-import:v2@" + other + ", and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
+		"one of three":                   {[]observedSource{runs("v2", one), runs("v2", one), runs("v3", other)}, "from: v3 is not to be promoted yet: it runs ghcr.io/acme/product-import:v3@" + other + ", and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
+		"no digests, and the same tag":   {[]observedSource{runs("v2", ""), runs("v2", "")}, "v2"},
+		"no digests, and another tag":    {[]observedSource{runs("v2", ""), runs("v3", "")}, "from: v3 is not to be promoted yet: it runs ghcr.io/acme/product-import:v3, and v2 runs ghcr.io/acme/product-import:v2; nothing was changed"},
+		"one digest, and nobody can say": {[]observedSource{runs("v2", one), runs("v2", "")}, "from: v2 is not to be promoted yet: it runs ghcr.io/acme/product-import:v2, and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
 	} {
-		images, err := imagesOfAll(test.sights, base(t))
+		images, err := imagesOfAll(test.observed, base(t))
 		got := shownImages(images)
 		if err != nil {
 			got = err.Error()

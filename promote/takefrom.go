@@ -65,7 +65,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 		if err := p.read(ctx, tip); err != nil {
 			return err
 		}
-		if err := p.look(ctx, 0); err != nil {
+		if err := p.observe(ctx, 0); err != nil {
 			return err
 		}
 	}
@@ -80,36 +80,36 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	var sights []sourceSight
+	var observed []observedSource
 	for _, from := range p.From {
-		sight, err := p.seeSource(ctx, tip, from)
+		one, err := p.seeSource(ctx, tip, from)
 		if err != nil {
 			return err
 		}
-		sights = append(sights, sight)
+		observed = append(observed, one)
 	}
-	missing := allMissing(sights, p.Config, time.Now())
+	missing := allMissing(observed, p.Config, time.Now())
 	if missing != nil {
 		p.journal.tell(event.SourceNotBefore{Time: missing.Until})
 		return missing
 	}
-	if p.at.Images, err = imagesOfAll(sights, p.at.Now); err != nil {
+	if p.at.Images, err = imagesOfAll(observed, p.at.Now); err != nil {
 		return err
 	}
-	p.takes(sights, tip.Commit.Hash)
+	p.noteSources(observed, tip.Commit.Hash)
 	if p.at.Next, err = withImages(ctx, p.at.Now, p.at.Images); err != nil {
 		return err
 	}
 	if err := p.notRolledBack(); err != nil {
 		return err
 	}
-	return p.tellDrift(ctx, sights)
+	return p.tellDrift(ctx, observed)
 }
 
-// takes notes what the images are taken from: the sources as a commit shows them.
-func (p *part) takes(sights []sourceSight, commit string) {
+// noteSources notes what the images are taken from: the sources as a commit shows them.
+func (p *part) noteSources(observed []observedSource, commit string) {
 	p.source, p.sourceServices = record.Source{}, map[string]string{}
-	for i, s := range sights {
+	for i, s := range observed {
 		one := record.Source{Overlay: s.Overlay, Branch: p.fromBranch(), Commit: commit, Revision: s.Record.To.Revision}
 		if i == 0 {
 			p.source, p.code = one, s.Record.Code
@@ -207,7 +207,7 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 	if err != nil {
 		return err
 	}
-	reason := sourceSight{Situation: at}.unfinished()
+	reason := observedSource{Situation: at}.unfinished()
 	if reason == "" && at.Record.To.Revision != then.Revision {
 		reason = fmt.Sprintf("it has come from %s to %s meanwhile", then.Revision, at.Record.To.Revision)
 	}
@@ -229,39 +229,39 @@ func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay stri
 }
 
 // seeSource reads a source's overlay, and asks its Applications.
-func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay string) (sourceSight, error) {
+func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay string) (observedSource, error) {
 	source, at, err := p.readSource(ctx, tip, overlay)
 	if err != nil {
-		return sourceSight{}, err
+		return observedSource{}, err
 	}
-	sight := sourceSight{Situation: at}
-	if sight.unfinished() != "" {
-		return sight, nil
+	one := observedSource{Situation: at}
+	if one.unfinished() != "" {
+		return one, nil
 	}
 	if p.SourceCluster == nil {
-		return sight, fmt.Errorf("from: %w", errNoCluster)
+		return one, fmt.Errorf("from: %w", errNoCluster)
 	}
 	apps, err := p.SourceCluster.Applications(ctx, at.Source)
 	if err != nil {
-		return sight, fmt.Errorf("from: %w", err)
+		return one, fmt.Errorf("from: %w", err)
 	}
 	want := expected{Version: at.Record.To, promotion: at.Record.Promotion, step: at.Record.Step}
 	if want.traffic, err = at.Now.Traffic(); err != nil {
-		return sight, err
+		return one, err
 	}
 	for _, app := range apps {
 		source.Target = at.Target
 		source.App = app
 		verdict, seen, err := p.SourceCluster.Check(ctx, source.intent(tip.Commit.Hash, want))
 		if err != nil {
-			return sight, fmt.Errorf("from: %w", err)
+			return one, fmt.Errorf("from: %w", err)
 		}
-		sight.apps = append(sight.apps, appSight{app, verdict, seen})
+		one.apps = append(one.apps, observedApp{app, verdict, seen})
 	}
 	if len(p.Checks) > 0 && at.Record.Commit != "" {
-		if sight.states, err = p.Statuses.States(ctx, at.Record.Commit); err != nil {
-			return sight, fmt.Errorf("from: checks: %w", err)
+		if one.states, err = p.Statuses.States(ctx, at.Record.Commit); err != nil {
+			return one, fmt.Errorf("from: checks: %w", err)
 		}
 	}
-	return sight, nil
+	return one, nil
 }

@@ -62,7 +62,7 @@ func TestDeniedRights(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	want := "reading project default: not allowed by Argo CD: no such application, or the token may not do this: permission denied: projects, get, default, sub: ci"
-	if err := got.Unread[argo.PartProject]; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if err := got.Unread[argo.SectionProject]; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_, err := w.client.Sync(w.auth(), &application.ApplicationSyncRequest{Name: ptr(app)})
@@ -106,7 +106,7 @@ func TestWrongTokenLearnsLittle(t *testing.T) {
 	if got.Version == "" || !got.Anonymous || got.Can != nil || got.Project != nil || got.Windows != nil || got.Overrides != nil {
 		t.Errorf("got %+v", got)
 	}
-	for _, part := range []argo.Part{argo.PartRights, argo.PartProject, argo.PartWindows, argo.PartOverrides, argo.PartOwners, argo.PartOthers} {
+	for _, part := range []argo.Section{argo.SectionRights, argo.SectionProject, argo.SectionWindows, argo.SectionOverrides, argo.SectionOwners, argo.SectionOthers} {
 		if got.Unread[part] == nil {
 			t.Errorf("nothing says why %s was not read", part)
 		}

@@ -120,7 +120,7 @@ func (t task) observe(on *promote.Systems) error {
 
 // argoCD makes the client of one Argo CD.
 func (t task) argoCD(c argo.Config) (*argo.Client, error) {
-	c.UserAgent, c.Around = "knative-promote/"+versionOf(), t.console.Trace("Argo CD")
+	c.UserAgent, c.Wrap = "knative-promote/"+versionOf(), t.console.Trace("Argo CD")
 	client, err := argo.New(c)
 	return client, badSetting(err)
 }

@@ -61,7 +61,7 @@ func (t task) begin(ctx context.Context, wrong error) (event.Result, error) {
 		return event.Result{Status: beforehand(wrong)}, wrong
 	}
 	s, r := &t.settings, t.console
-	s.Promote.Gates.Way.Around = r.Trace("Probe")
+	s.Promote.Gates.Route.Wrap = r.Trace("Probe")
 	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
 	for _, text := range s.Warnings() {
 		r.Warning(console.Note{Title: "Inputs", Text: text})

@@ -110,7 +110,7 @@ func (w *world) follow(ctx context.Context, at state) (view, error) {
 			return view{}, err
 		}
 		if live || tip.Commit.Hash != at.commit {
-			return w.look(ctx, at, live)
+			return w.askUsers(ctx, at, live)
 		}
 		if err := sleep(ctx, 20*time.Millisecond); err != nil {
 			return view{}, err
@@ -127,7 +127,7 @@ func (w *world) rest(ctx context.Context, last string) ([]view, error) {
 		if err != nil || at.commit == last {
 			return views, err
 		}
-		v, err := w.look(ctx, at, knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic))
+		v, err := w.askUsers(ctx, at, knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic))
 		if err != nil {
 			return views, err
 		}
@@ -135,8 +135,8 @@ func (w *world) rest(ctx context.Context, last string) ([]view, error) {
 	}
 }
 
-// look asks the data path, as the Service's clients do.
-func (w *world) look(ctx context.Context, at state, live bool) (view, error) {
+// askUsers asks the data path, as the Service's clients do.
+func (w *world) askUsers(ctx context.Context, at state, live bool) (view, error) {
 	v := view{state: at, live: live, shares: map[string]int{}, counts: map[string]int{}}
 	var words []string
 	for _, t := range at.traffic {

@@ -26,15 +26,15 @@ func typed(o object) (*servingv1.Service, error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return nil, fmt.Errorf("%s is no valid Knative Service: %s", o.id(), misfit(raw, wrong))
+		return nil, fmt.Errorf("%s is no valid Knative Service: %s", o.id(), wrongType(raw, wrong))
 	case err != nil:
 		return nil, fmt.Errorf("%s is no valid Knative Service: %w", o.id(), err)
 	}
 	return &service, nil
 }
 
-// misfit says which field has which wrong type. Its value could be a secret.
-func misfit(raw []byte, wrong *json.UnmarshalTypeError) string {
+// wrongType says which field has which wrong type. Its value could be a secret.
+func wrongType(raw []byte, wrong *json.UnmarshalTypeError) string {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	field, _ := fieldAt(decoder, "", wrong.Offset)
 	is, _, _ := strings.Cut(wrong.Value, " ") // a number comes with its value

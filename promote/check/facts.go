@@ -33,8 +33,8 @@ type Facts struct {
 	// Denials are what the policies of the infra repository say of them.
 	Denials []policy.Denial
 
-	// Outlooks are what comes of setting each image of the Service, by its name.
-	Outlooks map[string]knative.Outlook
+	// ImageEffects are what comes of setting each image of the Service, by its name.
+	ImageEffects map[string]knative.ImageEffect
 
 	// Outside are files that the overlay reads from beside the kustomization that
 	// names them, for which kustomize needs an option.

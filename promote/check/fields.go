@@ -38,7 +38,7 @@ func findUnknown(f Facts) []event.Finding {
 		wrong := misfitsOf(o)
 		if f.Before == nil && f.isPromoted(o) {
 			normal := f.notNormal()
-			wrong = slices.DeleteFunc(wrong, func(m misfit) bool {
+			wrong = slices.DeleteFunc(wrong, func(m mismatch) bool {
 				return m.want != "" || slices.ContainsFunc(normal, func(r knative.Respelling) bool { return r.Path == jsonpointer.Join(m.steps...) })
 			})
 		}
@@ -50,18 +50,18 @@ func findUnknown(f Facts) []event.Finding {
 }
 
 // misfitsOf are the fields of an object that its type does not take.
-func misfitsOf(o unstructured.Unstructured) []misfit {
+func misfitsOf(o unstructured.Unstructured) []mismatch {
 	typed, err := knownTypes().New(o.GroupVersionKind())
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(misfits(o.Object, typeOf(typed), nil), func(m misfit) bool {
+	return slices.DeleteFunc(mismatches(o.Object, typeOf(typed), nil), func(m mismatch) bool {
 		return len(m.steps) == 1 && m.steps[0] == sopsField // which whoever decrypts the file takes out
 	})
 }
 
-func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) event.Finding {
-	slices.SortStableFunc(wrong, func(a, b misfit) int { return b.rank() - a.rank() })
+func (f Facts) unknown(o unstructured.Unstructured, wrong []mismatch) event.Finding {
+	slices.SortStableFunc(wrong, func(a, b mismatch) int { return b.rank() - a.rank() })
 	first, at := wrong[0], f.inObject(o, wrong[0].steps...)
 	finding := event.Finding{
 		Problem:  fmt.Sprintf("%s has the field %s, which its kind does not have", title(o), readable(first.steps)),
@@ -85,7 +85,7 @@ func (f Facts) unknown(o unstructured.Unstructured, wrong []misfit) event.Findin
 }
 
 // misfitLines shows the fields, but no value: it could be a secret.
-func (f Facts) misfitLines(o unstructured.Unstructured, wrong []misfit) string {
+func (f Facts) misfitLines(o unstructured.Unstructured, wrong []mismatch) string {
 	const most = 20
 	var lines []string
 	for _, m := range wrong[:min(len(wrong), most)] {

@@ -138,7 +138,7 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
 		t.Fatal(err)
 	}
-	if facts.Outlooks, err = facts.Overlay.Outlooks(t.Context()); err != nil {
+	if facts.ImageEffects, err = facts.Overlay.ImageEffects(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	facts.Next = facts.Overlay
@@ -178,13 +178,13 @@ func (s scene) setup(t testing.TB, setup *argo.Setup) {
 		Can          map[argo.Right]bool
 		Anonymous    bool
 		Expires      time.Time
-		Unread       map[argo.Part]string
+		Unread       map[argo.Section]string
 	}
 	s.read(t, "setup", &rest)
 	setup.Version, setup.Owners, setup.Can, setup.Expires = rest.Version, rest.Owners, rest.Can, rest.Expires
 	setup.Others = rest.Others
 	setup.Anonymous, setup.BuildOptions = rest.Anonymous, rest.BuildOptions
-	setup.Unread = map[argo.Part]error{}
+	setup.Unread = map[argo.Section]error{}
 	for part, why := range rest.Unread {
 		setup.Unread[part] = failure(why)
 	}

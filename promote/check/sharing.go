@@ -16,15 +16,15 @@ import (
 func findSharing(f Facts) []event.Finding {
 	var found, stops []event.Finding
 	settable := 0
-	for _, image := range slices.Sorted(maps.Keys(f.Outlooks)) {
-		if f.Outlooks[image].Err == nil {
+	for _, image := range slices.Sorted(maps.Keys(f.ImageEffects)) {
+		if f.ImageEffects[image].Err == nil {
 			settable++
 		}
 		moving, running := f.companions(image)
 		if len(moving) > 0 {
 			found = append(found, f.moves(image, moving))
 		}
-		if len(running) > 0 && f.Outlooks[image].Err == nil && f.Refused == nil { // else a promotion says it itself
+		if len(running) > 0 && f.ImageEffects[image].Err == nil && f.Refused == nil { // else a promotion says it itself
 			stops = append(stops, f.blocks(image, running))
 		}
 	}
@@ -39,7 +39,7 @@ func findSharing(f Facts) []event.Finding {
 // companions of an image are those that move with it, and those that keep a
 // promotion from it.
 func (f Facts) companions(image string) (moving, running []knative.Companion) {
-	for _, c := range f.Outlooks[image].Moves {
+	for _, c := range f.ImageEffects[image].Moves {
 		if c.MayMove(f.Request.Also) {
 			moving = append(moving, c)
 		} else {
@@ -94,8 +94,8 @@ func findUnsettable(f Facts) []event.Finding {
 		return nil
 	}
 	var found []event.Finding
-	for _, image := range slices.Sorted(maps.Keys(f.Outlooks)) {
-		err := f.Outlooks[image].Err
+	for _, image := range slices.Sorted(maps.Keys(f.ImageEffects)) {
+		err := f.ImageEffects[image].Err
 		if err == nil {
 			continue
 		}

@@ -61,15 +61,15 @@ func policyObject(app argo.App, setup argo.Setup) string {
 }
 
 // partNames are what people call the parts of a Setup.
-var partNames = map[argo.Part]string{
-	argo.PartVersion:   "Argo CD's version",
-	argo.PartProject:   "the Application's project",
-	argo.PartWindows:   "the sync windows",
-	argo.PartOverrides: "the resource customizations of argocd-cm",
-	argo.PartOwners:    "the other Applications",
-	argo.PartOthers:    "the other Applications of the overlay",
-	argo.PartRights:    "what the token may do",
-	argo.PartAnonymous: "whose token it is",
+var partNames = map[argo.Section]string{
+	argo.SectionVersion:   "Argo CD's version",
+	argo.SectionProject:   "the Application's project",
+	argo.SectionWindows:   "the sync windows",
+	argo.SectionOverrides: "the resource customizations of argocd-cm",
+	argo.SectionOwners:    "the other Applications",
+	argo.SectionOthers:    "the other Applications of the overlay",
+	argo.SectionRights:    "what the token may do",
+	argo.SectionAnonymous: "whose token it is",
 }
 
 func findUnread(f Facts) []event.Finding {
@@ -79,7 +79,7 @@ func findUnread(f Facts) []event.Finding {
 	}
 	for _, part := range slices.Sorted(maps.Keys(f.Setup.Unread)) {
 		err, fix := f.Setup.Unread[part], ""
-		if part == argo.PartProject && f.Setup.App != nil && errors.Is(err, argo.ErrAuth) {
+		if part == argo.SectionProject && f.Setup.App != nil && errors.Is(err, argo.ErrAuth) {
 			fix = "To have it checked too, let the token's role read it, in argocd-rbac-cm:\n" + fmt.Sprintf("p, ROLE, projects, get, %s, allow", f.Setup.App.Spec.GetProject())
 		}
 		found = append(found, unread(cmp.Or(partNames[part], string(part)), fix, err))

@@ -66,7 +66,7 @@ func (s Settings) KeepWarm(ctx context.Context, url string) {
 	if s.WarmUp == "" {
 		return
 	}
-	client := s.Way.Open()
+	client := s.Route.Open()
 	defer client.Close()
 	for sleep.For(ctx, warmUpEvery) == nil {
 		client.Get(ctx, requests.Address(url, s.WarmUp), io.Discard)

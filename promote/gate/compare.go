@@ -52,7 +52,7 @@ func (s Settings) compareGate(step Step) Gate {
 			if old == nil {
 				return Outcome{Err: errors.New("the live Service has no URL to ask the old revision at")}
 			}
-			client := s.Way.Open()
+			client := s.Route.Open()
 			defer client.Close()
 			return said(comparing{client, old.String(), candidate, patience}.judge(ctx, s.Compare))
 		},

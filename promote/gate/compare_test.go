@@ -19,18 +19,18 @@ import (
 
 // comparesAt asks the gate at 0 % by a data path, and gives the hosts in the
 // order in which they were asked.
-func comparesAt(ctx context.Context, t *testing.T, input string, way requests.Way) (string, error) {
+func comparesAt(ctx context.Context, t *testing.T, input string, way requests.Route) (string, error) {
 	t.Helper()
 	questions, err := compare.Parse(input)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := Settings{Way: way, Compare: questions}.compareGate(Step{})
+	gate := Settings{Route: way, Compare: questions}.compareGate(Step{})
 	return gate.Check(ctx, Ask{Tag: "candidate", Step: Step{Name: "candidate"}, Observed: argo.Observed{Service: service(t)}}).said()
 }
 
 // both is a data path with a handler of each revision, and what was asked of it.
-func both(t *testing.T, old, candidate http.HandlerFunc) (requests.Way, *[]string) {
+func both(t *testing.T, old, candidate http.HandlerFunc) (requests.Route, *[]string) {
 	t.Helper()
 	var mu sync.Mutex // a connection that is cut may not have ended yet
 	var asked []string
@@ -45,7 +45,7 @@ func both(t *testing.T, old, candidate http.HandlerFunc) (requests.Way, *[]strin
 		old(w, r)
 	}))
 	t.Cleanup(server.Close)
-	return requests.Way{Connect: server.Listener.Addr().String()}, &asked
+	return requests.Route{Connect: server.Listener.Addr().String()}, &asked
 }
 
 func says200(body string) http.HandlerFunc {
@@ -114,7 +114,7 @@ func TestCompareOrder(t *testing.T) {
 // TestCompareNeedsBoth has revisions that cannot be asked, and a run that ends.
 func TestCompareNeedsBoth(t *testing.T) {
 	t.Parallel()
-	_, err := comparesAt(t.Context(), t, "/a count=10", requests.Way{Connect: "127.0.0.1:1"})
+	_, err := comparesAt(t.Context(), t, "/a count=10", requests.Route{Connect: "127.0.0.1:1"})
 	if want := "could not be measured: no request could be sent to both revisions: "; err == nil || !strings.HasPrefix(err.Error(), want) || inconclusive(err) {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -49,7 +49,7 @@ type Ask struct {
 	Commit   string        // that shows the step
 	Intent   argo.Intent   // what the commit must make true in the cluster
 	Observed argo.Observed // the Application and the live Service as last seen
-	Counted  []slo.Stretch // the requests in the steps before
+	Counted  []slo.Period  // the requests in the steps before
 
 	Cluster  Cluster
 	Revision func(ctx context.Context, namespace, name string) (*servingv1.Revision, error) // waits two seconds at most
@@ -73,7 +73,7 @@ type Outcome struct {
 	// nothing speaks against the candidate beyond chance, and not enough for it.
 	Err      error
 	Observed argo.Observed // what was seen of the Service; the zero value: it was not looked at
-	Counted  []slo.Stretch // the requests in this step and in those before; nil: none were counted
+	Counted  []slo.Period  // the requests in this step and in those before; nil: none were counted
 }
 
 // said is the Outcome of a gate that neither looks at the Service nor counts.

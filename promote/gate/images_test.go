@@ -183,7 +183,7 @@ func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 		objective.From, objective.Scrape = slo.Knative, time.Duration(w.scrape)*time.Second
 		late = metrics.Late(objective)
 	}
-	var seen []slo.Stretch
+	var seen []slo.Period
 	for _, step := range steps {
 		m := measurement{
 			objective: objective, count: w.counter(step.Percent, late), bake: step.Bake, wait: 5 * time.Minute,

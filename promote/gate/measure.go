@@ -14,9 +14,9 @@ import (
 const (
 	// sloInterval is how often the counts are judged.
 	sloInterval = time.Second
-	// stretch is after how long a new one begins, so that what begins late in a
+	// period is after how long a new one begins, so that what begins late in a
 	// long bake is found as soon as what begins early.
-	stretch = time.Minute
+	period = time.Minute
 )
 
 // counts are the requests of one step so far.
@@ -48,7 +48,7 @@ type measurement struct {
 	count     func(context.Context) (counts, error) // since late before the step began
 	bake      time.Duration
 	wait      time.Duration // how much longer it may take for requests enough
-	seen      []slo.Stretch // in the steps before, and then in this one too
+	seen      []slo.Period  // in the steps before, and then in this one too
 	say       func(format string, args ...any)
 	every     time.Duration // how often the counts are judged; 0: sloInterval
 	// late is how much later than another request one may be counted. 0: the
@@ -56,9 +56,9 @@ type measurement struct {
 	late time.Duration
 }
 
-// look counts what has come by now. Counts that cannot be are none, and no part
+// sample counts what has come by now. Counts that cannot be are none, and no part
 // of the evidence.
-func (m *measurement) look(ctx context.Context, l *looks) (counts, error) {
+func (m *measurement) sample(ctx context.Context, l *samples) (counts, error) {
 	at := time.Now()
 	now, err := m.count(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (m *measurement) look(ctx context.Context, l *looks) (counts, error) {
 	if !of.candidate.Possible() || of.old != nil && !of.old.Possible() {
 		return now, errors.New("the requests that are counted have become fewer, or more of them bad than there are")
 	}
-	l.all = append(l.all, look{at, now})
+	l.all = append(l.all, sample{at, now})
 	return now, nil
 }
 
@@ -77,19 +77,19 @@ func (m *measurement) judge(ctx context.Context, step string) (string, error) {
 	began, before := time.Now(), m.seen
 	said := began
 	var looked, kept time.Time // the last look that counted, and since when the objective is kept
-	l := beginLooks(step, m.late)
+	l := beginSamples(step, m.late)
 	if m.late > 0 { // what came before the step; if it cannot be told, it counts as the step's
-		_, _ = m.look(ctx, l)
+		_, _ = m.sample(ctx, l)
 	}
 	for {
 		if err := sleep.For(ctx, max(m.every, sloInterval)); err != nil {
 			return "", cutOff(fmt.Errorf("%w: %s", err, m.objective.Judge(m.seen, false).Reason))
 		}
-		now, err := m.look(ctx, l)
+		now, err := m.sample(ctx, l)
 		if err == nil {
 			looked = time.Now()
 		}
-		m.seen = slices.Concat(before, l.stretches())
+		m.seen = slices.Concat(before, l.periods())
 		verdict := m.objective.Judge(m.seen, time.Since(began) >= m.bake)
 		switch {
 		case verdict.State != slo.Kept || err != nil:

@@ -55,7 +55,7 @@ func TestHangingRequestsCount(t *testing.T) {
 }
 
 // TestImpossibleCounts has counters that go back for a moment at the end of a
-// stretch. What comes after that is judged all the same.
+// period. What comes after that is judged all the same.
 func TestImpossibleCounts(t *testing.T) {
 	t.Parallel()
 	took, err := measureFor(t, time.Hour, func(passed time.Duration) (counts, error) {

@@ -73,7 +73,7 @@ func TestMeasurement(t *testing.T) {
 func TestMeasurementRemembersTheStepsBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var seen []slo.Stretch
+		var seen []slo.Period
 		for i, step := range []string{"10 %", "50 %"} {
 			m := measurement{
 				objective: slo.Objective{Success: 99, Requests: 5, From: slo.Load}, bake: 10 * time.Second, wait: time.Second, seen: seen, say: func(string, ...any) {},

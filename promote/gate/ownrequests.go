@@ -55,7 +55,7 @@ func (s Settings) ownRequests(ask Ask, load requests.Load, objective slo.Objecti
 }
 
 // send sends the load until ctx ends.
-func (o *ownRequests) send(ctx context.Context, way requests.Way) {
+func (o *ownRequests) send(ctx context.Context, way requests.Route) {
 	client := way.Open()
 	defer client.Close()
 	var sending sync.WaitGroup

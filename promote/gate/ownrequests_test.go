@@ -17,9 +17,9 @@ import (
 
 // sendTo sends so many requests to the candidate, and to the Service where the old
 // revision has most of its traffic, and counts the answers.
-func sendTo(t *testing.T, way requests.Way, percent, times int, objective slo.Objective) (counts, error) {
+func sendTo(t *testing.T, way requests.Route, percent, times int, objective slo.Objective) (counts, error) {
 	t.Helper()
-	c := Settings{Way: way}
+	c := Settings{Route: way}
 	at := Ask{Tag: "candidate", Step: Step{Percent: percent}, Observed: argo.Observed{Service: service(t)}}
 	own, err := c.ownRequests(at, requests.Load{Path: "/healthz", Rate: 1}, objective)
 	if err != nil {
@@ -39,7 +39,7 @@ func sendTo(t *testing.T, way requests.Way, percent, times int, objective slo.Ob
 
 // byHost is a data path whose candidate answers every second request with 500,
 // and late.
-func byHost(t *testing.T) requests.Way {
+func byHost(t *testing.T) requests.Route {
 	t.Helper()
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func byHost(t *testing.T) requests.Way {
 		}
 	}))
 	t.Cleanup(server.Close)
-	return requests.Way{Connect: server.Listener.Addr().String()}
+	return requests.Route{Connect: server.Listener.Addr().String()}
 }
 
 func TestOwnRequests(t *testing.T) {
@@ -83,7 +83,7 @@ func TestOwnRequests(t *testing.T) {
 
 func TestOwnRequestsWithoutAWay(t *testing.T) {
 	t.Parallel()
-	got, err := sendTo(t, requests.Way{Connect: "127.0.0.1:1"}, 0, 2, slo.Default())
+	got, err := sendTo(t, requests.Route{Connect: "127.0.0.1:1"}, 0, 2, slo.Default())
 	if want := "none of 2 requests could be sent: "; err == nil || !strings.HasPrefix(err.Error(), want) || got.candidate.Requests != 0 {
 		t.Errorf("%+v, error %v, want %s", got, err, want)
 	}
@@ -95,7 +95,7 @@ func TestOwnRequestsWithoutAWay(t *testing.T) {
 // TestSLOGateAsksWhileTheStepBakes runs the whole gate on a real connection.
 func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
 	t.Parallel()
-	c := Settings{Way: byHost(t), Load: requests.Load{Path: "/", Rate: 50}, WaitForData: time.Minute}
+	c := Settings{Route: byHost(t), Load: requests.Load{Path: "/", Rate: 50}, WaitForData: time.Minute}
 	gate := c.sloGate(Step{Bake: time.Minute})
 	_, err := gate.Check(t.Context(), Ask{Tag: "candidate", Step: Step{Name: "10 %", Percent: 10}, Observed: argo.Observed{Service: service(t)}}).said()
 	if err == nil || inconclusive(err) || !strings.Contains(err.Error(), "requests failed (") {

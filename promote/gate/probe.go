@@ -79,7 +79,7 @@ func (s Settings) probeGate() Gate {
 			if err != nil {
 				return Outcome{Err: err}
 			}
-			client := s.Way.Open()
+			client := s.Route.Open()
 			defer client.Close()
 			return said(s.Probe.answers(ctx, client, requests.Address(url, s.Probe.Path)))
 		},

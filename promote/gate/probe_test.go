@@ -40,8 +40,8 @@ func service(t *testing.T) *servingv1.Service {
 func prober(t *testing.T, probe Probe, statuses ...int) (Gate, *[]string) {
 	t.Helper()
 	var asked []string
-	way := requests.Way{Connect: answering(t, &asked, statuses...)}
-	return Settings{Probe: probe, Way: way}.probeGate(), &asked
+	way := requests.Route{Connect: answering(t, &asked, statuses...)}
+	return Settings{Probe: probe, Route: way}.probeGate(), &asked
 }
 
 // answering is host:port of a server that answers with the statuses, the last

@@ -16,7 +16,7 @@ type Settings struct {
 	Probe   Probe
 	WarmUp  string // path that is requested so that the candidate has a pod; empty: none
 	Load    requests.Load
-	Way     requests.Way       // of all requests to the Service
+	Route   requests.Route     // of all requests to the Service
 	Compare []compare.Question // what of the answers is compared with the old revision's
 
 	SLO         slo.Objective // zero: what the requests of the run itself are judged by is the default

@@ -113,7 +113,7 @@ func (s Settings) counting(m *measurement, ask Ask) (send func(ctx context.Conte
 		if err != nil {
 			return nil, err
 		}
-		m.count, send = own.counts, func(ctx context.Context) { own.send(ctx, s.Way) }
+		m.count, send = own.counts, func(ctx context.Context) { own.send(ctx, s.Route) }
 	}
 	if s.ByMetrics() {
 		m.count, err = ask.scraped(m.objective)

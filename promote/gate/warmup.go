@@ -64,7 +64,7 @@ func (s Settings) warmUpGate(step Step) Gate {
 			if err != nil {
 				return Outcome{Err: err}
 			}
-			client := s.Way.Open()
+			client := s.Route.Open()
 			defer client.Close()
 			w := warmUp{client, requests.Address(url, s.WarmUp)}
 			if err := w.first(ctx); err != nil {

@@ -45,7 +45,7 @@ func warming(t *testing.T, revision func(context.Context, string, string) (*serv
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	c := Settings{WarmUp: "/warm", Way: requests.Way{Connect: server.Listener.Addr().String()}}
+	c := Settings{WarmUp: "/warm", Route: requests.Route{Connect: server.Listener.Addr().String()}}
 	all := int64(100)
 	return c.warmUpGate(Step{Next: 50}), Ask{
 		Tag: "candidate", To: "b", Step: Step{Next: 50}, Revision: revision, Debug: quiet,
@@ -145,8 +145,8 @@ func TestWarmUpWithoutPods(t *testing.T) {
 }
 
 // silentWay answers all requests with a status, without a network.
-func silentWay(status int, asked *[]time.Time) requests.Way {
-	return requests.Way{Around: func(http.RoundTripper) http.RoundTripper {
+func silentWay(status int, asked *[]time.Time) requests.Route {
+	return requests.Route{Wrap: func(http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			*asked = append(*asked, time.Now())
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(""))}, nil
@@ -188,7 +188,7 @@ func TestKeepWarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []time.Time
 		ctx, stop := context.WithCancel(t.Context())
-		go Settings{WarmUp: "/warm", Way: silentWay(http.StatusOK, &asked)}.KeepWarm(ctx, "http://candidate.example.test")
+		go Settings{WarmUp: "/warm", Route: silentWay(http.StatusOK, &asked)}.KeepWarm(ctx, "http://candidate.example.test")
 		time.Sleep(61 * time.Second)
 		stop()
 		time.Sleep(time.Minute)

@@ -66,14 +66,14 @@ func same(a, b *yaml.Node) bool {
 	return tag == b.ShortTag() && (a.Value == b.Value || tag == "!!null")
 }
 
-// part is one field of a mapping or one item of a list.
-type part struct {
+// member is one field of a mapping or one item of a list.
+type member struct {
 	step string // what it adds to the path
 	node *yaml.Node
 }
 
 // parts compares those of the same step.
-func (c *comparison) parts(path string, before, after []part) {
+func (c *comparison) parts(path string, before, after []member) {
 	current := map[string]*yaml.Node{}
 	for _, p := range after {
 		current[p.step] = p.node
@@ -105,21 +105,21 @@ func (c *comparison) lists(path string, before, after *yaml.Node) {
 // plainKey is a key that needs no brackets in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-func keys(node *yaml.Node) []part {
-	var found []part
+func keys(node *yaml.Node) []member {
+	var found []member
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		step := "[" + node.Content[i].Value + "]"
 		if plainKey.MatchString(node.Content[i].Value) {
 			step = "." + node.Content[i].Value
 		}
-		found = append(found, part{step, node.Content[i+1]})
+		found = append(found, member{step, node.Content[i+1]})
 	}
 	return found
 }
 
 // byName returns the items of a list and whether each has a name of its own.
-func byName(list *yaml.Node) ([]part, bool) {
-	var found []part
+func byName(list *yaml.Node) ([]member, bool) {
+	var found []member
 	seen := map[string]bool{}
 	for _, item := range list.Content {
 		name := scalar(field(item, "name"))
@@ -127,21 +127,21 @@ func byName(list *yaml.Node) ([]part, bool) {
 			return nil, false
 		}
 		seen[name] = true
-		found = append(found, part{"[" + name + "]", item})
+		found = append(found, member{"[" + name + "]", item})
 	}
 	return found, true
 }
 
-func byPlace(list *yaml.Node) []part {
-	var found []part
+func byPlace(list *yaml.Node) []member {
+	var found []member
 	for i, item := range list.Content {
-		found = append(found, part{fmt.Sprintf("[%d]", i), item})
+		found = append(found, member{fmt.Sprintf("[%d]", i), item})
 	}
 	return found
 }
 
 // stepsAlsoIn returns the steps of parts that others have too.
-func stepsAlsoIn(others, parts []part) []string {
+func stepsAlsoIn(others, parts []member) []string {
 	known := map[string]bool{}
 	for _, p := range others {
 		known[p.step] = true

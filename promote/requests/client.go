@@ -21,14 +21,14 @@ const (
 	most = 1 << 20
 )
 
-// Way is how requests get to the Service. The zero Way is the URL's own host.
-type Way struct {
+// Route is how requests get to the Service. The zero Route is the URL's own host.
+type Route struct {
 	Connect string // host:port to connect to instead of the URL's, as curl --connect-to
 	// Around, unless nil, is put around what sends the requests, to see them.
-	Around func(http.RoundTripper) http.RoundTripper
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
-// A Client sends requests on a Way. Whoever has it closes it.
+// A Client sends requests on a Route. Whoever has it closes it.
 type Client struct {
 	http  *http.Client
 	close func()
@@ -36,7 +36,7 @@ type Client struct {
 
 // Open makes a client. Redirects are answers, not followed: they may lead to
 // another Service.
-func (w Way) Open() *Client {
+func (w Route) Open() *Client {
 	dialer := &net.Dialer{Timeout: Limit}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, MaxIdleConnsPerHost: 100}
 	if w.Connect != "" {
@@ -46,8 +46,8 @@ func (w Way) Open() *Client {
 		}
 	}
 	var sender http.RoundTripper = transport
-	if w.Around != nil {
-		sender = w.Around(sender)
+	if w.Wrap != nil {
+		sender = w.Wrap(sender)
 	}
 	return &Client{
 		http: &http.Client{

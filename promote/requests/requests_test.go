@@ -32,7 +32,7 @@ func to(t *testing.T, handler http.HandlerFunc) *requests.Client {
 
 func at(t *testing.T, address string) *requests.Client {
 	t.Helper()
-	client := requests.Way{Connect: address}.Open()
+	client := requests.Route{Connect: address}.Open()
 	t.Cleanup(client.Close)
 	return client
 }

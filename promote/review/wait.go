@@ -39,7 +39,7 @@ type waiting struct {
 // wait looks at the pull request until it is merged, or will not be.
 func (w *waiting) wait(ctx context.Context) (gitops.Commit, error) {
 	for poll := w.firstPoll(); ; poll = min(poll+poll/2, longestPoll) {
-		commit, err := w.look(ctx)
+		commit, err := w.poll(ctx)
 		if err == nil {
 			return commit, nil
 		}
@@ -68,8 +68,8 @@ func (w *waiting) notMerged(ctx context.Context) error {
 	return err
 }
 
-// look looks at the pull request once: errWaiting, if it may still be merged.
-func (w *waiting) look(ctx context.Context) (gitops.Commit, error) {
+// poll looks at the pull request once: errWaiting, if it may still be merged.
+func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 	seen, err := w.Forge.Pull(ctx, w.pull.Number)
 	if err != nil {
 		return gitops.Commit{}, w.unanswered(ctx, err)
@@ -131,7 +131,7 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	err = w.askToMerge(ctx)
 	if w.answer == Done && !w.done {
 		w.done = true
-		return w.look(ctx) // at once
+		return w.poll(ctx) // at once
 	}
 	return gitops.Commit{}, err
 }

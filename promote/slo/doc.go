@@ -21,14 +21,14 @@
 // request are t > 1 times the old one's. If both were alike, each of their bad
 // requests would be the candidate's with the chance r, its share of the
 // requests, so with k of its own and m of the old one's the bet stands at
-// t^k / (1+(t-1)r)^(k+m). This is multiplied over stretches with shares of
+// t^k / (1+(t-1)r)^(k+m). This is multiplied over periods with shares of
 // their own: an outage that hits both at 50 % is then not held against a
 // candidate that had less before. Bad requests are drawn from the requests
 // without being put back, which by Hoeffding (1963, theorem 4) can only make
 // such a bet smaller on average.
 //
-// At a look within a stretch r is the share by then. It is not fixed beforehand,
-// so Ville's inequality does not cover the looks between the ends of stretches.
+// At a look within a period r is the share by then. It is not fixed beforehand,
+// so Ville's inequality does not cover the looks between the ends of periods.
 // TestFalseComparisonExactly computes their chance of a false alarm for requests
 // in several orders: it is below a fifth of what the inequality permits.
 //
@@ -39,7 +39,7 @@
 // the largest share r. It grows in the first and falls in the other two, so it is
 // at most what the true counts would give.
 //
-// The stake is also spread over the stretches as beginnings of the trouble, the
+// The stake is also spread over the periods as beginnings of the trouble, the
 // j-th with 1/(j(j+1)): what was good at 10 % does not outweigh for long what
 // fails at 100 %. The parts of the stake that are not yet bet stay 1.
 //

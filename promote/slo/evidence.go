@@ -12,7 +12,7 @@ const points = 200
 const most = 1000
 
 // evidence is how far a bet has come: the logarithm of its e-value, and the
-// stretch from which on the counts say the most.
+// period from which on the counts say the most.
 type evidence struct {
 	log  float64
 	from int
@@ -21,7 +21,7 @@ type evidence struct {
 // reaches tells whether the e-value is at the bar.
 func (e evidence) reaches(bar float64) bool { return e.log >= math.Log(bar) }
 
-// A tally is how many requests of a stretch were bad, by one question.
+// A tally is how many requests of a period were bad, by one question.
 type tally struct {
 	requests, bad       float64 // of the candidate
 	oldRequests, oldBad float64 // of the old revision, 0 where it was not counted
@@ -63,8 +63,8 @@ func againstOld(tallies []tally) evidence {
 	})
 }
 
-// overBeginnings spreads the stake over the stretches at which the trouble may
-// have begun. add puts what a stretch says to the logarithms of the bets.
+// overBeginnings spreads the stake over the periods at which the trouble may
+// have begun. add puts what a period says to the logarithms of the bets.
 func overBeginnings(tallies []tally, add func(tally, []float64)) evidence {
 	bets := make([]float64, points)
 	stakes := []float64{-math.Log(float64(len(tallies)) + 1)} // what is not yet bet

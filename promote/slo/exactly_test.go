@@ -13,7 +13,7 @@ func TestFalseAlarmExactly(t *testing.T) {
 	t.Parallel()
 	o := Objective{Success: 99, Requests: 50, From: Load}
 	broken := func(requests, failed int) bool {
-		return o.Judge([]Stretch{{Candidate: Counts{Requests: requests, Failed: failed}}}, false).State == Broken
+		return o.Judge([]Period{{Candidate: Counts{Requests: requests, Failed: failed}}}, false).State == Broken
 	}
 	for _, p := range []float64{0.005, 0.01} {
 		alarm := ever(broken, p, 3000)
@@ -78,7 +78,7 @@ func TestMissedExactly(t *testing.T) {
 
 // TestFalseComparisonExactly computes the chance that one of two revisions that
 // fail alike is ever called worse than the other, looked at after each request,
-// from all ways in which these can fail. Within a stretch the bet is one of each
+// from all ways in which these can fail. Within a period the bet is one of each
 // look, whatever the shares are by then, so the order of the requests matters.
 func TestFalseComparisonExactly(t *testing.T) {
 	t.Parallel()

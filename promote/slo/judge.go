@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Counts are the requests of one revision in one stretch.
+// Counts are the requests of one revision in one period.
 type Counts struct {
 	Requests int
 	Failed   int // of the requests
@@ -17,12 +17,12 @@ func (c Counts) Since(earlier Counts) Counts {
 	return Counts{Requests: c.Requests - earlier.Requests, Failed: c.Failed - earlier.Failed, Slow: c.Slow - earlier.Slow}
 }
 
-// A Stretch is a part of a promotion in which the traffic was shared in one way:
-// a step, or a part of one. Where a step bakes for long, one stretch for each
+// A Period is a part of a promotion in which the traffic was shared in one way:
+// a step, or a part of one. Where a step bakes for long, one period for each
 // minute finds sooner what begins late.
-type Stretch struct {
-	Step      string // its name; stretches of one step follow each other
-	Candidate Counts // since the stretch began
+type Period struct {
+	Step      string // its name; periods of one step follow each other
+	Candidate Counts // since the period began
 	// Old is nil where the old revision is not counted.
 	Old *Counts
 	// Shared says that Old are requests to the Service, of which some reach the
@@ -37,11 +37,11 @@ type Stretch struct {
 type Bounds struct {
 	Candidate, Old Range
 	// Within are those of the candidate that are surely not of the time before the
-	// stretch.
+	// period.
 	Within Counts
 }
 
-// A Range is from what was counted in a stretch, or in the part of it that has been
+// A Range is from what was counted in a period, or in the part of it that has been
 // counted of both revisions, to what was counted from a while before that to a
 // while after it. The while is as long as one may be counted later than the other.
 type Range struct{ Least, Most Counts }
@@ -94,11 +94,11 @@ func (o Objective) bar() float64 {
 	return float64(bets) / falseAlarm
 }
 
-// Judge says what all stretches of a promotion so far mean. Over is whether the
+// Judge says what all periods of a promotion so far mean. Over is whether the
 // time of the step is over; without it nothing is kept.
 //
 // Where the old revision is counted, a candidate that breaks a limit is called
-// broken only if it is worse than the old one as well. A stretch in which the old
+// broken only if it is worse than the old one as well. A period in which the old
 // one has less than a tenth of the candidate's requests, such as at 100 %, is
 // judged by the limit alone. Failures are compared within the limit too, slow
 // requests only beyond it: the first requests of a new revision are slower.
@@ -107,29 +107,29 @@ func (o Objective) bar() float64 {
 // of all steps to be so few that twice the limit is ruled out. What chance may
 // explain is undecided, and a caller who looks on for a while gets to know: the
 // evidence stays valid.
-func (o Objective) Judge(stretches []Stretch, over bool) Verdict {
-	if wrong := impossible(stretches); wrong != "" {
+func (o Objective) Judge(periods []Period, over bool) Verdict {
+	if wrong := impossible(periods); wrong != "" {
 		return Verdict{State: Undecided, Reason: wrong, EValue: 1}
 	}
 	var answers []answer
 	for _, q := range o.questions() {
-		answers = append(answers, q.ask(stretches))
+		answers = append(answers, q.ask(periods))
 	}
 	for _, a := range answers {
 		if verdict := a.broken(o.bar()); verdict.State == Broken {
 			return verdict
 		}
 	}
-	return o.end(answers, stretches, over)
+	return o.end(answers, periods, over)
 }
 
 // end is the verdict where nothing is broken.
-func (o Objective) end(answers []answer, stretches []Stretch, over bool) Verdict {
+func (o Objective) end(answers []answer, periods []Period, over bool) Verdict {
 	verdict := Verdict{State: Undecided, EValue: 1}
 	for _, a := range answers {
 		verdict.EValue = max(verdict.EValue, a.overLimit.value())
 	}
-	step := lastStep(stretches)
+	step := lastStep(periods)
 	requests := 0
 	for _, s := range step {
 		requests += s.Candidate.Requests
@@ -146,19 +146,19 @@ func (o Objective) end(answers []answer, stretches []Stretch, over bool) Verdict
 	return verdict
 }
 
-// lastStep are the stretches of the step that the last one belongs to.
-func lastStep(stretches []Stretch) []Stretch {
-	for i := len(stretches) - 1; i > 0; i-- {
-		if stretches[i-1].Step != stretches[i].Step {
-			return stretches[i:]
+// lastStep are the periods of the step that the last one belongs to.
+func lastStep(periods []Period) []Period {
+	for i := len(periods) - 1; i > 0; i-- {
+		if periods[i-1].Step != periods[i].Step {
+			return periods[i:]
 		}
 	}
-	return stretches
+	return periods
 }
 
 // impossible says which counts cannot be.
-func impossible(stretches []Stretch) string {
-	for _, s := range stretches {
+func impossible(periods []Period) string {
+	for _, s := range periods {
 		if !s.Candidate.Possible() {
 			return fmt.Sprintf("the counts of the candidate in step %s cannot be: %+v", s.Step, s.Candidate)
 		}

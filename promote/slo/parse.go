@@ -14,15 +14,15 @@ const (
 	example    = "success>=99% latency<=500ms@99% requests>=50 from=load"
 )
 
-// A part is one condition of an objective.
-type part struct {
+// A condition is one condition of an objective.
+type condition struct {
 	key, operator, form string
 	set                 func(o *Objective, value string) error
 }
 
-// parts are those that an objective may have.
-func parts() []part {
-	return []part{
+// conditions are those that an objective may have.
+func conditions() []condition {
+	return []condition{
 		{"success", ">=", "success>=PERCENT%, such as success>=99%", setSuccess},
 		{"latency", "<=", "latency<=DURATION@PERCENT%, such as latency<=500ms@99%", setLatency},
 		{"requests", ">=", "requests>=NUMBER, such as requests>=50", setRequests},
@@ -77,18 +77,18 @@ func cut(text string) (word, rest string) {
 	return word, rest
 }
 
-func partOf(word string) (part, error) {
+func partOf(word string) (condition, error) {
 	key := word[:len(word)-len(strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz"))]
-	for _, p := range parts() {
+	for _, p := range conditions() {
 		switch {
 		case p.key != key:
 		case !strings.HasPrefix(word, p.key+p.operator):
-			return part{}, fmt.Errorf("%q: expected %s", word, p.form)
+			return condition{}, fmt.Errorf("%q: expected %s", word, p.form)
 		default:
 			return p, nil
 		}
 	}
-	return part{}, fmt.Errorf("%q is not known: expected success>=, latency<=, requests>=, scrape= and from=, such as %s", word, example)
+	return condition{}, fmt.Errorf("%q is not known: expected success>=, latency<=, requests>=, scrape= and from=, such as %s", word, example)
 }
 
 func setSuccess(o *Objective, value string) (err error) {

@@ -24,22 +24,22 @@ func (o Objective) questions() []question {
 // An answer is what the counts say to a question.
 type answer struct {
 	question
-	stretches []Stretch
+	periods   []Period
 	overLimit evidence // against the limit
-	alone     evidence // the same from stretches without an old revision to compare with
+	alone     evidence // the same from periods without an old revision to compare with
 	overOld   evidence // against the old revision
 }
 
-func (q question) ask(stretches []Stretch) answer {
+func (q question) ask(periods []Period) answer {
 	var all, alone, beside []tally
-	for _, s := range stretches {
+	for _, s := range periods {
 		all, beside = append(all, q.tally(s.Candidate)), append(beside, q.beside(s))
 		if !s.compared() {
 			alone = append(alone, q.tally(s.within()))
 		}
 	}
 	return answer{
-		question: q, stretches: stretches,
+		question: q, periods: periods,
 		overLimit: againstLimit(q.limit, all), alone: againstLimit(q.limit, alone), overOld: againstOld(beside),
 	}
 }
@@ -48,11 +48,11 @@ func (q question) tally(c Counts) tally {
 	return tally{requests: float64(c.Requests), bad: float64(q.count(c))}
 }
 
-// beside is what is compared of a stretch. Where only bounds are known, each is
+// beside is what is compared of a period. Where only bounds are known, each is
 // the one that speaks for the candidate: it has at least failed so often, in at
 // most so many requests, and the old revision the other way round. The evidence
 // is then at most what the true counts would give.
-func (q question) beside(s Stretch) tally {
+func (q question) beside(s Period) tally {
 	switch {
 	case s.Old == nil:
 		return tally{}
@@ -66,9 +66,9 @@ func (q question) beside(s Stretch) tally {
 	}
 }
 
-// within are the candidate's requests in the stretch, without those that may be of
+// within are the candidate's requests in the period, without those that may be of
 // the time before.
-func (s Stretch) within() Counts {
+func (s Period) within() Counts {
 	if s.Bounds != nil {
 		return s.Bounds.Within
 	}
@@ -77,7 +77,7 @@ func (s Stretch) within() Counts {
 
 // compared tells whether the old revision has requests enough to compare with,
 // or may have them once they are counted.
-func (s Stretch) compared() bool {
+func (s Period) compared() bool {
 	candidate := s.Candidate.Requests
 	if s.Bounds != nil {
 		candidate = s.Bounds.Candidate.Least.Requests
@@ -102,9 +102,9 @@ type portion struct {
 	shared        bool // some of the old revision's are the candidate's
 }
 
-// sum adds what the stretches have counted, of the candidate and of the old revision.
-func (q question) sum(stretches []Stretch) (candidate, old portion) {
-	for _, s := range stretches {
+// sum adds what the periods have counted, of the candidate and of the old revision.
+func (q question) sum(periods []Period) (candidate, old portion) {
+	for _, s := range periods {
 		candidate = portion{bad: candidate.bad + q.count(s.Candidate), requests: candidate.requests + s.Candidate.Requests}
 		if s.Old != nil {
 			old = portion{old.bad + q.count(*s.Old), old.requests + s.Old.Requests, old.shared || s.Shared}

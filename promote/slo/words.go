@@ -9,31 +9,31 @@ import (
 
 // beyond says that the limit is broken.
 func (a answer) beyond() string {
-	candidate, old := a.sum(a.stretches[a.overLimit.from:])
-	return fmt.Sprintf("%s%s, the limit is %s%s: %s", a.measured(candidate), since(a.stretches, a.overLimit.from), share(a.limit), a.others(old), chance(a.overLimit))
+	candidate, old := a.sum(a.periods[a.overLimit.from:])
+	return fmt.Sprintf("%s%s, the limit is %s%s: %s", a.measured(candidate), since(a.periods, a.overLimit.from), share(a.limit), a.others(old), chance(a.overLimit))
 }
 
 // worseThanOld says that the old revision fails less often.
 func (a answer) worseThanOld() string {
-	candidate, old := a.sum(a.stretches[a.overOld.from:])
-	return fmt.Sprintf("%s%s%s: %s", a.measured(candidate), since(a.stretches, a.overOld.from), a.others(old), chance(a.overOld))
+	candidate, old := a.sum(a.periods[a.overOld.from:])
+	return fmt.Sprintf("%s%s%s: %s", a.measured(candidate), since(a.periods, a.overOld.from), a.others(old), chance(a.overOld))
 }
 
 // inWords says what was measured where nothing is broken, and whether all of it
 // is within the limits.
-func (o Objective) inWords(answers []answer, step []Stretch) (words string, kept bool) {
+func (o Objective) inWords(answers []answer, step []Period) (words string, kept bool) {
 	kept = true
 	var parts []string
 	for _, a := range answers {
 		candidate, old := a.sum(step)
-		whole, _ := a.sum(a.stretches)
+		whole, _ := a.sum(a.periods)
 		text := fmt.Sprintf("%s, the limit is %s", a.measured(candidate), share(a.limit))
 		switch {
 		case a.overLimit.reaches(o.bar()):
 			kept = false
-			candidate, old = a.sum(a.stretches[a.overLimit.from:])
+			candidate, old = a.sum(a.periods[a.overLimit.from:])
 			text = fmt.Sprintf("%s%s, the limit is %s%s: the candidate breaks it, but is not shown to be worse than the old revision",
-				a.measured(candidate), since(a.stretches, a.overLimit.from), share(a.limit), a.others(old))
+				a.measured(candidate), since(a.periods, a.overLimit.from), share(a.limit), a.others(old))
 		case !a.within(candidate):
 			kept = false
 			text += a.others(old) + ": more than the limit, but so few that it may be chance"
@@ -70,11 +70,11 @@ func (p portion) inBrackets() string {
 }
 
 // since names the step with which the counts begin, unless it is the first.
-func since(stretches []Stretch, from int) string {
+func since(periods []Period, from int) string {
 	if from == 0 {
 		return ""
 	}
-	return " since step " + stretches[from].Step + " began"
+	return " since step " + periods[from].Step + " began"
 }
 
 // chance is the plain reading of an e-value. It is the chance that a promotion

@@ -62,7 +62,7 @@ func (s *Settings) findSourceArgo(r *reading, there pipeline.Rules, c argo.Confi
 	elsewhere := c.Server != s.Argo.Server || c.RootPath != s.Argo.RootPath
 	forAll := named(All(), "argocd-token")
 	if at := c.Server + c.RootPath; text == "" && (*free == "" || *free == at) {
-		text, source = forAll.look(nil, r.getenv)
+		text, source = forAll.lookUp(nil, r.getenv)
 		*free = at
 	}
 	switch {

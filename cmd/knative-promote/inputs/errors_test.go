@@ -119,7 +119,7 @@ func TestInputsOfAnotherCommand(t *testing.T) {
 		"history": "steps, on-failure, probe-count, probe-connect, output, fail-on", "rollback": "steps, on-failure, probe-count, probe-connect, output, fail-on",
 	} {
 		s, err := read(t, consoletest.Enough(env...), command)
-		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Gates.Way.Connect != "" || s.Warnings() != nil {
+		if err != nil || s.Check.Format != "text" || s.Check.Output != "" || s.Promote.Gates.Route.Connect != "" || s.Warnings() != nil {
 			t.Errorf("%s: %+v %+v, warnings %q, error %v", command, s.Check, s.Promote.Gates.Probe, s.Warnings(), err)
 		}
 		inWorkflow := consoletest.Enough(append(env, "GITHUB_REPOSITORY=acme/shop", "GITHUB_RUN_ID=1")...)

@@ -42,7 +42,7 @@ func senders(kinds [][]gate.Kind) []string {
 func (s *Settings) ofGates() []setting.Row {
 	p, m := &s.Promote, &s.Prometheus
 	return []setting.Row{
-		{Name: "probe-connect", Said: setting.Free, Example: "127.0.0.1:8080", Address: true, Value: setting.Bind(&p.Gates.Way.Connect, parseHostPort),
+		{Name: "probe-connect", Said: setting.Free, Example: "127.0.0.1:8080", Address: true, Value: setting.Bind(&p.Gates.Route.Connect, parseHostPort),
 			Usage: "host:port to connect to instead of resolving the host of the Service's URLs, as curl's --connect-to does, for all that asks the Service"},
 		{Name: "prometheus", Said: setting.Free, Example: "https://prometheus.example.com", Address: true, Value: setting.Bind(&m.Address, parsePrometheus),
 			Usage: "address of the Prometheus, or of what speaks its API, that `slo` asks where it says `from=kourier`, `istio`, `knative` or a query; /api/v1/query is below it"},

@@ -121,7 +121,7 @@ func TestEveryInput(t *testing.T) {
 				WarmUp:  "/warm",
 				Compare: []compare.Question{{Path: "/a", Status: true, Count: 20}, {Path: "/b", JSON: true, Ignore: []string{"at"}, Count: 20}},
 				Load:    requests.Load{Path: "/api?x=1", Rate: 1.5},
-				Way:     requests.Way{Connect: "[::1]:8080"},
+				Route:   requests.Route{Connect: "[::1]:8080"},
 				SLO:     slo.Objective{Latency: time.Second, Fast: 95, Requests: 9, From: slo.Load}, WaitForData: 7 * time.Minute,
 				Analysis: analysis.Inputs{
 					Entries: []analysis.Entry{{File: "analysis/rate.yaml", At: []int{0, 50}}, {File: "b.yaml"}},

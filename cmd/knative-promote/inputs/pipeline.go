@@ -111,7 +111,7 @@ func (r *reading) asked(name string) (text, source string) { return r.set(named(
 
 // set is the same of a row.
 func (r *reading) set(in Input) (text, source string) {
-	text, source = in.look(r.args.flags, r.getenv)
+	text, source = in.lookUp(r.args.flags, r.getenv)
 	if source == "" || text == in.Default && !strings.HasPrefix(source, "--") {
 		return "", ""
 	}
@@ -152,16 +152,16 @@ func (r *reading) inOrder(names []string, source string) (ordered []string, line
 	return slices.DeleteFunc(slices.Clone(r.file.Environments), func(name string) bool { return !slices.Contains(names, name) }), ""
 }
 
-// look finds an input's text and where it comes from. What somebody sets comes
+// lookUp finds an input's text and where it comes from. What somebody sets comes
 // before what the file says, and that before the default. What is left out by
 // override has neither.
-func (r *reading) look(in Input) (text, source string) {
+func (r *reading) lookUp(in Input) (text, source string) {
 	if in.Name == "argocd-token" && r.rules.Known() {
 		if text, source = r.tokenOf(r.rules.Environment); text != "" {
 			return text, source
 		}
 	}
-	text, source = in.look(r.args.flags, r.getenv)
+	text, source = in.lookUp(r.args.flags, r.getenv)
 	if in.Name == "image" && r.args.oneOfSeveral && r.rules.Settings["from"].Text != "" {
 		return "", ""
 	}

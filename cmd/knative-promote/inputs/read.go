@@ -59,7 +59,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong []string) {
 	given, s.Promote.Guards.Given = origins{}, map[string]string{}
 	for _, in := range s.inputs() {
-		text, source := r.look(in)
+		text, source := r.lookUp(in)
 		if source != "" && !in.isFor(s.Command) {
 			wrong = append(wrong, s.passOver(in, text, source, w)...)
 			text, source = in.Default, ""
@@ -125,9 +125,9 @@ func (s *Settings) passOver(in Input, text, source string, w console.Workflow) [
 	return nil
 }
 
-// look finds the input's text and where it comes from; the source of a
+// lookUp finds the input's text and where it comes from; the source of a
 // default is empty.
-func (in Input) look(flags map[string]string, getenv func(string) string) (text, source string) {
+func (in Input) lookUp(flags map[string]string, getenv func(string) string) (text, source string) {
 	if text := strings.TrimSpace(flags[in.Name]); text != "" && !in.Secret {
 		return text, "--" + in.Name
 	}

@@ -101,7 +101,7 @@ func (s *Settings) complete(w console.Workflow) {
 	if s.Signing.Key != "" {
 		s.Promote.Signer, s.Signing.refused = signing.Parse(s.Signing.Key, s.Signing.Passphrase, time.Now())
 	}
-	s.Promote.Gates.Analysis.Prometheus, s.Promote.Gates.Analysis.Connect = s.Prometheus.Address, s.Promote.Gates.Way.Connect
+	s.Promote.Gates.Analysis.Prometheus, s.Promote.Gates.Analysis.Connect = s.Prometheus.Address, s.Promote.Gates.Route.Connect
 	if s.Command == Diff {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightPlan
 	}

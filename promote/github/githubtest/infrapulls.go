@@ -124,7 +124,7 @@ func (i *Infra) routesOfPulls(mux *http.ServeMux) {
 	at := "/repos/" + i.Repository
 	mux.HandleFunc("GET "+at+"/pulls", i.locked(i.listPulls))
 	mux.HandleFunc("POST "+at+"/pulls", i.locked(i.openPull))
-	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(i.look)))
+	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(i.showPull)))
 	mux.HandleFunc("PATCH "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.State = asked["state"] })))
 	mux.HandleFunc("POST "+at+"/issues/{pull}/comments", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.Comments = append(p.Comments, asked["body"]) })))
 	mux.HandleFunc("GET "+at+"/rules/branches/main", i.locked(i.rules))
@@ -200,8 +200,8 @@ func (i *Infra) onPull(do func(p *InfraPull, asked map[string]string)) http.Hand
 	}
 }
 
-// look merges one that has waited long enough for what was missing.
-func (i *Infra) look(p *InfraPull, _ map[string]string) {
+// showPull merges one that has waited long enough for what was missing.
+func (i *Infra) showPull(p *InfraPull, _ map[string]string) {
 	if p.State != "open" || !p.Scheduled || i.review.Looks == 0 {
 		return
 	}

@@ -10,23 +10,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// A misfit is a field that a type does not have, or whose value it does not take.
-type misfit struct {
+// A mismatch is a field that a type does not have, or whose value it does not take.
+type mismatch struct {
 	steps []any
 	is    string // what the value is; empty for a field that is not known
 	want  string // what the type takes
 }
 
 // rank puts values of the wrong type first: they stop a sync.
-func (m misfit) rank() int { return min(len(m.want), 1) }
+func (m mismatch) rank() int { return min(len(m.want), 1) }
 
 func typeOf(object runtime.Object) reflect.Type { return reflect.TypeOf(object).Elem() }
 
-// misfits compares a value, as JSON has it, with a type that is written as JSON.
+// mismatches compares a value, as JSON has it, with a type that is written as JSON.
 // It finds what strict decoding finds, which ends at the first value of a wrong
 // type, does not say where most of those stand, and then hides the unknown
 // fields.
-func misfits(value any, t reflect.Type, at []any) []misfit {
+func mismatches(value any, t reflect.Type, at []any) []mismatch {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -44,31 +44,31 @@ func misfits(value any, t reflect.Type, at []any) []misfit {
 	case kind == reflect.Interface:
 		return nil
 	case kind == reflect.Struct && isMapping:
-		return structMisfits(entries, fieldsOf(t), at)
+		return structMismatches(entries, fieldsOf(t), at)
 	case kind == reflect.Map && isMapping:
-		var found []misfit
+		var found []mismatch
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			found = append(found, misfits(entries[key], t.Elem(), step(at, key))...)
+			found = append(found, mismatches(entries[key], t.Elem(), step(at, key))...)
 		}
 		return found
 	case kind == reflect.Slice && isList:
-		var found []misfit
+		var found []mismatch
 		for i, item := range items {
-			found = append(found, misfits(item, t.Elem(), step(at, i))...)
+			found = append(found, mismatches(item, t.Elem(), step(at, i))...)
 		}
 		return found
 	}
-	return valueMisfit(value, t, at)
+	return valueMismatch(value, t, at)
 }
 
-func structMisfits(entries map[string]any, fields map[string]reflect.Type, at []any) []misfit {
-	var found []misfit
+func structMismatches(entries map[string]any, fields map[string]reflect.Type, at []any) []mismatch {
+	var found []mismatch
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		below := step(at, key)
 		if field, known := fields[key]; known {
-			found = append(found, misfits(entries[key], field, below)...)
+			found = append(found, mismatches(entries[key], field, below)...)
 		} else {
-			found = append(found, misfit{steps: below})
+			found = append(found, mismatch{steps: below})
 		}
 	}
 	return found
@@ -100,13 +100,13 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// valueMisfit has a value that is read whole.
-func valueMisfit(value any, t reflect.Type, at []any) []misfit {
+// valueMismatch has a value that is read whole.
+func valueMismatch(value any, t reflect.Type, at []any) []mismatch {
 	raw, err := json.Marshal(value)
 	if err != nil || json.Unmarshal(raw, reflect.New(t).Interface()) == nil {
 		return nil
 	}
-	return []misfit{{steps: at, is: wordForValue(value), want: wordForType(t)}}
+	return []mismatch{{steps: at, is: wordForValue(value), want: wordForType(t)}}
 }
 
 // wordForValue is what a value is, without showing it.

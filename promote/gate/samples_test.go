@@ -9,8 +9,8 @@ import (
 )
 
 // TestBounds has two revisions that are scraped at different moments. Whenever one
-// looks, the true counts of a stretch are between its bounds: what is held against
-// the candidate has failed within the stretch or in the while before that counts
+// looks, the true counts of a period are between its bounds: what is held against
+// the candidate has failed within the period or in the while before that counts
 // for the old revision too.
 func TestBounds(t *testing.T) {
 	t.Parallel()
@@ -33,11 +33,11 @@ func TestBounds(t *testing.T) {
 			}
 		}
 		since := func(of [length]slo.Counts, from, to int) slo.Counts { return of[to].Since(of[from]) }
-		l := &looks{late: late * time.Second, all: []look{{at: at(40 - late)}}, opened: []time.Time{at(40)}}
+		l := &samples{late: late * time.Second, all: []sample{{at: at(40 - late)}}, opened: []time.Time{at(40)}}
 		for second := 40; second < length; second += 2 {
 			old := since(seen[1], 40-late, second)
-			l.all = append(l.all, look{at(second), counts{candidate: since(seen[0], 40-late, second), old: &old}})
-			for i, s := range l.stretches() {
+			l.all = append(l.all, sample{at(second), counts{candidate: since(seen[0], 40-late, second), old: &old}})
+			for i, s := range l.periods() {
 				began, ended := int(l.opened[i].Unix())-1000, second
 				if i+1 < len(l.opened) {
 					ended = int(l.opened[i+1].Unix()) - 1000
@@ -51,13 +51,13 @@ func TestBounds(t *testing.T) {
 					b.Candidate.Most.Requests < since(truth[0], began, sure).Requests,
 					b.Old.Least.Requests > since(truth[1], began-late, sure).Requests,
 					b.Within.Failed > since(truth[0], began, ended).Failed:
-					t.Fatalf("seed %d, stretch from %d to %d, looked at in second %d: %+v is beyond what is true", seed, began, ended, second, b)
+					t.Fatalf("seed %d, period from %d to %d, looked at in second %d: %+v is beyond what is true", seed, began, ended, second, b)
 				}
 			}
 			l.open()
 		}
 		if len(l.opened) < 4 {
-			t.Fatalf("%d stretches in %d seconds", len(l.opened), length)
+			t.Fatalf("%d periods in %d seconds", len(l.opened), length)
 		}
 	}
 }

@@ -7,32 +7,32 @@ import (
 	"github.com/acme/knative-promote/promote/slo"
 )
 
-// A look is what was counted by a time.
-type look struct {
+// A sample is what was counted by a time.
+type sample struct {
 	at time.Time
 	counts
 }
 
-// looks are those at one step, the oldest first, and where its stretches begin.
+// samples are those at one step, the oldest first, and where its periods begin.
 // The first look is late before the step, and the counts are since then.
-type looks struct {
+type samples struct {
 	step   string
 	late   time.Duration // how old a request may be that is not counted yet
-	all    []look
+	all    []sample
 	opened []time.Time
 }
 
-func beginLooks(step string, late time.Duration) *looks {
+func beginSamples(step string, late time.Duration) *samples {
 	now := time.Now()
-	return &looks{step: step, late: late, all: []look{{at: now.Add(-late)}}, opened: []time.Time{now}}
+	return &samples{step: step, late: late, all: []sample{{at: now.Add(-late)}}, opened: []time.Time{now}}
 }
 
 // last is the newest look.
-func (l *looks) last() look { return l.all[len(l.all)-1] }
+func (l *samples) last() sample { return l.all[len(l.all)-1] }
 
 // by is the newest look that is not after a time.
-func (l *looks) by(t time.Time) look {
-	after, _ := slices.BinarySearchFunc(l.all, t, func(one look, t time.Time) int {
+func (l *samples) by(t time.Time) sample {
+	after, _ := slices.BinarySearchFunc(l.all, t, func(one sample, t time.Time) int {
 		if one.at.After(t) {
 			return 1
 		}
@@ -41,21 +41,21 @@ func (l *looks) by(t time.Time) look {
 	return l.all[max(after, 1)-1]
 }
 
-// base is the look with which the last stretch begins.
-func (l *looks) base() look { return l.by(l.opened[len(l.opened)-1]) }
+// base is the look with which the last period begins.
+func (l *samples) base() sample { return l.by(l.opened[len(l.opened)-1]) }
 
-// open begins a stretch with the newest look, unless the last one is too young.
-// What can be compared of a stretch reaches late into those beside it, so it has
+// open begins a period with the newest look, unless the last one is too young.
+// What can be compared of a period reaches late into those beside it, so it has
 // to be some times as long.
-func (l *looks) open() {
-	if now := l.last().at; now.Sub(l.opened[len(l.opened)-1]) >= max(stretch, 4*l.late) {
+func (l *samples) open() {
+	if now := l.last().at; now.Sub(l.opened[len(l.opened)-1]) >= max(period, 4*l.late) {
 		l.opened = append(l.opened, now)
 	}
 }
 
-// stretches are what was counted in each of them. Of the last one, so far.
-func (l *looks) stretches() []slo.Stretch {
-	var all []slo.Stretch
+// periods are what was counted in each of them. Of the last one, so far.
+func (l *samples) periods() []slo.Period {
+	var all []slo.Period
 	for i, began := range l.opened {
 		ended := l.last().at
 		if i+1 < len(l.opened) {
@@ -63,7 +63,7 @@ func (l *looks) stretches() []slo.Stretch {
 		}
 		base := l.by(began)
 		of := l.by(ended).since(base.counts)
-		s := slo.Stretch{Step: l.step, Candidate: of.candidate, Old: of.old, Shared: of.shared}
+		s := slo.Period{Step: l.step, Candidate: of.candidate, Old: of.old, Shared: of.shared}
 		if l.late > 0 && of.old != nil {
 			s.Bounds = l.bounds(began, ended)
 		}
@@ -72,9 +72,9 @@ func (l *looks) stretches() []slo.Stretch {
 	return all
 }
 
-// bounds are what can be compared of a stretch. What was counted of one revision in
+// bounds are what can be compared of a period. What was counted of one revision in
 // it has happened in it or up to late before.
-func (l *looks) bounds(began, ended time.Time) *slo.Bounds {
+func (l *samples) bounds(began, ended time.Time) *slo.Bounds {
 	base, sure := l.by(began), l.by(ended)
 	if settled := l.by(l.last().at.Add(-l.late)); settled.at.Before(sure.at) {
 		sure = settled

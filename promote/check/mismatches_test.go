@@ -38,7 +38,7 @@ func TestMisfitsAgree(t *testing.T) {
 				got := misfitsOf(unstructured.Unstructured{Object: object})
 				delete(mapping, "nobodyKnows")
 				if !typed { // a mapping of other values than strings
-					if !slices.ContainsFunc(got, func(m misfit) bool { return m.want != "" }) {
+					if !slices.ContainsFunc(got, func(m mismatch) bool { return m.want != "" }) {
 						t.Errorf("mapping %d: no wrong type is found", i)
 					}
 					continue

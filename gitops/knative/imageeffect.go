@@ -8,32 +8,32 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// An Outlook is what comes of setting an image of the Service.
-type Outlook struct {
+// An ImageEffect is what comes of setting an image of the Service.
+type ImageEffect struct {
 	Moves []Companion // other objects that it gives another image, too
 	Err   error       // why a promotion would not do it, whatever may move with it; nil: it would
 }
 
-// Outlooks are those of the Service's images, by the name that the Service runs
+// ImageEffects are those of the Service's images, by the name that the Service runs
 // them by.
-func (s *State) Outlooks(ctx context.Context) (map[string]Outlook, error) {
+func (s *State) ImageEffects(ctx context.Context) (map[string]ImageEffect, error) {
 	entries, err := s.entries()
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]Outlook{}
+	found := map[string]ImageEffect{}
 	for _, image := range s.running() {
 		name, _, _ := kustomize.SplitImage(image)
 		if name == "" {
 			continue // a check of its own finds a container without an image
 		}
-		found[name] = s.outlook(ctx, kustomize.Image{Name: name})
+		found[name] = s.imageEffect(ctx, kustomize.Image{Name: name})
 		for _, entry := range slices.Sorted(maps.Keys(entries)) {
 			if found[name].Err == nil || !entries[entry].Shows(image) {
 				continue
 			}
 			// several entries can make one image: it can be asked for by one of them
-			if by := s.outlook(ctx, kustomize.Image{Name: entry, NewName: entries[entry].NewName}); by.Err == nil {
+			if by := s.imageEffect(ctx, kustomize.Image{Name: entry, NewName: entries[entry].NewName}); by.Err == nil {
 				found[name] = by
 			}
 		}
@@ -41,22 +41,22 @@ func (s *State) Outlooks(ctx context.Context) (map[string]Outlook, error) {
 	return found, ctx.Err()
 }
 
-// outlook is that of one way to ask for an image.
-func (s *State) outlook(ctx context.Context, image kustomize.Image) Outlook {
+// imageEffect is that of one way to ask for an image.
+func (s *State) imageEffect(ctx context.Context, image kustomize.Image) ImageEffect {
 	image.NewTag = "knative-promote-looks-what-it-does"
 	next, err := s.SetImages(ctx, []kustomize.Image{image})
 	if err != nil {
-		return Outlook{Err: err}
+		return ImageEffect{Err: err}
 	}
-	outlook := Outlook{Moves: Companions(s, next)}
+	effect := ImageEffect{Moves: Companions(s, next)}
 	expected := Expected{Images: []kustomize.Image{image}}
-	for _, c := range outlook.Moves {
+	for _, c := range effect.Moves {
 		expected.Also = append(expected.Also, c.Name)
 	}
 	for _, check := range []func(before, after *State, expected Expected) error{checkOthers, checkService, checkImages} {
-		if outlook.Err == nil {
-			outlook.Err = check(s, next, expected)
+		if effect.Err == nil {
+			effect.Err = check(s, next, expected)
 		}
 	}
-	return outlook
+	return effect
 }
