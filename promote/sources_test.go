@@ -24,7 +24,7 @@ func TestAllMissing(t *testing.T) {
 	const soaks = "from: uat is not to be promoted yet: it is good since 2026-11-22T12:01:00Z, and soak wants 1h0m0s"
 	for name, test := range map[string]struct {
 		observed []observedSource
-		want   string
+		want     string
 	}{
 		"none":          {[]observedSource{qa}, ""},
 		"one of two":    {[]observedSource{qa, uat}, soaks + "; nothing was changed: start the run again at 2026-11-22T13:01:00Z"},
@@ -57,7 +57,7 @@ func TestImagesOfAll(t *testing.T) {
 	one, other := "sha256:"+zeros, "sha256:1"+zeros[1:]
 	for name, test := range map[string]struct {
 		observed []observedSource
-		want   string
+		want     string
 	}{
 		"the same":                       {[]observedSource{runs("v2", one), runs("v2", one)}, "v2@" + one},
 		"the same by another tag":        {[]observedSource{runs("v2", one), runs("latest", one)}, "v2@" + one},

@@ -23,6 +23,7 @@ type Row struct {
 	Secret   bool                       // never a flag and never printed
 	Parts    func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
 	Address  bool                       // may hold a password where it is wrong
+	With     string                     // the input without which it means nothing; empty: it stands alone
 	Said     Said                       // whether knative-promote.yaml may say it
 	Stricter pipeline.Stricter          // of a guard: which values are stricter
 	Value    Value                      // checks the text and keeps it

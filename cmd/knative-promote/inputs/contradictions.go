@@ -19,11 +19,11 @@ import (
 // It looks only at inputs whose own value is good.
 func (s *Settings) contradictions(given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkImage(given), s.checkFrom(given), s.checkProbe(given), s.checkSLO(given), s.checkAnalysis(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
+		s.checkImage(given), s.checkFrom(given), s.checkConnect(given), s.checkSLO(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
 		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
 		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given), s.checkFormat(given),
 	}
-	return slices.DeleteFunc(wrong, func(line string) bool { return line == "" })
+	return slices.DeleteFunc(append(wrong, s.aloneOf(given)...), func(line string) bool { return line == "" })
 }
 
 // checkImage wants to be told what is promoted.
@@ -40,11 +40,6 @@ func (s *Settings) checkImage(given origins) string {
 func (s *Settings) checkFrom(given origins) string {
 	from := given.source("from")
 	if from == "" {
-		for _, name := range []string{"from-branch", "checks", "soak", "wait-for-source"} {
-			if given.source(name) != "" && !given.has("from") {
-				return fmt.Sprintf("%s (%s): there is no environment to promote from; set from, for example: apps/product-import/overlays/staging", name, given.source(name))
-			}
-		}
 		return ""
 	}
 	switch {
@@ -58,12 +53,23 @@ func (s *Settings) checkFrom(given origins) string {
 	return ""
 }
 
-func (s *Settings) checkProbe(given origins) string {
-	if s.Command != Promote || given.has("probe") {
-		return ""
+// aloneOf lists the inputs that mean nothing without another one, which is not given.
+func (s *Settings) aloneOf(given origins) (wrong []string) {
+	all := s.inputs()
+	for _, in := range all {
+		if in.With == "" || given.source(in.Name) == "" || given.has(in.With) {
+			continue
+		}
+		with := all[slices.IndexFunc(all, func(i Input) bool { return i.Name == in.With })]
+		wrong = append(wrong, fmt.Sprintf("%s (%s): it means nothing without %s; set %s too, for example: %s", in.Name, given.source(in.Name), with.Name, with.Name, with.Example))
 	}
-	if given.source("probe-count") != "" {
-		return fmt.Sprintf("probe-count (%s): there is no probe; set probe, for example: /healthz", given.source("probe-count"))
+	return wrong
+}
+
+// checkConnect wants something that asks the Service.
+func (s *Settings) checkConnect(given origins) string {
+	if s.Command != Promote {
+		return ""
 	}
 	asking := senders(gate.Kinds())
 	if given.source("probe-connect") != "" && !slices.ContainsFunc(asking, given.has) {
@@ -81,16 +87,6 @@ func (s *Settings) checkSLO(given origins) string {
 		return s.checkMetrics(given)
 	case !given.has("load") && !given.has("probe"):
 		return fmt.Sprintf("slo (%s): nothing asks the candidate; set load too, for example: /healthz 5/s", given.source("slo"))
-	}
-	return ""
-}
-
-// checkAnalysis wants templates for the values that are given.
-func (s *Settings) checkAnalysis(given origins) string {
-	for _, name := range []string{"analysis-args", "analysis-secrets"} {
-		if given.source(name) != "" && given.has(name) && !given.has("analysis") {
-			return fmt.Sprintf("%s (%s): there is no template; set analysis, for example: analysis/success-rate.yaml", name, given.source(name))
-		}
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func (s *Settings) gates(kinds [][]gate.Kind) []Input {
 	var all []Input
 	for _, r := range append(rows, s.ofGates()...) {
 		all = append(all, Input{
-			Name: r.Name, Usage: r.Usage, Default: r.Default, Example: r.Example, Secret: r.Secret, Parts: r.Parts, Address: r.Address,
+			Name: r.Name, Usage: r.Usage, Default: r.Default, Example: r.Example, Secret: r.Secret, Parts: r.Parts, Address: r.Address, With: r.With,
 			Said: r.Said, Stricter: r.Stricter, Value: r.Value, For: []Command{Promote, Check, Diff},
 		})
 	}

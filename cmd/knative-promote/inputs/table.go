@@ -29,6 +29,7 @@ type Input struct {
 	Secret        bool                       // never a flag and never printed
 	Parts         func(text string) []string // what of a Secret is to be hidden where it stands alone, besides its lines
 	Address       bool                       // may hold a password where it is wrong
+	With          string                     // the input without which it means nothing; empty: it stands alone
 	Blanks        bool                       // at the ends are a part of it
 	For           []Command                  // the commands that it is for; none: all
 	Elsewhere     string                     // why it is wrong for other commands, where it is not only left out
@@ -98,15 +99,15 @@ func (s *Settings) what() []Input {
 		{Name: "from", Said: setting.Guard, Stricter: pipeline.More(""), Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.From, parseFolders),
 			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak; of several, with commas or one per line, all must, and run the same images"},
-		{Name: "from-branch", Said: setting.Guard, Example: "staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.FromBranch, parseBranch),
+		{Name: "from-branch", With: "from", Said: setting.Guard, Example: "staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.FromBranch, parseBranch),
 			Usage: "branch of the infra repository that has the folder which from names, where each environment has a branch (default: branch)"},
-		{Name: "soak", Said: setting.Guard, Stricter: pipeline.Longer(), Example: "1h", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Soak, parseDuration),
+		{Name: "soak", With: "from", Said: setting.Guard, Stricter: pipeline.Longer(), Example: "1h", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Soak, parseDuration),
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
-		{Name: "checks", Said: setting.Guard, Stricter: pipeline.More(", and more besides"), Example: "e2e, contract", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Checks, parseChecks),
+		{Name: "checks", With: "from", Said: setting.Guard, Stricter: pipeline.More(", and more besides"), Example: "e2e, contract", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Checks, parseChecks),
 			Usage: "commit statuses of the infra repository, by name, with commas or one per line, that must be success on the commit that was live in that environment when its last gates had passed (default: none)"},
 		{Name: "on-config-drift", Said: setting.Guard, Stricter: pipeline.Always("fail"), Default: string(promote.DriftWarn), Example: string(promote.DriftFail), For: []Command{Promote, Diff}, Value: setting.Bind(&p.OnDrift, oneOf(promote.DriftWarn, promote.DriftFail)),
 			Usage: "when configuration has changed in that environment since the last promotion from there and is not so here, or its template names a ConfigMap or Secret that there is none of here: `warn` says so, `fail` does not begin"},
-		{Name: "wait-for-source", Said: setting.Free, Example: "30m", For: []Command{Promote}, Value: setting.Bind(&p.WaitForSource, parseDuration),
+		{Name: "wait-for-source", With: "from", Said: setting.Free, Example: "30m", For: []Command{Promote}, Value: setting.Bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},
 		{Name: "also", Place: true, Example: "Deployment/product-import-worker", For: []Command{Promote, Rollback, Check, Diff, Prepare}, Value: setting.Bind(&p.Also, parseObjects),
 			Usage: "other objects of the overlay that keep running and may move with the image, at once and without steps, as `Kind/name`, " +
