@@ -56,7 +56,7 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 
 // restores is what the plan's promotion is rolled back to.
 func (p Plan) restores() record.Entry {
-	return p.record.RestoredBy(p.ID, record.Entry{From: p.from, Base: p.Base})
+	return p.record.Of(p.place()).RestoredBy(p.ID, record.Entry{From: p.from, Base: p.Base})
 }
 
 // baseOf is the overlay of the commit that a promotion began on. It gives the

@@ -54,6 +54,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	if r.unjudged() {
 		return r.end(ctx, ending{cause: r.forbidden, hold: r.committed()})
 	}
+	if err := r.sourcesStill(ctx); err != nil {
+		return r.end(ctx, ending{cause: err, hold: r.committed()})
+	}
 	if err := r.close(ctx, r.unclosed()); err != nil {
 		return r.end(ctx, ending{cause: err})
 	}

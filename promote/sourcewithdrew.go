@@ -3,6 +3,7 @@ package promote
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/acme/knative-promote/gitops"
@@ -38,7 +39,7 @@ func (p *part) fromBranch() string {
 // sourceWithdrew is why a promotion of what a source had must get no more traffic: there it
 // was rolled back meanwhile, by its revision or by its images, whose names may be others
 // there. Which source it was says the record, whatever the run names. One that cannot be
-// read any more says nothing.
+// read any more permits nothing.
 func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 	if p.plan.source.IsZero() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
@@ -50,13 +51,31 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 	for _, one := range p.plan.source.All() {
 		_, at, err := p.readSource(ctx, tip, one.Overlay)
 		if err != nil {
-			continue
+			return &NotYetError{From: one.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
 		}
 		if gone := goneFrom(at.Record.Of(at.place()), one.Revision, p.at.Next); gone != "" {
 			return &NotYetError{From: one.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
 		}
 	}
-	return ctx.Err()
+	return nil
+}
+
+// sourcesStill is why a promotion must not be noted as passed, that has all its commits:
+// what it comes from was rolled back there while its last gates were asked.
+func (r *run) sourcesStill(ctx context.Context) error {
+	for _, c := range r.unclosed() {
+		if c.part.plan.source.IsZero() {
+			continue
+		}
+		tip, err := r.Branch.Tip(ctx)
+		if err == nil {
+			err = c.part.sourceWithdrew(ctx, tip)
+		}
+		if err != nil {
+			return c.part.named(err)
+		}
+	}
+	return nil
 }
 
 // goneFrom says that a source whose record has come to this has no more what was taken from

@@ -131,16 +131,28 @@ func (r Record) Withdrew(revision string) bool {
 }
 
 func (r Record) withdrawn(is func(Version) bool) string {
+	past := "" // the revision that a rollback went back to, past all that was promoted since that
 	for _, e := range r.Entries() {
+		if e.To.Revision == past {
+			past = ""
+		}
 		failed := !e.Rollback && e.Ended == RolledBack
 		stands := e.Rollback || e.Ended == Promoted
 		switch {
-		case failed && is(e.From), stands && is(e.To):
+		case past != "" && is(e.To):
+			return e.To.Revision
+		case failed && is(e.From), past == "" && stands && is(e.To):
 			return ""
 		case failed && is(e.To):
 			return e.To.Revision
 		case e.Rollback && is(e.From):
 			return e.From.Revision
+		}
+		switch {
+		case e.Rollback && past == "":
+			past = e.To.Revision
+		case e.From.Revision == past:
+			past = ""
 		}
 	}
 	return ""

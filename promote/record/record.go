@@ -75,7 +75,7 @@ func (v Version) SameImages(state *knative.State) bool {
 }
 
 // MayBe tells whether an overlay runs the images, as far as their names tell: two with a
-// digest each are the same by that, others by their tags.
+// digest each are the same by that, whatever registry they are from, others by their tags.
 func (v Version) MayBe(state *knative.State) bool {
 	return slices.EqualFunc(v.Images, state.Images(), sameImage) && slices.EqualFunc(v.InitImages, state.InitImages(), sameImage)
 }
@@ -84,7 +84,7 @@ func sameImage(a, b string) bool {
 	name, tag, digest := kustomize.SplitImage(a)
 	otherName, otherTag, otherDigest := kustomize.SplitImage(b)
 	if digest != "" && otherDigest != "" {
-		return name == otherName && digest == otherDigest
+		return digest == otherDigest
 	}
 	return name == otherName && tag == otherTag
 }

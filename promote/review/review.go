@@ -71,7 +71,7 @@ type Proposal struct {
 }
 
 // rollsBack finds the branch of a proposal that rolls back.
-var rollsBack = regexp.MustCompile(`-(restore|rollback)(-[0-9]+)?$`)
+var rollsBack = regexp.MustCompile(`-(restore|rollback)(-again)?(-[0-9]+)?$`)
 
 // notes finds the branch of a proposal that notes that the gates of a promotion have
 // passed.
