@@ -2,11 +2,13 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/review"
 )
 
 // closeTime is how long a run tries to write that its last gate has passed.
@@ -22,7 +24,8 @@ type closing struct {
 // close commits that the gates of the last steps have passed. The commit
 // changes comments, so there is nothing to sync and nothing to wait for. A run
 // that cannot write it has ended well all the same: the next one asks the gates
-// again. The error is that a branch does not show the step any more.
+// again. The error is that a branch does not show the step any more, or that somebody has
+// proposed to roll it back.
 func (r *run) close(ctx context.Context, closings []closing) error {
 	if len(closings) == 0 {
 		return nil
@@ -34,15 +37,17 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 		edits = append(edits, c.edit(ctx, time.Now()))
 	}
 	p, err := r.commit(ctx, edits)
+	before, proposed := errors.AsType[*review.NotMergedError](err)
+	lost := isSuperseded(err) || proposed && before.RollsBack
 	for _, c := range closings {
 		switch {
 		case p.made:
 			c.journal.tell(event.Noted{Commit: p.commit, Title: c.title()})
-		case err != nil && !isSuperseded(err):
+		case err != nil && !lost:
 			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}
 	}
-	if isSuperseded(err) {
+	if lost {
 		return noteLost(err)
 	}
 	return nil

@@ -104,8 +104,9 @@ func (p Proposal) prefix() string { return gitops.ProposalPrefix + p.Target + "/
 // A NotMergedError is a pull request that is not merged, so that the branch is
 // as it was.
 type NotMergedError struct {
-	Pull   PullRequest
-	Reason string
+	Pull      PullRequest
+	Reason    string
+	RollsBack bool // it is another one, which rolls back and comes first
 }
 
 // Error names the pull request and the reason.
@@ -194,11 +195,11 @@ func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
 func (p Proposal) heldBy(open []PullRequest) error {
 	for _, other := range open {
 		switch {
-		case p.Stays:
+		case p.Stays && !notes.MatchString(p.branch(1)):
 		case rollsBack.MatchString(other.Branch):
-			return &NotMergedError{other, "it rolls back, and nothing is promoted before it is merged or closed"}
+			return &NotMergedError{Pull: other, Reason: "it rolls back, and nothing is promoted before it is merged or closed", RollsBack: true}
 		case p.Begins && notes.MatchString(other.Branch) && !p.own(other):
-			return &NotMergedError{other, "it notes that the gates of the promotion before have passed, and without that nothing rolls back to it: merge it, or close it, before the next promotion begins"}
+			return &NotMergedError{Pull: other, Reason: "it notes that the gates of the promotion before have passed, and without that nothing rolls back to it: merge it, or close it, before the next promotion begins"}
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (w *waiting) notMerged(ctx context.Context) error {
 	if w.reason != "" {
 		reason += ": " + w.reason
 	}
-	err := &NotMergedError{w.pull, reason}
+	err := &NotMergedError{Pull: w.pull, Reason: reason}
 	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) { // the run's own has ended
 		return fmt.Errorf("%w: %w", err, cause)
 	}
@@ -84,7 +84,7 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 		return w.closed(ctx)
 	case seen.Head != head:
 		if _, err := w.Repo.Propose(ctx, seen.Branch, w.change); errors.Is(err, gitops.ErrTaken) {
-			return gitops.Commit{}, &NotMergedError{seen, fmt.Sprintf("somebody has pushed to its branch %s, which does not show the change any more", seen.Branch)}
+			return gitops.Commit{}, &NotMergedError{Pull: seen, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which does not show the change any more", seen.Branch)}
 		} else if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
 			return gitops.Commit{}, err
 		}
@@ -118,9 +118,9 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	case files == 0:
 		return w.there(ctx, tip.Commit)
 	case w.pull.Base != "" && w.pull.Base != w.Branch:
-		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("somebody has changed its base to %s; expected %s", w.pull.Base, w.Branch)}
+		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("somebody has changed its base to %s; expected %s", w.pull.Base, w.Branch)}
 	case w.pull.Files != 0 && w.pull.Files != files:
-		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("it changes %d files, and the change is of %d: somebody has pushed to its branch %s", w.pull.Files, files, w.pull.Branch)}
+		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("it changes %d files, and the change is of %d: somebody has pushed to its branch %s", w.pull.Files, files, w.pull.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
 		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
 		return gitops.Commit{}, errOutdated
@@ -184,7 +184,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		w.merged++
 		return gitops.Commit{}, errWaiting
 	case !there:
-		return gitops.Commit{}, &NotMergedError{w.pull, fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
+		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
 	}
 	w.say("merged as " + w.pull.Merge)
 	if err := w.Forge.DeleteBranch(ctx, w.pull.Branch); err != nil {
@@ -207,7 +207,7 @@ func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 	if there, err := shows(tip, w.change); err != nil || there {
 		return tip.Commit, err
 	}
-	return gitops.Commit{}, &NotMergedError{w.pull, "somebody has closed it"}
+	return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: "somebody has closed it"}
 }
 
 // leave makes sure that the forge does not merge a change that nobody waits for
