@@ -91,6 +91,9 @@ func (f rawFlag) Set(text string) error {
 		f.into.wrong = append(f.into.wrong, fmt.Sprintf("--%s: a secret is never a flag, because other processes can read it; set %s instead", f.in.Name, f.in.ShellName()))
 		return nil
 	}
+	if before, given := f.into.flags[f.in.Name]; given && before != text {
+		f.into.wrong = append(f.into.wrong, fmt.Sprintf("--%s: given twice, with different values; expected it once: several values stand in one", f.in.Name))
+	}
 	f.into.flags[f.in.Name] = text
 	return nil
 }

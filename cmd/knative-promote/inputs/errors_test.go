@@ -208,12 +208,13 @@ func TestDefaultsFromTheRunnerAreNoContradiction(t *testing.T) {
 
 func TestEverythingWrongAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := read(t, consoletest.Environment("INPUT_STEPS=5,5", "INPUT_DRY_RUN=maybe", "INPUT_SERVICE=X"), "--token=ghs_secret", "--argocd-token", "a", "promote", "--pth", "--stepz=1", "more")
+	_, err := read(t, consoletest.Environment("INPUT_STEPS=5,5", "INPUT_DRY_RUN=maybe", "INPUT_SERVICE=X"), "--token=ghs_secret", "--argocd-token", "a", "promote", "--pth", "--stepz=1", "more", "--reason=a", "--reason=b")
 	checkText(t, err, `--token: a secret is never a flag, because other processes can read it; set INPUT_TOKEN instead
 --argocd-token: a secret is never a flag, because other processes can read it; set INPUT_ARGOCD_TOKEN instead
 --pth: unknown flag; did you mean --path?; see --help
 --stepz: unknown flag; did you mean --steps?; see --help
 "more": expected no argument after the command promote; every input is a flag, see --help
+--reason: given twice, with different values; expected it once: several values stand in one
 service: "X" (INPUT_SERVICE): expected a DNS label: lower-case letters, digits and dashes, a letter first, 63 characters at most; for example: product-import
 steps: "5,5" (INPUT_STEPS): expected percentages that rise, but 5 comes after 5; for example: 10@5m,50@5m,100
 dry-run: "maybe" (INPUT_DRY_RUN): expected true or false; for example: true
