@@ -131,7 +131,7 @@ func (r Record) Withdrew(revision string) bool {
 }
 
 func (r Record) withdrawn(is func(Version) bool) string {
-	past := "" // the revision that a rollback went back to, past all that was promoted since that
+	past := "" // the revision that a rollback led to, past all that was promoted since that
 	for _, e := range r.Entries() {
 		if e.To.Revision == past {
 			past = ""
