@@ -63,7 +63,7 @@ type observedSource struct {
 	states map[string]string // of the commit that was live when the last gates had passed, by their names
 }
 
-// An appSight is what one Application shows.
+// An observedApp is what one Application shows.
 type observedApp struct {
 	app     argo.App
 	verdict argo.Verdict

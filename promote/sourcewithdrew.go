@@ -63,15 +63,16 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 // sourcesStill is why a promotion must not be noted as passed, that has all its commits:
 // what it comes from was rolled back there while its last gates were asked.
 func (r *run) sourcesStill(ctx context.Context) error {
-	for _, c := range r.unclosed() {
-		if c.part.plan.source.IsZero() {
-			continue
-		}
-		tip, err := r.Branch.Tip(ctx)
-		if err == nil {
-			err = c.part.sourceWithdrew(ctx, tip)
-		}
-		if err != nil {
+	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.part.plan.source.IsZero() })
+	if len(left) == 0 {
+		return nil
+	}
+	tip, err := r.Branch.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range left {
+		if err := c.part.sourceWithdrew(ctx, tip); err != nil {
 			return c.part.named(err)
 		}
 	}

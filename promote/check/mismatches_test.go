@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
-// TestMisfitsAgree puts a field that nobody knows into every mapping of objects
+// TestMismatchesAgree puts a field that nobody knows into every mapping of objects
 // that have all the fields of their kind. The API server's strict decoder must
 // name the same fields.
-func TestMisfitsAgree(t *testing.T) {
+func TestMismatchesAgree(t *testing.T) {
 	t.Parallel()
 	decoder := serializer.NewCodecFactory(knownTypes(), serializer.EnableStrict).UniversalDeserializer()
 	for _, kind := range []metav1.GroupVersionKind{

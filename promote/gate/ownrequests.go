@@ -55,8 +55,8 @@ func (s Settings) ownRequests(ask Ask, load requests.Load, objective slo.Objecti
 }
 
 // send sends the load until ctx ends.
-func (o *ownRequests) send(ctx context.Context, way requests.Route) {
-	client := way.Open()
+func (o *ownRequests) send(ctx context.Context, route requests.Route) {
+	client := route.Open()
 	defer client.Close()
 	var sending sync.WaitGroup
 	for _, to := range []*answered{&o.candidate, &o.old} {

@@ -14,7 +14,7 @@ type sample struct {
 }
 
 // samples are those at one step, the oldest first, and where its periods begin.
-// The first look is late before the step, and the counts are since then.
+// The first sample is late before the step, and the counts are since then.
 type samples struct {
 	step   string
 	late   time.Duration // how old a request may be that is not counted yet
@@ -27,10 +27,10 @@ func beginSamples(step string, late time.Duration) *samples {
 	return &samples{step: step, late: late, all: []sample{{at: now.Add(-late)}}, opened: []time.Time{now}}
 }
 
-// last is the newest look.
+// last is the newest sample.
 func (l *samples) last() sample { return l.all[len(l.all)-1] }
 
-// by is the newest look that is not after a time.
+// by is the newest sample that is not after a time.
 func (l *samples) by(t time.Time) sample {
 	after, _ := slices.BinarySearchFunc(l.all, t, func(one sample, t time.Time) int {
 		if one.at.After(t) {
@@ -41,10 +41,10 @@ func (l *samples) by(t time.Time) sample {
 	return l.all[max(after, 1)-1]
 }
 
-// base is the look with which the last period begins.
+// base is the sample with which the last period begins.
 func (l *samples) base() sample { return l.by(l.opened[len(l.opened)-1]) }
 
-// open begins a period with the newest look, unless the last one is too young.
+// open begins a period with the newest sample, unless the last one is too young.
 // What can be compared of a period reaches late into those beside it, so it has
 // to be some times as long.
 func (l *samples) open() {
