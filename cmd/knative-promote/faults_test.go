@@ -194,7 +194,7 @@ func (x *trouble) befall(t *testing.T) string {
 		env, args = w.measured(t, env, args)
 	}
 	if run, is := forgeRuns[x.host]; is {
-		env, args = append(append(env, onForge...), run.env...), append(args, run.args...)
+		env, args = append(append(env, onForge...), run.env...), instead(args, run.args...)
 	}
 	file := filepath.Join(t.TempDir(), "status")
 	code, out := w.program(t, append([]string{"RUNNER_DEBUG=1", "STATUS_FILE=" + file}, env[1:]...), args)
@@ -234,7 +234,7 @@ func (w *world) measured(t *testing.T, env, args []string) (withHeaders, withObj
 		server.Close()
 	})
 	return append(env, "INPUT_PROMETHEUS-HEADERS=Authorization: Bearer "+prometheusToken),
-		append(args, "--slo", "success>=99% from=kourier", "--prometheus", server.URL, "--wait-for-data", "10s", "--timeout", "4m")
+		instead(args, "--slo", "success>=99% from=kourier", "--prometheus", server.URL, "--wait-for-data", "10s", "--timeout", "4m")
 }
 
 // peak is the most memory that a program had, in bytes. The kernel's count for

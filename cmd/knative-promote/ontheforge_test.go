@@ -167,3 +167,15 @@ func (w *world) changeOnForge(r *http.Request) string {
 	}
 	return kind
 }
+
+// instead is a command with flags that each have a value, and with further ones;
+// where both give a flag, the further one stands.
+func instead(args []string, more ...string) []string {
+	kept := slices.Clone(args[:1])
+	for pair := range slices.Chunk(args[1:], 2) {
+		if !slices.Contains(more, pair[0]) {
+			kept = append(kept, pair...)
+		}
+	}
+	return append(kept, more...)
+}
