@@ -67,11 +67,10 @@ func (c Config) onGate(cause error) Policy {
 	return c.OnFailure
 }
 
-// stop ends the plan with the step that the run has come to: what comes after it
-// is not this run's to roll back.
+// stop ends the steps, and notes whether there is something to roll back. A step that
+// the run has not come to may be there by a pull request of an earlier one.
 func (p *part) stop() {
 	p.journal.skip()
-	p.plan.Steps = p.plan.Steps[:p.begun]
 	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
 }
 

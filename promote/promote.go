@@ -23,6 +23,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	if err == nil {
 		err = r.each(func(p *part) error { return p.observe(ctx, 0) })
 	}
+	if err == nil && !c.DryRun {
+		err = r.each(func(p *part) error { p.unschedule(ctx); return nil })
+	}
 	if err == nil {
 		err = r.each(func(p *part) error { return p.takeFrom(ctx, r.tip) })
 	}

@@ -20,6 +20,9 @@ type Reviews interface {
 	Publish(context.Context, gitops.Change, review.Proposal) (gitops.Commit, error)
 	// Proposed is what an open pull request for the same target would bring.
 	Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error)
+	// Unschedule keeps the forge from merging by itself the open steps of the same
+	// target, and returns those.
+	Unschedule(context.Context, review.Proposal) ([]review.PullRequest, error)
 }
 
 // noted is what the name of a step ends with whose gates have passed.
@@ -84,6 +87,23 @@ func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
 		return p.adopt(ctx, plan, r)
 	}
 	return nil
+}
+
+// unschedule keeps what a killed run has proposed from being merged while nobody
+// waits for it. A step of this run that is proposed already is scheduled again.
+func (p *part) unschedule(ctx context.Context) {
+	if p.Reviews == nil {
+		return
+	}
+	asked, stop := context.WithTimeout(ctx, preflightTime)
+	defer stop()
+	left, err := p.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(p.Target)})
+	for _, pull := range left {
+		p.journal.say("pull request #%d (%s): from an earlier run, and not merged by the forge itself any more unless a run waits for it", pull.Number, pull.URL)
+	}
+	if err != nil {
+		p.journal.warn(fmt.Sprintf("what an earlier run has proposed may still be merged by the forge itself: %v", err))
+	}
 }
 
 // adoptRollback does the same for a rollback that somebody has asked for before. A forge

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -180,73 +179,6 @@ func (r Reviews) patiently(ctx context.Context, p Proposal, ask func() error) er
 			return err
 		}
 	}
-}
-
-// heldBy is the error of what is proposed while another pull request is open that must be
-// merged first. Nil: there is none.
-func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
-	open, err := r.openFor(ctx, p)
-	if err != nil {
-		return err
-	}
-	return p.heldBy(open)
-}
-
-func (p Proposal) heldBy(open []PullRequest) error {
-	for _, other := range open {
-		switch {
-		case p.Stays && !notes.MatchString(p.branch(1)):
-		case rollsBack.MatchString(other.Branch):
-			return &NotMergedError{Pull: other, Reason: "it rolls back, and nothing is promoted before it is merged or closed", RollsBack: true}
-		case p.Begins && notes.MatchString(other.Branch) && !p.own(other):
-			return &NotMergedError{Pull: other, Reason: "it notes that the gates of the promotion before have passed, and without that nothing rolls back to it: merge it, or close it, before the next promotion begins"}
-		}
-	}
-	return nil
-}
-
-// supersede closes the open pull requests for the target that this one takes the place
-// of: nobody may merge an earlier step over a later one. It closes this one where one
-// that rolls back was opened meanwhile: whichever of the two looks last sees the other.
-func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
-	open, err := r.openFor(ctx, p)
-	if err != nil {
-		return err
-	}
-	if held := p.heldBy(open); held != nil {
-		return errors.Join(held, r.Forge.ClosePull(ctx, pull.Number, held.Error()+"."))
-	}
-	for _, other := range open {
-		if other.Number == pull.Number || !p.over(other) {
-			continue
-		}
-		if err := r.Forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number)); err != nil {
-			return err
-		}
-		p.Seen(other, fmt.Sprintf("closed, superseded by #%d", pull.Number))
-	}
-	return nil
-}
-
-// openFor are the open pull requests for the target. Those of an overlay in a folder
-// below have longer names.
-func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error) {
-	open, err := r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
-	return slices.DeleteFunc(open, func(other PullRequest) bool {
-		return strings.Contains(strings.TrimPrefix(other.Branch, p.prefix()), "/")
-	}), err
-}
-
-// Proposed is what the newest open pull request for the target would bring; false:
-// there is none.
-func (r Reviews) Proposed(ctx context.Context, p Proposal) (gitops.Snapshot, bool, error) {
-	open, err := r.openFor(ctx, p)
-	if err != nil || len(open) == 0 {
-		return gitops.Snapshot{}, false, err
-	}
-	newest := slices.MaxFunc(open, func(a, b PullRequest) int { return cmp.Compare(a.Number, b.Number) })
-	head, err := r.Repo.At(ctx, newest.Head)
-	return head, err == nil, err
 }
 
 // shows tells whether a snapshot shows the change: its Edit makes no difference.
