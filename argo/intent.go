@@ -77,6 +77,8 @@ type Observed struct {
 	Relation Relation
 	// RolledBack is whether the running operation syncs what the intent rolls back.
 	RolledBack bool
+	// Undone is the revision that somebody has rolled the Application back to; see [Undone].
+	Undone string
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation

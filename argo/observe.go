@@ -37,6 +37,9 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 		return observed, err
 	}
 	observed.RolledBack = syncsRolledBack(ctx, in, observed)
+	if observed.Relation.ours() {
+		observed.Undone = Undone(ctx, in, app)
+	}
 	blind := compared(in, observed) == "" && slices.ContainsFunc(app.Status.Conditions, uncompared)
 	if blind {
 		observed.Relation = relateTip(ctx, in)

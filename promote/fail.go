@@ -35,20 +35,21 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):
 		return ending{cause: cause, hold: r.committed() && !isUnmerged(cause)}
-	case !isGate(cause) && !isSuperseded(cause):
+	case !isGate(cause) && !isSuperseded(cause) && !(isMoved(cause) && r.committed()):
 		return ending{cause: cause}
 	case r.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
 	}
 	err := r.restore(ctx, cause)
-	if isDown(err) {
+	if isDown(err) || isMoved(err) {
 		return heldFor(cause, err)
 	}
 	return ending{cause: cause, back: true, failed: err}
 }
 
 // heldFor leaves the traffic where it is although a gate has failed, as Knative
-// could not route to what it would be rolled back to.
+// could not route to what it would be rolled back to, or somebody has moved it past Git
+// to something else.
 func heldFor(cause, down error) ending {
 	return ending{cause: fmt.Errorf("%w; not rolled back: %w", cause, down), hold: true}
 }

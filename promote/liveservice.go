@@ -38,11 +38,7 @@ func (s liveService) revision(ctx context.Context, namespace, name string) (*ser
 	if s.unseen && namespace == "" {
 		return nil, errors.New("the live Service was not seen") // which does not say that the revision is gone
 	}
-	patience := revisionTime
-	if end, limited := ctx.Deadline(); limited {
-		patience = min(patience, time.Until(end)/4)
-	}
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, patienceOf(ctx))
 	defer stop()
 	return s.cluster.Revision(ctx, s.App, namespace, name)
 }
@@ -50,6 +46,13 @@ func (s liveService) revision(ctx context.Context, namespace, name string) (*ser
 // revisionTime is how long a run waits for what it can do without. A run that is ended
 // waits no more than a quarter of what it has left: it has a commit to make.
 const revisionTime = 2 * time.Second
+
+func patienceOf(ctx context.Context) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return min(revisionTime, time.Until(end)/4)
+	}
+	return revisionTime
+}
 
 // revisionOnce asks for a revision when it is needed, and once only.
 func (s liveService) revisionOnce(ctx context.Context, namespace, name string) func() (*servingv1.Revision, error) {

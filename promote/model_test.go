@@ -48,6 +48,8 @@ type model struct {
 	downAt map[string][]string // revisions that were gone or not Ready when the program made a commit
 	shaken bool                // the cluster and the people around it have a hand in this
 	events map[string]int      // of that, by kind
+	undone string              // the commit of which somebody has rolled the Service back in Argo CD; empty: nobody has
+	saw    bool                // the run has seen the Service so
 	seen   bool                // nothing of that since the program last saw the cluster, which was as Git says
 }
 
@@ -135,6 +137,10 @@ func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) 
 		return argo.Observed{}, err
 	}
 	m.sync(ctx)
+	if m.cluster.synced == m.cluster.wanted || m.cluster.service == nil {
+		m.undone = ""
+	}
+	m.saw = m.saw || m.undone != ""
 	return m.cluster.look()
 }
 
@@ -154,6 +160,9 @@ func (m *model) check(ctx context.Context, in argo.Intent, before argo.Memory) (
 	var err error
 	if seen.Relation, err = relate(ctx, in, m.cluster.wanted); err != nil {
 		return argo.Verdict{}, seen, err
+	}
+	if seen.Relation == argo.Same || seen.Relation == argo.Carrying {
+		seen.Undone = argo.Undone(ctx, in, seen.App)
 	}
 	verdict := argo.Judge(in, seen, before)
 	for _, target := range in.Traffic {
@@ -180,7 +189,7 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
 			return seen, err
 		}
-		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit {
+		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && argo.Undone(ctx, in, m.cluster.application()) == "" {
 			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])
 		}
 		before.TroubleFor = time.Since(since)
@@ -247,6 +256,8 @@ func (m *model) truth(ctx context.Context, r event.Result, err error) error {
 	}
 	isNew := m.newImage(state.Images())
 	switch {
+	case m.saw && r.Status == event.Promoted:
+		return fmt.Errorf("promoted over a rollback in Argo CD from %s", m.undone)
 	case m.touch:
 		return nil // then it may be anything, but for what is checked of every commit
 	case r.Status == event.Promoted && (!isNew || m.bad <= m.config.Steps[len(m.config.Steps)-1].Percent):

@@ -27,6 +27,7 @@ type clusterModel struct {
 	synced    string                    // the commit that Argo CD applied last
 	wanted    string                    // the one that it compared last
 	manual    bool                      // it syncs nothing by itself
+	deployed  []string                  // the commits that Argo CD applied, in their order
 	service   *servingv1.Service        // as applied; nil: there is none
 	fails     func([]string) bool       // tells of images whether a revision of them never becomes ready; nil: none
 	revisions map[string]*modelRevision // that there are
@@ -66,7 +67,7 @@ func (c *clusterModel) apply(ctx context.Context, commit string, tree fs.FS) {
 	if err != nil {
 		return
 	}
-	c.synced = commit
+	c.synced, c.deployed = commit, append(c.deployed, commit)
 	if service == nil {
 		c.remove()
 		return
@@ -112,7 +113,7 @@ func (c *clusterModel) set(service *servingv1.Service) {
 
 // remove deletes the Service with its revisions.
 func (c *clusterModel) remove() {
-	*c = clusterModel{revisions: map[string]*modelRevision{}, wanted: c.wanted, synced: c.synced, manual: c.manual, fails: c.fails}
+	*c = clusterModel{revisions: map[string]*modelRevision{}, wanted: c.wanted, synced: c.synced, manual: c.manual, deployed: c.deployed, fails: c.fails}
 }
 
 // reconcile is what Knative's controllers do when anything has changed.

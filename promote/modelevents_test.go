@@ -151,7 +151,12 @@ func (m *model) rollBackInArgoCD(ctx context.Context) bool {
 		return false
 	}
 	m.cluster.manual = true
+	before := knative.Shares(m.cluster.routed)
 	m.cluster.apply(ctx, m.commits[to].Hash, m.trees[to])
+	m.cluster.reconcile()
+	if m.undone = ""; !maps.Equal(before, knative.Shares(m.cluster.routed)) {
+		m.undone = m.commits[m.tip()].Hash
+	}
 	m.sync(ctx)
 	return true
 }

@@ -44,6 +44,9 @@ func (c *clusterModel) application() *v1alpha1.Application {
 		Operation:  v1alpha1.Operation{Sync: &v1alpha1.SyncOperation{Revision: c.synced}},
 		SyncResult: &v1alpha1.SyncOperationResult{Revision: c.synced, Source: *app.Spec.Source},
 	}
+	for _, commit := range c.deployed {
+		app.Status.History = append(app.Status.History, v1alpha1.RevisionHistory{Revision: commit})
+	}
 	if c.service != nil {
 		app.Status.Resources = []v1alpha1.ResourceStatus{{Group: serving.GroupName, Version: "v1", Kind: "Service", Namespace: "shop", Name: "web", Status: status}}
 	}

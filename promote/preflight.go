@@ -92,7 +92,8 @@ func (p *part) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
-		if p.plan.ID != "" && !p.plan.record.HasPassed() {
+		undone := argo.Undone(ctx, p.infra.intent(p.at.Tip.Hash, shownAt(p.at.Now)), p.at.App)
+		if p.plan.ID != "" && !p.plan.record.HasPassed() && undone == "" {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}

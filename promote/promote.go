@@ -166,6 +166,11 @@ func (m *move) askGates(ctx context.Context) error {
 			return err
 		}
 	}
+	if m.index == len(m.plan.Steps)-1 {
+		if err := m.stillThere(ctx); err != nil {
+			return fmt.Errorf("%s: %w", m.step().Name, err)
+		}
+	}
 	m.log.passed()
 	return nil
 }
@@ -248,6 +253,9 @@ func (m *move) edit(ctx context.Context, over []guard.Override) edit {
 
 // permitted is why the step must not be committed on a tip; nil: it may be.
 func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, over []guard.Override) error {
+	if err := m.notMoved(ctx, tip); err != nil {
+		return err
+	}
 	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
 		return err
 	}

@@ -70,6 +70,9 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			downs[p] = down
 			continue
 		}
+		if err := p.othersChoice(ctx, dest.Revision); err != nil {
+			return nil, p.named(err)
+		}
 		plan := p.plan
 		plan.from, plan.Base = dest.Version, dest.base
 		reversals = append(reversals, &reversal{

@@ -189,10 +189,17 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	if err != nil && p.To == "" {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
-	if rolledBack(p.Config, at, split, time.Now()) {
+	confirms := rolledBack(p.Config, at, split, time.Now())
+	if confirms && p.stands(ctx, split) {
 		return p.confirmOnly(ctx, split), refuseDrift(ctx, p, split, split.Stable)
 	}
-	dest, err := p.rollbackTo(ctx, at, split)
+	var dest destination
+	if confirms {
+		p.journal.explain("the template has changed since, or a revision was collected, so that the rollback to %s cannot come to be live as it was committed: it is made once more", split.Stable)
+		dest, err = p.revision(ctx, at, split.Stable, split)
+	} else {
+		dest, err = p.rollbackTo(ctx, at, split)
+	}
 	if err = cmp.Or(refuseDrift(ctx, p, split, dest.Revision), err); err != nil {
 		return nil, err
 	}
@@ -231,6 +238,18 @@ func (p *part) tellRollback(back *reversal, after edited) {
 	if after.state.Revision() == back.dest.Revision && back.dest.readiness().Gone {
 		p.journal.explain("revision %s no longer exists, it is created again from Git", back.dest.Revision)
 	}
+}
+
+// stands tells whether Git shows a rollback as it would be made now: nobody has changed
+// the template since, under the name of a revision that it no longer makes.
+func (p *part) stands(ctx context.Context, split knative.Split) bool {
+	dest, err := p.revision(ctx, p.at, split.Stable, split)
+	if err != nil {
+		return true // nothing better can be made of it
+	}
+	back := reversal{part: p, step: record.Rollback, dest: dest, split: split, live: p.at.Live, mayChange: func(*knative.State, record.Record) bool { return true }}
+	after, err := editReversal(ctx, p.Config, back.routable(ctx), p.at.snapshot())
+	return err != nil || p.at.Now.SameTemplate(after.state) && after.state.Revision() == p.at.Now.Revision()
 }
 
 // goesFurther is for who wants users to leave what a rollback leaves them on.

@@ -1,0 +1,89 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// A movedError is why nothing further is given to the new revision once somebody has
+// moved the Service past Git, as by a rollback in Argo CD or with kubectl: the next
+// commit would undo that.
+type movedError struct{ reason string }
+
+// Error says where to.
+func (e *movedError) Error() string { return e.reason }
+
+func isMoved(err error) bool {
+	_, is := errors.AsType[*movedError](err)
+	return is
+}
+
+// notMoved is an error where the cluster is not as the tip says any more, and will not
+// come to be so by itself. What cannot be read says nothing against the next commit, and
+// neither does what the preflight is not to stop at, nor a rollback in Argo CD from what
+// came before the promotion, where the same revisions have the traffic.
+func (p *part) notMoved(ctx context.Context, tip gitops.Snapshot) error {
+	if p.Preflight != PreflightError || slices.Contains(p.Skip, check.Drifted) {
+		return nil
+	}
+	seen, err := p.service.observe(ctx, patienceOf(ctx))
+	if err != nil || seen.Service == nil {
+		return ctx.Err()
+	}
+	state, err := p.infra.read(ctx, tip)
+	if err != nil {
+		return ctx.Err() // the commit is made on what renders
+	}
+	if to := argo.Undone(ctx, p.infra.intent(tip.Commit.Hash, shownAt(state)), seen.App); to != "" && p.committed() {
+		return &movedError{fmt.Sprintf("somebody has rolled application %s back to %.10s in Argo CD", p.App, to)}
+	}
+	facts := check.Facts{Commit: tip.Commit.Hash, Overlay: state, Service: seen.Service, Setup: argo.Setup{App: seen.App}}
+	if has := check.Drift(facts); len(has) > 0 {
+		traffic, _ := state.Traffic() // it was read for the drift
+		return &movedError{fmt.Sprintf("somebody has moved the traffic past Git: the cluster gives it to %s, and Git to %s", described(has), knative.Describe(traffic))}
+	}
+	return nil
+}
+
+// stillThere is the same after the gates of the last step, whose commit none comes after.
+func (m *move) stillThere(ctx context.Context) error {
+	shown, err := m.Commits.At(ctx, m.commit)
+	if err != nil {
+		return ctx.Err()
+	}
+	return m.notMoved(ctx, shown)
+}
+
+// shownAt is what a commit with the overlay must make true.
+func shownAt(state *knative.State) expected {
+	has, _ := record.Parse(state.Record()) // without one the fields tell
+	traffic, _ := state.Traffic()
+	return expected{Version: record.VersionOf(state.Revision(), state), promotion: has.Promotion, step: has.Step, traffic: traffic}
+}
+
+// othersChoice refuses to roll a failed promotion back where somebody has moved the
+// traffic to what neither Git had before nor the promotion leads from and to: that is
+// where they want it.
+func (p *part) othersChoice(ctx context.Context, leads string) error {
+	if seen, err := p.service.observe(ctx, patienceOf(ctx)); err == nil {
+		p.saw(seen)
+	}
+	traffic, _ := p.at.Now.Traffic() // it has been read before
+	known := knative.Shares(traffic)
+	has := check.Drift(check.Facts{Commit: p.at.Tip.Hash, Overlay: p.at.Now, Service: p.at.Live, Setup: argo.Setup{App: p.at.App}})
+	for name := range has {
+		if _, before := known[name]; !before && name != leads && name != p.plan.From && name != p.plan.To {
+			return &movedError{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(choices(ctx, p, check.Holder(has), leads), "; "))}
+		}
+	}
+	return nil
+}
