@@ -156,8 +156,8 @@ func (p *part) unlessUrgent(err error) error {
 
 // rolledBack tells whether Git shows a commit already that rolled back, and that
 // a rollback without a name for where to only confirms: one that nobody has noted as
-// seen live, as the run that makes it may be at work still, or one by hand that is this
-// workflow run's own, or so young that somebody else has answered the same incident.
+// seen live, as the run that makes it may be at work still, or one that is this workflow
+// run's own, or so young that the promotion or somebody else has answered the same incident.
 // Rolling back once more would be further than anybody asked for. Where the revision
 // that has the traffic since is not Ready, it does not suffice.
 func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool {
@@ -169,7 +169,7 @@ func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool
 	if !has.HasPassed() {
 		return true
 	}
-	return has.Step == record.Rollback && (own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident)
+	return own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident
 }
 
 // sameIncident is how long after a rollback another one without a name for where

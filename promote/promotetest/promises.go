@@ -171,11 +171,11 @@ func (j judge) promotion(c Commit, ends func(Commit) bool) []Commit {
 }
 
 // mayServe tells whether a revision was ready before the commit. A first
-// deployment has nothing that was, and a rollback may create a revision again. Where
+// deployment, also into a cluster that was made anew, has nothing that is, and a rollback may create a revision again. Where
 // the one with the traffic was not Ready, Knative would route nothing to a new one
 // beside it, so that gets all at once.
 func (j judge) mayServe(c Commit, revision string) bool {
-	first := c.Trailers["Promotion-From"] == "" && len(j.Ready[c.Hash]) == 0
+	first := c.Trailers["Promotion-From"] == "" && !slices.ContainsFunc(j.Ready[c.Hash], func(name string) bool { return !slices.Contains(j.Down[c.Hash], name) })
 	again := strings.TrimSuffix(c.Trailers["Promotion-Step"], "-again") == "rollback" && !c.isClosing()
 	rescue := c.Trailers["Promotion-Step"] == "100" && slices.Contains(j.Down[c.Hash], c.Trailers["Promotion-From"])
 	return j.Ready == nil || first || again || rescue || slices.Contains(j.Ready[c.Hash], revision)
