@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,6 +33,33 @@ func TestRolledBackInArgoCD(t *testing.T) {
 	s.settled("v2.0.0")
 	s.promote("v4.0.0", "steps=10,100").exits(0)
 	s.settled("v4.0.0")
+}
+
+// TestRolledBackInArgoCDInTheMiddle: somebody does so while a candidate bakes, with
+// auto-sync switched off as Argo CD's pages do. The promotion follows, and neither it nor
+// the next run after one that is killed has Argo CD sync the candidate again.
+func TestRolledBackInArgoCDInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	before := s.git("rev-parse", "main")
+	r := s.begin("promote", "image="+s.Image+":v3.0.0", "steps=50@10m,100")
+	r.until("baking 50 %")
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	s.must(world.RollBack(t.Context(), s.App.GetName(), s.syncOf("v2.0.0")))
+	r.wait().exits(8)
+	s.restored(before, "v2.0.0")
+
+	r = s.begin("promote", "image="+s.Image+":v4.0.0", "steps=50@10m,100")
+	r.until("baking 50 %")
+	r.signal(syscall.SIGKILL)
+	r.wait()
+	s.must(world.RollBack(t.Context(), s.App.GetName(), s.syncOf("v2.0.0")))
+	s.eventually("the old version has the traffic again", func() bool { return len(s.live().Status.Traffic) == 1 })
+	s.promote("v4.0.0", "steps=50@10m,100").exits(13).says("knative-promote rollback --to ")
+	s.answersOnly("v2.0.0")
+	s.begin("rollback", "to="+s.live().Status.Traffic[0].RevisionName).wait().exits(0)
+	s.settled("v2.0.0")
 }
 
 // syncOf is the number of the last sync in the Application's history whose commit gave
