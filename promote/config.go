@@ -7,7 +7,6 @@ import (
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
-	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -24,18 +23,15 @@ const (
 // Config is what one run is asked to do. Nothing writes to it while the run
 // goes on. The defaults are those of the program's inputs, not the zero values.
 type Config struct {
+	Settings
 	Targets []Target // at least one, in one infra repository and branch
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
 	From   []string          // overlays of the environments whose images are promoted, in the place of Images: all of them run those; empty: none
 	// FromBranch has the overlays of From, where that is not the targets' branch; empty: it is.
 	FromBranch string
-	Also       []string // what keeps running and may move with the images, as Kind/name
 
-	Steps        []Step // at least one, percentages rising, none over 100
-	CandidateTag string // tag of the new revision below 100 %
-	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
-	Gates        gate.Settings
+	Gates gate.Settings
 
 	Preflight Preflight
 	Skip      []string // rules of the check that are not asked
@@ -66,23 +62,9 @@ type Config struct {
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Unseen bool   // rollback: Argo CD is not asked, and nobody waits until it is live
 	Reason string // why, for the commit and the report
-	RunURL string // the workflow run, for the commit and the report
-	Actor  string // who started the run, for the commit and the report
 	DryRun bool   // plan and check, push nothing
 
-	// Approved is who has approved of the run, for the record and the report.
-	Approved string
-	// Code is the commit of the service's own repository that the run was started
-	// for, for the record.
-	Code record.Code
 	// RunAgain says that this is not the workflow run's first attempt: what a
 	// newer run has done since stays.
 	RunAgain bool
-}
-
-// A Step is a share of the traffic and how long the service must stay good
-// with it before the next one.
-type Step struct {
-	Percent int
-	Bake    time.Duration
 }

@@ -54,11 +54,6 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 	return dest, nil
 }
 
-// restores is what the plan's promotion is rolled back to.
-func (p Plan) restores() record.Entry {
-	return p.record.Of(p.place()).RestoredBy(p.ID, record.Entry{From: p.from, Base: p.Base})
-}
-
 // baseOf is the overlay of the commit that a promotion began on. It gives the
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone

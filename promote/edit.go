@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -12,13 +13,14 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/record"
 )
 
 // editStep is the i-th step on a tip: the files that change, none where the tip
 // shows it. It is run again when the branch has moved: the tip must show the
 // step before, or this one already.
-func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
+func editStep(ctx context.Context, c Settings, plan Plan, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
 	now, err := toEdit(ctx, tip, plan.Target)
 	if err != nil {
 		return nil, err
@@ -48,7 +50,7 @@ func editStep(ctx context.Context, c Config, plan Plan, i int, tip gitops.Snapsh
 
 // shift gives an overlay with the images set the new revision's name, the traffic
 // and the record, and checks that nothing else changes.
-func shift(ctx context.Context, c Config, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
+func shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
 	after, err := next.Route(ctx, plan.To, traffic, record, live)
 	if err != nil {
 		return nil, err
@@ -59,7 +61,7 @@ func shift(ctx context.Context, c Config, plan Plan, traffic []servingv1.Traffic
 // tryPlan makes the first and the last edit that are left to do, in memory, and
 // checks them. It returns what they lead to, nothing where all is done. The steps
 // between differ from the first one in two numbers.
-func tryPlan(ctx context.Context, c Config, plan Plan, at Situation) ([]*knative.State, error) {
+func tryPlan(ctx context.Context, c Settings, plan Plan, at Situation) ([]*knative.State, error) {
 	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c PlannedStep) bool { return c.Done })
 	if len(left) > 2 {
 		left = []PlannedStep{left[0], left[len(left)-1]}
@@ -141,6 +143,10 @@ func unchanged(now, then *knative.State) bool {
 	return err == nil && now.SameTemplate(then) && shows(now, then.Revision(), traffic)
 }
 
+// ErrSuperseded ends a run whose Service somebody else has changed: a newer
+// promotion, or a person. Their change stays.
+var ErrSuperseded = errors.New("superseded")
+
 func superseded(by gitops.Commit, format string, args ...any) error {
 	return fmt.Errorf("%w by commit %.10s (%s): %w", ErrSuperseded, by.Hash, by.Subject, fmt.Errorf(format, args...))
 }
@@ -150,4 +156,46 @@ func orGenerated(revision string) string {
 		return "(generated)"
 	}
 	return revision
+}
+
+// withdrawn tells whether an overlay cannot be read because a commit has it no more, or
+// has no more the Service in it.
+func withdrawn(at gitops.Snapshot, overlay string, err error) bool {
+	if err == nil {
+		return false
+	}
+	_, gone := fs.Stat(at.Tree, overlay)
+	return errors.Is(gone, fs.ErrNotExist) || errors.Is(err, knative.ErrNoService)
+}
+
+// toEdit is the overlay at a tip that is to be edited. What somebody has taken out is
+// theirs; what does not render may render again.
+func toEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
+	state, err := knative.Read(ctx, tip.Tree, target.Overlay, target.Service)
+	switch {
+	case withdrawn(tip, target.Overlay, err):
+		return nil, superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
+	case err != nil && ctx.Err() == nil:
+		return nil, unrendered{err}
+	}
+	return state, err
+}
+
+// unrendered is a tip whose overlay does not render.
+type unrendered struct{ error }
+
+// Unwrap gives the reason.
+func (u unrendered) Unwrap() error { return u.error }
+
+func isUnrendered(err error) bool {
+	_, is := errors.AsType[unrendered](err)
+	return is
+}
+
+// withImages is an overlay with the images set, or as it is when none are given.
+func withImages(ctx context.Context, now *knative.State, images []kustomize.Image) (*knative.State, error) {
+	if len(images) == 0 {
+		return now, nil
+	}
+	return now.SetImages(ctx, images)
 }

@@ -135,7 +135,7 @@ func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.
 // reversalRecord is what the commit says: a promotion that was rolled back stays the
 // one that it was, a rollback is one of its own.
 func reversalRecord(c Config, back reversal, next *knative.State, traffic []servingv1.TrafficTarget, before record.Record) record.Record {
-	r := stepRecord(c, back.plan, back.step, before)
+	r := stepRecord(c.Settings, back.plan, back.step, before)
 	if back.step == record.Restore {
 		r.Gate, r.Reached = back.gate, max(r.Reached, sharedWith(next, back.plan.To))
 	}

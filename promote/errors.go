@@ -13,10 +13,6 @@ import (
 	"github.com/acme/knative-promote/promote/gate"
 )
 
-// ErrSuperseded ends a run whose Service somebody else has changed: a newer
-// promotion, or a person. Their change stays.
-var ErrSuperseded = errors.New("superseded")
-
 // Overdue is an error that says so where the run's timeout has led to it: what was
 // met last only says that it got no answer.
 func Overdue(ctx context.Context, err error) error {

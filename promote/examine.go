@@ -84,11 +84,11 @@ func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 	} else if at.Live != nil {
 		at.LatestReady = at.Live.Status.LatestReadyRevisionName
 	}
-	plan, err := NewPlan(p.Config, at)
+	plan, err := NewPlan(p.Settings, at)
 	if err != nil {
 		return err
 	}
-	p.planned, err = tryPlan(ctx, p.Config, plan, at)
+	p.planned, err = tryPlan(ctx, p.Settings, plan, at)
 	return err
 }
 

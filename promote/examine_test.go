@@ -86,7 +86,7 @@ func (a *around) systems() Systems {
 }
 
 func examinedConfig() Config {
-	return Config{Targets: []Target{{Overlay: "web"}}, Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}, Gates: gate.Settings{Wait: time.Minute}}
+	return Config{Settings: Settings{Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}}, Targets: []Target{{Overlay: "web"}}, Gates: gate.Settings{Wait: time.Minute}}
 }
 
 // TestFacts looks at what becomes of the answers.

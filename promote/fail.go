@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 )
@@ -125,3 +126,19 @@ const (
 	cancelTime   = 5 * time.Second
 	announceTime = 2 * time.Second
 )
+
+// failedGate is the gate that keeps a promotion from going on; empty: the cause is
+// another one.
+func (p *part) failedGate(cause error) string {
+	if !isGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
+		return ""
+	}
+	for _, step := range slices.Backward(p.journal.result.Steps) {
+		for _, gate := range step.Gates {
+			if gate.Name != event.CommitGate && (gate.Progress == event.Broken || gate.Progress == event.Inconclusive) {
+				return gate.Name
+			}
+		}
+	}
+	return ""
+}

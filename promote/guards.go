@@ -11,23 +11,19 @@ import (
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
-// guarded is the target as the guards know it.
-func (t Target) guarded() guard.Target {
-	return guard.Target{Environment: t.Environment, Overlay: t.Overlay, Service: t.Service}
-}
-
-// shifts tells whether the steps give the new revision more traffic. Where it has
-// had it all along, a promotion to another revision ends with this one.
-func (p Plan) shifts() bool { return p.From != p.To }
-
 // tellFreeze says of a plan what freezes its next commit now.
 func (p *part) tellFreeze() {
 	if !p.plan.shifts() || !slices.ContainsFunc(p.plan.Steps, func(s PlannedStep) bool { return !s.Done }) {
 		return
 	}
-	if err := p.Guards.MayShift(p.at.snapshot(), p.guarded(), time.Now()); err != nil {
+	if err := p.Guards.MayShift(p.at.snapshot(), guarded(p.Target), time.Now()); err != nil {
 		p.journal.explain("nothing would be pushed now: %v", err)
 	}
+}
+
+// guarded is the target as the guards know it.
+func guarded(t Target) guard.Target {
+	return guard.Target{Environment: t.Environment, Overlay: t.Overlay, Service: t.Service}
 }
 
 // pipelineOf is the pipeline file of a commit, for the check.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -99,46 +98,4 @@ func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bo
 		return false, err
 	}
 	return want.shownBy(state, has), nil
-}
-
-// withdrawn tells whether an overlay cannot be read because a commit has it no more, or
-// has no more the Service in it.
-func withdrawn(at gitops.Snapshot, overlay string, err error) bool {
-	if err == nil {
-		return false
-	}
-	_, gone := fs.Stat(at.Tree, overlay)
-	return errors.Is(gone, fs.ErrNotExist) || errors.Is(err, knative.ErrNoService)
-}
-
-// toEdit is the overlay at a tip that is to be edited. What somebody has taken out is
-// theirs; what does not render may render again.
-func toEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
-	state, err := knative.Read(ctx, tip.Tree, target.Overlay, target.Service)
-	switch {
-	case withdrawn(tip, target.Overlay, err):
-		return nil, superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
-	case err != nil && ctx.Err() == nil:
-		return nil, unrendered{err}
-	}
-	return state, err
-}
-
-// unrendered is a tip whose overlay does not render.
-type unrendered struct{ error }
-
-// Unwrap gives the reason.
-func (u unrendered) Unwrap() error { return u.error }
-
-func isUnrendered(err error) bool {
-	_, is := errors.AsType[unrendered](err)
-	return is
-}
-
-// withImages is an overlay with the images set, or as it is when none are given.
-func withImages(ctx context.Context, now *knative.State, images []kustomize.Image) (*knative.State, error) {
-	if len(images) == 0 {
-		return now, nil
-	}
-	return now.SetImages(ctx, images)
 }

@@ -54,8 +54,8 @@ func TestInitImageOfPersonStays(t *testing.T) {
 	}}
 	results, err := Run(t.Context(),
 		Config{
-			Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-			Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
+			Settings: Settings{CandidateTag: "candidate", Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}},
+			Targets:  []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
 		},
 		Systems{Branch: repo, Commits: repo, Cluster: c, Reporter: silent{}})
 	result := results[0]

@@ -100,7 +100,7 @@ func (j *journal) end(status event.Status, err error) event.Result {
 }
 
 // planned is what a plan leads to, before its edits are tried.
-func (p Plan) planned(at Situation) (event.Planned, error) {
+func planned(p Plan, at Situation) (event.Planned, error) {
 	e := event.Planned{
 		Promotion: p.ID, Revision: p.To, PreviousRevision: p.From, RollbackTo: p.From,
 		Image: p.Image, PreviousImage: newImage(at.Next, at.Now),

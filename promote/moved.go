@@ -11,7 +11,6 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
-	"github.com/acme/knative-promote/promote/record"
 )
 
 // A movedError is why nothing further is given to the new revision once somebody has
@@ -61,13 +60,6 @@ func (m *move) stillThere(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return m.notMoved(ctx, shown)
-}
-
-// shownAt is what a commit with the overlay must make true.
-func shownAt(state *knative.State) expected {
-	has, _ := record.Parse(state.Record()) // without one the fields tell
-	traffic, _ := state.Traffic()
-	return expected{Version: record.VersionOf(state.Revision(), state), promotion: has.Promotion, step: has.Step, traffic: traffic}
 }
 
 // othersChoice refuses to roll a failed promotion back where somebody has moved the

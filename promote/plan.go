@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,9 +67,30 @@ func (p Plan) closed() bool {
 	return p.ID == "" || p.record.Is(p.ID, p.last()) && p.record.HasPassed()
 }
 
+// restores is what the plan's promotion is rolled back to.
+func (p Plan) restores() record.Entry {
+	return p.record.Of(p.place()).RestoredBy(p.ID, record.Entry{From: p.from, Base: p.Base})
+}
+
+// shifts tells whether the steps give the new revision more traffic. Where it has
+// had it all along, a promotion to another revision ends with this one.
+func (p Plan) shifts() bool { return p.From != p.To }
+
+// showsStep tells whether an overlay shows a step of the plan, by the record,
+// unless somebody has broken that, and by the fields.
+func (p Plan) showsStep(now *knative.State, record record.Record) bool {
+	return slices.ContainsFunc(p.Steps, func(c PlannedStep) bool {
+		want := p.expected(c)
+		if !record.Exists() {
+			want.promotion = ""
+		}
+		return want.shownBy(now, record)
+	})
+}
+
 // NewPlan computes what is left to do. It is pure: the same configuration and
 // situation give the same plan.
-func NewPlan(c Config, at Situation) (Plan, error) {
+func NewPlan(c Settings, at Situation) (Plan, error) {
 	if at.Unreadable != nil {
 		return Plan{}, record.Unreadable(at.Now, at.Unreadable)
 	}
@@ -95,7 +117,7 @@ func NewPlan(c Config, at Situation) (Plan, error) {
 
 // start plans a promotion from its first commit. One that is under way with
 // another revision is taken over: its candidate goes, its base stays.
-func start(c Config, at Situation, split knative.Split, to string) (Plan, error) {
+func start(c Settings, at Situation, split knative.Split, to string) (Plan, error) {
 	from := split.Stable
 	if from == "" {
 		from = at.LatestReady
@@ -129,7 +151,7 @@ func start(c Config, at Situation, split knative.Split, to string) (Plan, error)
 
 // goesAlone tells whether a new revision gets all traffic in one step: Knative can
 // route nothing beside it, and the run may give it that.
-func (c Config) goesAlone(at Situation) bool {
+func (c Settings) goesAlone(at Situation) bool {
 	return at.OldReadiness.Why != "" && c.Steps[len(c.Steps)-1].Percent == 100
 }
 
@@ -147,7 +169,7 @@ func alone(at Situation, old string) string {
 // resume plans the rest of a promotion that is under way: the gates of the
 // step that Git shows, then the steps above it. A step that has passed does not
 // bake again.
-func resume(c Config, at Situation, split knative.Split) (Plan, error) {
+func resume(c Settings, at Situation, split knative.Split) (Plan, error) {
 	if err := ownCandidate(at, split); err != nil {
 		return Plan{}, err
 	}
@@ -183,7 +205,7 @@ func resume(c Config, at Situation, split knative.Split) (Plan, error) {
 // finished plans nothing but a look at what is there, or a commit without the
 // targets that keep Knative from routing. Only a promotion whose last gates have
 // not passed may still be rolled back, however old it is.
-func finished(c Config, at Situation, split knative.Split) (Plan, error) {
+func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
 	step := Step{Percent: 100}
@@ -205,7 +227,7 @@ func finished(c Config, at Situation, split knative.Split) (Plan, error) {
 	return plan, err
 }
 
-func plannedSteps(c Config, plan Plan, split knative.Split, steps []Step) []PlannedStep {
+func plannedSteps(c Settings, plan Plan, split knative.Split, steps []Step) []PlannedStep {
 	var list []PlannedStep
 	for _, step := range steps {
 		split.Stable, split.Candidate, split.Percent = plan.From, plan.To, step.Percent
@@ -214,7 +236,7 @@ func plannedSteps(c Config, plan Plan, split knative.Split, steps []Step) []Plan
 	return list
 }
 
-func plannedStep(c Config, plan Plan, split knative.Split, step Step) PlannedStep {
+func plannedStep(c Settings, plan Plan, split knative.Split, step Step) PlannedStep {
 	name := fmt.Sprintf("%d %%", step.Percent)
 	what := name + " to " + short(plan.Service, plan.To)
 	if step.Percent == 0 {

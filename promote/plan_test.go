@@ -26,8 +26,8 @@ import (
 
 const overlay = "apps/product-import/overlays/production"
 
-func config(steps ...Step) Config {
-	return Config{Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
+func config(steps ...Step) Settings {
+	return Settings{Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
 }
 
 // ours is what the tests plan for.

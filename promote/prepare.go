@@ -154,7 +154,7 @@ func (p Preparation) planned(s *PreparedService, has record.Record) error {
 		s.Skipped = "Git does not say which revision has its traffic: promote the service once before"
 		return nil
 	}
-	if s.plan, err = NewPlan(p.config, at); err != nil {
+	if s.plan, err = NewPlan(p.config.Settings, at); err != nil {
 		return err
 	}
 	before := at.Record.Of(s.place())

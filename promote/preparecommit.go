@@ -47,7 +47,7 @@ func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool
 		e := edit{subject: subject(s.Target, "no candidate, as on "+p.pull.Branch)}
 		if !s.Withdrawn {
 			e.subject = s.step().Subject
-			e.trailers = trailers(p.config, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
+			e.trailers = trailers(p.config.Settings, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
 		}
 		e.draft = func(tip gitops.Snapshot) (d draft, err error) {
 			d.files, err = p.edit(ctx, &s, tip)
@@ -95,7 +95,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	r := stepRecord(p.config, s.plan, record.StepOf(s.step().Percent), before)
+	r := stepRecord(p.config.Settings, s.plan, record.StepOf(s.step().Percent), before)
 	if r.Source.IsZero() {
 		r.Code = record.Code{} // the run is for a merge that no branch will have
 	}
@@ -107,7 +107,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	return shift(ctx, p.config, s.plan, s.step().Traffic, text, now, now, nil)
+	return shift(ctx, p.config.Settings, s.plan, s.step().Traffic, text, now, now, nil)
 }
 
 // moved is the error of a tip that is not what the merge was made of. The head of the

@@ -72,7 +72,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 // makePlan computes what is left to do, and tries its edits, so that a bad one
 // ends the run before anything is pushed.
 func (p *part) makePlan(ctx context.Context) error {
-	plan, err := NewPlan(p.Config, p.at)
+	plan, err := NewPlan(p.Settings, p.at)
 	if err != nil {
 		return err
 	}
@@ -90,12 +90,12 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	plan.started = p.journal.result.Started
-	planned, err := plan.planned(p.at)
+	planned, err := planned(plan, p.at)
 	if err != nil {
 		return err
 	}
 	p.journal.tell(planned)
-	p.planned, err = tryPlan(ctx, p.Config, plan, p.at)
+	p.planned, err = tryPlan(ctx, p.Settings, plan, p.at)
 	if err != nil {
 		return err
 	}
@@ -235,10 +235,10 @@ func (m *move) edit(ctx context.Context, over []guard.Override) edit {
 		proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
 		adopts:   m.adopts,
 		subject:  step.Subject,
-		trailers: trailers(m.Config, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
+		trailers: trailers(m.Settings, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		draft: func(tip gitops.Snapshot) (draft, error) {
 			plan := m.routable(ctx)
-			files, err := editStep(ctx, m.Config, plan, m.index, tip, m.at.Live)
+			files, err := editStep(ctx, m.Settings, plan, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
 			}
@@ -272,7 +272,7 @@ func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, ov
 	if !m.plan.shifts() {
 		return nil
 	}
-	return m.Guards.Permits(tip, m.guarded(), time.Now(), over)
+	return m.Guards.Permits(tip, guarded(m.Target), time.Now(), over)
 }
 
 // begins tells whether the step is the first of a promotion whose images the run

@@ -98,15 +98,3 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 	}
 	return kept, nil
 }
-
-// showsStep tells whether an overlay shows a step of the plan, by the record,
-// unless somebody has broken that, and by the fields.
-func (p Plan) showsStep(now *knative.State, record record.Record) bool {
-	return slices.ContainsFunc(p.Steps, func(c PlannedStep) bool {
-		want := p.expected(c)
-		if !record.Exists() {
-			want.promotion = ""
-		}
-		return want.shownBy(now, record)
-	})
-}

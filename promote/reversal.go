@@ -92,7 +92,7 @@ func (b *reversal) begin(ctx context.Context) edit {
 		proposal: b.proposal(b.plan.ID, b.stepName(), false),
 		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		subject:  title,
-		trailers: trailers(b.Config, b.plan, b.stepName(), b.plan.To, b.dest.Revision, b.reason),
+		trailers: trailers(b.Settings, b.plan, b.stepName(), b.plan.To, b.dest.Revision, b.reason),
 		draft: func(tip gitops.Snapshot) (draft, error) {
 			after, err := b.edited(ctx, tip)
 			if b.apart && err != nil && ctx.Err() == nil {

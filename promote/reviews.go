@@ -153,7 +153,7 @@ func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	return wouldWrite(stepRecord(m.Config, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)), recordAt(head, m.Target))
+	return wouldWrite(stepRecord(m.Settings, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)), recordAt(head, m.Target))
 }
 
 // adopts tells the same of a proposal that rolls back.

@@ -79,9 +79,9 @@ func contend(t *testing.T, c *sharedCluster, url string, round int) {
 
 func rivalConfig(version string, steps ...Step) Config {
 	return Config{
-		Targets: []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}},
-		Images:  []kustomize.Image{{Name: "web", NewTag: version}}, CandidateTag: "candidate", KeepPrevious: true,
-		Steps: steps, Preflight: PreflightError, Skip: allBut("drifted"), OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
+		Settings: Settings{CandidateTag: "candidate", KeepPrevious: true, Steps: steps},
+		Targets:  []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}},
+		Images:   []kustomize.Image{{Name: "web", NewTag: version}}, Preflight: PreflightError, Skip: allBut("drifted"), OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
 	}
 }
 

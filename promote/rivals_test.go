@@ -52,8 +52,8 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 		group.Go(func() {
 			results, err := Run(t.Context(),
 				Config{
-					Targets: []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, CandidateTag: "candidate",
-					Steps: []Step{{Percent: 50}, {Percent: 100}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
+					Settings: Settings{CandidateTag: "candidate", Steps: []Step{{Percent: 50}, {Percent: 100}}},
+					Targets:  []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
 				},
 				Systems{Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{}})
 			result := results[0]

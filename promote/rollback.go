@@ -176,11 +176,6 @@ func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool
 // to is taken for an answer to the same incident.
 const sameIncident = 15 * time.Minute
 
-// live tells whether the live Service gives all traffic to what the overlay does.
-func (at Situation) live(split knative.Split) bool {
-	return at.Live != nil && at.Live.IsReady() && knative.Shares(at.Live.Status.Traffic)[split.Stable] == 100
-}
-
 // planRollback finds what to roll back to and tries the edit. The overlay that it
 // leads to is not the earlier one: the target previous goes, for one.
 func (p *part) planRollback(ctx context.Context) (*reversal, error) {

@@ -39,7 +39,8 @@ func TestRolledBack(t *testing.T) {
 		"a restore that is not live yet":                         {step: record.Restore, want: true},
 		"a restore that is live, and nobody has noted that":      {step: record.Restore, live: live, want: true},
 		"our own restore":                                        {step: record.Restore, run: run, live: live, want: true},
-		"a restore that has passed":                              {step: record.Restore, passed: now, live: live},
+		"a restore that has just passed":                         {step: record.Restore, passed: now, live: live, want: true},
+		"a restore long ago":                                     {step: record.Restore, passed: now.Add(-time.Hour), live: live},
 		"a promotion":                                            {step: "100"},
 	} {
 		at := Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
@@ -50,7 +51,7 @@ func TestRolledBack(t *testing.T) {
 		if test.down {
 			at.OldReadiness = Readiness{Why: "is not Ready"}
 		}
-		c := Config{RunURL: run, RunAgain: test.again}
+		c := Config{Settings: Settings{RunURL: run}, RunAgain: test.again}
 		if got := rolledBack(c, at, knative.Split{Stable: "s-1"}, now); got != test.want {
 			t.Errorf("%s: confirmed is %t, want %t", name, got, test.want)
 		}

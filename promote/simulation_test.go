@@ -218,9 +218,9 @@ func newConfig(pick *rand.Rand) Config {
 	plans := [][]Step{{{Percent: 100}}, {{Percent: 10, Bake: time.Minute}, {Percent: 100}}, {{Percent: 10}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}, {{Percent: 50}}}
 	policies := []Policy{RollBack, RollBack, Hold}
 	return Config{
-		Targets: []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-		Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, Preflight: PreflightError, Skip: allBut(check.Drifted),
+		Settings: Settings{CandidateTag: "candidate", Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)]},
+		Targets:  []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightError, Skip: allBut(check.Drifted),
 		OnFailure: policies[pick.IntN(len(policies))], OnCancel: policies[pick.IntN(len(policies))],
-		Gates: gate.Settings{Wait: 5 * time.Minute}, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)],
+		Gates: gate.Settings{Wait: 5 * time.Minute},
 	}
 }

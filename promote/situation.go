@@ -109,3 +109,8 @@ func ownCandidate(at Situation, split knative.Split) error {
 	}
 	return nil
 }
+
+// live tells whether the live Service gives all traffic to what the overlay does.
+func (at Situation) live(split knative.Split) bool {
+	return at.Live != nil && at.Live.IsReady() && knative.Shares(at.Live.Status.Traffic)[split.Stable] == 100
+}

@@ -116,7 +116,7 @@ func TestSourceMissing(t *testing.T) {
 			s := goodSource(t)
 			to := s.Record.To.Revision
 			test.change(t, &s)
-			c := config(Step{Percent: 100})
+			c := Config{Settings: config(Step{Percent: 100})}
 			c.Soak, c.Checks = time.Hour, []string{"e2e"}
 			got := ""
 			if missing := s.missing(c, noon.Add(time.Hour)); missing != nil {
@@ -160,7 +160,7 @@ func TestSoakNaively(t *testing.T) {
 		one.Record.Passed = passed
 		one.apps = []observedApp{good.apps[0]}
 		one.apps[0].seen.Service = readySince(ready)
-		c := config(Step{Percent: 100})
+		c := Config{Settings: config(Step{Percent: 100})}
 		c.Soak = time.Duration(1+random.IntN(600)) * time.Minute
 		missing := one.missing(c, now)
 		if enough := now.Sub(since) >= c.Soak; enough != (missing == nil) || missing != nil && !missing.Until.Equal(since.Add(c.Soak)) {

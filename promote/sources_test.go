@@ -33,7 +33,7 @@ func TestAllMissing(t *testing.T) {
 		"one that nobody knows of": {[]observedSource{uat, broken, late}, soaks + "\nfrom: broken is not to be promoted yet: no Application that the token sees deploys it\n" +
 			"from: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s; nothing was changed"},
 	} {
-		c := config(Step{Percent: 100})
+		c := Config{Settings: config(Step{Percent: 100})}
 		c.Soak = time.Hour
 		got := ""
 		if missing := allMissing(test.observed, c, noon.Add(time.Hour)); missing != nil {

@@ -1,18 +1,13 @@
 package promote
 
 import (
-	"context"
-	"errors"
-	"slices"
-
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
 // stepRecord is what a step's commit says, on top of what the overlay said before.
-func stepRecord(c Config, plan Plan, step string, before record.Record) record.Record {
+func stepRecord(c Settings, plan Plan, step string, before record.Record) record.Record {
 	r := record.Record{
 		Promotion: plan.ID, Repository: repourl.Shown(plan.Target.Source.RepoURL), Branch: plan.Target.Source.Branch, Overlay: plan.Overlay,
 		Step: step, Percent: record.ShareOf(step), Reached: record.ShareOf(step), Tag: plan.tag,
@@ -26,22 +21,6 @@ func stepRecord(c Config, plan Plan, step string, before record.Record) record.R
 		return r.Continues(before)
 	}
 	return r.Follow(before.Of(plan.place()))
-}
-
-// failedGate is the gate that keeps a promotion from going on; empty: the cause is
-// another one.
-func (p *part) failedGate(cause error) string {
-	if !isGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
-		return ""
-	}
-	for _, step := range slices.Backward(p.journal.result.Steps) {
-		for _, gate := range step.Gates {
-			if gate.Name != event.CommitGate && (gate.Progress == event.Broken || gate.Progress == event.Inconclusive) {
-				return gate.Name
-			}
-		}
-	}
-	return ""
 }
 
 // sharedWith is the share of the traffic that an overlay gives a revision.

@@ -31,7 +31,7 @@ func TestStepRecord(t *testing.T) {
 		"another one before":            {Plan{}, record.Record{Promotion: "y", Code: first, Reached: 50}, "candidate", record.Record{Code: later}},
 	} {
 		test.plan.ID = "x"
-		got := stepRecord(Config{Code: later}, test.plan, test.step, test.before)
+		got := stepRecord(Settings{Code: later}, test.plan, test.step, test.before)
 		if got.Code != test.want.Code || got.Reached != test.want.Reached {
 			t.Errorf("%s: %+v, reached %d; want %+v, reached %d", name, got.Code, got.Reached, test.want.Code, test.want.Reached)
 		}

@@ -69,8 +69,8 @@ func (p pair) run(c Config, on Cluster) ([]event.Result, error) {
 
 func pairConfig(steps []Step, overlays ...string) Config {
 	c := Config{
-		Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, CandidateTag: "candidate",
-		Steps: steps, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
+		Settings: Settings{CandidateTag: "candidate", Steps: steps},
+		Images:   []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
 	}
 	for _, overlay := range overlays {
 		c.Targets = append(c.Targets, Target{Overlay: overlay})

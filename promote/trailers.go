@@ -27,7 +27,7 @@ const (
 const TrailerReason = "Promotion-Reason"
 
 // trailers say in a commit what it is part of.
-func trailers(c Config, plan Plan, step, from, to, reason string) []gitops.Trailer {
+func trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
 	all := []gitops.Trailer{
 		{Key: trailerID, Value: plan.ID}, {Key: trailerService, Value: plan.Service}, {Key: trailerOverlay, Value: plan.Overlay},
 		{Key: trailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},

@@ -53,7 +53,7 @@ func TestDefaults(t *testing.T) {
 			Environment: "production", Overlay: "apps/product-import/overlays/production",
 		},
 		Promote: promote.Config{
-			Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate",
+			Settings:  promote.Settings{Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate"},
 			Gates:     gate.Settings{Wait: 5 * time.Minute, Probe: gate.Probe{Count: 3}, WaitForData: 5 * time.Minute},
 			Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
@@ -112,9 +112,8 @@ func TestEveryInput(t *testing.T) {
 			Environment: "prod", Overlay: "apps/x",
 		},
 		Promote: promote.Config{
-			Images: images, OnDrift: promote.DriftWarn,
-			Also:  []string{"Deployment/worker", "Service/shop/cart"},
-			Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next",
+			Settings: promote.Settings{Also: []string{"Deployment/worker", "Service/shop/cart"}, Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next", RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona"},
+			Images:   images, OnDrift: promote.DriftWarn,
 			Gates: gate.Settings{
 				Wait:    90 * time.Second,
 				Probe:   gate.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},
@@ -132,7 +131,6 @@ func TestEveryInput(t *testing.T) {
 			Guards:    guard.Settings{Windows: "prod/windows.yaml"},
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack,
-			RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona",
 		},
 		Remote:    gitops.Remote{URL: remote, Branch: "release/1", Token: "git-secret"},
 		Author:    gitops.Person{Name: "Bot", Email: "bot@example.com"},
