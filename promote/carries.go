@@ -9,14 +9,15 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
 // intent is what a commit must make true in the cluster.
-func (i infra) intent(commit string, want expected) argo.Intent {
+func (i infra) intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: i.Target.Target, Commit: commit,
-		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.traffic, TrafficOnly: want.trafficOnly,
+		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
 		Carries: i.carries(want),
 	}
 }
@@ -25,7 +26,7 @@ func (i infra) intent(commit string, want expected) argo.Intent {
 // does. One that does not is older (argo.ErrBehind) as long as the branch's tip
 // shows it; else somebody has changed it. No commit stands for one that Argo CD could
 // not compare: the tip alone tells.
-func (i infra) carries(want expected) func(context.Context, string) (bool, error) {
+func (i infra) carries(want plan.Expected) func(context.Context, string) (bool, error) {
 	known := map[string]bool{} // what a commit shows does not change
 	shown := func(ctx context.Context, at gitops.Snapshot) (bool, error) {
 		if ours, there := known[at.Commit.Hash]; there {

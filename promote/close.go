@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -57,10 +58,10 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 func (c closing) edit(ctx context.Context, now time.Time) edit {
 	return edit{
 		proposal: c.proposal(c.promotion, c.step+noted, false),
-		subject:  subject(c.Target, c.title()),
+		subject:  plan.Subject(c.Target, c.title()),
 		trailers: []gitops.Trailer{
-			{Key: trailerID, Value: c.promotion}, {Key: trailerService, Value: c.Service}, {Key: trailerOverlay, Value: c.Overlay},
-			{Key: trailerStep, Value: c.step}, {Key: trailerPassed, Value: now.UTC().Format(time.RFC3339)},
+			{Key: plan.TrailerID, Value: c.promotion}, {Key: plan.TrailerService, Value: c.Service}, {Key: plan.TrailerOverlay, Value: c.Overlay},
+			{Key: plan.TrailerStep, Value: c.step}, {Key: plan.TrailerPassed, Value: now.UTC().Format(time.RFC3339)},
 		},
 		draft: func(tip gitops.Snapshot) (d draft, err error) {
 			d.files, err = editPassed(ctx, c, tip, now)
@@ -74,8 +75,8 @@ func (c closing) edit(ctx context.Context, now time.Time) edit {
 func (r *run) unclosed() []closing {
 	var closings []closing
 	for _, p := range r.parts {
-		if !p.plan.closed() {
-			closings = append(closings, closing{p, p.plan.ID, p.plan.last(), p.journal.result.Commit})
+		if !p.plan.Closed() {
+			closings = append(closings, closing{p, p.plan.ID, p.plan.LastStep(), p.journal.result.Commit})
 		}
 	}
 	return closings
@@ -115,8 +116,8 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 	switch {
 	case has.Is(c.promotion, c.step) && has.HasPassed(), !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
 		return nil, nil
-	case !has.Is(c.promotion, c.step), !has.RollsBack() && !c.plan.showsStep(state, has):
-		return nil, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(state.Revision()), describe(state))
+	case !has.Is(c.promotion, c.step), !has.RollsBack() && !c.plan.ShowsStep(state, has):
+		return nil, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(state.Revision()), plan.DescribeTraffic(state))
 	}
 	has.Passed, has.Commit = now, c.commit
 	text, err := has.Encode()

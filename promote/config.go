@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -23,8 +24,8 @@ const (
 // Config is what one run is asked to do. Nothing writes to it while the run
 // goes on. The defaults are those of the program's inputs, not the zero values.
 type Config struct {
-	Settings
-	Targets []Target // at least one, in one infra repository and branch
+	plan.Settings
+	Targets []plan.Target // at least one, in one infra repository and branch
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
 	From   []string          // overlays of the environments whose images are promoted, in the place of Images: all of them run those; empty: none

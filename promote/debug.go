@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -15,9 +16,9 @@ func (j *journal) debug(format string, args ...any) {
 
 // debugPlan says what is left to do, and what that was computed from: a step is
 // taken as done where the tip shows it.
-func (j *journal) debugPlan(plan Plan, at Situation) {
+func (j *journal) debugPlan(p plan.Plan, at plan.Situation) {
 	var steps []string
-	for _, step := range plan.Steps {
+	for _, step := range p.Steps {
 		text := step.Name
 		if step.Bake > 0 {
 			text += fmt.Sprintf(" with a bake of %s", step.Bake)
@@ -31,8 +32,8 @@ func (j *journal) debugPlan(plan Plan, at Situation) {
 		steps = []string{record.Rollback}
 	}
 	j.debug("tip %.10s: revision %q with %s; record: promotion %q, step %q, passed %t; latest ready revision %q",
-		at.Tip.Hash, at.Now.Revision(), describe(at.Now), at.Record.Promotion, at.Record.Step, at.Record.HasPassed(), at.LatestReady)
-	j.debug("plan %q: from %q to %q, base %.10q, steps: %s", plan.ID, plan.From, plan.To, plan.Base, strings.Join(steps, ", "))
+		at.Tip.Hash, at.Now.Revision(), plan.DescribeTraffic(at.Now), at.Record.Promotion, at.Record.Step, at.Record.HasPassed(), at.LatestReady)
+	j.debug("plan %q: from %q to %q, base %.10q, steps: %s", p.ID, p.From, p.To, p.Base, strings.Join(steps, ", "))
 }
 
 // debugOutcome says what the run's end was decided from.

@@ -7,6 +7,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -22,12 +23,14 @@ type destination struct {
 }
 
 // readiness is what is known of the revision in the cluster.
-func (d destination) readiness() Readiness { return readinessBeside(d.service, d.Revision, d.live) }
+func (d destination) readiness() plan.Readiness {
+	return plan.ReadinessBeside(d.service, d.Revision, d.live)
+}
 
 // whyDown says in words that the revision is not Ready; empty: nothing speaks against
 // rolling back to it.
 func (d destination) whyDown() string {
-	if ready := d.readiness(); ready.down() {
+	if ready := d.readiness(); ready.Down() {
 		return d.Revision + ", which " + ready.Why
 	}
 	return ""
@@ -36,8 +39,8 @@ func (d destination) whyDown() string {
 // before is the destination of a promotion that is rolled back: by name, the last
 // revision before it that had all traffic and had passed, with the overlay of that
 // commit where that can be read.
-func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (destination, error) {
-	was := plan.restores()
+func (p *part) before(ctx context.Context, plan plan.Plan, live *servingv1.Service) (destination, error) {
+	was := plan.Restores()
 	dest := destination{Version: was.From, base: was.Base, service: live, live: p.service.revisionOnce(ctx, namespaceOf(live), was.From.Revision)}
 	dest.state = p.baseOf(ctx, was.Base, was.From)
 	var err error
@@ -45,7 +48,7 @@ func (p *part) before(ctx context.Context, plan Plan, live *servingv1.Service) (
 		dest.traffic, err = dest.state.Traffic()
 		return dest, err
 	}
-	split, err := p.splitOf(orState(dest.state, plan.now))
+	split, err := p.splitOf(orState(dest.state, plan.Now))
 	if err != nil {
 		return dest, err
 	}
@@ -87,7 +90,7 @@ func orState(state, other *knative.State) *knative.State {
 
 // splitOf is an overlay's traffic, taken apart.
 func (p *part) splitOf(state *knative.State) (knative.Split, error) {
-	return Situation{Target: p.Target, Now: state, Tag: p.at.Tag}.split()
+	return plan.Situation{Target: p.Target, Now: state, Tag: p.at.Tag}.Split()
 }
 
 // imagesOn is an overlay with the destination's images.

@@ -60,7 +60,7 @@ func drifted(from string, lines []string) *NotYetError {
 func (p *part) drift(ctx context.Context, source infra, one observedSource) (event.Drift, error) {
 	here := p.at.Now
 	d := event.Drift{From: one.Overlay, Missing: missingRefs(one.Now, here)}
-	last := p.at.Record.Of(p.place()).Source.Of(d.From)
+	last := p.at.Record.Of(p.Place()).Source.Of(d.From)
 	if last.IsZero() || source.commits == nil {
 		return d, nil
 	}

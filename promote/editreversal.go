@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -34,14 +35,14 @@ func (e edited) warning(to destination) string {
 // editReversal edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func editReversal(ctx context.Context, c Config, back reversal, tip gitops.Snapshot) (edited, error) {
-	now, err := toEdit(ctx, tip, back.Target)
+	now, err := plan.ToEdit(ctx, tip, back.Target)
 	if err != nil {
 		return edited{}, err
 	}
 	record, err := record.Parse(now.Record())
 	before := record
 	if err != nil {
-		before = back.plan.record // nothing that somebody wrote into it may stop a rollback
+		before = back.plan.Record // nothing that somebody wrote into it may stop a rollback
 	}
 	after, err := reversedFrom(ctx, c, back, now, before)
 	if err != nil {
@@ -50,10 +51,10 @@ func editReversal(ctx context.Context, c Config, back reversal, tip gitops.Snaps
 	switch traffic, err := after.state.Traffic(); {
 	case err != nil:
 		return edited{}, err
-	case shows(now, after.state.Revision(), traffic) && now.SameTemplate(after.state):
+	case plan.Shows(now, after.state.Revision(), traffic) && now.SameTemplate(after.state):
 		after.state = now
 	case !back.mayChange(now, record):
-		return edited{}, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
+		return edited{}, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(now.Revision()), plan.DescribeTraffic(now))
 	}
 	return after, nil
 }
@@ -101,7 +102,7 @@ func templateReversed(ctx context.Context, c Config, back reversal, now *knative
 	var after *knative.State
 	// The old files are taken where they say just what is wanted, so that the
 	// overlay is as it was, byte for byte, but for the record.
-	if same && dest.state != nil && dest.state.Owned() && shows(dest.state, revision, traffic) {
+	if same && dest.state != nil && dest.state.Owned() && plan.Shows(dest.state, revision, traffic) {
 		after, err = next.RestoreRoute(ctx, dest.state, text)
 	} else {
 		after, err = next.Route(ctx, revision, traffic, text, back.live)
@@ -135,16 +136,16 @@ func trafficReversed(ctx context.Context, c Config, back reversal, now *knative.
 // reversalRecord is what the commit says: a promotion that was rolled back stays the
 // one that it was, a rollback is one of its own.
 func reversalRecord(c Config, back reversal, next *knative.State, traffic []servingv1.TrafficTarget, before record.Record) record.Record {
-	r := stepRecord(c.Settings, back.plan, back.step, before)
+	r := plan.StepRecord(c.Settings, back.plan, back.step, before)
 	if back.step == record.Restore {
-		r.Gate, r.Reached = back.gate, max(r.Reached, sharedWith(next, back.plan.To))
+		r.Gate, r.Reached = back.gate, max(r.Reached, plan.ShareOf(next, back.plan.To))
 	}
 	if back.step == record.Rollback {
-		r.To, r.From = record.VersionOf(carrying(traffic), next), back.plan.from
+		r.To, r.From = record.VersionOf(carrying(traffic), next), back.plan.FromVersion
 		if r.To.Revision == back.dest.Revision {
 			r.To = back.dest.Version // the overlay's images need not be its own, where only the traffic is rolled back
 		}
-		r.Code = before.Of(back.place()).CodeOf(r.To.Revision)
+		r.Code = before.Of(back.Place()).CodeOf(r.To.Revision)
 	}
 	return r
 }

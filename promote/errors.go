@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // Overdue is an error that says so where the run's timeout has led to it: what was
@@ -89,7 +90,7 @@ func isDrifted(err error) bool {
 }
 
 func isSuperseded(err error) bool {
-	return errors.Is(err, ErrSuperseded) || errors.Is(err, argo.ErrSuperseded)
+	return errors.Is(err, plan.ErrSuperseded) || errors.Is(err, argo.ErrSuperseded)
 }
 
 func isGate(err error) bool {

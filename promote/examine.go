@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -60,7 +61,7 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 	if facts.Windows, err = p.windowsNow(); err != nil {
 		return facts, err
 	}
-	if facts.Pipeline, err = pipelineOf(p.at.snapshot(), p.Guards.Keys); err != nil {
+	if facts.Pipeline, err = pipelineOf(p.at.Snapshot(), p.Guards.Keys); err != nil {
 		return facts, err
 	}
 	facts.Refused = p.refusal(ctx, unseen == nil)
@@ -84,11 +85,11 @@ func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 	} else if at.Live != nil {
 		at.LatestReady = at.Live.Status.LatestReadyRevisionName
 	}
-	plan, err := NewPlan(p.Settings, at)
+	plan, err := plan.New(p.Settings, at)
 	if err != nil {
 		return err
 	}
-	p.planned, err = tryPlan(ctx, p.Settings, plan, at)
+	p.planned, err = plan.Try(ctx, p.Settings, at)
 	return err
 }
 
@@ -157,7 +158,7 @@ func (c Config) Worst(limit time.Duration) time.Duration {
 
 // longest is the same with the templates as a target has them.
 func (c Config) longest(templates gate.Templates, limit time.Duration) time.Duration {
-	total := gate.Patience(c.Gates.After(c.asked("", Step{}), templates)) // the candidate
+	total := gate.Patience(c.Gates.After(c.asked("", plan.Step{}), templates)) // the candidate
 	for _, step := range c.Steps {
 		total += gate.Patience(c.Gates.After(c.asked("", step), templates))
 	}
@@ -240,7 +241,7 @@ func (p *part) existing(ctx context.Context) (exist map[string]bool, notReady ma
 		switch found, failed := p.Cluster.Revision(ctx, p.App, p.at.Live.Namespace, name); {
 		case failed == nil:
 			exist[name] = true
-			if ready := readinessOf(found, nil); ready.Why != "" {
+			if ready := plan.ReadinessOf(found, nil); ready.Why != "" {
 				notReady[name] = ready.Why
 			}
 		case name == p.at.Live.Status.LatestReadyRevisionName:

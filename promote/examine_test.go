@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // around is everything that Examine asks, with the answers of one test.
@@ -86,7 +87,7 @@ func (a *around) systems() Systems {
 }
 
 func examinedConfig() Config {
-	return Config{Settings: Settings{Steps: []Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}}, Targets: []Target{{Overlay: "web"}}, Gates: gate.Settings{Wait: time.Minute}}
+	return Config{Settings: plan.Settings{Steps: []plan.Step{{Percent: 10, Bake: time.Hour}, {Percent: 100}}}, Targets: []plan.Target{{Overlay: "web"}}, Gates: gate.Settings{Wait: time.Minute}}
 }
 
 // TestFacts looks at what becomes of the answers.
@@ -172,7 +173,7 @@ func TestWorst(t *testing.T) {
 func TestExamineErrors(t *testing.T) {
 	t.Parallel()
 	nowhere := examinedConfig()
-	nowhere.Targets = []Target{{Overlay: "nowhere"}}
+	nowhere.Targets = []plan.Target{{Overlay: "nowhere"}}
 	_, err := Examine(t.Context(), nowhere, newAround().systems())
 	want := `path: folder "nowhere": not found in the infra repository at commit 3f9c2d1e0b: expected the overlay's folder, relative to the root`
 	if err == nil || err.Error() != want || !errors.Is(err, gitops.ErrNotFound) {

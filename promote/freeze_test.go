@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // TestTargetsFrozen promotes two targets in one run, of which windows freeze one
@@ -37,7 +38,7 @@ func TestTargetsFrozen(t *testing.T) {
 			if err := gittest.Commit(p.bare, "main", "Freeze", fstest.MapFS{guard.DefaultWindows: {Data: []byte(test.windows)}}); err != nil {
 				t.Fatal(err)
 			}
-			c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+			c := pairConfig([]plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 			c.Guards.Override, c.Reason = []guard.Override{test.override}, "urgent"
 			results, err := p.run(c, p.failing(-1))
 			for _, r := range results {
@@ -89,7 +90,7 @@ func (f *forgetful) Publish(ctx context.Context, change gitops.Change) (gitops.C
 func TestFrozenAfterPush(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web")
+	c := pairConfig([]plan.Step{{Percent: 50}, {Percent: 100}}, "web")
 	results, err := Run(t.Context(), c, Systems{Branch: &forgetful{pair: p}, Commits: p.repo, Cluster: p.failing(-1), Reporter: silent{}})
 	const want = "the line is stopped: incident 4711 (line 1), until the file changes"
 	r := results[0]

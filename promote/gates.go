@@ -6,10 +6,11 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // asked is a step as its gates know it.
-func (c Config) asked(name string, step Step) gate.Step {
+func (c Config) asked(name string, step plan.Step) gate.Step {
 	asked := gate.Step{Name: name, Percent: step.Percent, Bake: step.Bake}
 	for _, s := range c.Steps {
 		if s.Percent > step.Percent {
@@ -24,7 +25,7 @@ func (c Config) asked(name string, step Step) gate.Step {
 // were asked for.
 func (c Config) allSteps() (steps []gate.Step) {
 	if c.Steps[0].Percent > 0 {
-		steps = append(steps, c.asked("", Step{}))
+		steps = append(steps, c.asked("", plan.Step{}))
 	}
 	for _, step := range c.Steps {
 		steps = append(steps, c.asked("", step))
@@ -42,7 +43,7 @@ func (p *part) gates(step gate.Step) [][]gate.Gate {
 }
 
 // patience is the longest that all gates of a step take.
-func (p *part) patience(step PlannedStep) time.Duration {
+func (p *part) patience(step plan.PlannedStep) time.Duration {
 	return gate.Patience(p.gates(p.asked(step.Name, step.Step())))
 }
 
@@ -50,7 +51,7 @@ func (p *part) patience(step PlannedStep) time.Duration {
 // is: beside an old revision that is not Ready only what Knative has routed before can
 // be asked.
 func (p *part) unasked(g gate.Gate, step gate.Step) bool {
-	if p.plan.alone == "" || step.Percent == 100 {
+	if p.plan.Alone == "" || step.Percent == 100 {
 		return false
 	}
 	_, err := gate.CandidateURL(p.at.Live, p.at.Tag, step.Percent)

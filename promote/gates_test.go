@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // says is a gate that answers after a while, or ends with its context.
@@ -132,7 +133,7 @@ func TestTimeIsTold(t *testing.T) {
 			defer stop()
 			log := &lines{}
 			p := &part{Config: Config{Gates: gate.Settings{Wait: 5 * time.Minute}}, journal: &journal{reporter: log}}
-			p.plan.Steps = []PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
+			p.plan.Steps = []plan.PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
 			p.tellTime(ctx)
 			if got := strings.Join(log.said, "\n"); got != want {
 				t.Errorf("%s: got %q, want %q", limit, got, want)

@@ -9,20 +9,21 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // tellFreeze says of a plan what freezes its next commit now.
 func (p *part) tellFreeze() {
-	if !p.plan.shifts() || !slices.ContainsFunc(p.plan.Steps, func(s PlannedStep) bool { return !s.Done }) {
+	if !p.plan.Shifts() || !slices.ContainsFunc(p.plan.Steps, func(s plan.PlannedStep) bool { return !s.Done }) {
 		return
 	}
-	if err := p.Guards.MayShift(p.at.snapshot(), guarded(p.Target), time.Now()); err != nil {
+	if err := p.Guards.MayShift(p.at.Snapshot(), guarded(p.Target), time.Now()); err != nil {
 		p.journal.explain("nothing would be pushed now: %v", err)
 	}
 }
 
 // guarded is the target as the guards know it.
-func guarded(t Target) guard.Target {
+func guarded(t plan.Target) guard.Target {
 	return guard.Target{Environment: t.Environment, Overlay: t.Overlay, Service: t.Service}
 }
 
@@ -38,7 +39,7 @@ func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) 
 // windowsNow are the windows at the tip, for the check. A file that is named and
 // does not exist is an error.
 func (p *part) windowsNow() (check.Windows, error) {
-	schedule, exists, err := p.Guards.Schedule(p.at.snapshot())
+	schedule, exists, err := p.Guards.Schedule(p.at.Snapshot())
 	freeze, is := errors.AsType[*guard.FreezeError](err)
 	switch {
 	case err == nil && !exists:

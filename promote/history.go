@@ -7,6 +7,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -18,7 +19,7 @@ type Past struct {
 }
 
 // History reads the promotions and rollbacks that the overlay's record has.
-func History(ctx context.Context, target Target, branch Branch) (Past, error) {
+func History(ctx context.Context, target plan.Target, branch Branch) (Past, error) {
 	tip, err := branch.Tip(ctx)
 	if err != nil {
 		return Past{}, err
@@ -31,7 +32,7 @@ func History(ctx context.Context, target Target, branch Branch) (Past, error) {
 		return Past{}, err
 	}
 	traffic, err := at.Now.Traffic()
-	return Past{at.Service, traffic, at.Record.Of(target.place()).Entries()}, err
+	return Past{at.Service, traffic, at.Record.Of(target.Place()).Entries()}, err
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

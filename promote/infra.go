@@ -10,13 +10,14 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
 // infra reads the target's overlay at commits of the infra repository.
 type infra struct {
-	Target
+	plan.Target
 	branch interface { // that the overlay is on
 		Tip(context.Context) (gitops.Snapshot, error)
 	}
@@ -27,8 +28,8 @@ type infra struct {
 }
 
 // situation is the overlay at the branch's tip, with its record.
-func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, error) {
-	at := Situation{Target: i.Target, Tip: tip.Commit, Tree: tip.Tree}
+func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (plan.Situation, error) {
+	at := plan.Situation{Target: i.Target, Tip: tip.Commit, Tree: tip.Tree}
 	if _, err := fs.Stat(tip.Tree, i.Overlay); errors.Is(err, fs.ErrNotExist) {
 		return at, fmt.Errorf("%s: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
 			cmp.Or(i.input, "path"), i.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
@@ -46,7 +47,7 @@ func (i infra) situation(ctx context.Context, tip gitops.Snapshot) (Situation, e
 		return at, err
 	}
 	at.Service = at.Now.Service()
-	return at.withRecord(i.tag), nil
+	return at.WithRecord(i.tag), nil
 }
 
 // at is the overlay of a commit.
@@ -76,9 +77,9 @@ func (i infra) read(ctx context.Context, at gitops.Snapshot) (*knative.State, er
 
 // shows tells whether a commit shows what is expected. One without a record of
 // it, which is looked for first, is not rendered.
-func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bool, error) {
+func (i infra) shows(ctx context.Context, at gitops.Snapshot, want plan.Expected) (bool, error) {
 	var has record.Record
-	if want.promotion != "" {
+	if want.Promotion != "" {
 		text, err := knative.ReadRecord(at.Tree, i.Overlay, i.Service)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
@@ -86,16 +87,16 @@ func (i infra) shows(ctx context.Context, at gitops.Snapshot, want expected) (bo
 		if err != nil {
 			return false, err
 		}
-		if has, err = record.Parse(text); err != nil || !has.Is(want.promotion, want.step) {
+		if has, err = record.Parse(text); err != nil || !has.Is(want.Promotion, want.Step) {
 			return false, nil
 		}
 	}
 	state, err := i.read(ctx, at)
-	if withdrawn(at, i.Overlay, err) {
+	if plan.Withdrawn(at, i.Overlay, err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return want.shownBy(state, has), nil
+	return want.ShownBy(state, has), nil
 }

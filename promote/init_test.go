@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // meddled is a cluster in which everything is live at once, until a person
@@ -54,8 +55,8 @@ func TestInitImageOfPersonStays(t *testing.T) {
 	}}
 	results, err := Run(t.Context(),
 		Config{
-			Settings: Settings{CandidateTag: "candidate", Steps: []Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}},
-			Targets:  []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
+			Settings: plan.Settings{CandidateTag: "candidate", Steps: []plan.Step{{Percent: 10, Bake: time.Millisecond}, {Percent: 100}}},
+			Targets:  []plan.Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
 		},
 		Systems{Branch: repo, Commits: repo, Cluster: c, Reporter: silent{}})
 	result := results[0]

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -100,10 +101,10 @@ func (j *journal) end(status event.Status, err error) event.Result {
 }
 
 // planned is what a plan leads to, before its edits are tried.
-func planned(p Plan, at Situation) (event.Planned, error) {
+func planned(p plan.Plan, at plan.Situation) (event.Planned, error) {
 	e := event.Planned{
 		Promotion: p.ID, Revision: p.To, PreviousRevision: p.From, RollbackTo: p.From,
-		Image: p.Image, PreviousImage: newImage(at.Next, at.Now),
+		Image: p.Image, PreviousImage: plan.NewImage(at.Next, at.Now),
 	}
 	for _, step := range p.Steps {
 		e.Steps = append(e.Steps, event.Step{Name: step.Name, Title: step.Subject, Percent: step.Percent, Progress: event.Pending, Resumed: step.Done})
@@ -114,17 +115,17 @@ func planned(p Plan, at Situation) (event.Planned, error) {
 }
 
 // planned is what a rollback leads to.
-func (b *reversal) planned(at Situation) event.Planned {
+func (b *reversal) planned(at plan.Situation) event.Planned {
 	return event.Planned{
 		Promotion: b.plan.ID, Revision: b.dest.Revision, PreviousRevision: b.plan.To,
-		Image: firstOf(b.dest.Images), PreviousImage: firstOf(at.Now.Images()), Traffic: b.dest.traffic,
+		Image: plan.FirstImage(b.dest.Images), PreviousImage: plan.FirstImage(at.Now.Images()), Traffic: b.dest.traffic,
 	}
 }
 
 // confirmed is what a commit has rolled back to that is only to be seen live.
-func confirmed(at Situation, split knative.Split) event.Planned {
+func confirmed(at plan.Situation, split knative.Split) event.Planned {
 	e := event.Planned{
-		Promotion: at.Record.Promotion, Revision: split.Stable, PreviousRevision: at.Record.From.Revision, Image: firstOf(at.Now.Images()),
+		Promotion: at.Record.Promotion, Revision: split.Stable, PreviousRevision: at.Record.From.Revision, Image: plan.FirstImage(at.Now.Images()),
 	}
 	if at.Record.Step == record.Restore {
 		e.PreviousRevision = at.Record.To.Revision

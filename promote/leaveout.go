@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -32,7 +33,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	}
 	return &reversal{
 		part: b.part, step: has.Step, split: b.split, live: live, reason: b.reason, leavesOut: true, refused: b.after.refused,
-		plan: Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, tag: b.part.at.Tag, now: state, record: has, from: from},
+		plan: plan.Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.part.at.Tag, Now: state, Record: has, FromVersion: from},
 		dest: destination{Version: to, traffic: traffic},
 	}
 }
@@ -74,16 +75,16 @@ func (b *reversal) whileRoutable(ctx context.Context) (context.Context, context.
 // editLeftOut takes the targets out of a tip's traffic that the reversal has no more, and
 // changes nothing else. A tip that is not as the commit before left it is somebody else's.
 func editLeftOut(ctx context.Context, c Config, back reversal, tip gitops.Snapshot) (edited, error) {
-	now, err := toEdit(ctx, tip, back.Target)
+	now, err := plan.ToEdit(ctx, tip, back.Target)
 	if err != nil {
 		return edited{}, err
 	}
 	has, err := record.Parse(now.Record())
-	switch ours := err == nil && has.Is(back.plan.ID, back.step) && now.SameTemplate(back.plan.now); {
-	case ours && shows(now, back.plan.now.Revision(), back.dest.traffic):
+	switch ours := err == nil && has.Is(back.plan.ID, back.step) && now.SameTemplate(back.plan.Now); {
+	case ours && plan.Shows(now, back.plan.Now.Revision(), back.dest.traffic):
 		return edited{state: now, refused: back.refused}, nil
-	case !ours || !unchanged(now, back.plan.now):
-		return edited{}, superseded(tip.Commit, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
+	case !ours || !plan.Unchanged(now, back.plan.Now):
+		return edited{}, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(now.Revision()), plan.DescribeTraffic(now))
 	}
 	after, err := now.Route(ctx, now.Revision(), back.dest.traffic, now.Record(), back.live)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // A liveService is what Argo CD can tell of the target's Service.
 type liveService struct {
-	Target
+	plan.Target
 	cluster Cluster
 	unseen  bool // nobody could look at it, so its namespace is not known either
 }

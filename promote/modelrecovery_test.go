@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // recovers tells what is wrong with what users are answered after a history, and
@@ -33,7 +34,7 @@ func (m *model) recovers(ctx context.Context, last event.Status) error {
 	}
 	c := m.config
 	c.RunURL, c.RunAgain, c.OnFailure = "https://example.com/runs/2", false, RollBack
-	c.Steps = []Step{{Percent: 100}}
+	c.Steps = []plan.Step{{Percent: 100}}
 	c.Images = []kustomize.Image{{Name: "web", NewTag: "v9"}}
 	result, err := wayOut(ctx, c, m.systems(), m.tell)
 	m.sync(ctx)

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // meanwhile is a branch and its commits where something happens right before a push,
@@ -35,7 +36,7 @@ func (b *meanwhile) At(ctx context.Context, commit string) (gitops.Snapshot, err
 	return b.model.At(ctx, commit)
 }
 
-func (b *meanwhile) promote(t *testing.T, version string, steps ...Step) (event.Status, error) {
+func (b *meanwhile) promote(t *testing.T, version string, steps ...plan.Step) (event.Status, error) {
 	t.Helper()
 	c := b.config
 	c.Images, c.Steps, c.KeepPrevious, c.OnFailure = []kustomize.Image{{Name: "web", NewTag: version}}, steps, true, RollBack
@@ -61,13 +62,13 @@ func TestReadyAgain(t *testing.T) {
 		b.sync(t.Context())
 		b.cluster.crash("web-00001")
 		b.before = func() { b.cluster.revisions["web-00001"].why = "" }
-		if status, err := b.promote(t, "v2", Step{Percent: 10}, Step{Percent: 100}); status != event.Failed || !errors.Is(err, errReadyAgain) {
+		if status, err := b.promote(t, "v2", plan.Step{Percent: 10}, plan.Step{Percent: 100}); status != event.Failed || !errors.Is(err, errReadyAgain) {
 			t.Errorf("ends %s: %v", status, err)
 		}
 		if len(b.commits) != 1 {
 			t.Errorf("%d commits were made", len(b.commits)-1)
 		}
-		if status, err := b.promote(t, "v2", Step{Percent: 10}, Step{Percent: 100}); status != event.Promoted {
+		if status, err := b.promote(t, "v2", plan.Step{Percent: 10}, plan.Step{Percent: 100}); status != event.Promoted {
 			t.Errorf("the next run ends %s: %v", status, err)
 		}
 	})
@@ -79,11 +80,11 @@ func TestWrittenUnread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := peaceful()
-		if status, err := b.promote(t, "v2", Step{Percent: 100}); status != event.Promoted {
+		if status, err := b.promote(t, "v2", plan.Step{Percent: 100}); status != event.Promoted {
 			t.Fatalf("ends %s: %v", status, err)
 		}
 		b.before = func() { b.unread = b.cluster.crash("web-00001") }
-		if status, err := b.promote(t, "v3", Step{Percent: 10}, Step{Percent: 100}); status != event.Promoted || b.unread {
+		if status, err := b.promote(t, "v3", plan.Step{Percent: 10}, plan.Step{Percent: 100}); status != event.Promoted || b.unread {
 			t.Errorf("ends %s: %v", status, err)
 		}
 	})

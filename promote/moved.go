@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // A movedError is why nothing further is given to the new revision once somebody has
@@ -42,7 +43,7 @@ func (p *part) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 	if err != nil {
 		return ctx.Err() // the commit is made on what renders
 	}
-	if to := argo.Undone(ctx, p.infra.intent(tip.Commit.Hash, shownAt(state)), seen.App); to != "" && p.committed() {
+	if to := argo.Undone(ctx, p.infra.intent(tip.Commit.Hash, plan.ShownAt(state)), seen.App); to != "" && p.committed() {
 		return &movedError{fmt.Sprintf("somebody has rolled application %s back to %.10s in Argo CD", p.App, to)}
 	}
 	facts := check.Facts{Commit: tip.Commit.Hash, Overlay: state, Service: seen.Service, Setup: argo.Setup{App: seen.App}}

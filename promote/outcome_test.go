@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
@@ -19,7 +20,7 @@ func TestOutcome(t *testing.T) {
 	var (
 		gate      = &GateError{Step: "10 %", Gate: "live", Err: errors.New("not ready")}
 		refused   = errors.New("push refused")
-		person    = fmt.Errorf("%w by a person", ErrSuperseded)
+		person    = fmt.Errorf("%w by a person", plan.ErrSuperseded)
 		overtaken = &GateError{Step: "restore", Gate: "live", Err: fmt.Errorf("%w: by a person", argo.ErrSuperseded)}
 		freeze    = fmt.Errorf("editing: %w", &guard.FreezeError{File: "f", State: windows.State{Closed: []windows.Cause{{Line: 1, Text: "audit"}}}})
 		no        = fmt.Errorf("editing: %w", &guard.FreezeError{File: "f", Err: errors.New("no YAML")})

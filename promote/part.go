@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -22,15 +23,15 @@ import (
 type part struct {
 	Config
 	Systems
-	Target
+	plan.Target
 	infra   infra
 	service liveService
 	journal *journal
 
 	templates gate.Templates // that its gates are asked by
 	counted   []slo.Period   // the candidate's requests
-	at        Situation      // as last seen
-	plan      Plan           // of a promotion: what is left to do
+	at        plan.Situation // as last seen
+	plan      plan.Plan      // of a promotion: what is left to do
 	source    record.Source  // what the images of the plan are taken from
 	code      record.Code    // what those were made of
 	// sourceServices are the Service's names there, by the overlays; none: the run has
@@ -43,7 +44,7 @@ type part struct {
 	lost           error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
-func newPart(command event.Command, c Config, target Target, on Systems, started time.Time) *part {
+func newPart(command event.Command, c Config, target plan.Target, on Systems, started time.Time) *part {
 	p := &part{Config: c, Systems: on, journal: newJournal(command, c, started, on.Reporter)}
 	p.setTarget(target)
 	return p
@@ -79,7 +80,7 @@ func noteLost(err error) error {
 	return err
 }
 
-func (p *part) setTarget(target Target) {
+func (p *part) setTarget(target plan.Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
 	p.service = liveService{Target: target, cluster: p.Cluster}
@@ -87,7 +88,7 @@ func (p *part) setTarget(target Target) {
 }
 
 // infraOf reads the overlay of the target, or of its source.
-func (p *part) infraOf(target Target) infra {
+func (p *part) infraOf(target plan.Target) infra {
 	return infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, tag: p.CandidateTag}
 }
 
@@ -103,7 +104,7 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.CandidateTag)
 	}
 	p.at.Images = p.Images
-	p.at.Next, err = withImages(ctx, at.Now, p.at.Images)
+	p.at.Next, err = plan.WithImages(ctx, at.Now, p.at.Images)
 	return err
 }
 
@@ -135,7 +136,7 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 		return err
 	}
 	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.at.Tag)
-	split, _ := p.at.split() // what is wrong with it is said where it is planned
+	split, _ := p.at.Split() // what is wrong with it is said where it is planned
 	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
 		p.at.Old, p.at.OldReadiness = p.service.readiness(ctx, p.at.Live, old)
 	}
@@ -178,24 +179,24 @@ func (p *part) saw(seen argo.Observed) {
 // supersededRun ends a workflow run after a newer one has promoted or rolled back, or
 // after somebody without a workflow run has come after this run's own: a job that waited
 // for an approval, or a run that is started again. What came before that does not count.
-func supersededRun(c Config, at Situation) error {
+func supersededRun(c Config, at plan.Situation) error {
 	if c.RunURL == "" {
 		return nil
 	}
 	var byHand record.Entry
-	for _, e := range at.Record.Of(at.place()).Entries() {
+	for _, e := range at.Record.Of(at.Place()).Entries() {
 		switch {
 		case e.Run == c.RunURL && byHand.Promotion == "":
 			return nil
 		case e.Run == c.RunURL:
 			return fmt.Errorf("%w: since this run was there last, somebody has moved the service to %s without a workflow run: start a new run instead",
-				ErrSuperseded, byHand.To.Revision)
+				plan.ErrSuperseded, byHand.To.Revision)
 		case e.Run == "" && byHand.Promotion == "":
 			byHand = e
 		}
 		if newerRun(e.Run, c.RunURL) {
 			return fmt.Errorf("%w: this run is older than %s, which has moved the service to %s: start a new run instead",
-				ErrSuperseded, e.Run, e.To.Revision)
+				plan.ErrSuperseded, e.Run, e.To.Revision)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // Preflight says what a promotion does about an error that it finds before its
@@ -92,8 +93,8 @@ func (p *part) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
-		undone := argo.Undone(ctx, p.infra.intent(p.at.Tip.Hash, shownAt(p.at.Now)), p.at.App)
-		if p.plan.ID != "" && !p.plan.record.HasPassed() && undone == "" {
+		undone := argo.Undone(ctx, p.infra.intent(p.at.Tip.Hash, plan.ShownAt(p.at.Now)), p.at.App)
+		if p.plan.ID != "" && !p.plan.Record.HasPassed() && undone == "" {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -38,13 +39,13 @@ type Preparation struct {
 // A PreparedService is a Service whose template the pull request changes under a
 // pinned name, or that it has a candidate of.
 type PreparedService struct {
-	Target
+	plan.Target
 	From, To  string // revisions: with the traffic, and the candidate
 	Withdrawn bool   // the template is the branch's again, so the candidate goes
 	Skipped   string // why its template needs nothing, or can have nothing, in words; empty: it has
 	Err       error  // why that failed; nil: it did not
 
-	plan        Plan
+	plan        plan.Plan
 	was, merged *knative.State // before the pull request, and with it
 	shown       bool           // the pull request has the candidate already
 }
@@ -64,13 +65,13 @@ func Prepare(ctx context.Context, c Config, pull Pull, overlays []string) (Prepa
 }
 
 // targetOf is one that is known by its overlay alone, in a repository and branch.
-func targetOf(source argo.Source, overlay, service string) Target {
+func targetOf(source argo.Source, overlay, service string) plan.Target {
 	source.Path = overlay
-	return Target{Target: argo.Target{Service: service, Source: source}, Overlay: overlay, Environment: EnvironmentOf(overlay)}
+	return plan.Target{Target: argo.Target{Service: service, Source: source}, Overlay: overlay, Environment: plan.EnvironmentOf(overlay)}
 }
 
 // target is a Service of the pull request.
-func (p Preparation) target(overlay, service string) Target {
+func (p Preparation) target(overlay, service string) plan.Target {
 	return targetOf(p.config.Targets[0].Source, overlay, service)
 }
 
@@ -145,8 +146,8 @@ func ownFile(at gitops.Snapshot, state *knative.State) []byte {
 // planned plans the promotion that begins with the candidate, on what the branch has.
 // The one that stands there already stays the one that it is.
 func (p Preparation) planned(s *PreparedService, has record.Record) error {
-	at := Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}.withRecord(p.config.CandidateTag)
-	split, err := at.split()
+	at := plan.Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}.WithRecord(p.config.CandidateTag)
+	split, err := at.Split()
 	if err != nil {
 		return err
 	}
@@ -154,15 +155,15 @@ func (p Preparation) planned(s *PreparedService, has record.Record) error {
 		s.Skipped = "Git does not say which revision has its traffic: promote the service once before"
 		return nil
 	}
-	if s.plan, err = NewPlan(p.config.Settings, at); err != nil {
+	if s.plan, err = plan.New(p.config.Settings, at); err != nil {
 		return err
 	}
-	before := at.Record.Of(s.place())
-	s.plan.source, s.plan.code = before.SourceOf(s.merged), before.Code
-	s.plan.started, s.plan.pull = time.Now(), p.pull.Number
+	before := at.Record.Of(s.Place())
+	s.plan.Source, s.plan.Code = before.SourceOf(s.merged), before.Code
+	s.plan.Started, s.plan.Pull = time.Now(), p.pull.Number
 	again := s.plan
 	again.Base = has.Base
-	if has.Pull == p.pull.Number && has.Promotion == id(again, at.Record) {
+	if has.Pull == p.pull.Number && has.Promotion == again.IDAfter(at.Record) {
 		s.plan.ID, s.plan.Base = has.Promotion, has.Base
 	}
 	s.From, s.To = s.plan.From, s.plan.To

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -44,10 +45,10 @@ func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool
 		if s.shown {
 			continue
 		}
-		e := edit{subject: subject(s.Target, "no candidate, as on "+p.pull.Branch)}
+		e := edit{subject: plan.Subject(s.Target, "no candidate, as on "+p.pull.Branch)}
 		if !s.Withdrawn {
 			e.subject = s.step().Subject
-			e.trailers = trailers(p.config.Settings, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
+			e.trailers = plan.Trailers(p.config.Settings, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
 		}
 		e.draft = func(tip gitops.Snapshot) (d draft, err error) {
 			d.files, err = p.edit(ctx, &s, tip)
@@ -63,7 +64,7 @@ func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool
 
 // step is the commit that a promotion would begin with: the candidate at 0 %, or all
 // traffic for the template that has it.
-func (s *PreparedService) step() PlannedStep { return s.plan.Steps[0] }
+func (s *PreparedService) step() plan.PlannedStep { return s.plan.Steps[0] }
 
 // edit makes the candidate on a tip of the pull request's branch. The tip must have
 // the template that is to be merged, and what the branch has written.
@@ -95,11 +96,11 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	r := stepRecord(p.config.Settings, s.plan, record.StepOf(s.step().Percent), before)
+	r := plan.StepRecord(p.config.Settings, s.plan, record.StepOf(s.step().Percent), before)
 	if r.Source.IsZero() {
 		r.Code = record.Code{} // the run is for a merge that no branch will have
 	}
-	if has, err := record.Parse(now.Record()); err == nil && has.Of(s.place()).Promotion == r.Promotion {
+	if has, err := record.Parse(now.Record()); err == nil && has.Of(s.Place()).Promotion == r.Promotion {
 		r = r.WrittenAs(has)
 		r.Unknown = has.Unknown
 	}
@@ -107,7 +108,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	return shift(ctx, p.config.Settings, s.plan, s.step().Traffic, text, now, now, nil)
+	return plan.Shift(ctx, p.config.Settings, s.plan, s.step().Traffic, text, now, now, nil)
 }
 
 // moved is the error of a tip that is not what the merge was made of. The head of the
@@ -117,5 +118,5 @@ func (p Preparation) moved(tip gitops.Snapshot, format string, args ...any) erro
 	if parents := p.pull.Merged.Commit.Parents; len(parents) == 2 && parents[1] == tip.Commit.Hash {
 		return fmt.Errorf("branch %s has changed %s since the pull request began: merge it into the pull request's branch, which prepares that again", p.pull.Branch, what)
 	}
-	return superseded(tip.Commit, "it changes %s: the run for that commit prepares it", what)
+	return plan.Superseded(tip.Commit, "it changes %s: the run for that commit prepares it", what)
 }

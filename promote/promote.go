@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 // makePlan computes what is left to do, and tries its edits, so that a bad one
 // ends the run before anything is pushed.
 func (p *part) makePlan(ctx context.Context) error {
-	plan, err := NewPlan(p.Settings, p.at)
+	plan, err := plan.New(p.Settings, p.at)
 	if err != nil {
 		return err
 	}
@@ -83,19 +84,19 @@ func (p *part) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.journal.debugPlan(plan, p.at)
-	if plan.alone != "" {
-		p.journal.warn(plan.alone)
+	if plan.Alone != "" {
+		p.journal.warn(plan.Alone)
 	}
 	if err := p.comesFrom(&plan); err != nil {
 		return err
 	}
-	plan.started = p.journal.result.Started
+	plan.Started = p.journal.result.Started
 	planned, err := planned(plan, p.at)
 	if err != nil {
 		return err
 	}
 	p.journal.tell(planned)
-	p.planned, err = tryPlan(ctx, p.Settings, plan, p.at)
+	p.planned, err = plan.Try(ctx, p.Settings, p.at)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ type move struct {
 	commit string // that shows the step
 }
 
-func (m *move) step() PlannedStep { return m.plan.Steps[m.index] }
+func (m *move) step() plan.PlannedStep { return m.plan.Steps[m.index] }
 
 // moves are the steps of all targets, in the order in which the run makes them,
 // and side by side where they stand together. First come those that Git shows
@@ -160,7 +161,7 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
 	step := m.asked(m.step().Name, m.step().Step())
-	ask := m.askAt(step, m.commit, m.infra.intent(m.commit, m.plan.expected(m.step())))
+	ask := m.askAt(step, m.commit, m.infra.intent(m.commit, m.plan.Expected(m.step())))
 	for _, row := range m.gates(step) {
 		if err := m.askAll(ctx, row, ask, m.log); err != nil {
 			return err
@@ -179,7 +180,7 @@ func (m *move) askGates(ctx context.Context) error {
 func (r *run) publish(ctx context.Context, moves []*move) error {
 	if moves[0].step().Done {
 		for _, m := range moves {
-			m.committed(m.plan.tip, true)
+			m.committed(m.plan.Tip, true)
 		}
 		return nil
 	}
@@ -235,10 +236,10 @@ func (m *move) edit(ctx context.Context, over []guard.Override) edit {
 		proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
 		adopts:   m.adopts,
 		subject:  step.Subject,
-		trailers: trailers(m.Settings, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
+		trailers: plan.Trailers(m.Settings, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
 		draft: func(tip gitops.Snapshot) (draft, error) {
 			plan := m.routable(ctx)
-			files, err := editStep(ctx, m.Settings, plan, m.index, tip, m.at.Live)
+			files, err := plan.EditStep(ctx, m.Settings, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
 			}
@@ -246,13 +247,13 @@ func (m *move) edit(ctx context.Context, over []guard.Override) edit {
 		},
 	}
 	for _, o := range over {
-		e.trailers = append(e.trailers, gitops.Trailer{Key: trailerOverride, Value: string(o)})
+		e.trailers = append(e.trailers, gitops.Trailer{Key: plan.TrailerOverride, Value: string(o)})
 	}
 	return e
 }
 
 // permitted is why the step must not be committed on a tip; nil: it may be.
-func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, over []guard.Override) error {
+func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapshot, over []guard.Override) error {
 	if err := m.notMoved(ctx, tip); err != nil {
 		return err
 	}
@@ -269,7 +270,7 @@ func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, ov
 	if err := source(ctx, tip); err != nil {
 		return err
 	}
-	if !m.plan.shifts() {
+	if !m.plan.Shifts() {
 		return nil
 	}
 	return m.Guards.Permits(tip, guarded(m.Target), time.Now(), over)
@@ -279,11 +280,11 @@ func (m *move) permitted(ctx context.Context, plan Plan, tip gitops.Snapshot, ov
 // has taken from somewhere. One that goes on with those of an earlier run asks
 // nothing of where they came from.
 func (m *move) begins() bool {
-	return m.index == 0 && len(m.sourceServices) > 0 && m.plan.record.Promotion != m.plan.ID
+	return m.index == 0 && len(m.sourceServices) > 0 && m.plan.Record.Promotion != m.plan.ID
 }
 
 // reachedBy is how a part ends whose plan has passed all its gates.
-func (p *part) reachedBy(plan Plan) event.Status {
+func (p *part) reachedBy(plan plan.Plan) event.Status {
 	switch {
 	case !plan.Last(len(plan.Steps) - 1):
 		p.journal.explain("stopped at %s as asked; a run with further steps continues", plan.Steps[len(plan.Steps)-1].Name)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -94,7 +95,7 @@ func filesOf(drafts []draft) (map[string][]byte, error) {
 func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Duration) (published, error) {
 	for until := time.Now().Add(patience); ; {
 		p, err := r.commit(ctx, edits)
-		if !isUnrendered(err) || !time.Now().Before(until) {
+		if !plan.IsUnrendered(err) || !time.Now().Before(until) {
 			return p, err
 		}
 		r.say("waiting until it renders: %v", err)

@@ -65,7 +65,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		if err != nil {
 			return nil, err
 		}
-		if ready := dest.readiness(); ready.down() {
+		if ready := dest.readiness(); ready.Down() {
 			p.stays, down = true, p.named(&downError{dest.Revision, ready})
 			downs[p] = down
 			continue
@@ -74,10 +74,10 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			return nil, p.named(err)
 		}
 		plan := p.plan
-		plan.from, plan.Base = dest.Version, dest.base
+		plan.FromVersion, plan.Base = dest.Version, dest.base
 		reversals = append(reversals, &reversal{
 			part: p, plan: plan, step: record.Restore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
-			mayChange: func(now *knative.State, record record.Record) bool { return p.plan.showsStep(now, record) },
+			mayChange: func(now *knative.State, record record.Record) bool { return p.plan.ShowsStep(now, record) },
 		})
 	}
 	if len(reversals) == 0 {

@@ -11,13 +11,14 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
 // A reversal is one target's part of a commit that rolls back.
 type reversal struct {
 	*part
-	plan      Plan
+	plan      plan.Plan
 	step      string // restore or rollback
 	dest      destination
 	split     knative.Split      // at the tip
@@ -82,17 +83,17 @@ func (b *reversal) routable(ctx context.Context) reversal {
 
 // begin opens the step in the journal and says what it changes.
 func (b *reversal) begin(ctx context.Context) edit {
-	b.plan.Image = firstOf(b.dest.Images)
-	title := "back to " + short(b.Service, b.dest.Revision)
+	b.plan.Image = plan.FirstImage(b.dest.Images)
+	title := "back to " + plan.Short(b.Service, b.dest.Revision)
 	if !b.done {
-		title = subject(b.Target, title+" ("+version(b.plan.Image)+")")
+		title = plan.Subject(b.Target, title+" ("+plan.ImageVersion(b.plan.Image)+")")
 	}
 	b.log = b.journal.beginReversal(b.step, title)
 	return edit{
 		proposal: b.proposal(b.plan.ID, b.stepName(), false),
 		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		subject:  title,
-		trailers: trailers(b.Settings, b.plan, b.stepName(), b.plan.To, b.dest.Revision, b.reason),
+		trailers: plan.Trailers(b.Settings, b.plan, b.stepName(), b.plan.To, b.dest.Revision, b.reason),
 		draft: func(tip gitops.Snapshot) (draft, error) {
 			after, err := b.edited(ctx, tip)
 			if b.apart && err != nil && ctx.Err() == nil {
@@ -134,9 +135,9 @@ func (b *reversal) expect(ctx context.Context) error {
 	b.journal.tell(event.RollbackLeads{}) // it is made
 	b.tellLeftOut(ctx, b.dest.traffic, traffic)
 	has, _ := record.Parse(state.Record()) // without one the fields tell
-	want := expected{
-		Version: record.VersionOf(state.Revision(), state), promotion: has.Promotion, step: has.Step,
-		traffic: traffic, trafficOnly: b.after.refused != nil,
+	want := plan.Expected{
+		Version: record.VersionOf(state.Revision(), state), Promotion: has.Promotion, Step: has.Step,
+		Traffic: traffic, TrafficOnly: b.after.refused != nil,
 	}
 	commit := b.log.step().Commit
 	intent := b.infra.intent(commit, want)
@@ -148,7 +149,7 @@ func (b *reversal) expect(ctx context.Context) error {
 // rolledBack is the promotion whose commits the reversal replaces.
 func (b *reversal) rolledBack() string {
 	if b.step == record.Rollback {
-		return b.plan.record.Promotion
+		return b.plan.Record.Promotion
 	}
 	return b.plan.ID
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -45,7 +46,7 @@ func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
 
 // branchOf is what the branches of a target's pull requests are called. A folder
 // may have names that a branch may not; two of them are told apart by a hash.
-func branchOf(t Target) string {
+func branchOf(t plan.Target) string {
 	whole := t.Service + "/" + t.Overlay
 	name := regexp.MustCompile(`[^A-Za-z0-9/_-]`).ReplaceAllString(whole, "-")
 	if name == whole {
@@ -73,18 +74,18 @@ func isNotMerged(err error) bool {
 // adoptProposed makes the plan that of an open pull request with the same first
 // commit. An earlier run has opened it on an earlier tip, and people may have
 // reviewed it since. What a newer run has proposed is not for this one to replace.
-func (p *part) adoptProposed(ctx context.Context, plan *Plan) error {
-	if plan.Steps[0].Done || plan.record.Promotion == plan.ID {
+func (p *part) adoptProposed(ctx context.Context, to *plan.Plan) error {
+	if to.Steps[0].Done || to.Record.Promotion == to.ID {
 		return nil
 	}
-	r, err := p.proposed(ctx, p.proposal(plan.ID, "", true))
+	r, err := p.proposed(ctx, p.proposal(to.ID, "", true))
 	switch {
 	case err != nil:
 		return err
 	case newerRun(r.Run, p.RunURL):
-		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", ErrSuperseded, r.Run, r.To.Revision)
-	case r.Step == record.StepOf(plan.Steps[0].Percent) && r.To.Revision == plan.To && r.From.Revision == plan.From:
-		return p.adopt(ctx, plan, r)
+		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", plan.ErrSuperseded, r.Run, r.To.Revision)
+	case r.Step == record.StepOf(to.Steps[0].Percent) && r.To.Revision == to.To && r.From.Revision == to.From:
+		return p.adopt(ctx, to, r)
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (p *part) proposed(ctx context.Context, proposal *review.Proposal) (record.
 
 // adopt makes the plan that of a proposal's record, where that began on an overlay that is
 // as it is now.
-func (p *part) adopt(ctx context.Context, plan *Plan, r record.Record) error {
+func (p *part) adopt(ctx context.Context, plan *plan.Plan, r record.Record) error {
 	same, err := p.sameAt(ctx, r.Base)
 	if same {
 		plan.ID, plan.Base = r.Promotion, r.Base
@@ -153,7 +154,7 @@ func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	return wouldWrite(stepRecord(m.Settings, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)), recordAt(head, m.Target))
+	return wouldWrite(plan.StepRecord(m.Settings, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)), recordAt(head, m.Target))
 }
 
 // adopts tells the same of a proposal that rolls back.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -19,7 +20,7 @@ func TestBranchOf(t *testing.T) {
 		"apps/web/overlays/eü 1": "web/apps/web/overlays/e--1-dfdb7753",
 		"a..b/.git/x.lock":       "web/a--b/-git/x-lock-515496b5",
 	} {
-		if got := branchOf(Target{Target: argo.Target{Service: "web"}, Overlay: overlay}); got != want {
+		if got := branchOf(plan.Target{Target: argo.Target{Service: "web"}, Overlay: overlay}); got != want {
 			t.Errorf("%s: branch %s, want %s", overlay, got, want)
 		}
 	}

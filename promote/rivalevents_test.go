@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/promotetest"
 )
 
@@ -64,7 +65,7 @@ func contend(t *testing.T, c *sharedCluster, url string, round int) {
 		group.Go(func() {
 			branch := &starting{Repo: repo, looked: &looked}
 			defer branch.once.Do(looked.Done) // one that has nothing to push is waited for all the same
-			results, err := Run(t.Context(), rivalConfig(fmt.Sprintf("r%d-%d", round, n), Step{Percent: 100}),
+			results, err := Run(t.Context(), rivalConfig(fmt.Sprintf("r%d-%d", round, n), plan.Step{Percent: 100}),
 				Systems{Branch: branch, Commits: repo, Cluster: c, Setup: c, Reporter: silent{}})
 			if ends[n] = results[0].Status; (err == nil) != (ends[n] == event.Promoted) {
 				t.Errorf("round %d, promoter %d: %s: %v", round, n, ends[n], err)
@@ -77,10 +78,10 @@ func contend(t *testing.T, c *sharedCluster, url string, round int) {
 	}
 }
 
-func rivalConfig(version string, steps ...Step) Config {
+func rivalConfig(version string, steps ...plan.Step) Config {
 	return Config{
-		Settings: Settings{CandidateTag: "candidate", KeepPrevious: true, Steps: steps},
-		Targets:  []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}},
+		Settings: plan.Settings{CandidateTag: "candidate", KeepPrevious: true, Steps: steps},
+		Targets:  []plan.Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}},
 		Images:   []kustomize.Image{{Name: "web", NewTag: version}}, Preflight: PreflightError, Skip: allBut("drifted"), OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
 	}
 }
@@ -214,7 +215,7 @@ func (s *sharedCluster) leadOut(t *testing.T, what string, round int) {
 		}
 	}
 	on := Systems{Branch: s.repo, Commits: s.repo, Cluster: s, Setup: s, Reporter: silent{}}
-	result, err := wayOut(t.Context(), rivalConfig(fmt.Sprintf("good-%d", round), Step{Percent: 100}), on, func(string, ...any) {})
+	result, err := wayOut(t.Context(), rivalConfig(fmt.Sprintf("good-%d", round), plan.Step{Percent: 100}), on, func(string, ...any) {})
 	if asked := s.request(t.Context()); asked != nil {
 		t.Fatal(asked)
 	}

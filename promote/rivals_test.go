@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 var rivalRounds = flag.Int("rounds", 1, "how often the promoters of TestRivals promote")
@@ -52,8 +53,8 @@ func raceOnce(t *testing.T, c *obedient, url string, round int) {
 		group.Go(func() {
 			results, err := Run(t.Context(),
 				Config{
-					Settings: Settings{CandidateTag: "candidate", Steps: []Step{{Percent: 50}, {Percent: 100}}},
-					Targets:  []Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
+					Settings: plan.Settings{CandidateTag: "candidate", Steps: []plan.Step{{Percent: 50}, {Percent: 100}}},
+					Targets:  []plan.Target{{Overlay: "web"}}, Images: []kustomize.Image{{Name: "web", NewTag: fmt.Sprintf("r%d-%d", round, n)}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: RollBack, Gates: gate.Settings{Wait: time.Minute},
 				},
 				Systems{Branch: &starting{Repo: repo, looked: &looked}, Commits: repo, Cluster: c, Reporter: silent{}})
 			result := results[0]

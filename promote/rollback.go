@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -94,7 +95,7 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
-	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.live(b.split)), !b.done && !b.journal.result.Changed:
+	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.IsLive(b.split)), !b.done && !b.journal.result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !b.movedUsers():
 		b.journal.explain("no traffic has moved: %s had all of it", b.dest.Revision)
@@ -160,9 +161,9 @@ func (p *part) unlessUrgent(err error) error {
 // run's own, or so young that the promotion or somebody else has answered the same incident.
 // Rolling back once more would be further than anybody asked for. Where the revision
 // that has the traffic since is not Ready, it does not suffice.
-func rolledBack(c Config, at Situation, split knative.Split, now time.Time) bool {
+func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time) bool {
 	has := at.Record
-	if c.To != "" || at.Unreadable != nil || !has.RollsBack() || has.Disagreement(at.place(), split) != "" || at.OldReadiness.down() {
+	if c.To != "" || at.Unreadable != nil || !has.RollsBack() || has.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
 		return false
 	}
 	own := has.Run != "" && has.Run == c.RunURL
@@ -180,7 +181,7 @@ const sameIncident = 15 * time.Minute
 // leads to is not the earlier one: the target previous goes, for one.
 func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	at := p.at
-	split, err := at.split()
+	split, err := at.Split()
 	if err != nil && p.To == "" {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
@@ -198,20 +199,17 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	if err = cmp.Or(refuseDrift(ctx, p, split, dest.Revision), err); err != nil {
 		return nil, err
 	}
-	plan := Plan{Target: p.Target, Base: at.Tip.Hash, From: dest.Revision, To: at.Now.Revision(), tag: at.Tag, now: at.Now, record: at.Record, started: p.journal.result.Started}
-	plan.from = at.version(plan.To)
-	plan.ID = id(Plan{Target: p.Target, Base: plan.Base, To: dest.Revision}, record.Record{Step: record.Rollback})
 	back := &reversal{
-		part: p, plan: plan, step: record.Rollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
+		part: p, plan: plan.OfRollback(at, dest.Revision, p.journal.result.Started), step: record.Rollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
 		mayChange: func(now *knative.State, has record.Record) bool {
-			return unchanged(now, at.Now) || further(at, now, has)
+			return plan.Unchanged(now, at.Now) || further(at, now, has)
 		},
 	}
 	if err := p.adoptRollback(ctx, back); err != nil {
 		return nil, err
 	}
 	p.journal.debugPlan(back.plan, at)
-	after, err := editReversal(ctx, p.Config, back.routable(ctx), at.snapshot())
+	after, err := editReversal(ctx, p.Config, back.routable(ctx), at.Snapshot())
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +219,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 
 // further tells whether an overlay shows a later step of the promotion that was under way
 // in a situation: its run goes on until it sees the rollback.
-func further(at Situation, now *knative.State, has record.Record) bool {
+func further(at plan.Situation, now *knative.State, has record.Record) bool {
 	return has.Exists() && has.Promotion == at.Record.Promotion && !has.RollsBack() && now.SameTemplate(at.Now)
 }
 
@@ -243,7 +241,7 @@ func (p *part) stands(ctx context.Context, split knative.Split) bool {
 		return true // nothing better can be made of it
 	}
 	back := reversal{part: p, step: record.Rollback, dest: dest, split: split, live: p.at.Live, mayChange: func(*knative.State, record.Record) bool { return true }}
-	after, err := editReversal(ctx, p.Config, back.routable(ctx), p.at.snapshot())
+	after, err := editReversal(ctx, p.Config, back.routable(ctx), p.at.Snapshot())
 	return err != nil || p.at.Now.SameTemplate(after.state) && after.state.Revision() == p.at.Now.Revision()
 }
 
@@ -256,7 +254,7 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	has := p.at.Record
 	p.journal.tell(confirmed(p.at, split))
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
-	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.live(split)) {
+	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
 	back := &reversal{part: p, step: has.Step, split: split, done: true, dest: destination{Version: record.Version{Revision: split.Stable}}}

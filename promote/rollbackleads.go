@@ -27,17 +27,17 @@ func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
 // noteRollback asks whether Knative can route to what the promotion began from, and
 // which version a rollback goes on to where it cannot.
 func (p *part) noteRollback(ctx context.Context) {
-	was := p.plan.restores().From.Revision
-	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.down() {
+	was := p.plan.Restores().From.Revision
+	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
 		return
 	}
 	p.journal.tell(event.RollbackLeads{})
-	split, err := p.at.split()
+	split, err := p.at.Split()
 	if err != nil {
 		return
 	}
 	at := p.at
-	at.Record = at.Record.Of(p.place())
+	at.Record = at.Record.Of(p.Place())
 	if dest, err := p.lastGood(ctx, at, was, split); err == nil {
 		p.journal.tell(event.RollbackLeads{To: dest.Revision})
 	}
@@ -52,7 +52,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 		return
 	}
 	b.journal.tell(seenLive(seen, b.part.at.Tag))
-	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.down() {
+	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.Down() {
 		return
 	}
 	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)

@@ -11,12 +11,13 @@ import (
 	"knative.dev/serving/pkg/apis/serving"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
 // rollbackTo finds what a rollback leads to.
-func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+func (p *part) rollbackTo(ctx context.Context, at plan.Situation, split knative.Split) (destination, error) {
 	switch {
 	case strings.HasPrefix(p.To, p.Service+"-"):
 		return p.revision(ctx, at, p.To, split)
@@ -25,10 +26,10 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 	case at.Unreadable != nil:
 		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Unreadable(at.Now, at.Unreadable))
 	case split.Candidate != "":
-		if err := ownCandidate(at, split); err != nil {
+		if err := plan.OwnCandidate(at, split); err != nil {
 			return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
-		dest, err := p.before(ctx, Plan{ID: at.Record.Promotion, Base: at.Record.Base, from: at.Record.From, now: at.Now, record: at.Record}, at.Live)
+		dest, err := p.before(ctx, plan.Plan{ID: at.Record.Promotion, Base: at.Record.Base, FromVersion: at.Record.From, Now: at.Now, Record: at.Record}, at.Live)
 		if down := dest.whyDown(); err == nil && down != "" {
 			p.journal.say("not rolling back to %s", down)
 			return p.lastGood(ctx, at, dest.Revision, split, down)
@@ -39,11 +40,11 @@ func (p *part) rollbackTo(ctx context.Context, at Situation, split knative.Split
 }
 
 // previous is what was there before the promotion that the traffic is at.
-func (p *part) previous(ctx context.Context, at Situation, split knative.Split) (destination, error) {
-	if words := at.Record.Disagreement(p.place(), split); at.Record.Exists() && words != "" {
-		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Disagrees(at.Now, p.place(), at.Record, words, split))
+func (p *part) previous(ctx context.Context, at plan.Situation, split knative.Split) (destination, error) {
+	if words := at.Record.Disagreement(p.Place(), split); at.Record.Exists() && words != "" {
+		return destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Disagrees(at.Now, p.Place(), at.Record, words, split))
 	}
-	if at.OldReadiness.down() {
+	if at.OldReadiness.Down() {
 		return p.lastGood(ctx, at, split.Stable, split, split.Stable+", which "+at.OldReadiness.Why)
 	}
 	return p.lastGood(ctx, at, split.Stable, split)
@@ -52,7 +53,7 @@ func (p *part) previous(ctx context.Context, at Situation, split knative.Split) 
 // lastGood is the newest version that had all traffic before a revision, and had
 // passed. One that is not Ready now is passed over, as were those that down names:
 // Knative would route nothing to it.
-func (p *part) lastGood(ctx context.Context, at Situation, revision string, split knative.Split, down ...string) (destination, error) {
+func (p *part) lastGood(ctx context.Context, at plan.Situation, revision string, split knative.Split, down ...string) (destination, error) {
 	versions, sure := record.Earlier(at.Record.Entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
 	for _, e := range versions {
 		dest := p.allTo(ctx, at, e.From, e.Base, split)
@@ -77,8 +78,8 @@ func (p *part) lastGood(ctx context.Context, at Situation, revision string, spli
 
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
-func (p *part) revision(ctx context.Context, at Situation, name string, split knative.Split) (destination, error) {
-	entries := at.Record.Of(p.place()).Entries()
+func (p *part) revision(ctx context.Context, at plan.Situation, name string, split knative.Split) (destination, error) {
+	entries := at.Record.Of(p.Place()).Entries()
 	to, base := record.Version{Revision: name}, ""
 	if i := slices.IndexFunc(entries, func(e record.Entry) bool { return e.From.Revision == name }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base
@@ -130,7 +131,7 @@ func (d destination) wasReady(ofCommit bool) error {
 
 // atCommit is what had the traffic in a commit, and had passed: not a candidate
 // that had a share of it, nor a template whose revision had none.
-func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) (destination, error) {
+func (p *part) atCommit(ctx context.Context, at plan.Situation, split knative.Split) (destination, error) {
 	commit, err := commitNamed(at.Record, p.To)
 	if err != nil {
 		return destination{}, err
@@ -163,8 +164,8 @@ func (p *part) atCommit(ctx context.Context, at Situation, split knative.Split) 
 // wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
 // images, in the record: anybody who may push any branch, or ask for a pull request from a
 // fork, can make a commit.
-func (p *part) wasRecorded(at Situation, dest destination, commit string) error {
-	entries := at.Record.Of(p.place()).Entries()
+func (p *part) wasRecorded(at plan.Situation, dest destination, commit string) error {
+	entries := at.Record.Of(p.Place()).Entries()
 	if found, err := dest.live(); err == nil && found.IsReady() || len(entries) == 0 {
 		return nil
 	}
@@ -199,7 +200,7 @@ func commitNamed(r record.Record, name string) (string, error) {
 
 // allTo is a version with all traffic, and the overlay of the commit that had
 // it, where there is one that can be read and shows it.
-func (p *part) allTo(ctx context.Context, at Situation, to record.Version, base string, split knative.Split) destination {
+func (p *part) allTo(ctx context.Context, at plan.Situation, to record.Version, base string, split knative.Split) destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
 	dest := destination{Version: to, base: base, traffic: split.Targets(at.Tag, false), service: at.Live, live: p.service.revisionOnce(ctx, namespaceOf(at.Live), to.Revision)}
 	if base != "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -13,8 +14,8 @@ import (
 func TestRollbackFurtherThanTheRecord(t *testing.T) {
 	t.Parallel()
 	p := &part{}
-	p.Target = Target{Target: argo.Target{Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}}, Overlay: "apps/web/overlays/production"}
-	at := Situation{Tag: "candidate", Target: p.Target, Record: record.Record{
+	p.Target = plan.Target{Target: argo.Target{Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}}, Overlay: "apps/web/overlays/production"}
+	at := plan.Situation{Tag: "candidate", Target: p.Target, Record: record.Record{
 		Promotion: "x", Repository: "https://github.com/acme/infra.git", Branch: "main", Overlay: "apps/web/overlays/production", Step: record.Rollback, Percent: 100,
 		To: record.Version{Revision: "web-1"}, From: record.Version{Revision: "web-2"}, Cut: true,
 	}}

@@ -8,6 +8,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -43,15 +44,15 @@ func TestRolledBack(t *testing.T) {
 		"a restore long ago":                                     {step: record.Restore, passed: now.Add(-time.Hour), live: live},
 		"a promotion":                                            {step: "100"},
 	} {
-		at := Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
+		at := plan.Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
 		if test.step == record.Rollback {
 			at.Record = recordOf(test.step, "s-2", "s-1")
 		}
 		at.Record.Passed, at.Record.Run = test.passed, test.run
 		if test.down {
-			at.OldReadiness = Readiness{Why: "is not Ready"}
+			at.OldReadiness = plan.Readiness{Why: "is not Ready"}
 		}
-		c := Config{Settings: Settings{RunURL: run}, RunAgain: test.again}
+		c := Config{Settings: plan.Settings{RunURL: run}, RunAgain: test.again}
 		if got := rolledBack(c, at, knative.Split{Stable: "s-1"}, now); got != test.want {
 			t.Errorf("%s: confirmed is %t, want %t", name, got, test.want)
 		}

@@ -12,6 +12,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // Knative routes all or nothing: one traffic target whose revision is missing or not
@@ -22,7 +23,7 @@ import (
 // Knative cannot route to.
 type downError struct {
 	Revision string
-	Readiness
+	plan.Readiness
 }
 
 // Error says what is left to do.
@@ -37,9 +38,9 @@ func isDown(err error) bool {
 }
 
 // readiness asks for a revision.
-func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, Readiness) {
+func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, plan.Readiness) {
 	found, err := s.revision(ctx, namespaceOf(live), name)
-	return found, readinessBeside(live, name, func() (*servingv1.Revision, error) { return found, err })
+	return found, plan.ReadinessBeside(live, name, func() (*servingv1.Revision, error) { return found, err })
 }
 
 // why is why Knative cannot route to a revision; empty: it can, or that is not known.
@@ -121,7 +122,7 @@ func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision stri
 }
 
 // routable is the plan with its step as Knative can route it now.
-func (m *move) routable(ctx context.Context) Plan {
+func (m *move) routable(ctx context.Context) plan.Plan {
 	plan := m.plan
 	plan.Steps = slices.Clone(plan.Steps)
 	plan.Steps[m.index].Traffic = m.onlyRoutable(ctx, m.at.Live, m.step().Traffic, plan.To)
@@ -148,7 +149,7 @@ var errReadyAgain = errors.New("is Ready again, so the new one need not get all 
 // stillAlone is an error where the new revision was to get all traffic in one step, as
 // the old one was not Ready, and that is Ready again. Only a clear yes is one.
 func (m *move) stillAlone(ctx context.Context) error {
-	if m.plan.alone == "" {
+	if m.plan.Alone == "" {
 		return nil
 	}
 	if found, err := m.service.revision(ctx, namespaceOf(m.at.Live), m.plan.From); err == nil && found.IsReady() {

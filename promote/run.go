@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -47,9 +48,9 @@ func open(ctx context.Context, command event.Command, c Config, on Systems) (*ru
 
 // checkTargets refuses two targets in one overlay: both would have to change
 // its kustomization, and the image of one moves the other too.
-func checkTargets(targets []Target) error {
+func checkTargets(targets []plan.Target) error {
 	for i, target := range targets {
-		if slices.ContainsFunc(targets[:i], func(t Target) bool { return t.Overlay == target.Overlay }) {
+		if slices.ContainsFunc(targets[:i], func(t plan.Target) bool { return t.Overlay == target.Overlay }) {
 			return setting.Bad("path: %s is the overlay of two targets: expected one of its own for each", target.Overlay)
 		}
 	}

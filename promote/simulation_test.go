@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 var (
@@ -215,11 +216,11 @@ func allBut(asked string) (skipped []string) {
 
 // newConfig is a promotion as somebody may ask for it.
 func newConfig(pick *rand.Rand) Config {
-	plans := [][]Step{{{Percent: 100}}, {{Percent: 10, Bake: time.Minute}, {Percent: 100}}, {{Percent: 10}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}, {{Percent: 50}}}
+	plans := [][]plan.Step{{{Percent: 100}}, {{Percent: 10, Bake: time.Minute}, {Percent: 100}}, {{Percent: 10}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}, {{Percent: 50}}}
 	policies := []Policy{RollBack, RollBack, Hold}
 	return Config{
-		Settings: Settings{CandidateTag: "candidate", Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)]},
-		Targets:  []Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightError, Skip: allBut(check.Drifted),
+		Settings: plan.Settings{CandidateTag: "candidate", Steps: plans[pick.IntN(len(plans))], KeepPrevious: pick.IntN(2) == 0, RunURL: []string{"", "https://example.com/runs/1"}[pick.IntN(2)]},
+		Targets:  []plan.Target{{Overlay: "web", Target: argo.Target{Source: argo.Source{RepoURL: infraURL, Branch: "main", Path: "web"}}}}, Images: []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightError, Skip: allBut(check.Drifted),
 		OnFailure: policies[pick.IntN(len(policies))], OnCancel: policies[pick.IntN(len(policies))],
 		Gates: gate.Settings{Wait: 5 * time.Minute},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -58,7 +59,7 @@ func isNotYet(err error) bool {
 // An observedSource is what was seen of a source: the overlay at the tip, and what
 // each Application shows that deploys it.
 type observedSource struct {
-	Situation
+	plan.Situation
 	apps   []observedApp
 	states map[string]string // of the commit that was live when the last gates had passed, by their names
 }
@@ -107,11 +108,11 @@ func (s observedSource) unfinished() string {
 	if s.Unreadable != nil {
 		return fmt.Sprintf("its record cannot be read: %v", s.Unreadable)
 	}
-	split, err := s.split()
+	split, err := s.Split()
 	if err != nil {
 		return err.Error()
 	}
-	r := s.Record.Of(s.place())
+	r := s.Record.Of(s.Place())
 	switch {
 	case !r.Exists():
 		return "nothing was promoted there yet" + onBranch(s.Source.Branch) + ", so no record says that its gates have passed"
@@ -121,8 +122,8 @@ func (s observedSource) unfinished() string {
 		return fmt.Sprintf("a promotion is under way there, %s has %d %% of the traffic", r.To.Revision, r.Percent)
 	case !r.HasPassed():
 		return fmt.Sprintf("the last gates of %s have not passed yet", r.To.Revision)
-	case r.Disagreement(s.place(), split) != "":
-		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.Disagreement(s.place(), split))
+	case r.Disagreement(s.Place(), split) != "":
+		return fmt.Sprintf("somebody has changed its traffic: the record %s", r.Disagreement(s.Place(), split))
 	}
 	if made, known, err := s.Now.Made(r.To.Revision); err != nil || known && !made || !r.To.SameImages(s.Now) {
 		return fmt.Sprintf("its template was changed since %s was promoted", r.To.Revision)

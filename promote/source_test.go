@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -44,7 +45,7 @@ func goodSource(t *testing.T) observedSource {
 	target := ours()
 	target.Overlay = stagingOverlay
 	return observedSource{
-		Situation: Situation{Target: target, Tag: "candidate", Now: next, Record: record.Record{
+		Situation: plan.Situation{Target: target, Tag: "candidate", Now: next, Record: record.Record{
 			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: "74e5219b3179dd83185b313e8da45aa39506eafd",
 			To: record.VersionOf(to, next), From: record.Version{Revision: "product-import-00001"},
 		}},
@@ -116,7 +117,7 @@ func TestSourceMissing(t *testing.T) {
 			s := goodSource(t)
 			to := s.Record.To.Revision
 			test.change(t, &s)
-			c := Config{Settings: config(Step{Percent: 100})}
+			c := Config{Settings: config(plan.Step{Percent: 100})}
 			c.Soak, c.Checks = time.Hour, []string{"e2e"}
 			got := ""
 			if missing := s.missing(c, noon.Add(time.Hour)); missing != nil {
@@ -160,7 +161,7 @@ func TestSoakNaively(t *testing.T) {
 		one.Record.Passed = passed
 		one.apps = []observedApp{good.apps[0]}
 		one.apps[0].seen.Service = readySince(ready)
-		c := Config{Settings: config(Step{Percent: 100})}
+		c := Config{Settings: config(plan.Step{Percent: 100})}
 		c.Soak = time.Duration(1+random.IntN(600)) * time.Minute
 		missing := one.missing(c, now)
 		if enough := now.Sub(since) >= c.Soak; enough != (missing == nil) || missing != nil && !missing.Until.Equal(since.Add(c.Soak)) {

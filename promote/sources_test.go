@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -33,7 +34,7 @@ func TestAllMissing(t *testing.T) {
 		"one that nobody knows of": {[]observedSource{uat, broken, late}, soaks + "\nfrom: broken is not to be promoted yet: no Application that the token sees deploys it\n" +
 			"from: late is not to be promoted yet: it is good since 2026-11-22T14:00:00Z, and soak wants 1h0m0s; nothing was changed"},
 	} {
-		c := Config{Settings: config(Step{Percent: 100})}
+		c := Config{Settings: config(plan.Step{Percent: 100})}
 		c.Soak = time.Hour
 		got := ""
 		if missing := allMissing(test.observed, c, noon.Add(time.Hour)); missing != nil {

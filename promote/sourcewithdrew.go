@@ -9,23 +9,24 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
 // comesFrom completes a plan with what its images come from: what the run has looked at, or
 // what the promotion under way has, whatever the run names.
-func (p *part) comesFrom(plan *Plan) error {
-	plan.source, plan.code = p.source, p.code
-	if has := p.at.Record.Of(p.place()); plan.source.IsZero() {
-		plan.source, plan.code = has.SourceOf(p.at.Next), has.Code
+func (p *part) comesFrom(plan *plan.Plan) error {
+	plan.Source, plan.Code = p.source, p.code
+	if has := p.at.Record.Of(p.Place()); plan.Source.IsZero() {
+		plan.Source, plan.Code = has.SourceOf(p.at.Next), has.Code
 	}
-	if plan.source.IsZero() || plan.source.Branch == p.fromBranch() || p.Guards.PassesOver(guard.OverrideRolledBack) {
+	if plan.Source.IsZero() || plan.Source.Branch == p.fromBranch() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
 	}
-	branch := cmp.Or(plan.source.Branch, p.Source.Branch)
+	branch := cmp.Or(plan.Source.Branch, p.Source.Branch)
 	return setting.Bad("from-branch: the images of the promotion under way come from %s on branch %s, which tells whether they were rolled back there: expected from: %s and from-branch: %s",
-		plan.source.Overlay, branch, plan.source.Overlay, branch)
+		plan.Source.Overlay, branch, plan.Source.Overlay, branch)
 }
 
 // fromBranch has the sources; empty: the target's own has.
@@ -41,19 +42,19 @@ func (p *part) fromBranch() string {
 // there. Which source it was says the record, whatever the run names. One that cannot be
 // read any more permits nothing.
 func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
-	if p.plan.source.IsZero() || p.Guards.PassesOver(guard.OverrideRolledBack) {
+	if p.plan.Source.IsZero() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
 	}
 	tip, err := p.sourceTip(ctx, tip)
 	if err != nil {
 		return err
 	}
-	for _, one := range p.plan.source.All() {
+	for _, one := range p.plan.Source.All() {
 		_, at, err := p.readSource(ctx, tip, one.Overlay)
 		if err != nil {
 			return &NotYetError{From: one.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
 		}
-		if gone := goneFrom(at.Record.Of(at.place()), one.Revision, p.at.Next); gone != "" {
+		if gone := goneFrom(at.Record.Of(at.Place()), one.Revision, p.at.Next); gone != "" {
 			return &NotYetError{From: one.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
 		}
 	}
@@ -63,7 +64,7 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 // sourcesStill is why a promotion must not be noted as passed, that has all its commits:
 // what it comes from was rolled back there while its last gates were asked.
 func (r *run) sourcesStill(ctx context.Context) error {
-	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.part.plan.source.IsZero() })
+	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.part.plan.Source.IsZero() })
 	if len(left) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -40,7 +41,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
 	}
-	if r := p.at.Record.Of(p.place()); r.TakesFrom(p.From, p.at.Now) {
+	if r := p.at.Record.Of(p.Place()); r.TakesFrom(p.From, p.at.Now) {
 		p.source = r.Source
 		p.journal.tell(event.TakenFrom{Source: p.source})
 		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
@@ -97,7 +98,7 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.noteSources(observed, tip.Commit.Hash)
-	if p.at.Next, err = withImages(ctx, p.at.Now, p.at.Images); err != nil {
+	if p.at.Next, err = plan.WithImages(ctx, p.at.Now, p.at.Images); err != nil {
 		return err
 	}
 	if err := p.notRolledBack(); err != nil {
@@ -125,7 +126,7 @@ func (p *part) noteSources(observed []observedSource, commit string) {
 // withdrawn is the revision with the images to promote that was rolled back here last;
 // empty: there is none, or somebody wants to try them again.
 func (p *part) withdrawn() string {
-	gone := p.at.Record.Of(p.place()).Withdrawn(p.at.Next)
+	gone := p.at.Record.Of(p.Place()).Withdrawn(p.at.Next)
 	if gone == "" || !p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return gone
 	}
@@ -146,8 +147,8 @@ func (p *part) notRolledBack() error {
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
 // those were rolled back and could not be taken out of the overlay. A candidate at 0 % is no
 // beginning: a pull request's merge may have made it.
-func (p *part) notWithdrawn(plan Plan) error {
-	if len(p.at.Images) > 0 || p.DryRun || plan.record.Promotion == plan.ID && plan.record.HasBegun() {
+func (p *part) notWithdrawn(plan plan.Plan) error {
+	if len(p.at.Images) > 0 || p.DryRun || plan.Record.Promotion == plan.ID && plan.Record.HasBegun() {
 		return nil
 	}
 	gone := p.withdrawn()
@@ -218,7 +219,7 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 }
 
 // readSource reads a source's overlay. Its Service may have a name of its own there.
-func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay string) (infra, Situation, error) {
+func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay string) (infra, plan.Situation, error) {
 	source := p.sourceInfra(overlay)
 	at, err := source.situation(ctx, tip)
 	if err != nil && source.Service != "" {
@@ -245,8 +246,8 @@ func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay strin
 	if err != nil {
 		return one, fmt.Errorf("from: %w", err)
 	}
-	want := expected{Version: at.Record.To, promotion: at.Record.Promotion, step: at.Record.Step}
-	if want.traffic, err = at.Now.Traffic(); err != nil {
+	want := plan.Expected{Version: at.Record.To, Promotion: at.Record.Promotion, Step: at.Record.Step}
+	if want.Traffic, err = at.Now.Traffic(); err != nil {
 		return one, err
 	}
 	for _, app := range apps {

@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -59,7 +60,7 @@ func newPair(t *testing.T) pair {
 }
 
 // promote promotes overlays in one run, in steps to shares of the traffic.
-func (p pair) promote(on Cluster, steps []Step, overlays ...string) ([]event.Result, error) {
+func (p pair) promote(on Cluster, steps []plan.Step, overlays ...string) ([]event.Result, error) {
 	return p.run(pairConfig(steps, overlays...), on)
 }
 
@@ -67,13 +68,13 @@ func (p pair) run(c Config, on Cluster) ([]event.Result, error) {
 	return Run(p.t.Context(), c, Systems{Branch: p.repo, Commits: p.repo, Cluster: on, Reporter: silent{}})
 }
 
-func pairConfig(steps []Step, overlays ...string) Config {
+func pairConfig(steps []plan.Step, overlays ...string) Config {
 	c := Config{
-		Settings: Settings{CandidateTag: "candidate", Steps: steps},
+		Settings: plan.Settings{CandidateTag: "candidate", Steps: steps},
 		Images:   []kustomize.Image{{Name: "web", NewTag: "v2"}}, Preflight: PreflightOff, OnFailure: RollBack, OnCancel: Hold, Gates: gate.Settings{Wait: time.Minute},
 	}
 	for _, overlay := range overlays {
-		c.Targets = append(c.Targets, Target{Overlay: overlay})
+		c.Targets = append(c.Targets, plan.Target{Overlay: overlay})
 	}
 	return c
 }
@@ -109,7 +110,7 @@ func (p pair) has(overlay, text string) bool {
 func promoteTwo(t *testing.T, failing int64) (results []event.Result, commits []string) {
 	t.Helper()
 	p := newPair(t)
-	results, err := p.promote(p.failing(failing), []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	results, err := p.promote(p.failing(failing), []plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	if (err == nil) != (failing < 0) {
 		t.Errorf("it ended with %v", err)
 	}
@@ -155,10 +156,10 @@ func TestTargetsRollBackTogether(t *testing.T) {
 func TestTargetsOneResumed(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil || results[0].Status != event.Held {
+	if results, err := p.promote(p.failing(-1), []plan.Step{{Percent: 50}}, "web"); err != nil || results[0].Status != event.Held {
 		t.Fatalf("%v, %v", results, err)
 	}
-	results, err := p.promote(p.failing(0), []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	results, err := p.promote(p.failing(0), []plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	for _, r := range results {
 		if r.Status != event.RolledBack || !p.has(r.Overlay, "newTag: v1") {
 			t.Errorf("%s ended %s, %v, with the steps %+v", r.Overlay, r.Status, err, r.Steps)
@@ -176,10 +177,10 @@ func TestTargetsOneResumed(t *testing.T) {
 func TestTargetsOneFinished(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	if results, err := p.promote(p.failing(-1), []Step{{Percent: 100}}, "web"); err != nil || results[0].Status != event.Promoted {
+	if results, err := p.promote(p.failing(-1), []plan.Step{{Percent: 100}}, "web"); err != nil || results[0].Status != event.Promoted {
 		t.Fatalf("%v, %v", results, err)
 	}
-	results, err := p.promote(p.failing(0), []Step{{Percent: 100}}, "web", "cart")
+	results, err := p.promote(p.failing(0), []plan.Step{{Percent: 100}}, "web", "cart")
 	if got := results[0].Status; got != event.Failed || !p.has("web", "newTag: v2") {
 		t.Errorf("web ended %s, %v, expected that it is not said to be rolled back", got, err)
 	}
@@ -194,7 +195,7 @@ func TestTargetsOneSuperseded(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	on := &changing{p.failing(50), func() error { return p.personTakes("web", "v3") }}
-	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	results, err := p.promote(on, []plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	if results[0].Status != event.Superseded || !p.has("web", "newTag: v3") {
 		t.Errorf("web ended %s, %v", results[0].Status, err)
 	}
@@ -223,7 +224,7 @@ func TestTargetsOfOneOverlay(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	const want = "path: web is the overlay of two targets: expected one of its own for each"
-	if results, err := p.promote(p.failing(-1), []Step{{Percent: 100}}, "web", "web"); err == nil || err.Error() != want || len(results) != 2 {
+	if results, err := p.promote(p.failing(-1), []plan.Step{{Percent: 100}}, "web", "web"); err == nil || err.Error() != want || len(results) != 2 {
 		t.Errorf("%d results, error %v, want %s", len(results), err, want)
 	}
 }

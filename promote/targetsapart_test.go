@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -71,7 +72,7 @@ func TestTargetsOneSupersededFirst(t *testing.T) {
 				}
 				return p.personTakes("web", "v3")
 			}}
-			c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+			c := pairConfig([]plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 			c.OnFailure = policy
 			results, err := p.run(c, on)
 			if results[0].Status != event.Superseded || !p.has("web", "newTag: v3") || !isSuperseded(err) {
@@ -93,7 +94,7 @@ func TestTargetsOneCannotBeRolledBack(t *testing.T) {
 	on := &changing{p.failing(50), func() error {
 		return gittest.Commit(p.bare, "main", "Break it", fstest.MapFS{"web/kustomization.yaml": {Data: []byte("resources: [nowhere.yaml]\n")}})
 	}}
-	results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	results, err := p.promote(on, []plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	if _, bad := errors.AsType[*RestoreError](err); !bad || results[0].Status != event.Failed {
 		t.Errorf("web ended %s, the run with %v", results[0].Status, err)
 	}
@@ -118,7 +119,7 @@ func TestTargetsOneUnclear(t *testing.T) {
 		<-told
 		return errors.New("sick")
 	}}
-	c := pairConfig([]Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	c := pairConfig([]plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	c.OnInconclusive = Hold
 	results, err := p.run(c, on)
 	const want = "cart: 50 %: gate live: sick"
@@ -166,7 +167,7 @@ func TestTargetsOneAhead(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t)
-			if results, err := p.promote(p.failing(-1), []Step{{Percent: 50}}, "web"); err != nil {
+			if results, err := p.promote(p.failing(-1), []plan.Step{{Percent: 50}}, "web"); err != nil {
 				t.Fatalf("%v, %v", results, err)
 			}
 			stop := fstest.MapFS{guard.DefaultWindows: {Data: []byte("stop: {reason: incident 4711}")}}
@@ -175,7 +176,7 @@ func TestTargetsOneAhead(t *testing.T) {
 			}
 			on := p.failing(test.failing)
 			on.service = "web"
-			results, err := p.promote(on, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+			results, err := p.promote(on, []plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 			if results[0].Status != test.web || results[1].Status != test.cart || !p.has("cart", "newTag: v1") {
 				t.Errorf("web ended %s, cart %s, the run with %v", results[0].Status, results[1].Status, err)
 			}
@@ -190,7 +191,7 @@ func TestTargetsOneAhead(t *testing.T) {
 func TestGraver(t *testing.T) {
 	t.Parallel()
 	unclear, failed := &GateError{Err: gate.Inconclusive{Err: errors.New("too few")}}, &GateError{Err: errors.New("sick")}
-	rising := []error{nil, unclear, failed, ErrSuperseded, &RestoreError{Err: failed}}
+	rising := []error{nil, unclear, failed, plan.ErrSuperseded, &RestoreError{Err: failed}}
 	for i, b := range rising {
 		for _, a := range rising[:i] {
 			if graver(a, b) != b || graver(b, a) != b {
@@ -231,7 +232,7 @@ func (w *waning) Revision(_ context.Context, _ argo.App, _, name string) (*servi
 func TestTargetsOneDown(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	results, err := p.promote(&waning{sick: p.failing(50), after: 50}, []Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
+	results, err := p.promote(&waning{sick: p.failing(50), after: 50}, []plan.Step{{Percent: 50}, {Percent: 100}}, "web", "cart")
 	const want = "cart: 50 %: gate live: sick; not rolled back: web: revision web-00001, which had the traffic before, is not Ready (ExitCode1"
 	if results[0].Status != event.Held || err == nil || !strings.HasPrefix(err.Error(), want) || !p.has("web", "newTag: v2") {
 		t.Errorf("web ended %s, the run with %v, want %s", results[0].Status, err, want)

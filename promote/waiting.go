@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -30,7 +31,7 @@ func Waiting(source argo.Source, before, after gitops.Snapshot) ([]event.Candida
 
 // recordAt is the record of an overlay; the zero Record where it has none that can be
 // read.
-func recordAt(at gitops.Snapshot, t Target) record.Record {
+func recordAt(at gitops.Snapshot, t plan.Target) record.Record {
 	text, err := knative.ReadRecord(at.Tree, t.Overlay, t.Service)
 	if err != nil {
 		return record.Record{}
@@ -39,5 +40,5 @@ func recordAt(at gitops.Snapshot, t Target) record.Record {
 	if err != nil {
 		return record.Record{}
 	}
-	return r.Of(t.place())
+	return r.Of(t.Place())
 }

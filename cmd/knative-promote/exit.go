@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -94,7 +95,7 @@ func exitOfError(err error) int {
 		return exitErrors
 	case errors.As(err, &found):
 		return found.code
-	case isAny(err, promote.ErrSuperseded, argo.ErrSuperseded):
+	case isAny(err, plan.ErrSuperseded, argo.ErrSuperseded):
 		return exitSuperseded
 	case isAny(err, gitops.ErrAuth, argo.ErrAuth):
 		return exitAuth

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -55,7 +56,7 @@ func TestExitCode(t *testing.T) {
 		{argo.ErrAuth, event.Failed, 4, false},
 		{gitops.ErrContention, event.Failed, 5, false},
 		{errors.New("newer"), event.Superseded, 6, false},
-		{promote.ErrSuperseded, event.Failed, 6, false},
+		{plan.ErrSuperseded, event.Failed, 6, false},
 		{argo.ErrSuperseded, event.Failed, 6, false},
 		{gate.ErrTimeout, event.Failed, 7, false},
 		{gitops.ErrUnreachable, event.Failed, 7, false},

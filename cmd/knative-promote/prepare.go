@@ -17,6 +17,7 @@ import (
 	"github.com/acme/knative-promote/gitops/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -42,7 +43,7 @@ func (t task) prepare(ctx context.Context) (event.Result, error) {
 	page := report.Prepared{Services: reported(p.Services), Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
 	commit, err := t.publish(ctx, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
 	t.logPrepared(page)
-	if !isAny(err, promote.ErrSuperseded) { // the run for the newer commit shows what becomes of it
+	if !isAny(err, plan.ErrSuperseded) { // the run for the newer commit shows what becomes of it
 		t.showPrepared(ctx, page)
 	}
 	result, err := t.looked(ctx, cmp.Or(err, p.Failed()))

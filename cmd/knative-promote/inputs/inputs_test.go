@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/review"
@@ -45,7 +46,7 @@ func TestDefaults(t *testing.T) {
 	const remote = "https://github.com/acme/infra.git"
 	want := Settings{
 		Command: "promote",
-		Target: promote.Target{
+		Target: plan.Target{
 			Target: argo.Target{
 				Service: "product-import", App: argo.App{Name: "product-import-production"},
 				Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
@@ -53,7 +54,7 @@ func TestDefaults(t *testing.T) {
 			Environment: "production", Overlay: "apps/product-import/overlays/production",
 		},
 		Promote: promote.Config{
-			Settings:  promote.Settings{Steps: []promote.Step{{Percent: 100}}, CandidateTag: "candidate"},
+			Settings:  plan.Settings{Steps: []plan.Step{{Percent: 100}}, CandidateTag: "candidate"},
 			Gates:     gate.Settings{Wait: 5 * time.Minute, Probe: gate.Probe{Count: 3}, WaitForData: 5 * time.Minute},
 			Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
@@ -67,7 +68,7 @@ func TestDefaults(t *testing.T) {
 		Commit:    "git", AsItStands: true,
 		Check: CheckSettings{Format: "text", FailOn: "error"},
 	}
-	want.Promote.Targets = []promote.Target{want.Target}
+	want.Promote.Targets = []plan.Target{want.Target}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{}, pipeline.Rules{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
@@ -104,7 +105,7 @@ func TestEveryInput(t *testing.T) {
 	const remote = "https://ghe.example.com/acme/infra.git"
 	want := Settings{
 		Command: "check",
-		Target: promote.Target{
+		Target: plan.Target{
 			Target: argo.Target{
 				Service: "product-import", App: argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
 				Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
@@ -112,7 +113,7 @@ func TestEveryInput(t *testing.T) {
 			Environment: "prod", Overlay: "apps/x",
 		},
 		Promote: promote.Config{
-			Settings: promote.Settings{Also: []string{"Deployment/worker", "Service/shop/cart"}, Steps: []promote.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next", RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona"},
+			Settings: plan.Settings{Also: []string{"Deployment/worker", "Service/shop/cart"}, Steps: []plan.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next", RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona"},
 			Images:   images, OnDrift: promote.DriftWarn,
 			Gates: gate.Settings{
 				Wait:    90 * time.Second,
@@ -142,7 +143,7 @@ func TestEveryInput(t *testing.T) {
 		Unused:      []string{"reason", "dry-run"}, // a check has no use for them
 		GitHubToken: "hub-secret", PullRequest: 42, Timeout: time.Hour, Check: CheckSettings{Format: "sarif", Output: "out/findings.sarif", FailOn: "never"},
 	}
-	want.Promote.Targets = []promote.Target{want.Target}
+	want.Promote.Targets = []plan.Target{want.Target}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(argo.Config{}, "Proxy"), cmpopts.IgnoreFields(promote.Config{}, "Guards"), cmpopts.IgnoreFields(Settings{}, "Reached"), cmpopts.IgnoreUnexported(Settings{}, SigningSettings{}, pipeline.Rules{})); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}

@@ -9,13 +9,13 @@ import (
 	"unicode"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // parseSteps accepts `10@5m,50@5m,100`, also with one step per line.
-func parseSteps(text string) ([]promote.Step, error) {
-	var steps []promote.Step
+func parseSteps(text string) ([]plan.Step, error) {
+	var steps []plan.Step
 	for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
 		field = strings.TrimSpace(field)
 		if field == "" {
@@ -36,16 +36,16 @@ func parseSteps(text string) ([]promote.Step, error) {
 	return steps, nil
 }
 
-func parseStep(text string) (promote.Step, error) {
+func parseStep(text string) (plan.Step, error) {
 	number, after, baked := strings.Cut(text, "@")
 	percent, err := strconv.ParseUint(number, 10, 8)
 	if err != nil || percent > 100 {
-		return promote.Step{}, fmt.Errorf("expected whole percentages from 0 to 100, but there is %q", number)
+		return plan.Step{}, fmt.Errorf("expected whole percentages from 0 to 100, but there is %q", number)
 	}
-	step := promote.Step{Percent: int(percent)}
+	step := plan.Step{Percent: int(percent)}
 	if baked {
 		if step.Bake, err = parseDuration(after); err != nil {
-			return promote.Step{}, fmt.Errorf("after @ %w, but there is %q", err, after)
+			return plan.Step{}, fmt.Errorf("after @ %w, but there is %q", err, after)
 		}
 	}
 	return step, nil

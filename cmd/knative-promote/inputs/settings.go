@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
@@ -57,7 +58,7 @@ type SigningSettings struct {
 // binds to, completed with what the workflow run knows.
 type Settings struct {
 	Command     Command
-	Target      promote.Target    // the Service to promote, also the only one in Promote
+	Target      plan.Target       // the Service to promote, also the only one in Promote
 	Promote     promote.Config    // what to do
 	Remote      gitops.Remote     // the infra repository
 	Author      gitops.Person     // of the commits
@@ -92,7 +93,7 @@ func (s *Settings) complete(w console.Workflow) {
 	}
 	s.Remote.URL = repositoryURL(s.Remote, w.ServerURL)
 	s.Target.Source = argo.Source{RepoURL: s.Remote.URL, Branch: s.Remote.Branch, Path: s.Target.Overlay}
-	s.Target.Environment = cmp.Or(s.Target.Environment, s.Rules.Environment, promote.EnvironmentOf(s.Target.Overlay))
+	s.Target.Environment = cmp.Or(s.Target.Environment, s.Rules.Environment, plan.EnvironmentOf(s.Target.Overlay))
 	if s.PullRequest == 0 {
 		s.PullRequest = w.PullRequest
 	}
@@ -106,7 +107,7 @@ func (s *Settings) complete(w console.Workflow) {
 		s.Promote.DryRun, s.Promote.Preflight = true, promote.PreflightPlan
 	}
 	s.Promote.Guards.Keys = FileKeys()
-	s.Promote.Targets = []promote.Target{s.Target}
+	s.Promote.Targets = []plan.Target{s.Target}
 	s.Promote.RunURL, s.Promote.RunAgain, s.Promote.Actor = w.RunURL, w.RunAgain, w.Actor
 	s.Promote.Code = record.Code{Commit: w.Code(), At: w.Committed}
 }

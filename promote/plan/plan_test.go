@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"cmp"
@@ -30,15 +30,15 @@ func config(steps ...Step) Settings {
 	return Settings{Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
 }
 
-// ours is what the tests plan for.
+// Ours is what the tests plan for.
 func ours() Target {
 	return Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: overlay}
 }
 
-// base is the example overlay as it is before any promotion.
+// Base is the example overlay as it is before any promotion.
 func base(t *testing.T) *knative.State {
 	t.Helper()
-	state, err := knative.Read(t.Context(), os.DirFS("../testdata/infra"), overlay, "product-import")
+	state, err := knative.Read(t.Context(), os.DirFS("../../testdata/infra"), overlay, "product-import")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func target(revision string, percent int64, tag string) servingv1.TrafficTarget 
 	return servingv1.TrafficTarget{RevisionName: revision, Percent: &percent, Tag: tag, LatestRevision: new(false)}
 }
 
-// recordOf is the record of a step of a promotion.
+// RecordOf is the record of a step of a promotion.
 func recordOf(step, from, to string) record.Record {
 	return record.Record{
 		Promotion: "00000000abcd", Overlay: overlay, Step: step, Percent: record.ShareOf(step), Base: "b0", From: record.Version{Revision: from}, To: record.Version{Revision: to},
@@ -215,7 +215,7 @@ func TestNewPlan(t *testing.T) {
 			t.Parallel()
 			c := readPlanCase(t, golden.Parts(t, archive.Path, ""))
 			got := map[string]string{}
-			plan, err := NewPlan(config(c.steps(t)...), c.situation(t))
+			plan, err := New(config(c.steps(t)...), c.situation(t))
 			if err != nil {
 				got["error"] = err.Error() + "\n"
 			} else {
@@ -246,14 +246,14 @@ func TestCopiedRecord(t *testing.T) {
 		live *servingv1.Revision
 		want []string
 	}{{live, []string{"ghcr.io/acme/product-import:v0.9.0"}}, {nil, nil}} {
-		plan, err := NewPlan(c, Situation{Target: ours(), Tag: "candidate", Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
+		plan, err := New(c, Situation{Target: ours(), Tag: "candidate", Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(test.want, plan.from.Images) {
-			t.Errorf("the old revision's images are %v, want %v", plan.from.Images, test.want)
+		if !slices.Equal(test.want, plan.FromVersion.Images) {
+			t.Errorf("the old revision's images are %v, want %v", plan.FromVersion.Images, test.want)
 		}
-		if past := stepRecord(c, plan, "candidate", copied).Past; len(past) > 0 {
+		if past := StepRecord(c, plan, "candidate", copied).Past; len(past) > 0 {
 			t.Errorf("the past of another overlay is taken over: %v", past)
 		}
 	}
@@ -267,7 +267,7 @@ func TestSubject(t *testing.T) {
 		"ghcr.io/acme/a@sha256:0123456789abcdef01234": "sha256:0123456789ab",
 		"ghcr.io/acme/a:v1@sha256:0123456789abcdef":   "v1",
 	} {
-		if got := version(image); got != want {
+		if got := ImageVersion(image); got != want {
 			t.Errorf("version(%q) = %q, want %q", image, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"context"
@@ -17,40 +17,40 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 )
 
-// editStep is the i-th step on a tip: the files that change, none where the tip
+// EditStep is the i-th step on a tip: the files that change, none where the tip
 // shows it. It is run again when the branch has moved: the tip must show the
 // step before, or this one already.
-func editStep(ctx context.Context, c Settings, plan Plan, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
-	now, err := toEdit(ctx, tip, plan.Target)
+func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
+	now, err := ToEdit(ctx, tip, p.Target)
 	if err != nil {
 		return nil, err
 	}
-	next, err := withImages(ctx, now, plan.images)
+	next, err := WithImages(ctx, now, p.images)
 	if err != nil {
 		return nil, err
 	}
 	has, err := record.Parse(now.Record())
 	if err != nil {
-		return nil, superseded(tip.Commit, "%w", record.Unreadable(now, err))
+		return nil, Superseded(tip.Commit, "%w", record.Unreadable(now, err))
 	}
-	if done, err := fits(now, next, has, plan, i, tip.Commit); err != nil || done {
+	if done, err := fits(now, next, has, p, i, tip.Commit); err != nil || done {
 		return nil, err
 	}
-	step := plan.Steps[i]
-	text, err := stepRecord(c, plan, record.StepOf(step.Percent), has).Encode()
+	step := p.Steps[i]
+	text, err := StepRecord(c, p, record.StepOf(step.Percent), has).Encode()
 	if err != nil {
 		return nil, err
 	}
-	after, err := shift(ctx, c, plan, step.Traffic, text, now, next, live)
+	after, err := Shift(ctx, c, p, step.Traffic, text, now, next, live)
 	if err != nil {
 		return nil, err
 	}
 	return after.Files()
 }
 
-// shift gives an overlay with the images set the new revision's name, the traffic
+// Shift gives an overlay with the images set the new revision's name, the traffic
 // and the record, and checks that nothing else changes.
-func shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
+func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
 	after, err := next.Route(ctx, plan.To, traffic, record, live)
 	if err != nil {
 		return nil, err
@@ -58,18 +58,18 @@ func shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.Traff
 	return after, knative.Check(now, after, knative.Expected{Images: plan.images, Also: c.Also, Revision: plan.To, Traffic: traffic})
 }
 
-// tryPlan makes the first and the last edit that are left to do, in memory, and
+// Try makes the first and the last edit that are left to do, in memory, and
 // checks them. It returns what they lead to, nothing where all is done. The steps
 // between differ from the first one in two numbers.
-func tryPlan(ctx context.Context, c Settings, plan Plan, at Situation) ([]*knative.State, error) {
-	left := slices.DeleteFunc(slices.Clone(plan.Steps), func(c PlannedStep) bool { return c.Done })
+func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.State, error) {
+	left := slices.DeleteFunc(slices.Clone(p.Steps), func(c PlannedStep) bool { return c.Done })
 	if len(left) > 2 {
 		left = []PlannedStep{left[0], left[len(left)-1]}
 	}
 	var planned []*knative.State
 	state, next := at.Now, at.Next
 	for _, step := range left {
-		after, err := shift(ctx, c, plan, step.Traffic, nil, state, next, at.Live)
+		after, err := Shift(ctx, c, p, step.Traffic, nil, state, next, at.Live)
 		if err != nil {
 			return nil, err
 		}
@@ -105,25 +105,25 @@ func fits(now, next *knative.State, record record.Record, plan Plan, i int, tip 
 		return false, err
 	}
 	same := now.SameTemplate(next)
-	before := i == 0 && unchanged(now, plan.now) && record.Is(plan.record.Promotion, plan.record.Step) ||
-		i > 0 && plan.expected(plan.Steps[i-1]).shownBy(now, record)
+	before := i == 0 && Unchanged(now, plan.Now) && record.Is(plan.Record.Promotion, plan.Record.Step) ||
+		i > 0 && plan.Expected(plan.Steps[i-1]).ShownBy(now, record)
 	switch {
 	case name != plan.To:
-		return false, superseded(tip, "the template of %s changed to %s while %s was promoted", now.Service(), name, plan.To)
-	case same && plan.expected(plan.Steps[i]).reachedBy(now, record):
+		return false, Superseded(tip, "the template of %s changed to %s while %s was promoted", now.Service(), name, plan.To)
+	case same && plan.Expected(plan.Steps[i]).reachedBy(now, record):
 		return true, nil
 	case i > 0 && !same:
-		return false, superseded(tip, "the overlay now has the images %s", strings.Join(append(now.Images(), now.InitImages()...), ", "))
+		return false, Superseded(tip, "the overlay now has the images %s", strings.Join(append(now.Images(), now.InitImages()...), ", "))
 	case !before && record.Promotion == plan.ID:
-		return false, superseded(tip, "another run of the same promotion is ahead, with %s", describe(now))
+		return false, Superseded(tip, "another run of the same promotion is ahead, with %s", DescribeTraffic(now))
 	case !before:
-		return false, superseded(tip, "the overlay now has revision %s with %s", orGenerated(now.Revision()), describe(now))
+		return false, Superseded(tip, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
 	return false, nil
 }
 
-// describe is an overlay's traffic in words.
-func describe(state *knative.State) string {
+// DescribeTraffic is an overlay's traffic in words.
+func DescribeTraffic(state *knative.State) string {
 	traffic, err := state.Traffic()
 	if err != nil {
 		return "traffic that cannot be read"
@@ -131,36 +131,38 @@ func describe(state *knative.State) string {
 	return knative.Describe(traffic)
 }
 
-// shows tells whether an overlay has this revision and traffic.
-func shows(state *knative.State, revision string, traffic []servingv1.TrafficTarget) bool {
+// Shows tells whether an overlay has this revision and traffic.
+func Shows(state *knative.State, revision string, traffic []servingv1.TrafficTarget) bool {
 	has, err := state.Traffic()
 	return err == nil && state.Revision() == revision && knative.SameTraffic(has, traffic)
 }
 
-// unchanged tells whether an overlay is as it was when the plan was made.
-func unchanged(now, then *knative.State) bool {
+// Unchanged tells whether an overlay is as it was when the plan was made.
+func Unchanged(now, then *knative.State) bool {
 	traffic, err := then.Traffic()
-	return err == nil && now.SameTemplate(then) && shows(now, then.Revision(), traffic)
+	return err == nil && now.SameTemplate(then) && Shows(now, then.Revision(), traffic)
 }
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer
 // promotion, or a person. Their change stays.
 var ErrSuperseded = errors.New("superseded")
 
-func superseded(by gitops.Commit, format string, args ...any) error {
+// Superseded is [ErrSuperseded] by a commit, and how that shows.
+func Superseded(by gitops.Commit, format string, args ...any) error {
 	return fmt.Errorf("%w by commit %.10s (%s): %w", ErrSuperseded, by.Hash, by.Subject, fmt.Errorf(format, args...))
 }
 
-func orGenerated(revision string) string {
+// OrGenerated is a revision's name, or says that Knative gives it one.
+func OrGenerated(revision string) string {
 	if revision == "" {
 		return "(generated)"
 	}
 	return revision
 }
 
-// withdrawn tells whether an overlay cannot be read because a commit has it no more, or
+// Withdrawn tells whether an overlay cannot be read because a commit has it no more, or
 // has no more the Service in it.
-func withdrawn(at gitops.Snapshot, overlay string, err error) bool {
+func Withdrawn(at gitops.Snapshot, overlay string, err error) bool {
 	if err == nil {
 		return false
 	}
@@ -168,13 +170,13 @@ func withdrawn(at gitops.Snapshot, overlay string, err error) bool {
 	return errors.Is(gone, fs.ErrNotExist) || errors.Is(err, knative.ErrNoService)
 }
 
-// toEdit is the overlay at a tip that is to be edited. What somebody has taken out is
+// ToEdit is the overlay at a tip that is to be edited. What somebody has taken out is
 // theirs; what does not render may render again.
-func toEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
+func ToEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
 	state, err := knative.Read(ctx, tip.Tree, target.Overlay, target.Service)
 	switch {
-	case withdrawn(tip, target.Overlay, err):
-		return nil, superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
+	case Withdrawn(tip, target.Overlay, err):
+		return nil, Superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
 	case err != nil && ctx.Err() == nil:
 		return nil, unrendered{err}
 	}
@@ -187,13 +189,14 @@ type unrendered struct{ error }
 // Unwrap gives the reason.
 func (u unrendered) Unwrap() error { return u.error }
 
-func isUnrendered(err error) bool {
+// IsUnrendered tells whether an error is of a tip whose overlay does not render.
+func IsUnrendered(err error) bool {
 	_, is := errors.AsType[unrendered](err)
 	return is
 }
 
-// withImages is an overlay with the images set, or as it is when none are given.
-func withImages(ctx context.Context, now *knative.State, images []kustomize.Image) (*knative.State, error) {
+// WithImages is an overlay with the images set, or as it is when none are given.
+func WithImages(ctx context.Context, now *knative.State, images []kustomize.Image) (*knative.State, error) {
 	if len(images) == 0 {
 		return now, nil
 	}

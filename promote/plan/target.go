@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"path"
@@ -18,8 +18,8 @@ type Target struct {
 	Overlay     string // folder of the kustomize overlay, slash-separated, relative to the repository
 }
 
-// place is where the target's record is.
-func (t Target) place() record.Place {
+// Place is where the target's record is.
+func (t Target) Place() record.Place {
 	return record.Place{Repository: t.Source.RepoURL, Branch: t.Source.Branch, Overlay: t.Overlay}
 }
 
@@ -37,12 +37,12 @@ func EnvironmentOf(overlay string) string {
 	return path.Base(overlay)
 }
 
-// subject is a commit's, of what happens to the target.
-func subject(t Target, what string) string {
+// Subject is a commit's, of what happens to the target.
+func Subject(t Target, what string) string {
 	return strings.TrimSpace(t.Service+" "+t.Environment) + ": " + what
 }
 
-// short is a revision's name without the Service's.
-func short(service, revision string) string {
+// Short is a revision's name without the Service's.
+func Short(service, revision string) string {
 	return strings.TrimPrefix(revision, service+"-")
 }

@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"fmt"
@@ -37,13 +37,13 @@ type Situation struct {
 	Live *servingv1.Service    // the Service as last seen live; nil: it was not
 }
 
-// snapshot is the tip with its files.
-func (at Situation) snapshot() gitops.Snapshot {
+// Snapshot is the tip with its files.
+func (at Situation) Snapshot() gitops.Snapshot {
 	return gitops.Snapshot{Commit: at.Tip, Tree: at.Tree}
 }
 
-// split is the traffic at the tip.
-func (at Situation) split() (knative.Split, error) {
+// Split is the traffic at the tip.
+func (at Situation) Split() (knative.Split, error) {
 	traffic, err := at.Now.Traffic()
 	if err != nil {
 		return knative.Split{}, err
@@ -55,28 +55,28 @@ func (at Situation) split() (knative.Split, error) {
 	return split, nil
 }
 
-// withRecord is the situation with what its overlay says of the promotion before. A
+// WithRecord is the situation with what its overlay says of the promotion before. A
 // candidate keeps its tag until that has ended.
-func (at Situation) withRecord(tag string) Situation {
+func (at Situation) WithRecord(tag string) Situation {
 	at.Record, at.Unreadable = record.Parse(at.Now.Record())
 	at.Tag = tag
-	if r := at.Record.Of(at.place()); r.Tag != "" && r.Percent < 100 && !r.RollsBack() {
+	if r := at.Record.Of(at.Place()); r.Tag != "" && r.Percent < 100 && !r.RollsBack() {
 		at.Tag = r.Tag
 	}
 	return at
 }
 
-// version is a revision with its images: as it is live, as the record has them,
+// VersionOf is a revision with its images: as it is live, as the record has them,
 // or as the overlay has them whose template it is. Where nothing tells, there are
 // none.
-func (at Situation) version(revision string) record.Version {
+func (at Situation) VersionOf(revision string) record.Version {
 	switch {
 	case revision == "":
 		return record.Version{}
 	case at.Old != nil && at.Old.Name == revision:
 		return record.VersionOfLive(at.Old)
 	}
-	for _, e := range at.Record.Of(at.place()).Entries() {
+	for _, e := range at.Record.Of(at.Place()).Entries() {
 		for _, v := range []record.Version{e.To, e.From} {
 			if v.Revision == revision {
 				return v
@@ -97,20 +97,20 @@ func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.Traf
 	})
 }
 
-// ownCandidate refuses to move a candidate that no promotion put there, or that
+// OwnCandidate refuses to move a candidate that no promotion put there, or that
 // somebody has moved since.
-func ownCandidate(at Situation, split knative.Split) error {
+func OwnCandidate(at Situation, split knative.Split) error {
 	if !at.Record.Exists() {
 		return fmt.Errorf("revision %s has the tag of the candidate, but no record of knative-promote says so: take it out of the traffic in %s first, or choose another candidate-tag",
 			split.Candidate, at.Now.Overlay)
 	}
-	if words := at.Record.Disagreement(at.place(), split); words != "" {
-		return record.Disagrees(at.Now, at.place(), at.Record, words, split)
+	if words := at.Record.Disagreement(at.Place(), split); words != "" {
+		return record.Disagrees(at.Now, at.Place(), at.Record, words, split)
 	}
 	return nil
 }
 
-// live tells whether the live Service gives all traffic to what the overlay does.
-func (at Situation) live(split knative.Split) bool {
+// IsLive tells whether the live Service gives all traffic to what the overlay does.
+func (at Situation) IsLive(split knative.Split) bool {
 	return at.Live != nil && at.Live.IsReady() && knative.Shares(at.Live.Status.Traffic)[split.Stable] == 100
 }

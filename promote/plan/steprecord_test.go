@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"testing"
@@ -23,15 +23,15 @@ func TestStepRecord(t *testing.T) {
 		"first":                         {Plan{}, record.Record{}, "10", record.Record{Code: later, Reached: 10}},
 		"gone on with":                  {Plan{}, record.Record{Promotion: "x", Code: first, Reached: 10}, "50", record.Record{Code: first, Reached: 50}},
 		"begun for nothing known":       {Plan{}, record.Record{Promotion: "x"}, "50", record.Record{Code: later, Reached: 50}},
-		"from":                          {Plan{source: source, code: there}, record.Record{}, "10", record.Record{Code: there, Reached: 10}},
-		"from what does not say it":     {Plan{source: source}, record.Record{}, "10", record.Record{Reached: 10}},
+		"from":                          {Plan{Source: source, Code: there}, record.Record{}, "10", record.Record{Code: there, Reached: 10}},
+		"from what does not say it":     {Plan{Source: source}, record.Record{}, "10", record.Record{Reached: 10}},
 		"from, gone on with without it": {Plan{}, record.Record{Promotion: "x", Source: source, Code: there, Reached: 10}, "50", record.Record{Code: there, Reached: 50}},
 		"the same, not said":            {Plan{}, record.Record{Promotion: "x", Source: source, Reached: 10}, "50", record.Record{Reached: 50}},
 		"restored":                      {Plan{}, record.Record{Promotion: "x", Code: first, Reached: 50}, record.Restore, record.Record{Code: first, Reached: 50}},
 		"another one before":            {Plan{}, record.Record{Promotion: "y", Code: first, Reached: 50}, "candidate", record.Record{Code: later}},
 	} {
 		test.plan.ID = "x"
-		got := stepRecord(Settings{Code: later}, test.plan, test.step, test.before)
+		got := StepRecord(Settings{Code: later}, test.plan, test.step, test.before)
 		if got.Code != test.want.Code || got.Reached != test.want.Reached {
 			t.Errorf("%s: %+v, reached %d; want %+v, reached %d", name, got.Code, got.Reached, test.want.Code, test.want.Reached)
 		}

@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"crypto/sha256"
@@ -26,17 +26,17 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []PlannedStep
 
-	images   []kustomize.Image // to set
-	source   record.Source     // what the images were taken from
-	code     record.Code       // what the images of the source were made of
-	pull     int               // the pull request that begins it; 0: none does
-	tag      string            // that the new revision has below 100 %
-	alone    string            // why the new revision gets all traffic in one step; empty: it does not
-	started  time.Time         // when the run began, for the record
-	tip      string            // the commit that the plan was made on
-	now      *knative.State    // what the first commit starts from
-	record   record.Record     // what the overlay says at the tip
-	from, to record.Version
+	images                 []kustomize.Image // to set
+	Source                 record.Source     // what the images were taken from
+	Code                   record.Code       // what the images of the source were made of
+	Pull                   int               // the pull request that begins it; 0: none does
+	Tag                    string            // that the new revision has below 100 %
+	Alone                  string            // why the new revision gets all traffic in one step; empty: it does not
+	Started                time.Time         // when the run began, for the record
+	Tip                    string            // the commit that the plan was made on
+	Now                    *knative.State    // what the first commit starts from
+	Record                 record.Record     // what the overlay says at the tip
+	FromVersion, toVersion record.Version
 }
 
 // A PlannedStep is one commit of a promotion and what must be true after it.
@@ -58,39 +58,39 @@ func (p Plan) Restorable() bool { return p.Base != "" }
 // Last tells whether the i-th step gives the new revision all traffic.
 func (p Plan) Last(i int) bool { return p.Steps[i].Percent == 100 }
 
-// last is the name of the last step in the record.
-func (p Plan) last() string { return record.StepOf(p.Steps[len(p.Steps)-1].Percent) }
+// LastStep is the name of the last step in the record.
+func (p Plan) LastStep() string { return record.StepOf(p.Steps[len(p.Steps)-1].Percent) }
 
-// closed tells whether the record says already that the last step has passed.
+// Closed tells whether the record says already that the last step has passed.
 // An overlay without a record of this promotion has none to close.
-func (p Plan) closed() bool {
-	return p.ID == "" || p.record.Is(p.ID, p.last()) && p.record.HasPassed()
+func (p Plan) Closed() bool {
+	return p.ID == "" || p.Record.Is(p.ID, p.LastStep()) && p.Record.HasPassed()
 }
 
-// restores is what the plan's promotion is rolled back to.
-func (p Plan) restores() record.Entry {
-	return p.record.Of(p.place()).RestoredBy(p.ID, record.Entry{From: p.from, Base: p.Base})
+// Restores is what the plan's promotion is rolled back to.
+func (p Plan) Restores() record.Entry {
+	return p.Record.Of(p.Place()).RestoredBy(p.ID, record.Entry{From: p.FromVersion, Base: p.Base})
 }
 
-// shifts tells whether the steps give the new revision more traffic. Where it has
+// Shifts tells whether the steps give the new revision more traffic. Where it has
 // had it all along, a promotion to another revision ends with this one.
-func (p Plan) shifts() bool { return p.From != p.To }
+func (p Plan) Shifts() bool { return p.From != p.To }
 
-// showsStep tells whether an overlay shows a step of the plan, by the record,
+// ShowsStep tells whether an overlay shows a step of the plan, by the record,
 // unless somebody has broken that, and by the fields.
-func (p Plan) showsStep(now *knative.State, record record.Record) bool {
+func (p Plan) ShowsStep(now *knative.State, record record.Record) bool {
 	return slices.ContainsFunc(p.Steps, func(c PlannedStep) bool {
-		want := p.expected(c)
+		want := p.Expected(c)
 		if !record.Exists() {
-			want.promotion = ""
+			want.Promotion = ""
 		}
-		return want.shownBy(now, record)
+		return want.ShownBy(now, record)
 	})
 }
 
-// NewPlan computes what is left to do. It is pure: the same configuration and
+// New computes what is left to do. It is pure: the same configuration and
 // situation give the same plan.
-func NewPlan(c Settings, at Situation) (Plan, error) {
+func New(c Settings, at Situation) (Plan, error) {
 	if at.Unreadable != nil {
 		return Plan{}, record.Unreadable(at.Now, at.Unreadable)
 	}
@@ -101,7 +101,7 @@ func NewPlan(c Settings, at Situation) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	split, err := at.split()
+	split, err := at.Split()
 	if err != nil {
 		return Plan{}, err
 	}
@@ -122,21 +122,21 @@ func start(c Settings, at Situation, split knative.Split, to string) (Plan, erro
 	if from == "" {
 		from = at.LatestReady
 	}
-	plan := Plan{Base: at.Tip.Hash, From: from, To: to, from: at.version(from)}
+	plan := Plan{Base: at.Tip.Hash, From: from, To: to, FromVersion: at.VersionOf(from)}
 	plan.startFrom(at)
 	if split.Candidate != "" && !byHand(at, split) {
-		if err := ownCandidate(at, split); err != nil {
+		if err := OwnCandidate(at, split); err != nil {
 			return Plan{}, err
 		}
-		plan.Base, plan.from = at.Record.Base, at.Record.From
+		plan.Base, plan.FromVersion = at.Record.Base, at.Record.From
 	}
-	plan.ID = id(plan, at.Record)
+	plan.ID = plan.IDAfter(at.Record)
 	steps := c.Steps
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
 		plan.Base, steps = "", []Step{{Percent: 100}}
 	case from != to && c.goesAlone(at):
-		plan.alone = alone(at, from)
+		plan.Alone = alone(at, from)
 		steps = c.Steps[len(c.Steps)-1:]
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
@@ -158,7 +158,7 @@ func (c Settings) goesAlone(at Situation) bool {
 // byHand tells whether people have made the candidate, which has no traffic yet:
 // a promotion goes on from it.
 func byHand(at Situation, split knative.Split) bool {
-	return split.Percent == 0 && !at.Record.Of(at.place()).Exists()
+	return split.Percent == 0 && !at.Record.Of(at.Place()).Exists()
 }
 
 // alone is why the new revision gets all traffic in one step.
@@ -170,14 +170,14 @@ func alone(at Situation, old string) string {
 // step that Git shows, then the steps above it. A step that has passed does not
 // bake again.
 func resume(c Settings, at Situation, split knative.Split) (Plan, error) {
-	if err := ownCandidate(at, split); err != nil {
+	if err := OwnCandidate(at, split); err != nil {
 		return Plan{}, err
 	}
 	if last := c.Steps[len(c.Steps)-1].Percent; last < split.Percent {
 		return Plan{}, setting.Bad("steps: the last is %d, but %s has %d %% already: expected a last step of %d or more, or a rollback",
 			last, split.Candidate, split.Percent, split.Percent)
 	}
-	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, from: at.Record.From}
+	plan := Plan{ID: at.Record.Promotion, Base: at.Record.Base, From: split.Stable, To: split.Candidate, FromVersion: at.Record.From}
 	plan.startFrom(at)
 	steps := []Step{{Percent: split.Percent}}
 	for _, step := range c.Steps {
@@ -192,7 +192,7 @@ func resume(c Settings, at Situation, split knative.Split) (Plan, error) {
 		steps[0].Bake = 0
 	}
 	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
-		plan.alone = alone(at, plan.From)
+		plan.Alone = alone(at, plan.From)
 		steps = []Step{steps[0], steps[len(steps)-1]}
 	}
 	plan.Steps = plannedSteps(c, plan, split, steps)
@@ -209,8 +209,8 @@ func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
 	step := Step{Percent: 100}
-	if r := at.Record; r.Step == record.StepOf(100) && r.Disagreement(at.place(), split) == "" {
-		plan.ID, plan.From, plan.from = r.Promotion, r.From.Revision, r.From
+	if r := at.Record; r.Step == record.StepOf(100) && r.Disagreement(at.Place(), split) == "" {
+		plan.ID, plan.From, plan.FromVersion = r.Promotion, r.From.Revision, r.From
 		if !r.HasPassed() {
 			plan.Base = r.Base
 			step = c.Steps[len(c.Steps)-1]
@@ -218,7 +218,7 @@ func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 		}
 	}
 	if len(at.Unroutable) > 0 {
-		plan.ID = id(Plan{Target: plan.Target, Base: at.Tip.Hash, To: plan.To}, at.Record) // its step is made once more
+		plan.ID = Plan{Target: plan.Target, Base: at.Tip.Hash, To: plan.To}.IDAfter(at.Record) // its step is made once more
 	}
 	traffic, err := at.Now.Traffic()
 	last := plannedStep(c, plan, split, step)
@@ -238,61 +238,38 @@ func plannedSteps(c Settings, plan Plan, split knative.Split, steps []Step) []Pl
 
 func plannedStep(c Settings, plan Plan, split knative.Split, step Step) PlannedStep {
 	name := fmt.Sprintf("%d %%", step.Percent)
-	what := name + " to " + short(plan.Service, plan.To)
+	what := name + " to " + Short(plan.Service, plan.To)
 	if step.Percent == 0 {
 		name = "candidate"
-		what = "candidate " + short(plan.Service, plan.To) + " at 0 %"
+		what = "candidate " + Short(plan.Service, plan.To) + " at 0 %"
 	}
 	return PlannedStep{
 		Name:    name,
-		Subject: subject(plan.Target, what+" ("+version(plan.Image)+")"),
+		Subject: Subject(plan.Target, what+" ("+ImageVersion(plan.Image)+")"),
 		Percent: step.Percent,
 		Bake:    step.Bake,
-		Traffic: split.Targets(plan.tag, c.KeepPrevious),
+		Traffic: split.Targets(plan.Tag, c.KeepPrevious),
 	}
+}
+
+// OfRollback is a rollback to a revision as a plan: one commit, without steps.
+func OfRollback(at Situation, revision string, started time.Time) Plan {
+	p := Plan{Target: at.Target, Base: at.Tip.Hash, From: revision, To: at.Now.Revision(), Tag: at.Tag, Now: at.Now, Record: at.Record, Started: started}
+	p.FromVersion = at.VersionOf(p.To)
+	p.ID = Plan{Target: p.Target, Base: p.Base, To: revision}.IDAfter(record.Record{Step: record.Rollback})
+	return p
 }
 
 // startFrom notes what the plan starts from and which images it leads to.
 func (p *Plan) startFrom(at Situation) {
 	p.Target = at.Target
-	p.tip, p.tag, p.now, p.record, p.Image, p.images = at.Tip.Hash, at.Tag, at.Now, at.Record, newImage(at.Now, at.Next), at.Images
-	p.to = record.VersionOf(p.To, at.Next)
+	p.Tip, p.Tag, p.Now, p.Record, p.Image, p.images = at.Tip.Hash, at.Tag, at.Now, at.Record, NewImage(at.Now, at.Next), at.Images
+	p.toVersion = record.VersionOf(p.To, at.Next)
 }
 
-// id is the same for the same promotion from the same commit and record, whoever
+// IDAfter is the same for the same promotion from the same commit and record, whoever
 // runs it.
-func id(plan Plan, record record.Record) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{plan.Base, plan.Overlay, plan.Service, plan.To, record.Promotion, record.Step}, "\n")))
+func (p Plan) IDAfter(before record.Record) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{p.Base, p.Overlay, p.Service, p.To, before.Promotion, before.Step}, "\n")))
 	return hex.EncodeToString(sum[:6])
-}
-
-// newImage is the first image that the promotion changes, or the first one
-// there is.
-func newImage(now, next *knative.State) string {
-	was, is := now.Images(), next.Images()
-	for i := range is {
-		if i >= len(was) || is[i] != was[i] {
-			return is[i]
-		}
-	}
-	return firstOf(is)
-}
-
-func firstOf(images []string) string {
-	if len(images) == 0 {
-		return ""
-	}
-	return images[0]
-}
-
-// version is an image's tag, or the beginning of its digest.
-func version(image string) string {
-	_, tag, digest := kustomize.SplitImage(image)
-	switch {
-	case tag != "":
-		return tag
-	case digest != "":
-		return digest[:min(len(digest), len("sha256:")+12)]
-	}
-	return "no tag"
 }

@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"slices"
@@ -9,28 +9,28 @@ import (
 // The trailers of a promotion's commits repeat the record for people who read
 // the log. Nothing reads them back.
 const (
-	trailerID       = "Promotion"
-	trailerService  = "Promotion-Service"
-	trailerOverlay  = "Promotion-Overlay"
-	trailerStep     = "Promotion-Step"
+	TrailerID       = "Promotion"
+	TrailerService  = "Promotion-Service"
+	TrailerOverlay  = "Promotion-Overlay"
+	TrailerStep     = "Promotion-Step"
 	trailerImage    = "Promotion-Image"
 	trailerFrom     = "Promotion-From"
 	trailerTo       = "Promotion-To"
 	trailerBase     = "Promotion-Base"
 	trailerRun      = "Promotion-Run"
 	trailerActor    = "Promotion-Actor"
-	trailerPassed   = "Promotion-Passed"
-	trailerOverride = "Promotion-Override"
+	TrailerPassed   = "Promotion-Passed"
+	TrailerOverride = "Promotion-Override"
 )
 
 // TrailerReason is the trailer that says in words why a commit was made.
 const TrailerReason = "Promotion-Reason"
 
-// trailers say in a commit what it is part of.
-func trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
+// Trailers say in a commit what it is part of.
+func Trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
 	all := []gitops.Trailer{
-		{Key: trailerID, Value: plan.ID}, {Key: trailerService, Value: plan.Service}, {Key: trailerOverlay, Value: plan.Overlay},
-		{Key: trailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
+		{Key: TrailerID, Value: plan.ID}, {Key: TrailerService, Value: plan.Service}, {Key: TrailerOverlay, Value: plan.Overlay},
+		{Key: TrailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
 		{Key: trailerFrom, Value: from}, {Key: trailerTo, Value: to}, {Key: trailerBase, Value: plan.Base},
 		{Key: trailerRun, Value: c.RunURL}, {Key: trailerActor, Value: c.Actor}, {Key: TrailerReason, Value: reason},
 	}

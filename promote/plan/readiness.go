@@ -1,4 +1,4 @@
-package promote
+package plan
 
 import (
 	"errors"
@@ -17,12 +17,12 @@ type Readiness struct {
 	Why     string // why Knative cannot route to it, in words that follow its name; empty: it can, or that is not known
 }
 
-// down tells whether it is there and not Ready. One that does not exist can be
+// Down tells whether it is there and not Ready. One that does not exist can be
 // made again from Git.
-func (r Readiness) down() bool { return r.Why != "" && !r.Gone }
+func (r Readiness) Down() bool { return r.Why != "" && !r.Gone }
 
-// readinessOf reads it from the answer of Argo CD.
-func readinessOf(found *servingv1.Revision, err error) Readiness {
+// ReadinessOf reads it from the answer of Argo CD.
+func ReadinessOf(found *servingv1.Revision, err error) Readiness {
 	switch {
 	case errors.Is(err, argo.ErrNotFound):
 		return Readiness{Gone: true, Why: "does not exist"}
@@ -36,11 +36,11 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 	return Readiness{Why: "is not Ready (" + argo.Why(ready) + ")"}
 }
 
-// readinessBeside is what is known of a revision where a Service is live. One that
+// ReadinessBeside is what is known of a revision where a Service is live. One that
 // Argo CD does not know is not gone as long as the live Service routes to it: Argo CD
 // can be told not to look at revisions.
-func readinessBeside(live *servingv1.Service, name string, ask func() (*servingv1.Revision, error)) Readiness {
-	if ready := readinessOf(ask()); !ready.Gone || !routes(live, name) {
+func ReadinessBeside(live *servingv1.Service, name string, ask func() (*servingv1.Revision, error)) Readiness {
+	if ready := ReadinessOf(ask()); !ready.Gone || !routes(live, name) {
 		return ready
 	}
 	return Readiness{}

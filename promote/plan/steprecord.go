@@ -1,0 +1,35 @@
+package plan
+
+import (
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// StepRecord is what a step's commit says, on top of what the overlay said before.
+func StepRecord(c Settings, plan Plan, step string, before record.Record) record.Record {
+	r := record.Record{
+		Promotion: plan.ID, Repository: repourl.Shown(plan.Target.Source.RepoURL), Branch: plan.Target.Source.Branch, Overlay: plan.Overlay,
+		Step: step, Percent: record.ShareOf(step), Reached: record.ShareOf(step), Tag: plan.Tag,
+		To: plan.toVersion, From: plan.FromVersion, Base: plan.Base,
+		Started: plan.Started, Run: c.RunURL, Actor: c.Actor, Approved: c.Approved, Code: c.Code, Source: plan.Source, Pull: plan.Pull,
+	}
+	if !plan.Source.IsZero() {
+		r.Code = plan.Code
+	}
+	if before.Promotion == plan.ID {
+		return r.Continues(before)
+	}
+	return r.Follow(before.Of(plan.Place()))
+}
+
+// ShareOf is the share of the traffic that an overlay gives a revision.
+func ShareOf(state *knative.State, revision string) (percent int) {
+	traffic, _ := state.Traffic() // what cannot be read gives it none
+	for _, t := range traffic {
+		if t.RevisionName == revision {
+			percent += knative.Percent(t)
+		}
+	}
+	return min(percent, 100)
+}
