@@ -105,7 +105,7 @@ func (c closing) title() string {
 // editPassed notes in the record of a step that its gates have passed. Where another
 // promotion has gone on from there, there is nothing to note.
 func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Time) (map[string][]byte, error) {
-	state, err := c.infra.read(ctx, tip)
+	state, err := c.infra.Read(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (p *part) before(ctx context.Context, plan plan.Plan, live *servingv1.Servi
 // record must do. The template there is not the revision's where the traffic alone
 // was rolled back, or where somebody had reverted one file of two.
 func (p *part) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
-	state, err := p.infra.at(ctx, commit)
+	state, err := p.infra.At(ctx, commit)
 	if err == nil {
 		var split knative.Split
 		split, err = p.splitOf(state)

@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/overlay"
 )
 
 // OnDrift is what a promotion does about configuration that its source has and the
@@ -57,14 +58,14 @@ func drifted(from string, lines []string) *NotYetError {
 
 // drift compares the source with what it was when the target was promoted from
 // there last, and says what of that is not so here.
-func (p *part) drift(ctx context.Context, source infra, one observedSource) (event.Drift, error) {
+func (p *part) drift(ctx context.Context, source overlay.Reader, one observedSource) (event.Drift, error) {
 	here := p.at.Now
 	d := event.Drift{From: one.Overlay, Missing: missingRefs(one.Now, here)}
 	last := p.at.Record.Of(p.Place()).Source.Of(d.From)
-	if last.IsZero() || source.commits == nil {
+	if last.IsZero() || source.Commits == nil {
 		return d, nil
 	}
-	then, err := source.at(ctx, last.Commit)
+	then, err := source.At(ctx, last.Commit)
 	if ctx.Err() != nil {
 		return d, ctx.Err()
 	}

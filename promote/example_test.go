@@ -13,7 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 )
 
-const overlay = "apps/product-import/overlays/production"
+const production = "apps/product-import/overlays/production"
 
 func config(steps ...plan.Step) plan.Settings {
 	return plan.Settings{Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
@@ -21,13 +21,13 @@ func config(steps ...plan.Step) plan.Settings {
 
 // ours is what the tests plan for.
 func ours() plan.Target {
-	return plan.Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: overlay}
+	return plan.Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: production}
 }
 
 // base is the example overlay as it is before any promotion.
 func base(t *testing.T) *knative.State {
 	t.Helper()
-	state, err := knative.Read(t.Context(), os.DirFS("../testdata/infra"), overlay, "product-import")
+	state, err := knative.Read(t.Context(), os.DirFS("../testdata/infra"), production, "product-import")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +59,6 @@ func target(revision string, percent int64, tag string) servingv1.TrafficTarget 
 // recordOf is the record of a step of a promotion.
 func recordOf(step, from, to string) record.Record {
 	return record.Record{
-		Promotion: "00000000abcd", Overlay: overlay, Step: step, Percent: record.ShareOf(step), Base: "b0", From: record.Version{Revision: from}, To: record.Version{Revision: to},
+		Promotion: "00000000abcd", Overlay: production, Step: step, Percent: record.ShareOf(step), Base: "b0", From: record.Version{Revision: from}, To: record.Version{Revision: to},
 	}
 }

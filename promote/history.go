@@ -7,6 +7,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -24,7 +25,7 @@ func History(ctx context.Context, target plan.Target, branch Branch) (Past, erro
 	if err != nil {
 		return Past{}, err
 	}
-	at, err := infra{Target: target, debug: func(string) {}}.situation(ctx, tip)
+	at, err := overlay.Reader{Target: target, Debug: func(string) {}}.Situation(ctx, tip)
 	if err == nil && at.Unreadable != nil {
 		err = record.Unreadable(at.Now, at.Unreadable)
 	}

@@ -39,11 +39,11 @@ func (p *part) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 	if err != nil || seen.Service == nil {
 		return ctx.Err()
 	}
-	state, err := p.infra.read(ctx, tip)
+	state, err := p.infra.Read(ctx, tip)
 	if err != nil {
 		return ctx.Err() // the commit is made on what renders
 	}
-	if to := argo.Undone(ctx, p.infra.intent(tip.Commit.Hash, plan.ShownAt(state)), seen.App); to != "" && p.committed() {
+	if to := argo.Undone(ctx, p.infra.Intent(tip.Commit.Hash, plan.ShownAt(state)), seen.App); to != "" && p.committed() {
 		return &movedError{fmt.Sprintf("somebody has rolled application %s back to %.10s in Argo CD", p.App, to)}
 	}
 	facts := check.Facts{Commit: tip.Commit.Hash, Overlay: state, Service: seen.Service, Setup: argo.Setup{App: seen.App}}

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/slo"
@@ -24,7 +25,7 @@ type part struct {
 	Config
 	Systems
 	plan.Target
-	infra   infra
+	infra   overlay.Reader
 	service liveService
 	journal *journal
 
@@ -88,13 +89,13 @@ func (p *part) setTarget(target plan.Target) {
 }
 
 // infraOf reads the overlay of the target, or of its source.
-func (p *part) infraOf(target plan.Target) infra {
-	return infra{Target: target, branch: p.Branch, commits: p.Commits, debug: p.Reporter.Debug, tag: p.CandidateTag}
+func (p *part) infraOf(target plan.Target) overlay.Reader {
+	return overlay.Reader{Target: target, Branch: p.Branch, Commits: p.Commits, Debug: p.Reporter.Debug, Tag: p.CandidateTag}
 }
 
 // read reads the overlay at the tip, and finds the Service's name in it.
 func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
-	at, err := p.infra.situation(ctx, tip)
+	at, err := p.infra.Situation(ctx, tip)
 	p.at = at
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (p *part) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
-		undone := argo.Undone(ctx, p.infra.intent(p.at.Tip.Hash, plan.ShownAt(p.at.Now)), p.at.App)
+		undone := argo.Undone(ctx, p.infra.Intent(p.at.Tip.Hash, plan.ShownAt(p.at.Now)), p.at.App)
 		if p.plan.ID != "" && !p.plan.Record.HasPassed() && undone == "" {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}

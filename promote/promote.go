@@ -161,7 +161,7 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
 	step := m.asked(m.step().Name, m.step().Step())
-	ask := m.askAt(step, m.commit, m.infra.intent(m.commit, m.plan.Expected(m.step())))
+	ask := m.askAt(step, m.commit, m.infra.Intent(m.commit, m.plan.Expected(m.step())))
 	for _, row := range m.gates(step) {
 		if err := m.askAll(ctx, row, ask, m.log); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -99,7 +100,7 @@ func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Du
 			return p, err
 		}
 		r.say("waiting until it renders: %v", err)
-		if sleep.For(ctx, min(tipPause, time.Until(until))) != nil {
+		if sleep.For(ctx, min(overlay.TipPause, time.Until(until))) != nil {
 			return p, err
 		}
 	}

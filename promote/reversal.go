@@ -140,8 +140,8 @@ func (b *reversal) expect(ctx context.Context) error {
 		Traffic: traffic, TrafficOnly: b.after.refused != nil,
 	}
 	commit := b.log.step().Commit
-	intent := b.infra.intent(commit, want)
-	intent.Restores, intent.RollsBack = true, b.infra.rollsBack(b.rolledBack())
+	intent := b.infra.Intent(commit, want)
+	intent.Restores, intent.RollsBack = true, b.infra.RollsBack(b.rolledBack())
 	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.step, Percent: 100}, commit, intent)
 	return nil
 }

@@ -144,7 +144,7 @@ func (p *part) adopt(ctx context.Context, plan *plan.Plan, r record.Record) erro
 // restore the one is to restore the other. The commit's name comes from a branch
 // that more people may push than the infra repository's.
 func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
-	then, err := p.infra.at(ctx, commit)
+	then, err := p.infra.At(ctx, commit)
 	if err != nil {
 		return false, ctx.Err() // nothing that can be restored
 	}

@@ -136,7 +136,7 @@ func (p *part) atCommit(ctx context.Context, at plan.Situation, split knative.Sp
 	if err != nil {
 		return destination{}, err
 	}
-	state, err := p.infra.at(ctx, commit)
+	state, err := p.infra.At(ctx, commit)
 	if err != nil {
 		return destination{}, fmt.Errorf("to: %w", err)
 	}

@@ -162,7 +162,7 @@ func (m *move) stillAlone(ctx context.Context) error {
 // to, when that was made, does not stand in it. Where it cannot be read, what was written
 // says the same.
 func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.TrafficTarget) {
-	state, err := m.infra.at(ctx, commit)
+	state, err := m.infra.At(ctx, commit)
 	if err == nil {
 		var read []servingv1.TrafficTarget
 		if read, err = state.Traffic(); err == nil {

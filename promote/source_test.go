@@ -77,7 +77,7 @@ func TestSourceMissing(t *testing.T) {
 		want   string
 	}{
 		"good": {func(*testing.T, *observedSource) {}, ""},
-		"a record of another overlay": {func(_ *testing.T, s *observedSource) { s.Record.Overlay = overlay },
+		"a record of another overlay": {func(_ *testing.T, s *observedSource) { s.Record.Overlay = production },
 			"nothing was promoted there yet, so no record says that its gates have passed"},
 		"unreadable": {func(_ *testing.T, s *observedSource) { s.Unreadable = fmt.Errorf("its end is missing") },
 			"its record cannot be read: its end is missing"},

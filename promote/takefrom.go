@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
@@ -159,14 +160,14 @@ func (p *part) notWithdrawn(plan plan.Plan) error {
 }
 
 // sourceInfra reads a source's overlay, of the Service that has the target's name.
-func (p *part) sourceInfra(overlay string) infra {
+func (p *part) sourceInfra(overlay string) overlay.Reader {
 	from := p.Target
 	from.Overlay, from.Environment, from.Source.Path = overlay, "", overlay
 	from.Source.Branch = cmp.Or(p.FromBranch, from.Source.Branch)
 	source := p.infraOf(from)
-	source.input = "from"
+	source.Input = "from"
 	if p.SourceBranch != nil {
-		source.branch, source.commits = p.SourceBranch, p.SourceBranch
+		source.Branch, source.Commits = p.SourceBranch, p.SourceBranch
 	}
 	return source
 }
@@ -204,7 +205,7 @@ func (p *part) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
 func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then record.Source) error {
 	source := p.sourceInfra(then.Overlay)
 	source.Service = p.sourceServices[then.Overlay]
-	at, err := source.situation(ctx, tip)
+	at, err := source.Situation(ctx, tip)
 	if err != nil {
 		return err
 	}
@@ -219,12 +220,12 @@ func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then recor
 }
 
 // readSource reads a source's overlay. Its Service may have a name of its own there.
-func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay string) (infra, plan.Situation, error) {
+func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay string) (overlay.Reader, plan.Situation, error) {
 	source := p.sourceInfra(overlay)
-	at, err := source.situation(ctx, tip)
+	at, err := source.Situation(ctx, tip)
 	if err != nil && source.Service != "" {
 		source.Service = ""
-		at, err = source.situation(ctx, tip)
+		at, err = source.Situation(ctx, tip)
 	}
 	return source, at, err
 }
@@ -253,7 +254,7 @@ func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay strin
 	for _, app := range apps {
 		source.Target = at.Target
 		source.App = app
-		verdict, seen, err := p.SourceCluster.Check(ctx, source.intent(tip.Commit.Hash, want))
+		verdict, seen, err := p.SourceCluster.Check(ctx, source.Intent(tip.Commit.Hash, want))
 		if err != nil {
 			return one, fmt.Errorf("from: %w", err)
 		}

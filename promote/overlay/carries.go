@@ -1,4 +1,4 @@
-package promote
+package overlay
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 )
 
-// intent is what a commit must make true in the cluster.
-func (i infra) intent(commit string, want plan.Expected) argo.Intent {
+// Intent is what a commit must make true in the cluster.
+func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
-		Target: i.Target.Target, Commit: commit,
+		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: i.carries(want),
+		Carries: r.carries(want),
 	}
 }
 
@@ -26,13 +26,13 @@ func (i infra) intent(commit string, want plan.Expected) argo.Intent {
 // does. One that does not is older (argo.ErrBehind) as long as the branch's tip
 // shows it; else somebody has changed it. No commit stands for one that Argo CD could
 // not compare: the tip alone tells.
-func (i infra) carries(want plan.Expected) func(context.Context, string) (bool, error) {
+func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool, error) {
 	known := map[string]bool{} // what a commit shows does not change
 	shown := func(ctx context.Context, at gitops.Snapshot) (bool, error) {
 		if ours, there := known[at.Commit.Hash]; there {
 			return ours, nil
 		}
-		ours, err := i.shows(ctx, at, want)
+		ours, err := r.shows(ctx, at, want)
 		if err == nil {
 			known[at.Commit.Hash] = ours
 		}
@@ -42,7 +42,7 @@ func (i infra) carries(want plan.Expected) func(context.Context, string) (bool, 
 	var tipShows bool
 	return func(ctx context.Context, other string) (bool, error) {
 		if other != "" {
-			snapshot, err := i.commits.At(ctx, other)
+			snapshot, err := r.Commits.At(ctx, other)
 			if err != nil && !errors.Is(err, gitops.ErrNotFound) {
 				return false, err
 			}
@@ -52,8 +52,8 @@ func (i infra) carries(want plan.Expected) func(context.Context, string) (bool, 
 				}
 			}
 		}
-		if time.Since(asked) > tipPause {
-			tip, err := i.branch.Tip(ctx)
+		if time.Since(asked) > TipPause {
+			tip, err := r.Branch.Tip(ctx)
 			if err != nil {
 				return false, err
 			}
@@ -69,17 +69,17 @@ func (i infra) carries(want plan.Expected) func(context.Context, string) (bool, 
 	}
 }
 
-// rollsBack tells whether a commit is one of a promotion, by its record.
-func (i infra) rollsBack(promotion string) func(context.Context, string) (bool, error) {
+// RollsBack tells whether a commit is one of a promotion, by its record.
+func (r Reader) RollsBack(promotion string) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, other string) (bool, error) {
-		snapshot, err := i.commits.At(ctx, other)
+		snapshot, err := r.Commits.At(ctx, other)
 		if errors.Is(err, gitops.ErrNotFound) {
 			return false, nil // it was taken out of the history
 		}
 		if err != nil {
 			return false, err
 		}
-		text, err := knative.ReadRecord(snapshot.Tree, i.Overlay, i.Service)
+		text, err := knative.ReadRecord(snapshot.Tree, r.Overlay, r.Service)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -91,6 +91,6 @@ func (i infra) rollsBack(promotion string) func(context.Context, string) (bool, 
 	}
 }
 
-// tipPause is the least time between two looks at the branch's tip while Argo CD
+// TipPause is the least time between two looks at the branch's tip while Argo CD
 // is at an older commit.
-const tipPause = 2 * time.Second
+const TipPause = 2 * time.Second
