@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/review"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // Policy says what a run leaves behind when it cannot go on.
@@ -55,10 +56,9 @@ type Config struct {
 
 	ForgeKey string // id of the OpenPGP key that the forge signs with; empty: not known
 
-	OnDrift       OnDrift       // what about configuration that it has and the target has not
-	Checks        []string      // commit statuses that must be success on the commit that was live there
-	Soak          time.Duration // how long that environment must have been good
-	WaitForSource time.Duration // how long it is waited for
+	source.Wants                // of the environments of From
+	OnDrift       OnDrift       // what about configuration that they have and the target has not
+	WaitForSource time.Duration // how long they are waited for
 
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Unseen bool   // rollback: Argo CD is not asked, and nobody waits until it is live

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // fail decides what a run leaves behind that cannot go on after a step of some
@@ -59,7 +60,7 @@ func heldFor(cause, down error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return guard.Holds(cause) || isNotYet(cause) || isUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
+	return guard.Holds(cause) || source.IsNotYet(cause) || isUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.

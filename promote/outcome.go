@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/review"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // An ending is all that decides how a run ended.
@@ -34,7 +35,7 @@ func (e ending) outcome(cancelled bool) (event.Status, error) {
 		return event.Held, e.cause
 	case !e.back && guard.IsFrozen(e.cause):
 		return event.Frozen, e.cause
-	case !e.back && (isNotYet(e.cause) || guard.IsUnmet(e.cause)):
+	case !e.back && (source.IsNotYet(e.cause) || guard.IsUnmet(e.cause)):
 		return event.NotYet, e.cause
 	case !e.back && errors.Is(e.cause, review.ErrNotWaited):
 		return event.Proposed, nil

@@ -85,7 +85,12 @@ func (p *part) setTarget(target plan.Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
 	p.service = liveService{Target: target, cluster: p.Cluster}
-	p.journal.tell(event.Named{Target: target.Named()})
+	p.journal.tell(event.Named{Target: Named(target)})
+}
+
+// Named is a target as a Result names it.
+func Named(t plan.Target) event.Target {
+	return event.Target{Service: t.Service, Environment: t.Environment, Overlay: t.Overlay, Application: t.App.String()}
 }
 
 // infraOf reads the overlay of the target, or of its source.

@@ -3,14 +3,11 @@ package promote
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -45,17 +42,13 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 	if p.plan.Source.IsZero() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
 	}
-	tip, err := p.sourceTip(ctx, tip)
+	tip, err := p.sources().Tip(ctx, tip)
 	if err != nil {
 		return err
 	}
 	for _, one := range p.plan.Source.All() {
-		_, at, err := p.readSource(ctx, tip, one.Overlay)
-		if err != nil {
-			return &NotYetError{From: one.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
-		}
-		if gone := goneFrom(at.Record.Of(at.Place()), one.Revision, p.at.Next); gone != "" {
-			return &NotYetError{From: one.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
+		if err := p.sources().Withdrew(ctx, tip, one, p.at.Next); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -78,20 +71,4 @@ func (r *run) sourcesStill(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// goneFrom says that a source whose record has come to this has no more what was taken from
-// it; empty: it may have.
-func goneFrom(there record.Record, revision string, images *knative.State) string {
-	gone := there.Withdrawn(images)
-	if there.Withdrew(revision) {
-		gone = revision
-	}
-	switch {
-	case gone != "":
-		return gone + ", with the images that are promoted here, was rolled back"
-	case !there.Cut && !slices.Contains(record.Known(there.Entries()), revision):
-		return revision + ", with the images that are promoted here, was taken out of Git"
-	}
-	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/review"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // Systems are what a run works on, and whom it tells of it.
@@ -27,9 +28,9 @@ type Systems struct {
 
 	Sources analysis.Sources // what AnalysisTemplates measure with
 
-	Statuses      Statuses      // nil: nobody can tell the statuses of a commit
-	SourceCluster SourceCluster // nil: nobody can tell what runs in the environments that images come from
-	SourceBranch  SourceBranch  // nil: those are on Branch
+	Statuses      source.Statuses // nil: nobody can tell the statuses of a commit
+	SourceCluster source.Cluster  // nil: nobody can tell what runs in the environments that images come from
+	SourceBranch  source.Branch   // nil: those are on Branch
 
 	Evidence EvidenceReader // nil: nobody can tell what a revision has written
 
@@ -48,13 +49,6 @@ type Systems struct {
 type Branch interface {
 	Tip(context.Context) (gitops.Snapshot, error)
 	Publish(context.Context, gitops.Change) (gitops.Commit, error)
-}
-
-// SourceBranch is the branch that has the environments which images come from, and
-// its commits.
-type SourceBranch interface {
-	Tip(context.Context) (gitops.Snapshot, error)
-	Commits
 }
 
 // Commits are the infra repository's commits, by their full hashes.

@@ -1,39 +1,23 @@
 package promote
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
-	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // sourcePoll is how often a source is looked at that is waited for.
 const sourcePoll = 5 * time.Second
-
-// SourceCluster is the environments that images come from, each as its Argo CD
-// shows it, which need not be the target's.
-type SourceCluster interface {
-	// Applications are those that deploy a folder of the infra repository.
-	Applications(ctx context.Context, source argo.Source) ([]argo.App, error)
-	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
-}
-
-// Statuses are those that a forge shows beside the commits of the infra repository.
-type Statuses interface {
-	// States are the states of a commit's statuses, by their names.
-	States(ctx context.Context, commit string) (map[string]string, error)
-}
 
 // takeFrom sets the images of the part to those that run in the environment
 // that the run promotes from, and waits for that where it is asked to, unless it only
@@ -51,7 +35,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	var said time.Time
 	for until := time.Now().Add(p.WaitForSource); ; {
 		err := p.takeOnce(ctx, tip)
-		if !isNotYet(err) || p.DryRun || !time.Now().Before(until) {
+		if !source.IsNotYet(err) || p.DryRun || !time.Now().Before(until) {
 			return err
 		}
 		if time.Since(said) >= time.Minute {
@@ -73,29 +57,37 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	}
 }
 
+// sources reads the environments that the images come from.
+func (p *part) sources() source.Reader {
+	return source.Reader{
+		Wants:   p.Wants,
+		Overlay: p.infra, FromBranch: p.FromBranch, Branch: p.SourceBranch, Cluster: p.SourceCluster, Statuses: p.Statuses,
+	}
+}
+
 // fromAll names the sources in a sentence.
 func (p *part) fromAll() string { return strings.Join(p.From, " and ") }
 
 // takeOnce looks at the sources once.
 func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
-	tip, err := p.sourceTip(ctx, tip)
+	tip, err := p.sources().Tip(ctx, tip)
 	if err != nil {
 		return err
 	}
-	var observed []observedSource
+	var observed []source.Observed
 	for _, from := range p.From {
-		one, err := p.seeSource(ctx, tip, from)
+		one, err := p.sources().See(ctx, tip, from)
 		if err != nil {
 			return err
 		}
 		observed = append(observed, one)
 	}
-	missing := allMissing(observed, p.Config, time.Now())
+	missing := source.AllMissing(observed, p.sources().Wants, time.Now())
 	if missing != nil {
 		p.journal.tell(event.SourceNotBefore{Time: missing.Until})
 		return missing
 	}
-	if p.at.Images, err = imagesOfAll(observed, p.at.Now); err != nil {
+	if p.at.Images, err = source.ImagesOfAll(observed, p.at.Now); err != nil {
 		return err
 	}
 	p.noteSources(observed, tip.Commit.Hash)
@@ -109,7 +101,7 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 }
 
 // noteSources notes what the images are taken from: the sources as a commit shows them.
-func (p *part) noteSources(observed []observedSource, commit string) {
+func (p *part) noteSources(observed []source.Observed, commit string) {
 	p.source, p.sourceServices = record.Source{}, map[string]string{}
 	for i, s := range observed {
 		one := record.Source{Overlay: s.Overlay, Branch: p.fromBranch(), Commit: commit, Revision: s.Record.To.Revision}
@@ -119,7 +111,7 @@ func (p *part) noteSources(observed []observedSource, commit string) {
 			p.source.With = append(p.source.With, one)
 		}
 		p.sourceServices[s.Overlay] = s.Service
-		p.journal.say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.since().UTC().Format(time.RFC3339))
+		p.journal.say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.Since().UTC().Format(time.RFC3339))
 	}
 	p.journal.tell(event.TakenFrom{Source: p.source})
 }
@@ -142,7 +134,7 @@ func (p *part) notRolledBack() error {
 	if gone == "" {
 		return nil
 	}
-	return &NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
+	return &source.NotYetError{From: p.fromAll(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
 }
 
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
@@ -159,111 +151,20 @@ func (p *part) notWithdrawn(plan plan.Plan) error {
 	return setting.Bad("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run, or override: rolled-back and a reason", p.Overlay, plan.Image, gone)
 }
 
-// sourceInfra reads a source's overlay, of the Service that has the target's name.
-func (p *part) sourceInfra(overlay string) overlay.Reader {
-	from := p.Target
-	from.Overlay, from.Environment, from.Source.Path = overlay, "", overlay
-	from.Source.Branch = cmp.Or(p.FromBranch, from.Source.Branch)
-	source := p.infraOf(from)
-	source.Input = "from"
-	if p.SourceBranch != nil {
-		source.Branch, source.Commits = p.SourceBranch, p.SourceBranch
-	}
-	return source
-}
-
-// sourceTip is the tip that has the sources, where that of the target is tip.
-func (p *part) sourceTip(ctx context.Context, tip gitops.Snapshot) (gitops.Snapshot, error) {
-	if p.SourceBranch == nil {
-		return tip, nil
-	}
-	tip, err := p.SourceBranch.Tip(ctx)
-	if err != nil {
-		return tip, fmt.Errorf("from-branch: %w", err)
-	}
-	return tip, nil
-}
-
 // sourcesStand is why the first commit must not be made on a tip: a source is not
 // there any more what was looked at.
 func (p *part) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
 	}
-	tip, err := p.sourceTip(ctx, tip)
+	tip, err := p.sources().Tip(ctx, tip)
 	if err != nil {
 		return err
 	}
 	for _, overlay := range p.From {
-		if err := p.sourceStands(ctx, tip, p.source.Of(overlay)); err != nil {
+		if err := p.sources().Stands(ctx, tip, p.source.Of(overlay), p.sourceServices[overlay]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (p *part) sourceStands(ctx context.Context, tip gitops.Snapshot, then record.Source) error {
-	source := p.sourceInfra(then.Overlay)
-	source.Service = p.sourceServices[then.Overlay]
-	at, err := source.Situation(ctx, tip)
-	if err != nil {
-		return err
-	}
-	reason := observedSource{Situation: at}.unfinished()
-	if reason == "" && at.Record.To.Revision != then.Revision {
-		reason = fmt.Sprintf("it has come from %s to %s meanwhile", then.Revision, at.Record.To.Revision)
-	}
-	if reason == "" {
-		return nil
-	}
-	return &NotYetError{From: then.Overlay, Reason: reason}
-}
-
-// readSource reads a source's overlay. Its Service may have a name of its own there.
-func (p *part) readSource(ctx context.Context, tip gitops.Snapshot, overlay string) (overlay.Reader, plan.Situation, error) {
-	source := p.sourceInfra(overlay)
-	at, err := source.Situation(ctx, tip)
-	if err != nil && source.Service != "" {
-		source.Service = ""
-		at, err = source.Situation(ctx, tip)
-	}
-	return source, at, err
-}
-
-// seeSource reads a source's overlay, and asks its Applications.
-func (p *part) seeSource(ctx context.Context, tip gitops.Snapshot, overlay string) (observedSource, error) {
-	source, at, err := p.readSource(ctx, tip, overlay)
-	if err != nil {
-		return observedSource{}, err
-	}
-	one := observedSource{Situation: at}
-	if one.unfinished() != "" {
-		return one, nil
-	}
-	if p.SourceCluster == nil {
-		return one, fmt.Errorf("from: %w", errNoCluster)
-	}
-	apps, err := p.SourceCluster.Applications(ctx, at.Source)
-	if err != nil {
-		return one, fmt.Errorf("from: %w", err)
-	}
-	want := plan.Expected{Version: at.Record.To, Promotion: at.Record.Promotion, Step: at.Record.Step}
-	if want.Traffic, err = at.Now.Traffic(); err != nil {
-		return one, err
-	}
-	for _, app := range apps {
-		source.Target = at.Target
-		source.App = app
-		verdict, seen, err := p.SourceCluster.Check(ctx, source.Intent(tip.Commit.Hash, want))
-		if err != nil {
-			return one, fmt.Errorf("from: %w", err)
-		}
-		one.apps = append(one.apps, observedApp{app, verdict, seen})
-	}
-	if len(p.Checks) > 0 && at.Record.Commit != "" {
-		if one.states, err = p.Statuses.States(ctx, at.Record.Commit); err != nil {
-			return one, fmt.Errorf("from: checks: %w", err)
-		}
-	}
-	return one, nil
 }

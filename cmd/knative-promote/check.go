@@ -31,7 +31,7 @@ func (t task) check(ctx context.Context) (event.Result, error) {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	result := event.Result{
-		Command: s.Command, Target: s.Target.Named(), Findings: append([]event.Finding{}, found.Findings...),
+		Command: s.Command, Target: promote.Named(s.Target), Findings: append([]event.Finding{}, found.Findings...),
 	}
 	result.Service = found.Service
 	result.Status, err = event.Unchanged, verdict(s.Check, found.Findings)

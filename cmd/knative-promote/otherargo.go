@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // otherArgo is an Argo CD beside the target's: its errors say which.
@@ -41,7 +41,7 @@ type sourceClusters struct {
 }
 
 // of is where an overlay is looked for.
-func (s sourceClusters) of(overlay string) promote.SourceCluster {
+func (s sourceClusters) of(overlay string) source.Cluster {
 	if other, is := s.others[overlay]; is {
 		return other
 	}

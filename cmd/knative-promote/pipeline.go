@@ -152,7 +152,7 @@ func behind(result event.Result, has map[string]string) bool {
 // approval: with the Result of the one before, held.
 func (c call) heldBefore(last event.Result, s inputs.Settings) event.Result {
 	if last.Overlay == "" {
-		last.Target = s.Target.Named() // it is the first of them
+		last.Target = promote.Named(s.Target) // it is the first of them
 	}
 	last.Command, last.Status = s.Command, event.Held
 	last.Reason = fmt.Sprintf("held before %s, which wants an approval (%s:%d): promote it alone, in a job with a GitHub environment that has reviewers", s.Target.Environment, pipeline.Name, s.Rules.Approval)

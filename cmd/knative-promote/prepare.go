@@ -60,7 +60,7 @@ func (t task) prepare(ctx context.Context) (event.Result, error) {
 // reported are the Services as the pages show them.
 func reported(services []promote.PreparedService) (all []report.PreparedService) {
 	for _, s := range services {
-		all = append(all, report.PreparedService{Target: s.Named(), From: s.From, To: s.To, Withdrawn: s.Withdrawn, Skipped: s.Skipped, Err: s.Err})
+		all = append(all, report.PreparedService{Target: promote.Named(s.Target), From: s.From, To: s.To, Withdrawn: s.Withdrawn, Skipped: s.Skipped, Err: s.Err})
 	}
 	return all
 }

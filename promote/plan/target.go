@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -21,11 +20,6 @@ type Target struct {
 // Place is where the target's record is.
 func (t Target) Place() record.Place {
 	return record.Place{Repository: t.Source.RepoURL, Branch: t.Source.Branch, Overlay: t.Overlay}
-}
-
-// Named is the target as a Result names it.
-func (t Target) Named() event.Target {
-	return event.Target{Service: t.Service, Environment: t.Environment, Overlay: t.Overlay, Application: t.App.String()}
 }
 
 // EnvironmentOf is the label of an overlay that nobody has given another one: the

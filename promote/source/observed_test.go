@@ -1,4 +1,4 @@
-package promote
+package source
 
 import (
 	"fmt"
@@ -30,9 +30,9 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // goodSource is an environment that may be promoted from: v2 has all traffic, has
 // passed, and is live since noon.
-func goodSource(t *testing.T) observedSource {
+func goodSource(t *testing.T) Observed {
 	t.Helper()
-	state, err := knative.Read(t.Context(), os.DirFS("../testdata/infra"), stagingOverlay, "product-import")
+	state, err := knative.Read(t.Context(), os.DirFS("../../testdata/infra"), stagingOverlay, "product-import")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,12 +44,12 @@ func goodSource(t *testing.T) observedSource {
 	}
 	target := ours()
 	target.Overlay = stagingOverlay
-	return observedSource{
+	return Observed{
 		Situation: plan.Situation{Target: target, Tag: "candidate", Now: next, Record: record.Record{
 			Promotion: "3f9c2d1e8a71", Overlay: stagingOverlay, Step: "100", Percent: 100, Passed: noon, Commit: "74e5219b3179dd83185b313e8da45aa39506eafd",
 			To: record.VersionOf(to, next), From: record.Version{Revision: "product-import-00001"},
 		}},
-		apps:   []observedApp{{argo.App{Name: "staging"}, argo.Verdict{State: argo.Live}, argo.Observed{Service: readySince(noon), Revision: running("sha256:" + zeros)}}},
+		apps:   []appSeen{{argo.App{Name: "staging"}, argo.Verdict{State: argo.Live}, argo.Observed{Service: readySince(noon), Revision: running("sha256:" + zeros)}}},
 		states: map[string]string{"e2e": "success", "lint": "failure"},
 	}
 }
@@ -73,43 +73,43 @@ func running(digest string) *servingv1.Revision {
 func TestSourceMissing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(t *testing.T, s *observedSource)
+		change func(t *testing.T, s *Observed)
 		want   string
 	}{
-		"good": {func(*testing.T, *observedSource) {}, ""},
-		"a record of another overlay": {func(_ *testing.T, s *observedSource) { s.Record.Overlay = production },
+		"good": {func(*testing.T, *Observed) {}, ""},
+		"a record of another overlay": {func(_ *testing.T, s *Observed) { s.Record.Overlay = production },
 			"nothing was promoted there yet, so no record says that its gates have passed"},
-		"unreadable": {func(_ *testing.T, s *observedSource) { s.Unreadable = fmt.Errorf("its end is missing") },
+		"unreadable": {func(_ *testing.T, s *Observed) { s.Unreadable = fmt.Errorf("its end is missing") },
 			"its record cannot be read: its end is missing"},
-		"under way": {func(_ *testing.T, s *observedSource) { s.Record.Step, s.Record.Percent = "10", 10 },
+		"under way": {func(_ *testing.T, s *Observed) { s.Record.Step, s.Record.Percent = "10", 10 },
 			"a promotion is under way there, REVISION has 10 % of the traffic"},
-		"not passed": {func(_ *testing.T, s *observedSource) { s.Record.Passed = time.Time{} },
+		"not passed": {func(_ *testing.T, s *Observed) { s.Record.Passed = time.Time{} },
 			"the last gates of REVISION have not passed yet"},
-		"restored": {func(_ *testing.T, s *observedSource) { s.Record.Step, s.Record.Percent = record.Restore, 0 },
+		"restored": {func(_ *testing.T, s *Observed) { s.Record.Step, s.Record.Percent = record.Restore, 0 },
 			"its last promotion was rolled back, to product-import-00001"},
-		"rolled back": {func(_ *testing.T, s *observedSource) { s.Record.Step = record.Rollback },
+		"rolled back": {func(_ *testing.T, s *Observed) { s.Record.Step = record.Rollback },
 			"its last promotion was rolled back, to REVISION"},
-		"changed since": {func(t *testing.T, s *observedSource) { s.Now = setTag(t, s.Now, "v2.1.0") },
+		"changed since": {func(t *testing.T, s *Observed) { s.Now = setTag(t, s.Now, "v2.1.0") },
 			"its template was changed since REVISION was promoted"},
-		"traffic changed": {func(t *testing.T, s *observedSource) { s.Now = routed(t, s.Now, "product-import-00001") },
+		"traffic changed": {func(t *testing.T, s *Observed) { s.Now = routed(t, s.Now, "product-import-00001") },
 			"somebody has changed its traffic: the record says that REVISION has all traffic"},
-		"no Application": {func(_ *testing.T, s *observedSource) { s.apps = nil },
+		"no Application": {func(_ *testing.T, s *Observed) { s.apps = nil },
 			"no Application that the token sees deploys it"},
-		"not live": {func(_ *testing.T, s *observedSource) {
-			s.apps = append(s.apps, observedApp{argo.App{Name: "staging-eu"}, argo.Verdict{State: argo.Wait, Reason: "not synced"}, argo.Observed{}})
+		"not live": {func(_ *testing.T, s *Observed) {
+			s.apps = append(s.apps, appSeen{argo.App{Name: "staging-eu"}, argo.Verdict{State: argo.Wait, Reason: "not synced"}, argo.Observed{}})
 		}, "application staging-eu does not show it live: not synced"},
-		"a tag that was pushed again": {func(_ *testing.T, s *observedSource) {
+		"a tag that was pushed again": {func(_ *testing.T, s *Observed) {
 			other := s.apps[0]
 			other.seen.Revision = running("sha256:1" + zeros[1:])
 			s.apps = append(s.apps, other)
 		}, "its Applications run different images under the same tag"},
-		"no status": {func(_ *testing.T, s *observedSource) { delete(s.states, "e2e") },
+		"no status": {func(_ *testing.T, s *Observed) { delete(s.states, "e2e") },
 			"commit 74e5219b31 has no status e2e"},
-		"no commit": {func(_ *testing.T, s *observedSource) { s.Record.Commit = "" },
+		"no commit": {func(_ *testing.T, s *Observed) { s.Record.Commit = "" },
 			"its record does not name the commit whose statuses checks asks for; the next promotion there writes it"},
-		"a status that failed": {func(_ *testing.T, s *observedSource) { s.states = map[string]string{"e2e": "failure"} },
+		"a status that failed": {func(_ *testing.T, s *Observed) { s.states = map[string]string{"e2e": "failure"} },
 			"the status e2e of commit 74e5219b31 is failure"},
-		"soak": {func(_ *testing.T, s *observedSource) { s.Record.Passed = noon.Add(time.Second) },
+		"soak": {func(_ *testing.T, s *Observed) { s.Record.Passed = noon.Add(time.Second) },
 			"it is good since 2026-11-22T12:00:01Z, and soak wants 1h0m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestSourceMissing(t *testing.T) {
 			s := goodSource(t)
 			to := s.Record.To.Revision
 			test.change(t, &s)
-			c := Config{Settings: config(plan.Step{Percent: 100})}
+			var c Wants
 			c.Soak, c.Checks = time.Hour, []string{"e2e"}
 			got := ""
 			if missing := s.missing(c, noon.Add(time.Hour)); missing != nil {
@@ -159,9 +159,9 @@ func TestSoakNaively(t *testing.T) {
 		}
 		one := good
 		one.Record.Passed = passed
-		one.apps = []observedApp{good.apps[0]}
+		one.apps = []appSeen{good.apps[0]}
 		one.apps[0].seen.Service = readySince(ready)
-		c := Config{Settings: config(plan.Step{Percent: 100})}
+		var c Wants
 		c.Soak = time.Duration(1+random.IntN(600)) * time.Minute
 		missing := one.missing(c, now)
 		if enough := now.Sub(since) >= c.Soak; enough != (missing == nil) || missing != nil && !missing.Until.Equal(since.Add(c.Soak)) {
@@ -180,9 +180,9 @@ func TestImagesFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	unresolved := source
-	unresolved.apps = []observedApp{{seen: argo.Observed{Revision: running("")}}}
+	unresolved.apps = []appSeen{{seen: argo.Observed{Revision: running("")}}}
 	for name, test := range map[string]struct {
-		source observedSource
+		source Observed
 		target *knative.State
 		want   kustomize.Image
 	}{
@@ -235,7 +235,7 @@ func TestImagesFromUntagged(t *testing.T) {
 	t.Parallel()
 	source := goodSource(t)
 	source.Now = untagged(t)
-	source.apps = []observedApp{{seen: argo.Observed{Revision: running("")}}}
+	source.apps = []appSeen{{seen: argo.Observed{Revision: running("")}}}
 	images, err := imagesFrom(source, base(t))
 	const want = "from: apps/product-import/overlays/staging runs ghcr.io/acme/product-import in container 1, and Knative gives no digest: expected a tag or a digest there"
 	if err == nil || err.Error() != want {

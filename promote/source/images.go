@@ -1,4 +1,4 @@
-package promote
+package source
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func containersOf(state *knative.State) ([]containerImage, error) {
 // imagesFrom are the images of a source under the names that the target has for
 // them, by the digests that the source's live revision runs. Containers belong
 // together by their names, or where there is one alone on both sides.
-func imagesFrom(source observedSource, target *knative.State) ([]kustomize.Image, error) {
+func imagesFrom(source Observed, target *knative.State) ([]kustomize.Image, error) {
 	there, err := containersOf(source.Now)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func imagesFrom(source observedSource, target *knative.State) ([]kustomize.Image
 	return images, nil
 }
 
-// imagesOfAll are those of several sources, which must run the same ones.
-func imagesOfAll(sources []observedSource, target *knative.State) ([]kustomize.Image, error) {
+// ImagesOfAll are those of several sources, which must run the same ones.
+func ImagesOfAll(sources []Observed, target *knative.State) ([]kustomize.Image, error) {
 	var images []kustomize.Image
 	for i, source := range sources {
 		own, err := imagesFrom(source, target)
@@ -123,7 +123,7 @@ func taken(source, running, own string) kustomize.Image {
 
 // digest is that of the image which the i-th container of a source runs; empty
 // where Knative was told not to look it up.
-func (s observedSource) digest(i int) string {
+func (s Observed) digest(i int) string {
 	for _, a := range s.apps {
 		if digest := runningDigest(a.seen.Revision, i); digest != "" {
 			return digest
@@ -134,7 +134,7 @@ func (s observedSource) digest(i int) string {
 
 // unlike tells whether the Applications of a source run different images under
 // the same tag, as after a tag was pushed again.
-func (s observedSource) unlike() bool {
+func (s Observed) unlike() bool {
 	for i := range len(s.Now.Images()) + len(s.Now.InitImages()) {
 		for _, a := range s.apps {
 			if digest := runningDigest(a.seen.Revision, i); digest != "" && digest != s.digest(i) {

@@ -1,7 +1,6 @@
-package promote
+package source
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,92 +10,47 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 )
 
-// A NotYetError is a promotion that did not begin because the environment that
-// it takes its images from has not shown yet that they are good.
-type NotYetError struct {
-	From   string         // the overlay
-	Reason string         // what is missing
-	Until  time.Time      // when that alone will be enough, unless something changes; zero: nobody knows
-	Others []*NotYetError // of the other environments that it takes them from
-}
-
-// Error says what is missing, a line for each environment, and from when it will
-// not be.
-func (e *NotYetError) Error() string {
-	text := fmt.Sprintf("from: %s is not to be promoted yet: %s", e.From, e.Reason)
-	for _, o := range e.Others {
-		text += fmt.Sprintf("\nfrom: %s is not to be promoted yet: %s", o.From, o.Reason)
-	}
-	text += "; nothing was changed"
-	if e.Until.IsZero() {
-		return text
-	}
-	return fmt.Sprintf("%s: start the run again at %s", text, e.Until.UTC().Format(time.RFC3339))
-}
-
-// and is the error of both, until the later of their times; either can be nil.
-func (e *NotYetError) and(other *NotYetError) *NotYetError {
-	switch {
-	case e == nil:
-		return other
-	case other == nil:
-		return e
-	}
-	e.Others = append(e.Others, other)
-	if e.Until.IsZero() || other.Until.IsZero() {
-		e.Until = time.Time{}
-	} else if other.Until.After(e.Until) {
-		e.Until = other.Until
-	}
-	return e
-}
-
-func isNotYet(err error) bool {
-	_, is := errors.AsType[*NotYetError](err)
-	return is
-}
-
-// An observedSource is what was seen of a source: the overlay at the tip, and what
+// An Observed is what was seen of a source: the overlay at the tip, and what
 // each Application shows that deploys it.
-type observedSource struct {
+type Observed struct {
 	plan.Situation
-	apps   []observedApp
+	apps   []appSeen
 	states map[string]string // of the commit that was live when the last gates had passed, by their names
 }
 
-// An observedApp is what one Application shows.
-type observedApp struct {
+// An appSeen is what one Application shows.
+type appSeen struct {
 	app     argo.App
 	verdict argo.Verdict
 	seen    argo.Observed
 }
 
-// allMissing is why the images of several sources must not be promoted now, until
+// AllMissing is why the images of several sources must not be promoted now, until
 // the last of them will be good; nil: they may.
-func allMissing(observed []observedSource, c Config, now time.Time) *NotYetError {
+func AllMissing(observed []Observed, w Wants, now time.Time) *NotYetError {
 	var all *NotYetError
 	for _, s := range observed {
-		all = all.and(s.missing(c, now))
+		all = all.And(s.missing(w, now))
 	}
 	return all
 }
 
 // missing is why the images of a source must not be promoted now; nil: they may.
-func (s observedSource) missing(c Config, now time.Time) *NotYetError {
+func (s Observed) missing(w Wants, now time.Time) *NotYetError {
 	reason := s.unfinished()
 	if reason == "" {
 		reason = s.notLive()
 	}
 	if reason == "" {
-		reason = s.unchecked(c.Checks)
+		reason = s.unchecked(w.Checks)
 	}
 	if reason != "" {
 		return &NotYetError{From: s.Overlay, Reason: reason}
 	}
-	since := s.since()
-	if good := since.Add(c.Soak); c.Soak > 0 && good.After(now) {
+	since := s.Since()
+	if good := since.Add(w.Soak); w.Soak > 0 && good.After(now) {
 		return &NotYetError{From: s.Overlay, Until: good,
-			Reason: fmt.Sprintf("it is good since %s, and soak wants %s", since.UTC().Format(time.RFC3339), c.Soak)}
+			Reason: fmt.Sprintf("it is good since %s, and soak wants %s", since.UTC().Format(time.RFC3339), w.Soak)}
 	}
 	return nil
 }
@@ -104,7 +58,7 @@ func (s observedSource) missing(c Config, now time.Time) *NotYetError {
 // unfinished is what Git says against a source: only a promotion to all of the
 // traffic, whose last gates have passed, and which nobody has changed since, is
 // one.
-func (s observedSource) unfinished() string {
+func (s Observed) unfinished() string {
 	if s.Unreadable != nil {
 		return fmt.Sprintf("its record cannot be read: %v", s.Unreadable)
 	}
@@ -132,7 +86,7 @@ func (s observedSource) unfinished() string {
 }
 
 // notLive is what the Applications of a source say against it.
-func (s observedSource) notLive() string {
+func (s Observed) notLive() string {
 	if len(s.apps) == 0 {
 		return "no Application that the token sees deploys it"
 	}
@@ -148,7 +102,7 @@ func (s observedSource) notLive() string {
 }
 
 // unchecked is which of the checks has no success on the commit that was live.
-func (s observedSource) unchecked(checks []string) string {
+func (s Observed) unchecked(checks []string) string {
 	if len(checks) > 0 && s.Record.Commit == "" {
 		return "its record does not name the commit whose statuses checks asks for; the next promotion there writes it"
 	}
@@ -164,11 +118,11 @@ func (s observedSource) unchecked(checks []string) string {
 	return ""
 }
 
-// since is from when on the source has been as it is: the last gates had passed,
+// Since is from when on the source has been as it is: the last gates had passed,
 // by the clock of that run, and the Service has been ready everywhere, by the
 // cluster's. A change of the traffic makes it ready anew, so that a revert, which
 // brings an earlier record back, begins anew too.
-func (s observedSource) since() time.Time {
+func (s Observed) Since() time.Time {
 	since := s.Record.Passed
 	for _, a := range s.apps {
 		if a.seen.Service == nil {

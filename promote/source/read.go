@@ -1,0 +1,177 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/overlay"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// Cluster is the environments that images come from, each as its Argo CD
+// shows it, which need not be the target's.
+type Cluster interface {
+	// Applications are those that deploy a folder of the infra repository.
+	Applications(ctx context.Context, source argo.Source) ([]argo.App, error)
+	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
+}
+
+// Statuses are those that a forge shows beside the commits of the infra repository.
+type Statuses interface {
+	// States are the states of a commit's statuses, by their names.
+	States(ctx context.Context, commit string) (map[string]string, error)
+}
+
+// Branch is the branch that has the environments which images come from, and
+// its commits.
+type Branch interface {
+	Tip(context.Context) (gitops.Snapshot, error)
+	At(ctx context.Context, commit string) (gitops.Snapshot, error)
+}
+
+// Wants is what must be true of the environments that images are taken from.
+type Wants struct {
+	Checks []string      // commit statuses that must be success on the commit that was live there
+	Soak   time.Duration // how long it must have been good
+}
+
+// A Reader sees the environments that images are taken from, as the infra
+// repository, Argo CD and the forge show them.
+type Reader struct {
+	Wants
+	Overlay    overlay.Reader // of the target
+	FromBranch string         // that has them; empty: the target's
+	Branch     Branch         // the same; nil: the target's
+	Cluster    Cluster        // nil: nobody can tell what runs there
+	Statuses   Statuses       // nil: nobody can tell the statuses of a commit
+}
+
+// of reads a source's overlay, of the Service that has the target's name.
+func (s Reader) of(folder string) overlay.Reader {
+	source := s.Overlay
+	source.Overlay, source.Environment, source.Source.Path = folder, "", folder
+	source.Source.Branch = cmp.Or(s.FromBranch, source.Source.Branch)
+	source.Input = "from"
+	if s.Branch != nil {
+		source.Branch, source.Commits = s.Branch, s.Branch
+	}
+	return source
+}
+
+// Tip is the tip that has the sources, where that of the target is tip.
+func (s Reader) Tip(ctx context.Context, tip gitops.Snapshot) (gitops.Snapshot, error) {
+	if s.Branch == nil {
+		return tip, nil
+	}
+	tip, err := s.Branch.Tip(ctx)
+	if err != nil {
+		return tip, fmt.Errorf("from-branch: %w", err)
+	}
+	return tip, nil
+}
+
+// Stands is an error where a source, whose Service has this name there, is not any more what
+// was taken from it.
+func (s Reader) Stands(ctx context.Context, tip gitops.Snapshot, then record.Source, service string) error {
+	source := s.of(then.Overlay)
+	source.Service = service
+	at, err := source.Situation(ctx, tip)
+	if err != nil {
+		return err
+	}
+	reason := Observed{Situation: at}.unfinished()
+	if reason == "" && at.Record.To.Revision != then.Revision {
+		reason = fmt.Sprintf("it has come from %s to %s meanwhile", then.Revision, at.Record.To.Revision)
+	}
+	if reason == "" {
+		return nil
+	}
+	return &NotYetError{From: then.Overlay, Reason: reason}
+}
+
+// read reads a source's overlay. Its Service may have a name of its own there.
+func (s Reader) read(ctx context.Context, tip gitops.Snapshot, folder string) (overlay.Reader, plan.Situation, error) {
+	source := s.of(folder)
+	at, err := source.Situation(ctx, tip)
+	if err != nil && source.Service != "" {
+		source.Service = ""
+		at, err = source.Situation(ctx, tip)
+	}
+	return source, at, err
+}
+
+// See reads a source's overlay, and asks its Applications.
+func (s Reader) See(ctx context.Context, tip gitops.Snapshot, folder string) (Observed, error) {
+	source, at, err := s.read(ctx, tip, folder)
+	if err != nil {
+		return Observed{}, err
+	}
+	one := Observed{Situation: at}
+	if one.unfinished() != "" {
+		return one, nil
+	}
+	if s.Cluster == nil {
+		return one, errors.New("from: no argocd-server is given that has it")
+	}
+	apps, err := s.Cluster.Applications(ctx, at.Source)
+	if err != nil {
+		return one, fmt.Errorf("from: %w", err)
+	}
+	want := plan.Expected{Version: at.Record.To, Promotion: at.Record.Promotion, Step: at.Record.Step}
+	if want.Traffic, err = at.Now.Traffic(); err != nil {
+		return one, err
+	}
+	for _, app := range apps {
+		source.Target = at.Target
+		source.App = app
+		verdict, seen, err := s.Cluster.Check(ctx, source.Intent(tip.Commit.Hash, want))
+		if err != nil {
+			return one, fmt.Errorf("from: %w", err)
+		}
+		one.apps = append(one.apps, appSeen{app, verdict, seen})
+	}
+	if len(s.Checks) > 0 && at.Record.Commit != "" {
+		if one.states, err = s.Statuses.States(ctx, at.Record.Commit); err != nil {
+			return one, fmt.Errorf("from: checks: %w", err)
+		}
+	}
+	return one, nil
+}
+
+// Withdrew is why what was taken from a source must get no more traffic: there it was rolled
+// back since, by its revision or by its images, whose names may be others there. One that
+// cannot be read any more permits nothing.
+func (s Reader) Withdrew(ctx context.Context, tip gitops.Snapshot, from record.Source, images *knative.State) error {
+	_, at, err := s.read(ctx, tip, from.Overlay)
+	if err != nil {
+		return &NotYetError{From: from.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
+	}
+	if gone := goneFrom(at.Record.Of(at.Place()), from.Revision, images); gone != "" {
+		return &NotYetError{From: from.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
+	}
+	return nil
+}
+
+// goneFrom says that a source whose record has come to this has no more what was taken from
+// it; empty: it may have.
+func goneFrom(there record.Record, revision string, images *knative.State) string {
+	gone := there.Withdrawn(images)
+	if there.Withdrew(revision) {
+		gone = revision
+	}
+	switch {
+	case gone != "":
+		return gone + ", with the images that are promoted here, was rolled back"
+	case !there.Cut && !slices.Contains(record.Known(there.Entries()), revision):
+		return revision + ", with the images that are promoted here, was taken out of Git"
+	}
+	return ""
+}
