@@ -29,7 +29,7 @@ import (
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
-//	argo rollback N            switch auto-sync off and go back to the sync that came N before the last, as argocd app rollback does
+//	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
 //	argo pods LOG EVENTS       let the pods of all revisions have written the file's lines, and have events with these
 //	argo delete                delete the live Service with its revisions
 //	argo jobs N                wait until the cluster has N Jobs
@@ -70,7 +70,7 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	case "rollback":
 		n, err := strconv.Atoi(args[1])
 		ts.Check(err)
-		w.rollBackInArgoCD(ts, n)
+		w.rollBackInArgoCD(ts, append(args[2:], "the-app")[0], n)
 	case "pods":
 		lines := func(file string) []string { return strings.Split(strings.TrimSpace(ts.ReadFile(file)), "\n") }
 		w.argo.Pods(lines(args[1]), lines(args[2]))
@@ -100,16 +100,16 @@ func (w *world) refresh() {
 }
 
 // rollBackInArgoCD syncs what the Application was synced to some syncs before the last one.
-func (w *world) rollBackInArgoCD(ts *testscript.TestScript, syncs int) {
+func (w *world) rollBackInArgoCD(ts *testscript.TestScript, application string, syncs int) {
 	commit := ""
-	w.argo.EditApplication("the-app", func(app *v1alpha1.Application) {
+	w.argo.EditApplication(application, func(app *v1alpha1.Application) {
 		history := app.Status.History
 		commit = history[len(history)-1-syncs].Revision
 		app.Spec.SyncPolicy.Automated, app.Status.OperationState = nil, nil
 		app.Operation = &v1alpha1.Operation{Sync: &v1alpha1.SyncOperation{Revision: commit, SyncStrategy: &v1alpha1.SyncStrategy{Apply: &v1alpha1.SyncStrategyApply{}}}}
 	})
 	ts.Check(w.await("Argo CD to roll back", func() bool {
-		operation := w.argo.Application("the-app").Status.OperationState
+		operation := w.argo.Application(application).Status.OperationState
 		return operation != nil && operation.SyncResult != nil && operation.SyncResult.Revision == commit && operation.Phase.Completed()
 	}))
 }

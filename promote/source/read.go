@@ -118,25 +118,8 @@ func (s Reader) See(ctx context.Context, tip gitops.Snapshot, folder string) (Ob
 	if one.unfinished() != "" {
 		return one, nil
 	}
-	if s.Cluster == nil {
-		return one, errors.New("from: no argocd-server is given that has it")
-	}
-	apps, err := s.Cluster.Applications(ctx, at.Source)
-	if err != nil {
+	if one.apps, err = s.seen(ctx, tip, source, at); err != nil {
 		return one, fmt.Errorf("from: %w", err)
-	}
-	want := plan.Expected{Version: at.Record.To, Promotion: at.Record.Promotion, Step: at.Record.Step}
-	if want.Traffic, err = at.Now.Traffic(); err != nil {
-		return one, err
-	}
-	for _, app := range apps {
-		source.Target = at.Target
-		source.App = app
-		verdict, seen, err := s.Cluster.Check(ctx, source.Intent(tip.Commit.Hash, want))
-		if err != nil {
-			return one, fmt.Errorf("from: %w", err)
-		}
-		one.apps = append(one.apps, appSeen{app, verdict, seen})
 	}
 	if len(s.Checks) > 0 && at.Record.Commit != "" {
 		if one.states, err = s.Statuses.States(ctx, at.Record.Commit); err != nil {
@@ -146,15 +129,60 @@ func (s Reader) See(ctx context.Context, tip gitops.Snapshot, folder string) (Ob
 	return one, nil
 }
 
+// seen is what the Applications show of a source that deploy its overlay.
+func (s Reader) seen(ctx context.Context, tip gitops.Snapshot, source overlay.Reader, at plan.Situation) ([]appSeen, error) {
+	if s.Cluster == nil {
+		return nil, errors.New("no argocd-server is given that has it")
+	}
+	apps, err := s.Cluster.Applications(ctx, at.Source)
+	if err != nil {
+		return nil, err
+	}
+	want := plan.Expected{Version: at.Record.To, Promotion: at.Record.Promotion, Step: at.Record.Step}
+	if want.Traffic, err = at.Now.Traffic(); err != nil {
+		return nil, err
+	}
+	var all []appSeen
+	for _, app := range apps {
+		source.Target = at.Target
+		source.App = app
+		verdict, seen, err := s.Cluster.Check(ctx, source.Intent(tip.Commit.Hash, want))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, appSeen{app, verdict, seen})
+	}
+	return all, nil
+}
+
+// undone says which Application of a source somebody has rolled back in Argo CD; empty:
+// none, as far as anybody can tell.
+func (s Reader) undone(ctx context.Context, tip gitops.Snapshot, source overlay.Reader, at plan.Situation) string {
+	apps, err := s.seen(ctx, tip, source, at)
+	if err != nil {
+		return ""
+	}
+	for _, a := range apps {
+		if a.seen.Undone != "" {
+			return fmt.Sprintf("application %s was rolled back to %.10s in Argo CD", a.app, a.seen.Undone)
+		}
+	}
+	return ""
+}
+
 // Withdrew is why what was taken from a source must get no more traffic: there it was rolled
-// back since, by its revision or by its images, whose names may be others there. One that
-// cannot be read any more permits nothing.
+// back since, by its revision or by its images, whose names may be others there, or in Argo
+// CD. One that cannot be read any more permits nothing.
 func (s Reader) Withdrew(ctx context.Context, tip gitops.Snapshot, from record.Source, images *knative.State) error {
-	_, at, err := s.read(ctx, tip, from.Overlay)
+	source, at, err := s.read(ctx, tip, from.Overlay)
 	if err != nil {
 		return &NotYetError{From: from.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
 	}
-	if gone := goneFrom(at.Record.Of(at.Place()), from.Revision, images); gone != "" {
+	gone := goneFrom(at.Record.Of(at.Place()), from.Revision, images)
+	if gone == "" && at.Record.To.Revision == from.Revision {
+		gone = s.undone(ctx, tip, source, at)
+	}
+	if gone != "" {
 		return &NotYetError{From: from.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
 	}
 	return nil
