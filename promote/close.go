@@ -86,7 +86,7 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		closings = append(closings, closing{b.part, b.promotion, b.step, b.journal.result.Commit})
+		closings = append(closings, closing{b.part, b.promotion, b.Step, b.journal.result.Commit})
 	}
 	return closings
 }

@@ -241,7 +241,7 @@ func (p *part) existing(ctx context.Context) (exist map[string]bool, notReady ma
 		switch found, failed := p.Cluster.Revision(ctx, p.App, p.at.Live.Namespace, name); {
 		case failed == nil:
 			exist[name] = true
-			if ready := plan.ReadinessOf(found, nil); ready.Why != "" {
+			if ready := plan.ReadinessBeside(nil, name, found, nil); ready.Why != "" {
 				notReady[name] = ready.Why
 			}
 		case name == p.at.Live.Status.LatestReadyRevisionName:

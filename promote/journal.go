@@ -117,8 +117,8 @@ func planned(p plan.Plan, at plan.Situation) (event.Planned, error) {
 // planned is what a rollback leads to.
 func (b *reversal) planned(at plan.Situation) event.Planned {
 	return event.Planned{
-		Promotion: b.plan.ID, Revision: b.dest.Revision, PreviousRevision: b.plan.To,
-		Image: plan.FirstImage(b.dest.Images), PreviousImage: plan.FirstImage(at.Now.Images()), Traffic: b.dest.traffic,
+		Promotion: b.Plan.ID, Revision: b.Dest.Revision, PreviousRevision: b.Plan.To,
+		Image: plan.FirstImage(b.Dest.Images), PreviousImage: plan.FirstImage(at.Now.Images()), Traffic: b.Dest.Traffic,
 	}
 }
 

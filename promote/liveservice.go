@@ -3,7 +3,6 @@ package promote
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -53,11 +52,6 @@ func patienceOf(ctx context.Context) time.Duration {
 		return min(revisionTime, time.Until(end)/4)
 	}
 	return revisionTime
-}
-
-// revisionOnce asks for a revision when it is needed, and once only.
-func (s liveService) revisionOnce(ctx context.Context, namespace, name string) func() (*servingv1.Revision, error) {
-	return sync.OnceValues(func() (*servingv1.Revision, error) { return s.revision(ctx, namespace, name) })
 }
 
 // namespaceOf is where a Service lives; empty where it was not seen.

@@ -29,7 +29,7 @@ type edit struct {
 type draft struct {
 	files    map[string][]byte         // none where the tip shows it
 	traffic  []servingv1.TrafficTarget // of a step: what it sets
-	reversed edited                    // of what rolls back: what it leads to
+	reversed plan.Edited               // of what rolls back: what it leads to
 	left     error                     // why the target is left out, where the others go on without it
 }
 

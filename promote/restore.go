@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -65,7 +65,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		if err != nil {
 			return nil, err
 		}
-		if ready := dest.readiness(); ready.Down() {
+		if ready := dest.Readiness(); ready.Down() {
 			p.stays, down = true, p.named(&downError{dest.Revision, ready})
 			downs[p] = down
 			continue
@@ -73,12 +73,12 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		if err := p.othersChoice(ctx, dest.Revision); err != nil {
 			return nil, p.named(err)
 		}
-		plan := p.plan
-		plan.FromVersion, plan.Base = dest.Version, dest.base
-		reversals = append(reversals, &reversal{
-			part: p, plan: plan, step: record.Restore, dest: dest, live: p.at.Live, reason: cause.Error(), gate: p.failedGate(cause),
-			mayChange: func(now *knative.State, record record.Record) bool { return p.plan.ShowsStep(now, record) },
-		})
+		back := plan.Reversal{
+			Plan: p.plan, Step: record.Restore, Dest: dest, Live: p.at.Live, Reason: cause.Error(), Gate: p.failedGate(cause),
+			MayChange: p.plan.ShowsStep,
+		}
+		back.Plan.FromVersion, back.Plan.Base = dest.Version, dest.Base
+		reversals = append(reversals, &reversal{part: p, Reversal: back})
 	}
 	if len(reversals) == 0 {
 		return nil, down

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
@@ -18,24 +16,17 @@ import (
 // A reversal is one target's part of a commit that rolls back.
 type reversal struct {
 	*part
-	plan      plan.Plan
-	step      string // restore or rollback
-	dest      destination
-	split     knative.Split      // at the tip
-	live      *servingv1.Service // as last seen; nil: it was not
-	reason    string
-	gate      string                                              // that failed; empty: it is another reason
-	mayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
-	done      bool                                                // a commit before has done it, it is only confirmed
-	refused   error                                               // of one that only leaves out: why the commit before could not roll back the template
-	leavesOut bool                                                // only what Knative cannot route to is taken out of what a commit before has done
-	apart     bool                                                // where it cannot be, the others are rolled back without it
+	plan.Reversal
+	split     knative.Split // at the tip
+	done      bool          // a commit before has done it, it is only confirmed
+	leavesOut bool          // only what Knative cannot route to is taken out of what a commit before has done
+	apart     bool          // where it cannot be, the others are rolled back without it
 
-	failed    error     // why it was not seen live
-	after     edited    // what the commit has made of the overlay
-	log       stepLog   // from when it is committed
-	promotion string    // id of the promotion in the record that it leads to
-	ask       *gate.Ask // whether it is live
+	failed    error       // why it was not seen live
+	after     plan.Edited // what the commit has made of the overlay
+	log       stepLog     // from when it is committed
+	promotion string      // id of the promotion in the record that it leads to
+	ask       *gate.Ask   // whether it is live
 }
 
 // reverse commits the destinations and says what must become true. Patience is how long
@@ -63,7 +54,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 			continue
 		}
 		b.log.committed(p.commit, !p.made)
-		b.journal.warn(b.after.warning(b.dest))
+		b.journal.warn(b.after.Warning(b.Dest))
 	}
 	for _, b := range reversals {
 		if err == nil && b.lost == nil {
@@ -75,25 +66,25 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 
 // routable is the reversal as Knative can route it now: no target at 0 %, ours or
 // somebody's, may keep the commit from doing anything.
-func (b *reversal) routable(ctx context.Context) reversal {
-	back := *b
-	back.dest.traffic = b.onlyRoutable(ctx, b.live, b.dest.traffic, b.dest.Revision)
+func (b *reversal) routable(ctx context.Context) plan.Reversal {
+	back := b.Reversal
+	back.Dest.Traffic = b.onlyRoutable(ctx, b.Live, b.Dest.Traffic, b.Dest.Revision)
 	return back
 }
 
 // begin opens the step in the journal and says what it changes.
 func (b *reversal) begin(ctx context.Context) edit {
-	b.plan.Image = plan.FirstImage(b.dest.Images)
-	title := "back to " + plan.Short(b.Service, b.dest.Revision)
+	b.Plan.Image = plan.FirstImage(b.Dest.Images)
+	title := "back to " + plan.Short(b.Service, b.Dest.Revision)
 	if !b.done {
-		title = plan.Subject(b.Target, title+" ("+plan.ImageVersion(b.plan.Image)+")")
+		title = plan.Subject(b.Target, title+" ("+plan.ImageVersion(b.Plan.Image)+")")
 	}
-	b.log = b.journal.beginReversal(b.step, title)
+	b.log = b.journal.beginReversal(b.Step, title)
 	return edit{
-		proposal: b.proposal(b.plan.ID, b.stepName(), false),
+		proposal: b.proposal(b.Plan.ID, b.stepName(), false),
 		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		subject:  title,
-		trailers: plan.Trailers(b.Settings, b.plan, b.stepName(), b.plan.To, b.dest.Revision, b.reason),
+		trailers: plan.Trailers(b.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
 		draft: func(tip gitops.Snapshot) (draft, error) {
 			after, err := b.edited(ctx, tip)
 			if b.apart && err != nil && ctx.Err() == nil {
@@ -102,7 +93,7 @@ func (b *reversal) begin(ctx context.Context) edit {
 			if err != nil {
 				return draft{}, err
 			}
-			files, err := after.state.Files()
+			files, err := after.State.Files()
 			return draft{files: files, reversed: after}, err
 		},
 	}
@@ -111,47 +102,47 @@ func (b *reversal) begin(ctx context.Context) edit {
 // stepName is what the reversal's commit and its pull request call the step.
 func (b *reversal) stepName() string {
 	if b.leavesOut {
-		return b.step + again
+		return b.Step + again
 	}
-	return b.step
+	return b.Step
 }
 
 // edited is what the reversal makes of a tip, as Knative can route it now.
-func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (edited, error) {
+func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (plan.Edited, error) {
 	if b.leavesOut {
-		return editLeftOut(ctx, b.Config, b.routable(ctx), tip)
+		return b.routable(ctx).EditLeftOut(ctx, b.Settings, tip)
 	}
-	return editReversal(ctx, b.Config, b.routable(ctx), tip)
+	return b.routable(ctx).Edit(ctx, b.Settings, tip)
 }
 
 // expect says what must be live now.
 func (b *reversal) expect(ctx context.Context) error {
-	state := b.after.state
+	state := b.after.State
 	traffic, err := state.Traffic()
 	if err != nil {
 		return err
 	}
 	b.journal.tell(event.TrafficSet{Traffic: traffic})
 	b.journal.tell(event.RollbackLeads{}) // it is made
-	b.tellLeftOut(ctx, b.dest.traffic, traffic)
+	b.tellLeftOut(ctx, b.Dest.Traffic, traffic)
 	has, _ := record.Parse(state.Record()) // without one the fields tell
 	want := plan.Expected{
 		Version: record.VersionOf(state.Revision(), state), Promotion: has.Promotion, Step: has.Step,
-		Traffic: traffic, TrafficOnly: b.after.refused != nil,
+		Traffic: traffic, TrafficOnly: b.after.Refused != nil,
 	}
 	commit := b.log.step().Commit
 	intent := b.infra.Intent(commit, want)
 	intent.Restores, intent.RollsBack = true, b.infra.RollsBack(b.rolledBack())
-	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.step, Percent: 100}, commit, intent)
+	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil
 }
 
 // rolledBack is the promotion whose commits the reversal replaces.
 func (b *reversal) rolledBack() string {
-	if b.step == record.Rollback {
-		return b.plan.Record.Promotion
+	if b.Step == record.Rollback {
+		return b.Plan.Record.Promotion
 	}
-	return b.plan.ID
+	return b.Plan.ID
 }
 
 // confirm waits until what was rolled back is live. Where nothing but targets at 0 % keeps

@@ -110,11 +110,11 @@ func (p *part) unschedule(ctx context.Context) {
 // adoptRollback does the same for a rollback that somebody has asked for before. A forge
 // that does not answer keeps none from being tried: publishing it waits for the forge.
 func (p *part) adoptRollback(ctx context.Context, back *reversal) error {
-	r, err := p.proposed(ctx, p.proposal(back.plan.ID, back.step, false))
-	if err != nil || r.Step != back.step || r.To.Revision != back.dest.Revision || r.From.Revision != back.plan.To {
+	r, err := p.proposed(ctx, p.proposal(back.Plan.ID, back.Step, false))
+	if err != nil || r.Step != back.Step || r.To.Revision != back.Dest.Revision || r.From.Revision != back.Plan.To {
 		return ctx.Err()
 	}
-	return p.adopt(ctx, &back.plan, r)
+	return p.adopt(ctx, &back.Plan, r)
 }
 
 // proposed is the record that the newest open pull request for the target would bring; the
@@ -166,7 +166,7 @@ func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool,
 	if err != nil {
 		return false, err
 	}
-	want, err := record.Parse(after.state.Record())
+	want, err := record.Parse(after.State.Record())
 	if err != nil {
 		return false, err
 	}

@@ -38,7 +38,7 @@ func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, 
 func TestRollbackWhileTheForgeIsAway(t *testing.T) {
 	t.Parallel()
 	p := &part{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: &journal{reporter: silent{}}}
-	if err := p.adoptRollback(t.Context(), &reversal{part: p, step: record.Rollback}); err != nil {
+	if err := p.adoptRollback(t.Context(), &reversal{part: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
 		t.Error(err)
 	}
 }

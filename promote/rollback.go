@@ -95,14 +95,14 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
-	case b.done && (b.at.Record.HasPassed() || b.step == record.Restore && b.at.IsLive(b.split)), !b.done && !b.journal.result.Changed:
+	case b.done && (b.at.Record.HasPassed() || b.Step == record.Restore && b.at.IsLive(b.split)), !b.done && !b.journal.result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !b.movedUsers():
-		b.journal.explain("no traffic has moved: %s had all of it", b.dest.Revision)
+		b.journal.explain("no traffic has moved: %s had all of it", b.Dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
 		}
-		if further, err := b.lastGood(ctx, b.at, b.dest.Revision, b.split); err == nil {
+		if further, err := b.lastGood(ctx, b.at, b.Dest.Revision, b.split); err == nil {
 			b.journal.explain(goesFurther, further.Revision)
 		}
 	}
@@ -116,7 +116,7 @@ func (b *reversal) movedUsers() bool {
 	if moved(b.at.Now, now) {
 		return true
 	}
-	return b.live != nil && !maps.Equal(knative.Shares(b.live.Status.Traffic), knative.Shares(now))
+	return b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), knative.Shares(now))
 }
 
 // moved tells whether the share of some revision is another one now.
@@ -189,7 +189,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 	if confirms && p.stands(ctx, split) {
 		return p.confirmOnly(ctx, split), refuseDrift(ctx, p, split, split.Stable)
 	}
-	var dest destination
+	var dest plan.Destination
 	if confirms {
 		p.journal.explain("the template has changed since, or a revision was collected, so that the rollback to %s cannot come to be live as it was committed: it is made once more", split.Stable)
 		dest, err = p.revision(ctx, at, split.Stable, split)
@@ -200,16 +200,19 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	back := &reversal{
-		part: p, plan: plan.OfRollback(at, dest.Revision, p.journal.result.Started), step: record.Rollback, dest: dest, split: split, live: at.Live, reason: p.Reason,
-		mayChange: func(now *knative.State, has record.Record) bool {
-			return plan.Unchanged(now, at.Now) || further(at, now, has)
+		part: p, split: split,
+		Reversal: plan.Reversal{
+			Plan: plan.OfRollback(at, dest.Revision, p.journal.result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.Reason,
+			MayChange: func(now *knative.State, has record.Record) bool {
+				return plan.Unchanged(now, at.Now) || further(at, now, has)
+			},
 		},
 	}
 	if err := p.adoptRollback(ctx, back); err != nil {
 		return nil, err
 	}
-	p.journal.debugPlan(back.plan, at)
-	after, err := editReversal(ctx, p.Config, back.routable(ctx), at.Snapshot())
+	p.journal.debugPlan(back.Plan, at)
+	after, err := back.routable(ctx).Edit(ctx, p.Settings, at.Snapshot())
 	if err != nil {
 		return nil, err
 	}
@@ -224,12 +227,12 @@ func further(at plan.Situation, now *knative.State, has record.Record) bool {
 }
 
 // tellRollback tells what a rollback leads to.
-func (p *part) tellRollback(back *reversal, after edited) {
+func (p *part) tellRollback(back *reversal, after plan.Edited) {
 	p.journal.tell(back.planned(p.at))
-	p.journal.tell(renders(p.at.Now, after.state))
-	p.journal.warn(after.warning(back.dest))
-	if after.state.Revision() == back.dest.Revision && back.dest.readiness().Gone {
-		p.journal.explain("revision %s no longer exists, it is created again from Git", back.dest.Revision)
+	p.journal.tell(renders(p.at.Now, after.State))
+	p.journal.warn(after.Warning(back.Dest))
+	if after.State.Revision() == back.Dest.Revision && back.Dest.Readiness().Gone {
+		p.journal.explain("revision %s no longer exists, it is created again from Git", back.Dest.Revision)
 	}
 }
 
@@ -240,9 +243,12 @@ func (p *part) stands(ctx context.Context, split knative.Split) bool {
 	if err != nil {
 		return true // nothing better can be made of it
 	}
-	back := reversal{part: p, step: record.Rollback, dest: dest, split: split, live: p.at.Live, mayChange: func(*knative.State, record.Record) bool { return true }}
-	after, err := editReversal(ctx, p.Config, back.routable(ctx), p.at.Snapshot())
-	return err != nil || p.at.Now.SameTemplate(after.state) && after.state.Revision() == p.at.Now.Revision()
+	back := reversal{part: p, Reversal: plan.Reversal{
+		Plan: plan.OfRollback(p.at, dest.Revision, time.Time{}), Step: record.Rollback, Dest: dest, Live: p.at.Live,
+		MayChange: func(*knative.State, record.Record) bool { return true },
+	}}
+	after, err := back.routable(ctx).Edit(ctx, p.Settings, p.at.Snapshot())
+	return err != nil || p.at.Now.SameTemplate(after.State) && after.State.Revision() == p.at.Now.Revision()
 }
 
 // goesFurther is for who wants users to leave what a rollback leaves them on.
@@ -257,10 +263,10 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
-	back := &reversal{part: p, step: has.Step, split: split, done: true, dest: destination{Version: record.Version{Revision: split.Stable}}}
-	back.after.state = p.at.Now
+	back := &reversal{part: p, split: split, done: true, Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back.after.State = p.at.Now
 	if has.TemplateStays(p.at.Now) {
-		back.after.refused = errTemplateStays
+		back.after.Refused = errTemplateStays
 	}
 	return back
 }

@@ -52,12 +52,12 @@ func (b *reversal) noteRollback(ctx context.Context) {
 		return
 	}
 	b.journal.tell(seenLive(seen, b.part.at.Tag))
-	if _, ready := b.service.readiness(ctx, seen.Service, b.dest.Revision); !ready.Down() {
+	if _, ready := b.service.readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() {
 		return
 	}
 	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if share := shares[name]; share > most && name != b.dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
+		if share := shares[name]; share > most && name != b.Dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
 			most = share
 			b.journal.tell(event.RollbackLeads{To: name})
 		}

@@ -40,7 +40,7 @@ func isDown(err error) bool {
 // readiness asks for a revision.
 func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, plan.Readiness) {
 	found, err := s.revision(ctx, namespaceOf(live), name)
-	return found, plan.ReadinessBeside(live, name, func() (*servingv1.Revision, error) { return found, err })
+	return found, plan.ReadinessBeside(live, name, found, err)
 }
 
 // why is why Knative cannot route to a revision; empty: it can, or that is not known.

@@ -249,14 +249,13 @@ func TestExcludedRevisions(t *testing.T) {
 	live := observedWith("web-00001").Service
 	live.Status.Conditions = duckv1.Conditions{{Type: servingv1.ServiceConditionRoutesReady, Status: corev1.ConditionTrue}}
 	live.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "web-00001", Percent: new(int64(100))}}
-	none := func() (*servingv1.Revision, error) { return nil, argo.ErrNotFound }
 	for name, gone := range map[string]bool{"web-00001": false, "web-00000": true} {
-		dest := destination{Version: record.Version{Revision: name}, live: none, service: live}
-		if got := dest.readiness(); got.Gone != gone {
+		dest := plan.Destination{Version: record.Version{Revision: name}, Missing: argo.ErrNotFound, Service: live}
+		if got := dest.Readiness(); got.Gone != gone {
 			t.Errorf("%s: gone is %t, want %t", name, got.Gone, gone)
 		}
 	}
-	if got := (destination{Version: record.Version{Revision: "web-00001"}, live: none}).readiness(); !got.Gone {
+	if got := (plan.Destination{Version: record.Version{Revision: "web-00001"}, Missing: argo.ErrNotFound}).Readiness(); !got.Gone {
 		t.Error("without the live Service a revision that nobody knows is not gone")
 	}
 }

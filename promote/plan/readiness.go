@@ -21,8 +21,8 @@ type Readiness struct {
 // made again from Git.
 func (r Readiness) Down() bool { return r.Why != "" && !r.Gone }
 
-// ReadinessOf reads it from the answer of Argo CD.
-func ReadinessOf(found *servingv1.Revision, err error) Readiness {
+// readinessOf reads it from the answer of Argo CD.
+func readinessOf(found *servingv1.Revision, err error) Readiness {
 	switch {
 	case errors.Is(err, argo.ErrNotFound):
 		return Readiness{Gone: true, Why: "does not exist"}
@@ -39,8 +39,8 @@ func ReadinessOf(found *servingv1.Revision, err error) Readiness {
 // ReadinessBeside is what is known of a revision where a Service is live. One that
 // Argo CD does not know is not gone as long as the live Service routes to it: Argo CD
 // can be told not to look at revisions.
-func ReadinessBeside(live *servingv1.Service, name string, ask func() (*servingv1.Revision, error)) Readiness {
-	if ready := ReadinessOf(ask()); !ready.Gone || !routes(live, name) {
+func ReadinessBeside(live *servingv1.Service, name string, found *servingv1.Revision, err error) Readiness {
+	if ready := readinessOf(found, err); !ready.Gone || !routes(live, name) {
 		return ready
 	}
 	return Readiness{}

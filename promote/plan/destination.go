@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"context"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
+)
+
+// A Destination is what a rollback leads to: an earlier version and who gets
+// the traffic.
+type Destination struct {
+	record.Version
+	State   *knative.State // the overlay that had it; nil: only the record tells of it
+	Traffic []servingv1.TrafficTarget
+	Base    string              // commit with that overlay; empty: none is known
+	Found   *servingv1.Revision // the revision in the cluster; nil: it was not seen
+	Missing error               // why it was not
+	Service *servingv1.Service  // as last seen live; nil: it was not
+}
+
+// Readiness is what is known of the revision in the cluster.
+func (d Destination) Readiness() Readiness {
+	return ReadinessBeside(d.Service, d.Revision, d.Found, d.Missing)
+}
+
+// WhyDown says in words that the revision is not Ready; empty: nothing speaks against
+// rolling back to it.
+func (d Destination) WhyDown() string {
+	if ready := d.Readiness(); ready.Down() {
+		return d.Revision + ", which " + ready.Why
+	}
+	return ""
+}
+
+// WasReady refuses a revision that is not known to have been ready. One of a
+// commit may be gone, or Argo CD not answer.
+func (d Destination) WasReady(ofCommit bool) error {
+	if d.Found != nil && d.Found.IsReady() || d.Found == nil && ofCommit {
+		return nil
+	}
+	return setting.Bad("to: revision %s is not known to have been Ready, nor is it now: expected one that is Ready, or that a promotion gave all traffic", d.Revision)
+}
+
+// imagesOn is an overlay with the Destination's images.
+func (d Destination) imagesOn(ctx context.Context, now *knative.State) (*knative.State, error) {
+	if d.State != nil {
+		return now.RestoreImages(ctx, d.State)
+	}
+	return now.SetContainers(ctx, d.Images, d.InitImages)
+}
+
+// madeOf tells whether the revision was made of an overlay's template. Somebody
+// may have changed that: under the revision's name, which Knative has refused,
+// or under none, and Argo CD has not looked yet. The name tells the former, and
+// only the live revision, which is not asked for otherwise, the latter.
+func (d Destination) madeOf(next *knative.State, live *servingv1.Service) (bool, error) {
+	made, known, err := next.Made(d.Revision)
+	switch {
+	case err != nil || known:
+		return made, err
+	case d.State != nil && !next.SameTemplate(d.State):
+		return false, nil
+	}
+	if d.Found == nil {
+		return true, nil // nothing speaks against it
+	}
+	state := d.State
+	if state == nil {
+		state = next
+	}
+	return state.Fits(d.Found, live)
+}

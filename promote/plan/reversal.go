@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// A Reversal is what a commit rolls back for one target.
+type Reversal struct {
+	Plan      Plan
+	Step      string // restore or rollback
+	Dest      Destination
+	Live      *servingv1.Service // as last seen; nil: it was not
+	Reason    string
+	Gate      string                                              // that failed; empty: it is another reason
+	MayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
+	Refused   error                                               // of one that only leaves out: why the commit before could not roll back the template
+}
+
+// Edited is what an edit that rolls back leads to.
+type Edited struct {
+	State   *knative.State
+	Refused error // why the template could not be rolled back, so that only the traffic is
+}
+
+// Warning is what a person should know of an edit; empty: nothing.
+func (e Edited) Warning(to Destination) string {
+	traffic, err := e.State.Traffic()
+	switch {
+	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
+		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
+	case e.Refused == nil:
+		return ""
+	}
+	return fmt.Sprintf("the overlay's template could not be rolled back, only the traffic goes to %s: %v", to.Revision, e.Refused)
+}
+
+// Edit edits a tip to the destination. Where the template cannot be rolled
+// back, the traffic alone goes to the old revision.
+func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
+	now, err := ToEdit(ctx, tip, back.Plan.Target)
+	if err != nil {
+		return Edited{}, err
+	}
+	record, err := record.Parse(now.Record())
+	before := record
+	if err != nil {
+		before = back.Plan.Record // nothing that somebody wrote into it may stop a rollback
+	}
+	after, err := reversedFrom(ctx, c, back, now, before)
+	if err != nil {
+		return Edited{}, err
+	}
+	switch traffic, err := after.State.Traffic(); {
+	case err != nil:
+		return Edited{}, err
+	case Shows(now, after.State.Revision(), traffic) && now.SameTemplate(after.State):
+		after.State = now
+	case !back.MayChange(now, record):
+		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
+	}
+	return after, nil
+}
+
+// reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
+func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.State, before record.Record) (Edited, error) {
+	state, refused := templateReversed(ctx, c, back, now, before)
+	if refused == nil || ctx.Err() != nil {
+		return Edited{State: state}, refused
+	}
+	state, err := trafficReversed(ctx, c, back, now, before)
+	if err != nil {
+		return Edited{}, fmt.Errorf("%w; nor can the traffic alone: %w", refused, err)
+	}
+	return Edited{state, refused}, nil
+}
+
+// templateReversed is an overlay with the template and the traffic of the destination.
+// The template gets the old revision's name only if it is the old template;
+// somebody may have changed the base since, and Knative would refuse that under
+// the old name.
+func templateReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
+	dest := back.Dest
+	next, err := dest.imagesOn(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	revision, traffic := dest.Revision, dest.Traffic
+	same, err := dest.madeOf(next, back.Live)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		if revision, err = next.NextRevision(); err != nil {
+			return nil, err
+		}
+		if dest.Readiness().Gone {
+			traffic = retarget(traffic, dest.Revision, revision)
+		}
+	}
+	text, err := reversalRecord(c, back, next, traffic, record).Encode()
+	if err != nil {
+		return nil, err
+	}
+	var after *knative.State
+	// The old files are taken where they say just what is wanted, so that the
+	// overlay is as it was, byte for byte, but for the record.
+	if same && dest.State != nil && dest.State.Owned() && Shows(dest.State, revision, traffic) {
+		after, err = next.RestoreRoute(ctx, dest.State, text)
+	} else {
+		after, err = next.Route(ctx, revision, traffic, text, back.Live)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic})
+}
+
+// trafficReversed is an overlay with the traffic of the destination and the
+// template as it is.
+func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
+	if back.Dest.Readiness().Gone {
+		return nil, fmt.Errorf("revision %s no longer exists", back.Dest.Revision)
+	}
+	if now.Revision() == "" {
+		return nil, errors.New("the template has no name that could stay")
+	}
+	text, err := reversalRecord(c, back, now, back.Dest.Traffic, record).Encode()
+	if err != nil {
+		return nil, err
+	}
+	after, err := now.Route(ctx, now.Revision(), back.Dest.Traffic, text, back.Live)
+	if err != nil {
+		return nil, err
+	}
+	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
+}
+
+// reversalRecord is what the commit says: a promotion that was rolled back stays the
+// one that it was, a rollback is one of its own.
+func reversalRecord(c Settings, back Reversal, next *knative.State, traffic []servingv1.TrafficTarget, before record.Record) record.Record {
+	r := StepRecord(c, back.Plan, back.Step, before)
+	if back.Step == record.Restore {
+		r.Gate, r.Reached = back.Gate, max(r.Reached, ShareOf(next, back.Plan.To))
+	}
+	if back.Step == record.Rollback {
+		r.To, r.From = record.VersionOf(carrying(traffic), next), back.Plan.FromVersion
+		if r.To.Revision == back.Dest.Revision {
+			r.To = back.Dest.Version // the overlay's images need not be its own, where only the traffic is rolled back
+		}
+		r.Code = before.Of(back.Plan.Place()).CodeOf(r.To.Revision)
+	}
+	return r
+}
+
+// carrying is the revision that has all traffic.
+func carrying(traffic []servingv1.TrafficTarget) string {
+	for _, t := range traffic {
+		if knative.Percent(t) == 100 {
+			return t.RevisionName
+		}
+	}
+	return ""
+}
+
+// retarget names another revision in the traffic.
+func retarget(traffic []servingv1.TrafficTarget, from, to string) []servingv1.TrafficTarget {
+	traffic = slices.Clone(traffic)
+	for i := range traffic {
+		if traffic[i].RevisionName == from {
+			traffic[i].RevisionName = to
+		}
+	}
+	return traffic
+}
+
+// EditLeftOut takes the targets out of a tip's traffic that the reversal has no more, and
+// changes nothing else. A tip that is not as the commit before left it is somebody else's.
+func (back Reversal) EditLeftOut(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
+	now, err := ToEdit(ctx, tip, back.Plan.Target)
+	if err != nil {
+		return Edited{}, err
+	}
+	has, err := record.Parse(now.Record())
+	switch ours := err == nil && has.Is(back.Plan.ID, back.Step) && now.SameTemplate(back.Plan.Now); {
+	case ours && Shows(now, back.Plan.Now.Revision(), back.Dest.Traffic):
+		return Edited{State: now, Refused: back.Refused}, nil
+	case !ours || !Unchanged(now, back.Plan.Now):
+		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
+	}
+	after, err := now.Route(ctx, now.Revision(), back.Dest.Traffic, now.Record(), back.Live)
+	if err != nil {
+		return Edited{}, err
+	}
+	return Edited{after, back.Refused}, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
+}
