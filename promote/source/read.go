@@ -179,6 +179,9 @@ func (s Reader) Withdrew(ctx context.Context, tip gitops.Snapshot, from record.S
 		return &NotYetError{From: from.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
 	}
 	gone := goneFrom(at.Record.Of(at.Place()), from.Revision, images)
+	if gone == "" {
+		gone = s.reverted(ctx, source, from, at)
+	}
 	if gone == "" && at.Record.To.Revision == from.Revision {
 		gone = s.undone(ctx, tip, source, at)
 	}
@@ -186,6 +189,37 @@ func (s Reader) Withdrew(ctx context.Context, tip gitops.Snapshot, from record.S
 		return &NotYetError{From: from.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
 	}
 	return nil
+}
+
+// reverted says that what was taken from a source is in Git no more as it was then,
+// without a rollback in its record; empty: it is, or newer promotions have gone on from
+// there, or nobody can tell.
+func (s Reader) reverted(ctx context.Context, source overlay.Reader, from record.Source, at plan.Situation) string {
+	then, err := source.At(ctx, from.Commit)
+	if err != nil {
+		return ""
+	}
+	has, err := record.Parse(then.Record())
+	if err != nil {
+		return ""
+	}
+	was, is := has.Of(at.Place()).Entries(), at.Record.Of(at.Place())
+	of := func(promotion string) func(record.Entry) bool {
+		return func(e record.Entry) bool { return e.Promotion == promotion }
+	}
+	switch {
+	case len(was) == 0:
+		return ""
+	case is.Promotion == was[0].Promotion && !is.HasPassed():
+		return from.Revision + ", with the images that are promoted here, was reverted in Git"
+	case is.Promotion == was[0].Promotion && !is.To.SameImages(at.Now):
+		return from.Revision + " has other images, set by hand,"
+	case slices.ContainsFunc(is.Entries(), of(was[0].Promotion)):
+		return ""
+	case !is.Cut, slices.ContainsFunc(was[1:], of(is.Promotion)):
+		return from.Revision + ", with the images that are promoted here, was taken out of Git"
+	}
+	return ""
 }
 
 // goneFrom says that a source whose record has come to this has no more what was taken from
