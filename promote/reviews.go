@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // Reviews bring a change into the infra repository's branch by a pull request.
@@ -111,6 +112,9 @@ func (p *part) unschedule(ctx context.Context) {
 // that does not answer keeps none from being tried: publishing it waits for the forge.
 func (p *part) adoptRollback(ctx context.Context, back *reversal) error {
 	r, err := p.proposed(ctx, p.proposal(back.Plan.ID, back.Step, false))
+	if err == nil && r.Step == record.Rollback && back.Step == r.Step && r.To.Revision != back.Dest.Revision && p.To == "" {
+		return setting.Bad("to: a pull request that rolls back to %s is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to", r.To.Revision, back.Dest.Revision)
+	}
 	if err != nil || r.Step != back.Step || r.To.Revision != back.Dest.Revision || r.From.Revision != back.Plan.To {
 		return ctx.Err()
 	}

@@ -70,6 +70,8 @@ type Proposal struct {
 }
 
 // rollsBack finds the branch of a proposal that rolls back.
+var restores = regexp.MustCompile(`-restore(-again)?(-[0-9]+)?$`)
+
 var rollsBack = regexp.MustCompile(`-(restore|rollback)(-again)?(-[0-9]+)?$`)
 
 // notes finds the branch of a proposal that notes that the gates of a promotion have
@@ -79,7 +81,13 @@ var notes = regexp.MustCompile(`-(candidate|[0-9]+)-passed(-[0-9]+)?$`)
 // over tells whether another proposal for the target is not to be merged any more: an
 // earlier one of the same promotion, and any where a promotion or rollback begins.
 func (p Proposal) over(other PullRequest) bool {
-	return p.Begins || rollsBack.MatchString(p.branch(1)) || p.own(other)
+	switch {
+	case p.own(other):
+		return true
+	case restores.MatchString(p.branch(1)):
+		return !rollsBack.MatchString(other.Branch) // somebody's, which may go further
+	}
+	return p.Begins || rollsBack.MatchString(p.branch(1))
 }
 
 // own tells whether another proposal is of the same promotion.
