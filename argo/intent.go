@@ -36,6 +36,9 @@ type Intent struct {
 	// revision is empty, and the branch's tip is meant. Nil: any other revision is awaited
 	// to become Commit.
 	Carries func(ctx context.Context, revision string) (bool, error)
+	// Own tells whether revision, which Argo CD has deployed, is of the same promotion. Nil:
+	// nobody asks whether somebody has rolled back from it.
+	Own func(ctx context.Context, revision string) (bool, error)
 	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
 	// terminates a sync of it, which may wait for a hook that never ends. Nil: none is.
 	RollsBack func(ctx context.Context, revision string) (bool, error)

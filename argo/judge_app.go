@@ -222,7 +222,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("sync", "Argo CD does not sync: %s", message)
 	}
 	if ob.Undone != "" {
-		return failed("somebody has rolled application %s back to %s in Argo CD, after %s was live", in.App, short(ob.Undone), short(in.Commit))
+		return failed("somebody has rolled application %s back to %s in Argo CD since the promotion began", in.App, short(ob.Undone))
 	}
 	if !automated(app) {
 		return wait("the application is out of sync at %s and does not sync by itself%s", short(compared(in, ob)), outOfSync(in, app))

@@ -8,25 +8,26 @@ import (
 )
 
 // Undone is the revision that somebody has rolled the Application back to in Argo CD,
-// after it had deployed the intent's commit or one that carries its values; empty:
-// nobody has, as far as the Application's history goes. What restores is never undone:
-// it must come to be live.
+// after it had deployed a commit of the intent's promotion; empty: nobody has, as far as
+// the Application's history goes. What restores is never undone: it must come to be live.
 func Undone(ctx context.Context, in Intent, app *v1alpha1.Application) string {
-	if in.Restores || automated(app) || app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
+	if in.Restores || in.Own == nil || automated(app) || app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
 		return "" // Argo CD rolls nothing back that it syncs by itself
 	}
 	deployed := deployed(in, app)
+	own := func(revision string) bool {
+		is, err := in.Own(ctx, revision)
+		return err == nil && is
+	}
 	if len(deployed) == 0 {
 		return ""
 	}
-	ours := slices.IndexFunc(deployed, func(revision string) bool {
-		relation, err := relate(ctx, in, revision)
-		return err == nil && relation.ours()
-	})
-	if ours <= 0 || !slices.Contains(deployed[ours+1:], deployed[0]) {
-		return "" // it is deployed, or never was, or what came after it is new
+	last := deployed[0]
+	before := slices.IndexFunc(deployed, func(revision string) bool { return revision != last && own(revision) })
+	if before < 0 || own(last) && !slices.Contains(deployed[before:], last) {
+		return "" // nothing of the promotion came before, or its next step came after that
 	}
-	return deployed[0]
+	return last
 }
 
 // deployed are the revisions of the intent's source that the Application was synced to,

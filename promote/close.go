@@ -114,7 +114,7 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 		return nil, record.Unreadable(state, err)
 	}
 	switch {
-	case has.Is(c.promotion, c.step) && has.HasPassed(), !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
+	case has.Is(c.promotion, c.step) && has.HasPassed(), has.Promotion != c.promotion && !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
 		return nil, nil
 	case !has.Is(c.promotion, c.step), !has.RollsBack() && !c.plan.ShowsStep(state, has):
 		return nil, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(state.Revision()), plan.DescribeTraffic(state))

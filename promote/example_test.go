@@ -1,8 +1,6 @@
 package promote
 
 import (
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -13,10 +11,6 @@ const production = "apps/product-import/overlays/production"
 // ours is what the tests plan for.
 func ours() plan.Target {
 	return plan.Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: production}
-}
-
-func target(revision string, percent int64, tag string) servingv1.TrafficTarget {
-	return servingv1.TrafficTarget{RevisionName: revision, Percent: &percent, Tag: tag, LatestRevision: new(false)}
 }
 
 // recordOf is the record of a step of a promotion.

@@ -57,29 +57,44 @@ func wayOut(ctx context.Context, c Config, on Systems, tell func(format string, 
 			break
 		}
 		next := c
-		if next.To = advised(err); next.To != "" {
+		switch advised := advice.FindStringSubmatch(inFull(err)); {
+		case advised == nil:
+			results, err = Run(ctx, next, on)
+		case advised[0] == "argocd app sync":
+			if err := on.Cluster.(syncer).syncByHand(ctx); err != nil {
+				return results[0], err
+			}
+			results, err = Run(ctx, next, on)
+		default:
+			next.To = advised[1] + advised[2]
 			results, err = Rollback(ctx, next, on)
-			continue
 		}
-		results, err = Run(ctx, next, on)
 	}
 	return results[0], err
 }
 
-var advice = regexp.MustCompile(`rollback --to (web-[\w-]+)`)
+// A syncer is an Argo CD in which somebody syncs what Git says.
+type syncer interface{ syncByHand(context.Context) error }
 
-// advised is the revision that an error says to roll back to; empty: it names none.
-func advised(err error) string {
+// syncByHand syncs the tip.
+func (m *model) syncByHand(ctx context.Context) error {
+	m.cluster.apply(ctx, m.commits[m.tip()].Hash, m.trees[m.tip()])
+	m.cluster.reconcile()
+	return nil
+}
+
+// advice are the commands that an error names, of which the first one is followed.
+var advice = regexp.MustCompile(`knative-promote rollback(?: --to (web-[\w-]+))?|rollback --to (web-[\w-]+)|argocd app sync`)
+
+// inFull is an error with how its findings are mended.
+func inFull(err error) string {
 	text := err.Error()
 	if stop, is := errors.AsType[*PreflightStop](err); is {
 		for _, finding := range stop.Findings {
 			text += "\n" + finding.Fix
 		}
 	}
-	if found := advice.FindStringSubmatch(text); found != nil {
-		return found[1]
-	}
-	return ""
+	return text
 }
 
 // answered is what is wrong with what users are answered when the last run has ended:

@@ -75,7 +75,7 @@ func (p *part) othersChoice(ctx context.Context, leads string) error {
 	has := check.Drift(check.Facts{Commit: p.at.Tip.Hash, Overlay: p.at.Now, Service: p.at.Live, Setup: argo.Setup{App: p.at.App}})
 	for name := range has {
 		if _, before := known[name]; !before && name != leads && name != p.plan.From && name != p.plan.To {
-			return &movedError{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(choices(ctx, p, check.Holder(has), leads), "; "))}
+			return &movedError{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(choices(ctx, p, has, leads), "; "))}
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) 
 		return nil
 	}
 	return setting.Bad("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
-		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(ctx, p, check.Holder(has), leads), "; "))
+		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(ctx, p, has, leads), "; "))
 }
 
 // expectedNow are the revisions that may have the traffic where nobody has moved it:
@@ -48,9 +48,11 @@ func expectedNow(record record.Record, git knative.Split, leads string) []string
 }
 
 // choices are the commands that say where to. What is not Ready cannot be rolled back to.
-func choices(ctx context.Context, p *part, holder, leads string) (all []string) {
-	if p.service.why(ctx, p.at.Live, holder) == "" {
-		all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
+func choices(ctx context.Context, p *part, has map[string]int, leads string) (all []string) {
+	for _, holder := range check.Fit(p.at.Record, has) {
+		if p.service.why(ctx, p.at.Live, holder) == "" {
+			all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
+		}
 	}
 	all = append(all, fmt.Sprintf("to have what Git says, argocd app sync %s", p.App))
 	if leads != "" {

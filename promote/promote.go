@@ -21,11 +21,11 @@ import (
 // Results, one a target, are complete in any case.
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
-	if err == nil {
-		err = r.each(func(p *part) error { return p.observe(ctx, 0) })
-	}
 	if err == nil && !c.DryRun {
 		err = r.each(func(p *part) error { p.unschedule(ctx); return nil })
+	}
+	if err == nil {
+		err = r.each(func(p *part) error { return p.observe(ctx, 0) })
 	}
 	if err == nil {
 		err = r.each(func(p *part) error { return p.takeFrom(ctx, r.tip) })

@@ -19,6 +19,7 @@ type reversal struct {
 	plan.Reversal
 	split     knative.Split // at the tip
 	done      bool          // a commit before has done it, it is only confirmed
+	wasLive   bool          // before that: nothing was left to do
 	leavesOut bool          // only what Knative cannot route to is taken out of what a commit before has done
 	apart     bool          // where it cannot be, the others are rolled back without it
 
@@ -132,7 +133,7 @@ func (b *reversal) expect(ctx context.Context) error {
 	}
 	commit := b.log.step().Commit
 	intent := b.infra.Intent(commit, want)
-	intent.Restores, intent.RollsBack = true, b.infra.RollsBack(b.rolledBack())
+	intent.Restores, intent.RollsBack = true, b.infra.OfPromotion(b.rolledBack())
 	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil
 }

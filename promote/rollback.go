@@ -95,7 +95,7 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
-	case b.done && (b.at.Record.HasPassed() || b.Step == record.Restore && b.at.IsLive(b.split)), !b.done && !b.journal.result.Changed:
+	case b.done && (b.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.journal.result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !b.movedUsers():
 		b.journal.explain("no traffic has moved: %s had all of it", b.Dest.Revision)
@@ -263,7 +263,7 @@ func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
-	back := &reversal{part: p, split: split, done: true, Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back := &reversal{part: p, split: split, done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
 	back.after.State = p.at.Now
 	if has.TemplateStays(p.at.Now) {
 		back.after.Refused = errTemplateStays

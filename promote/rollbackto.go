@@ -29,7 +29,7 @@ func (p *part) rollbackTo(ctx context.Context, at plan.Situation, split knative.
 		if err := plan.OwnCandidate(at, split); err != nil {
 			return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
-		dest, err := p.before(ctx, plan.Plan{ID: at.Record.Promotion, Base: at.Record.Base, FromVersion: at.Record.From, Now: at.Now, Record: at.Record}, at.Live)
+		dest, err := p.before(ctx, plan.Plan{Target: at.Target, ID: at.Record.Promotion, Base: at.Record.Base, FromVersion: at.Record.From, Now: at.Now, Record: at.Record}, at.Live)
 		if down := dest.WhyDown(); err == nil && down != "" {
 			p.journal.say("not rolling back to %s", down)
 			return p.lastGood(ctx, at, dest.Revision, split, down)

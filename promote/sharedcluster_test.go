@@ -34,6 +34,9 @@ func (s *sharedCluster) check(ctx context.Context, in argo.Intent, before argo.M
 	if seen.Relation, err = relate(ctx, in, seen.App.Status.Sync.Revision); err != nil {
 		return argo.Verdict{}, seen, err
 	}
+	if seen.Relation == argo.Same || seen.Relation == argo.Carrying {
+		seen.Undone = argo.Undone(ctx, in, seen.App)
+	}
 	return argo.Judge(in, seen, before), seen, nil
 }
 
@@ -42,8 +45,13 @@ func (s *sharedCluster) check(ctx context.Context, in argo.Intent, before argo.M
 func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (argo.Observed, error) {
 	var before argo.Memory
 	for {
-		if err := s.syncByHand(ctx); err != nil {
-			return argo.Observed{}, err
+		s.mu.Lock()
+		app := s.cluster.application()
+		s.mu.Unlock()
+		if argo.Undone(ctx, in, app) == "" {
+			if err := s.syncByHand(ctx); err != nil {
+				return argo.Observed{}, err
+			}
 		}
 		verdict, seen, err := s.check(ctx, in, before)
 		if err != nil {

@@ -1,15 +1,18 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // Drifted is the rule that finds that others have the traffic than Git says. It does
@@ -29,19 +32,30 @@ func findDrifted(f Facts) []event.Finding {
 		Effect: "The first commit of a promotion has Argo CD give the traffic to those that Git says, without a step and without a gate: " +
 			"also where somebody has just rolled back from them.",
 		Evidence: fmt.Sprintf("commit %.10s says %s%s", f.Commit, knative.Describe(sharing(f.traffic())), f.lastSync()),
-		Fix:      f.undrift(Holder(has)),
+		Fix:      f.undrift(has),
 	}}
 }
 
-// undrift is how Git and the cluster become one again. What is not Ready cannot be rolled
-// back to.
-func (f Facts) undrift(holder string) string {
+// undrift is how Git and the cluster become one again. A rollback that nobody has seen live
+// is confirmed by the next one.
+func (f Facts) undrift(has map[string]int) string {
 	sync := "argocd app sync " + f.application()
-	if why := f.NotReady[holder]; why != "" {
-		return fmt.Sprintf("Sync what Git says, as %s %s:\n%s", holder, why, sync)
+	r, _ := record.Parse(f.Overlay.Record()) // what cannot be read speaks against nobody
+	if r.RollsBack() && !r.HasPassed() {
+		return "Have the rollback that Git shows come to be live:\nknative-promote rollback\nor sync it:\n" + sync
 	}
-	return "Have Git say who has the traffic, with the command rollback:\nknative-promote rollback --to " + holder +
-		"\nor, where Git is right, sync it:\n" + sync
+	var commands, unfit []string
+	for _, name := range holders(has) {
+		if why := cmp.Or(f.NotReady[name], r.Unfit(name)); why != "" {
+			unfit = append(unfit, name+" "+why)
+		} else {
+			commands = append(commands, "knative-promote rollback --to "+name)
+		}
+	}
+	if len(commands) == 0 {
+		return fmt.Sprintf("Sync what Git says, as %s:\n%s", strings.Join(unfit, ", and "), sync)
+	}
+	return "Have Git say who has the traffic, with the command rollback:\n" + strings.Join(commands, "\nor\n") + "\nor, where Git is right, sync it:\n" + sync
 }
 
 // Drift is who has which share of the traffic, where the cluster gives it to others
@@ -82,12 +96,15 @@ func sharing(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool { return knative.Percent(t) == 0 })
 }
 
-// Holder is the revision with the largest share, of several the first by name.
-func Holder(shares map[string]int) (revision string) {
-	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if shares[name] > shares[revision] {
-			revision = name
-		}
-	}
-	return revision
+// holders are revisions by their shares, the largest first.
+func holders(shares map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
+		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))
+	})
+}
+
+// Fit are those of the revisions that have the traffic which Git may be made to give all
+// of it to: the record says of none that it was rolled back from or has not passed.
+func Fit(r record.Record, shares map[string]int) []string {
+	return slices.DeleteFunc(holders(shares), func(name string) bool { return r.Unfit(name) != "" })
 }

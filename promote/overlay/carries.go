@@ -18,7 +18,7 @@ func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: r.carries(want),
+		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion),
 	}
 }
 
@@ -69,8 +69,8 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 	}
 }
 
-// RollsBack tells whether a commit is one of a promotion, by its record.
-func (r Reader) RollsBack(promotion string) func(context.Context, string) (bool, error) {
+// OfPromotion tells whether a commit is one of a promotion, by its record.
+func (r Reader) OfPromotion(promotion string) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, other string) (bool, error) {
 		snapshot, err := r.Commits.At(ctx, other)
 		if errors.Is(err, gitops.ErrNotFound) {

@@ -52,8 +52,8 @@ type PlannedStep struct {
 // Step is what was asked for.
 func (c PlannedStep) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake} }
 
-// Restorable tells whether there is something to roll back to.
-func (p Plan) Restorable() bool { return p.Base != "" }
+// Restorable tells whether there is something else to roll back to.
+func (p Plan) Restorable() bool { return p.Base != "" && p.Restores().From.Revision != p.To }
 
 // Last tells whether the i-th step gives the new revision all traffic.
 func (p Plan) Last(i int) bool { return p.Steps[i].Percent == 100 }
@@ -79,6 +79,9 @@ func (p Plan) Shifts() bool { return p.From != p.To }
 // ShowsStep tells whether an overlay shows a step of the plan, by the record,
 // unless somebody has broken that, and by the fields.
 func (p Plan) ShowsStep(now *knative.State, record record.Record) bool {
+	if p.showsAnyStep(now, record) {
+		return true
+	}
 	return slices.ContainsFunc(p.Steps, func(c PlannedStep) bool {
 		want := p.Expected(c)
 		if !record.Exists() {
@@ -86,6 +89,17 @@ func (p Plan) ShowsStep(now *knative.State, record record.Record) bool {
 		}
 		return want.ShownBy(now, record)
 	})
+}
+
+// showsAnyStep tells the same of a step that another run has made, which has others.
+func (p Plan) showsAnyStep(now *knative.State, record record.Record) bool {
+	traffic, err := now.Traffic()
+	if err != nil || record.RollsBack() {
+		return false
+	}
+	split, err := knative.ReadSplit(traffic, p.Tag)
+	want := Expected{Version: p.toVersion, Promotion: p.ID, Step: record.Step, Traffic: traffic}
+	return err == nil && record.Disagreement(p.Place(), split) == "" && want.ShownBy(now, record)
 }
 
 // New computes what is left to do. It is pure: the same configuration and
@@ -140,7 +154,7 @@ func start(c Settings, at Situation, split knative.Split, to string) (Plan, erro
 		steps = c.Steps[len(c.Steps)-1:]
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
-		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100})}
+		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100, Bake: c.Steps[len(c.Steps)-1].Bake})}
 		return plan, nil
 	case steps[0].Percent > 0:
 		steps = append([]Step{{}}, steps...)
@@ -218,6 +232,9 @@ func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 		}
 	}
 	if len(at.Unroutable) > 0 {
+		if plan.ID == "" {
+			plan.From, plan.FromVersion = split.Stable, at.VersionOf(split.Stable) // it moves nothing, and ends nothing
+		}
 		plan.ID = Plan{Target: plan.Target, Base: at.Tip.Hash, To: plan.To}.IDAfter(at.Record) // its step is made once more
 	}
 	traffic, err := at.Now.Traffic()

@@ -118,6 +118,23 @@ func Known(entries []Entry) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
+// Unfit is why the traffic must not be left with a revision, in words that follow its
+// name: by its last entry it was rolled back from, or has not passed its gates; empty:
+// nothing speaks against it.
+func (r Record) Unfit(revision string) string {
+	for _, e := range r.Entries() {
+		switch {
+		case e.Rollback && e.From.Revision == revision, !e.Rollback && e.Ended == RolledBack && e.To.Revision == revision:
+			return "was rolled back from"
+		case e.From.Revision == revision, e.To.Revision == revision && (e.Rollback || e.Ended == Promoted):
+			return ""
+		case e.To.Revision == revision:
+			return "has not passed its gates"
+		}
+	}
+	return ""
+}
+
 // Withdrawn is the revision with an overlay's images that was rolled back last, by a gate
 // or by hand; empty: none was, or something with these images has passed since. What has
 // only begun again says nothing.
