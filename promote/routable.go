@@ -28,7 +28,7 @@ type downError struct {
 
 // Error says what is left to do.
 func (e *downError) Error() string {
-	return fmt.Sprintf("revision %s, which had the traffic before, %s, so Knative would route nothing anew: promote an image that is good, which goes to 100 %% in one step, or name another revision with rollback --to",
+	return fmt.Sprintf("revision %s, which had the traffic before, %s, so Knative would route nothing anew: promote an image that is good, with steps that end with 100: it gets there in one; or name another revision with rollback --to",
 		e.Revision, e.Why)
 }
 
