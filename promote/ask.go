@@ -20,7 +20,7 @@ type answer struct {
 // askAll asks gates side by side and notes their answers, and what they have seen. The
 // first one that fails ends the others: what they would say decides nothing any more.
 // One that is inconclusive does not, as another may still fail.
-func (p *part) askAll(ctx context.Context, gates []gate.Gate, ask *gate.Ask, step stepLog) error {
+func (p *targetRun) askAll(ctx context.Context, gates []gate.Gate, ask *gate.Ask, step stepLog) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	answers := make(chan answer, len(gates))
@@ -60,7 +60,7 @@ func answered(ctx context.Context, g gate.Gate, ask gate.Ask, note func(event.Pr
 }
 
 // noteSeen keeps what a gate has seen and counted, for those that are asked next.
-func (p *part) noteSeen(o gate.Outcome, ask *gate.Ask) {
+func (p *targetRun) noteSeen(o gate.Outcome, ask *gate.Ask) {
 	if o.Observed.Service != nil {
 		ask.Observed = o.Observed
 		p.saw(o.Observed)
@@ -71,7 +71,7 @@ func (p *part) noteSeen(o gate.Outcome, ask *gate.Ask) {
 }
 
 // judge notes an answer. Decided is whether another gate has failed before.
-func (p *part) judge(a answer, step stepLog, decided bool) error {
+func (p *targetRun) judge(a answer, step stepLog, decided bool) error {
 	if a.Err == nil {
 		a.note(event.Passed, a.Reason)
 		return nil

@@ -17,7 +17,7 @@ const closeTime = 30 * time.Second
 
 // A closing is a step of one target whose gates have all passed.
 type closing struct {
-	*part
+	*targetRun
 	promotion, step string // of the record
 	commit          string // that was live
 }
@@ -74,7 +74,7 @@ func (c closing) edit(ctx context.Context, now time.Time) edit {
 // that their gates have passed.
 func (r *run) unclosed() []closing {
 	var closings []closing
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		if !p.plan.Closed() {
 			closings = append(closings, closing{p, p.plan.ID, p.plan.LastStep(), p.journal.result.Commit})
 		}
@@ -86,7 +86,7 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		closings = append(closings, closing{b.part, b.promotion, b.Step, b.journal.result.Commit})
+		closings = append(closings, closing{b.targetRun, b.promotion, b.Step, b.journal.result.Commit})
 	}
 	return closings
 }

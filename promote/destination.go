@@ -14,7 +14,7 @@ import (
 // before is the destination of a promotion that is rolled back: by name, the last
 // revision before it that had all traffic and had passed, with the overlay of that
 // commit where that can be read.
-func (p *part) before(ctx context.Context, of plan.Plan, live *servingv1.Service) (plan.Destination, error) {
+func (p *targetRun) before(ctx context.Context, of plan.Plan, live *servingv1.Service) (plan.Destination, error) {
 	was := of.Restores()
 	dest := plan.Destination{Version: was.From, Base: was.Base, Service: live}
 	dest.Found, dest.Missing = p.service.revision(ctx, namespaceOf(live), was.From.Revision)
@@ -37,7 +37,7 @@ func (p *part) before(ctx context.Context, of plan.Plan, live *servingv1.Service
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone
 // was rolled back, or where somebody had reverted one file of two.
-func (p *part) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
+func (p *targetRun) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
 	state, err := p.infra.At(ctx, commit)
 	if err == nil {
 		var split knative.Split
@@ -58,7 +58,7 @@ func (p *part) baseOf(ctx context.Context, commit string, to record.Version) *kn
 }
 
 // splitOf is an overlay's traffic, taken apart.
-func (p *part) splitOf(state *knative.State) (knative.Split, error) {
+func (p *targetRun) splitOf(state *knative.State) (knative.Split, error) {
 	return plan.Situation{Target: p.Target, Now: state, Tag: p.at.Tag}.Split()
 }
 

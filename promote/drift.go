@@ -20,7 +20,7 @@ const (
 
 // tellDrift says what configuration the sources have and the target has not, and
 // keeps the promotion from beginning where that is asked for.
-func (p *part) tellDrift(ctx context.Context, observed []source.Observed) error {
+func (p *targetRun) tellDrift(ctx context.Context, observed []source.Observed) error {
 	var all *source.NotYetError
 	var drifts []event.Drift
 	for _, one := range observed {

@@ -30,7 +30,7 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 		return nil, err
 	}
 	var reports []check.Report
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		facts, err := p.examined(ctx)
 		if err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 }
 
 // examined are all facts that there are.
-func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
+func (p *targetRun) examined(ctx context.Context) (facts check.Facts, err error) {
 	seen, unseen := p.service.observe(ctx, 0)
 	p.saw(seen)
 	wrong := p.readAnalysis(p.at.Tree)
@@ -75,7 +75,7 @@ func (p *part) examined(ctx context.Context) (facts check.Facts, err error) {
 
 // refusal is why a promotion would end before its first commit, in its own
 // words. Without one its commits are planned.
-func (p *part) refusal(ctx context.Context, seen bool) (err error) {
+func (p *targetRun) refusal(ctx context.Context, seen bool) (err error) {
 	at := p.at
 	if _, err := at.Now.Traffic(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p *part) refusal(ctx context.Context, seen bool) (err error) {
 }
 
 // facts are what is known before anybody is asked.
-func (p *part) facts(ctx context.Context) check.Facts {
+func (p *targetRun) facts(ctx context.Context) check.Facts {
 	return check.Facts{
 		Request: check.Request{
 			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
@@ -110,7 +110,7 @@ func (p *part) facts(ctx context.Context) check.Facts {
 
 // worst is the longest that the run may take, and what comes after it when the
 // last gate fails.
-func (p *part) worst(ctx context.Context) time.Duration {
+func (p *targetRun) worst(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
 		return p.longest(p.templates, time.Until(end))
 	}
@@ -119,7 +119,7 @@ func (p *part) worst(ctx context.Context) time.Duration {
 
 // tellTime says before the first commit that the run may have too little time left for
 // its gates.
-func (p *part) tellTime(ctx context.Context) {
+func (p *targetRun) tellTime(ctx context.Context) {
 	end, limited := ctx.Deadline()
 	var longest time.Duration
 	for _, step := range p.plan.Steps {
@@ -132,7 +132,7 @@ func (p *part) tellTime(ctx context.Context) {
 
 // tellPlan says which commits a run would make, and how long the gates of each may
 // take.
-func tellPlan(p *part) {
+func tellPlan(p *targetRun) {
 	var longest time.Duration
 	commits := 0
 	for _, step := range p.plan.Steps {
@@ -166,7 +166,7 @@ func (c Config) longest(templates gate.Templates, limit time.Duration) time.Dura
 }
 
 // gather asks Argo CD, by setup, and the Git server, all at the same time.
-func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
+func (p *targetRun) gather(ctx context.Context, facts *check.Facts, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
 	var push, blind, exist, unruled error
 	byMetrics := p.Gates.ByMetrics()
@@ -199,7 +199,7 @@ func (p *part) gather(ctx context.Context, facts *check.Facts, setup func() (arg
 
 // countable is why the requests of the live revision cannot be counted, and what is
 // known of the buckets in which their latency is.
-func (p *part) countable(ctx context.Context) (check.Latency, error) {
+func (p *targetRun) countable(ctx context.Context) (check.Latency, error) {
 	objective := p.Gates.Objective()
 	live := metrics.Revisions{Namespace: p.at.Live.Namespace, Candidate: p.at.Live.Status.LatestReadyRevisionName}
 	counter, err := metrics.New(p.Metrics, objective, live)
@@ -224,7 +224,7 @@ func usualLatency(of slo.Objective) check.Latency {
 
 // existing finds out which revisions of the rendered traffic exist, and why some of
 // them are not Ready. One that could not be asked for is left out.
-func (p *part) existing(ctx context.Context) (exist map[string]bool, notReady map[string]string, err error) {
+func (p *targetRun) existing(ctx context.Context) (exist map[string]bool, notReady map[string]string, err error) {
 	targets, err := p.at.Now.Traffic()
 	if err != nil || p.at.Live == nil {
 		return nil, nil, nil // a Service that cannot be read is a finding of its own

@@ -124,7 +124,7 @@ func TestFacts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts, err := r.parts[0].examined(t.Context())
+			facts, err := r.targets[0].examined(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func inShort(f check.Facts) string {
 
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	p := &part{Config: examinedConfig()}
+	p := &targetRun{Config: examinedConfig()}
 	// the candidate, two steps, one of them baked for an hour and its grace, and going back
 	if got, want := p.worst(t.Context()), time.Hour+30*time.Second+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -202,7 +202,7 @@ func TestPreflight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := r.parts[0]
+		p := r.targets[0]
 		p.saw(a.live)
 		err = p.preflight(t.Context())
 		var stop *PreflightStop

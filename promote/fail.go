@@ -25,7 +25,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 			m.log.failed(cause)
 		}
 	}
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		p.stop()
 	}
 	defer askEvidence(ctx, r, moves)()
@@ -73,14 +73,14 @@ func (c Config) onGate(cause error) Policy {
 
 // stop ends the steps, and notes whether there is something to roll back. A step that
 // the run has not come to may be there by a pull request of an earlier one.
-func (p *part) stop() {
+func (p *targetRun) stop() {
 	p.journal.skip()
 	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
 }
 
 // restorable tells whether there is something to roll back, and to what.
 func (r *run) restorable() bool {
-	return slices.ContainsFunc(r.parts, func(p *part) bool { return !p.stays })
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return !p.stays })
 }
 
 // cancel stops where the last commit left the traffic, or rolls it back with
@@ -103,10 +103,10 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 
 // committed tells whether Git shows any step of the plans.
 func (r *run) committed() bool {
-	return slices.ContainsFunc(r.parts, (*part).committed)
+	return slices.ContainsFunc(r.targets, (*targetRun).committed)
 }
 
-func (p *part) committed() bool { return p.journal.result.Changed || p.resumed() }
+func (p *targetRun) committed() bool { return p.journal.result.Changed || p.resumed() }
 
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo
@@ -131,7 +131,7 @@ const (
 
 // failedGate is the gate that keeps a promotion from going on; empty: the cause is
 // another one.
-func (p *part) failedGate(cause error) string {
+func (p *targetRun) failedGate(cause error) string {
 	if !isGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
 		return ""
 	}

@@ -34,7 +34,7 @@ func (c Config) allSteps() (steps []gate.Step) {
 }
 
 // gates are those after a step that are asked of the target.
-func (p *part) gates(step gate.Step) [][]gate.Gate {
+func (p *targetRun) gates(step gate.Step) [][]gate.Gate {
 	rows := p.Gates.After(step, p.templates)
 	for i, row := range rows {
 		rows[i] = slices.DeleteFunc(row, func(g gate.Gate) bool { return p.unasked(g, step) })
@@ -43,14 +43,14 @@ func (p *part) gates(step gate.Step) [][]gate.Gate {
 }
 
 // patience is the longest that all gates of a step take.
-func (p *part) patience(step plan.PlannedStep) time.Duration {
+func (p *targetRun) patience(step plan.PlannedStep) time.Duration {
 	return gate.Patience(p.gates(p.asked(step.Name, step.Step())))
 }
 
 // unasked tells whether a gate could not pass after a step, whatever the candidate
 // is: beside an old revision that is not Ready only what Knative has routed before can
 // be asked.
-func (p *part) unasked(g gate.Gate, step gate.Step) bool {
+func (p *targetRun) unasked(g gate.Gate, step gate.Step) bool {
 	if p.plan.Alone == "" || step.Percent == 100 {
 		return false
 	}
@@ -59,7 +59,7 @@ func (p *part) unasked(g gate.Gate, step gate.Step) bool {
 }
 
 // askAt is what the gates are told after a commit.
-func (p *part) askAt(step gate.Step, commit string, intent argo.Intent) *gate.Ask {
+func (p *targetRun) askAt(step gate.Step, commit string, intent argo.Intent) *gate.Ask {
 	return &gate.Ask{
 		Service: p.Service, Tag: p.at.Tag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
 		Step: step, Commit: commit, Intent: intent,

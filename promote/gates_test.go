@@ -44,7 +44,7 @@ func TestGatesSideBySide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				p := &part{Config: Config{OnInconclusive: test.policy}, journal: &journal{reporter: silent{}}}
+				p := &targetRun{Config: Config{OnInconclusive: test.policy}, journal: &journal{reporter: silent{}}}
 				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
 				err := p.askAll(t.Context(), test.gates, &gate.Ask{}, stepLog{p.journal, 0})
 				var became []string
@@ -69,7 +69,7 @@ func TestGateThatPanics(t *testing.T) {
 			t.Errorf("recovered %v, want the gate's own cause where the run is", cause)
 		}
 	}()
-	p := &part{journal: &journal{reporter: silent{}}}
+	p := &targetRun{journal: &journal{reporter: silent{}}}
 	p.journal.result.Steps = []event.Step{{}}
 	breaks := gate.Gate{Name: "a", Check: func(context.Context, gate.Ask) gate.Outcome { panic("broken") }}
 	_ = p.askAll(t.Context(), []gate.Gate{breaks}, &gate.Ask{}, stepLog{p.journal, 0})
@@ -95,7 +95,7 @@ func TestTimeEndsGates(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, gate.ErrTimeout)
 				defer stop()
-				p := &part{Config: Config{OnInconclusive: Hold}, journal: &journal{reporter: silent{}}}
+				p := &targetRun{Config: Config{OnInconclusive: Hold}, journal: &journal{reporter: silent{}}}
 				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
 				if err := p.askAll(ctx, test.gates, &gate.Ask{}, stepLog{p.journal, 0}); err == nil || err.Error() != test.want {
 					t.Errorf("got %v, want %s", err, test.want)
@@ -132,7 +132,7 @@ func TestTimeIsTold(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), limit)
 			defer stop()
 			log := &lines{}
-			p := &part{Config: Config{Gates: gate.Settings{Wait: 5 * time.Minute}}, journal: &journal{reporter: log}}
+			p := &targetRun{Config: Config{Gates: gate.Settings{Wait: 5 * time.Minute}}, journal: &journal{reporter: log}}
 			p.plan.Steps = []plan.PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
 			p.tellTime(ctx)
 			if got := strings.Join(log.said, "\n"); got != want {

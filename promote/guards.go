@@ -13,7 +13,7 @@ import (
 )
 
 // tellFreeze says of a plan what freezes its next commit now.
-func (p *part) tellFreeze() {
+func (p *targetRun) tellFreeze() {
 	if !p.plan.Shifts() || !slices.ContainsFunc(p.plan.Steps, func(s plan.PlannedStep) bool { return !s.Done }) {
 		return
 	}
@@ -38,7 +38,7 @@ func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) 
 
 // windowsNow are the windows at the tip, for the check. A file that is named and
 // does not exist is an error.
-func (p *part) windowsNow() (check.Windows, error) {
+func (p *targetRun) windowsNow() (check.Windows, error) {
 	schedule, exists, err := p.Guards.Schedule(p.at.Snapshot())
 	freeze, is := errors.AsType[*guard.FreezeError](err)
 	switch {

@@ -19,7 +19,7 @@ import (
 func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	state := b.after.State
 	has, err := record.Parse(state.Record())
-	live := b.part.at.Live
+	live := b.targetRun.at.Live
 	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx, live) == "" {
 		return nil
 	}
@@ -30,9 +30,9 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 		from, to = to, from
 	}
 	return &reversal{
-		part: b.part, split: b.split, leavesOut: true,
+		targetRun: b.targetRun, split: b.split, leavesOut: true,
 		Reversal: plan.Reversal{
-			Plan: plan.Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.part.at.Tag, Now: state, Record: has, FromVersion: from},
+			Plan: plan.Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.targetRun.at.Tag, Now: state, Record: has, FromVersion: from},
 			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: live, Reason: b.Reason, Refused: b.after.Refused,
 		},
 	}
@@ -61,7 +61,7 @@ const downEvery = 10 * time.Second
 // reversal, with that as its cause.
 func (b *reversal) whileRoutable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
-	live := b.part.at.Live
+	live := b.targetRun.at.Live
 	go func() {
 		for !b.leavesOut && sleep.For(ctx, downEvery) == nil {
 			if why := b.down(ctx, live); why != "" {

@@ -31,7 +31,7 @@ func isMoved(err error) bool {
 // come to be so by itself. What cannot be read says nothing against the next commit, and
 // neither does what the preflight is not to stop at, nor a rollback in Argo CD from what
 // came before the promotion, where the same revisions have the traffic.
-func (p *part) notMoved(ctx context.Context, tip gitops.Snapshot) error {
+func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 	if p.Preflight != PreflightError || slices.Contains(p.Skip, check.Drifted) {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (m *move) stillThere(ctx context.Context) error {
 // othersChoice refuses to roll a failed promotion back where somebody has moved the
 // traffic to what neither Git had before nor the promotion leads from and to: that is
 // where they want it.
-func (p *part) othersChoice(ctx context.Context, leads string) error {
+func (p *targetRun) othersChoice(ctx context.Context, leads string) error {
 	if seen, err := p.service.observe(ctx, patienceOf(ctx)); err == nil {
 		p.saw(seen)
 	}

@@ -17,7 +17,7 @@ import (
 // leads to has the traffic in the cluster, nor what Git says. Somebody has rolled
 // back past Git then, as in Argo CD or with kubectl, and what comes before in Git
 // may be what they rolled back from.
-func refuseDrift(ctx context.Context, p *part, git knative.Split, leads string) error {
+func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads string) error {
 	if p.To != "" {
 		return nil
 	}
@@ -48,7 +48,7 @@ func expectedNow(record record.Record, git knative.Split, leads string) []string
 }
 
 // choices are the commands that say where to. What is not Ready cannot be rolled back to.
-func choices(ctx context.Context, p *part, has map[string]int, leads string) (all []string) {
+func choices(ctx context.Context, p *targetRun, has map[string]int, leads string) (all []string) {
 	for _, holder := range check.Fit(p.at.Record, has) {
 		if p.service.why(ctx, p.at.Live, holder) == "" {
 			all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))

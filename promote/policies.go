@@ -22,7 +22,7 @@ const policiesTime = 30 * time.Second
 // denials are what the policies at the tip say of the commits that are planned,
 // each as an update of what was there before it. Where none is left, it is what
 // they say of the overlay with the images set. The error is bad input.
-func (p *part) denials(ctx context.Context) ([]policy.Denial, error) {
+func (p *targetRun) denials(ctx context.Context) ([]policy.Denial, error) {
 	if len(p.Policies) == 0 || slices.Contains(p.Skip, check.PolicyDenied) {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func merged(all, more []policy.Denial) []policy.Denial {
 }
 
 // namespace is where the Application puts objects that name none.
-func (p *part) namespace() string {
+func (p *targetRun) namespace() string {
 	if p.at.App != nil {
 		return cmp.Or(p.at.App.Spec.Destination.Namespace, namespaceOf(p.at.Live))
 	}

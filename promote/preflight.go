@@ -32,7 +32,7 @@ const preflightTime = 10 * time.Second
 // rolled back: what was found bars its next step. But nothing is judged, and no sync
 // asked for, where somebody has moved the traffic past Git.
 func (r *run) preflight(ctx context.Context) error {
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		err := p.loadAnalysis(ctx)
 		if p.templates.Unread = err; err == nil {
 			err = p.measurable(ctx)
@@ -55,21 +55,21 @@ func (r *run) preflight(ctx context.Context) error {
 
 // underWay tells whether Git shows a step that may still have to be rolled back.
 func (r *run) underWay() bool {
-	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.plan.Restorable() && p.resumed() })
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.plan.Restorable() && p.resumed() })
 }
 
 // unjudged tells whether a target was asked for a gate that cannot be read. What
 // has no step left above it has not passed that gate, whatever counts as passed.
 func (r *run) unjudged() bool {
-	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.templates.Unread != nil })
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.templates.Unread != nil })
 }
 
 // resumed tells whether Git showed a step of the plan before the run.
-func (p *part) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
+func (p *targetRun) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
 
 // preflight looks for what would break the promotion of one target. What it
 // cannot read never stops it.
-func (p *part) preflight(ctx context.Context) error {
+func (p *targetRun) preflight(ctx context.Context) error {
 	switch {
 	case p.Preflight == PreflightPlan:
 		return p.examinePlan(ctx)
@@ -102,7 +102,7 @@ func (p *part) preflight(ctx context.Context) error {
 }
 
 // examinePlan looks at what the planned commits render to.
-func (p *part) examinePlan(ctx context.Context) error {
+func (p *targetRun) examinePlan(ctx context.Context) error {
 	facts := p.facts(ctx)
 	var err error
 	if facts.Denials, err = p.denials(ctx); err != nil {
@@ -112,7 +112,7 @@ func (p *part) examinePlan(ctx context.Context) error {
 }
 
 // stopped is why findings stop the promotion; nil: they do not.
-func (p *part) stopped(findings []event.Finding) error {
+func (p *targetRun) stopped(findings []event.Finding) error {
 	p.journal.tell(event.Found{Findings: findings})
 	if p.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil

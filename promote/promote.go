@@ -22,27 +22,27 @@ import (
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
 	if err == nil && !c.DryRun {
-		err = r.each(func(p *part) error { p.unschedule(ctx); return nil })
+		err = r.each(func(p *targetRun) error { p.unschedule(ctx); return nil })
 	}
 	if err == nil {
-		err = r.each(func(p *part) error { return p.observe(ctx, 0) })
+		err = r.each(func(p *targetRun) error { return p.observe(ctx, 0) })
 	}
 	if err == nil {
-		err = r.each(func(p *part) error { return p.takeFrom(ctx, r.tip) })
+		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })
 	}
 	if err == nil {
-		err = r.each(func(p *part) error { return p.makePlan(ctx) })
+		err = r.each(func(p *targetRun) error { return p.makePlan(ctx) })
 	}
 	if err == nil {
 		err = r.preflight(ctx)
 	}
 	if err == nil && c.DryRun {
-		err = r.each(func(p *part) error { p.tellFreeze(); tellPlan(p); return nil })
+		err = r.each(func(p *targetRun) error { p.tellFreeze(); tellPlan(p); return nil })
 	}
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
 	}
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		p.tellTime(ctx)
 	}
 	cool := func() {}
@@ -64,7 +64,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	if err := r.close(ctx, r.unclosed()); err != nil {
 		return r.end(ctx, ending{cause: err})
 	}
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		p.reached = p.reachedBy(p.plan)
 	}
 	return r.end(ctx, ending{})
@@ -72,7 +72,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 
 // makePlan computes what is left to do, and tries its edits, so that a bad one
 // ends the run before anything is pushed.
-func (p *part) makePlan(ctx context.Context) error {
+func (p *targetRun) makePlan(ctx context.Context) error {
 	plan, err := plan.New(p.Settings, p.at)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p *part) makePlan(ctx context.Context) error {
 
 // A move is one step of one target.
 type move struct {
-	*part
+	*targetRun
 	index  int // of the step in the plan
 	log    stepLog
 	commit string // that shows the step
@@ -126,9 +126,9 @@ func (m *move) step() plan.PlannedStep { return m.plan.Steps[m.index] }
 func (r *run) moves() (all [][]*move) {
 	var shown []*move
 	left := map[int][]*move{} // by their share of the traffic
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		for i, step := range p.plan.Steps {
-			if m := (&move{part: p, index: i}); step.Done {
+			if m := (&move{targetRun: p, index: i}); step.Done {
 				shown = append(shown, m)
 			} else {
 				left[step.Percent] = append(left[step.Percent], m)
@@ -283,8 +283,8 @@ func (m *move) begins() bool {
 	return m.index == 0 && len(m.sourceServices) > 0 && m.plan.Record.Promotion != m.plan.ID
 }
 
-// reachedBy is how a part ends whose plan has passed all its gates.
-func (p *part) reachedBy(plan plan.Plan) event.Status {
+// reachedBy is how a target ends whose plan has passed all its gates.
+func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 	switch {
 	case !plan.Last(len(plan.Steps) - 1):
 		p.journal.explain("stopped at %s as asked; a run with further steps continues", plan.Steps[len(plan.Steps)-1].Name)

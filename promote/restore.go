@@ -56,8 +56,8 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
 	var reversals []*reversal
 	var down error
-	downs := map[*part]error{}
-	for _, p := range r.parts {
+	downs := map[*targetRun]error{}
+	for _, p := range r.targets {
 		if p.stays {
 			continue
 		}
@@ -78,7 +78,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			MayChange: p.plan.ShowsStep,
 		}
 		back.Plan.FromVersion, back.Plan.Base = dest.Version, dest.Base
-		reversals = append(reversals, &reversal{part: p, Reversal: back})
+		reversals = append(reversals, &reversal{targetRun: p, Reversal: back})
 	}
 	if len(reversals) == 0 {
 		return nil, down

@@ -15,7 +15,7 @@ import (
 
 // A reversal is one target's part of a commit that rolls back.
 type reversal struct {
-	*part
+	*targetRun
 	plan.Reversal
 	split     knative.Split // at the tip
 	done      bool          // a commit before has done it, it is only confirmed

@@ -33,9 +33,9 @@ const noted = "-passed"
 // again is what the name of a step ends with that is made once more.
 const again = "-again"
 
-// proposal is the pull request for a commit of the part; nil where it is pushed.
+// proposal is the pull request for a commit of the target; nil where it is pushed.
 // Promotion and step name the commit, and first is a promotion's first one.
-func (p *part) proposal(promotion, step string, first bool) *review.Proposal {
+func (p *targetRun) proposal(promotion, step string, first bool) *review.Proposal {
 	if p.Mode != review.Every && (p.Mode != review.First || !first) {
 		return nil
 	}
@@ -75,7 +75,7 @@ func isNotMerged(err error) bool {
 // adoptProposed makes the plan that of an open pull request with the same first
 // commit. An earlier run has opened it on an earlier tip, and people may have
 // reviewed it since. What a newer run has proposed is not for this one to replace.
-func (p *part) adoptProposed(ctx context.Context, to *plan.Plan) error {
+func (p *targetRun) adoptProposed(ctx context.Context, to *plan.Plan) error {
 	if to.Steps[0].Done || to.Record.Promotion == to.ID {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (p *part) adoptProposed(ctx context.Context, to *plan.Plan) error {
 
 // unschedule keeps what a killed run has proposed from being merged while nobody
 // waits for it. A step of this run that is proposed already is scheduled again.
-func (p *part) unschedule(ctx context.Context) {
+func (p *targetRun) unschedule(ctx context.Context) {
 	if p.Reviews == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (p *part) unschedule(ctx context.Context) {
 
 // adoptRollback does the same for a rollback that somebody has asked for before. A forge
 // that does not answer keeps none from being tried: publishing it waits for the forge.
-func (p *part) adoptRollback(ctx context.Context, back *reversal) error {
+func (p *targetRun) adoptRollback(ctx context.Context, back *reversal) error {
 	r, err := p.proposed(ctx, p.proposal(back.Plan.ID, back.Step, false))
 	if err == nil && r.Step == record.Rollback && back.Step == r.Step && r.To.Revision != back.Dest.Revision && p.To == "" {
 		return setting.Bad("to: a pull request that rolls back to %s is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to", r.To.Revision, back.Dest.Revision)
@@ -123,7 +123,7 @@ func (p *part) adoptRollback(ctx context.Context, back *reversal) error {
 
 // proposed is the record that the newest open pull request for the target would bring; the
 // zero Record where there is none that can be read.
-func (p *part) proposed(ctx context.Context, proposal *review.Proposal) (record.Record, error) {
+func (p *targetRun) proposed(ctx context.Context, proposal *review.Proposal) (record.Record, error) {
 	if proposal == nil || p.Reviews == nil {
 		return record.Record{}, nil
 	}
@@ -136,7 +136,7 @@ func (p *part) proposed(ctx context.Context, proposal *review.Proposal) (record.
 
 // adopt makes the plan that of a proposal's record, where that began on an overlay that is
 // as it is now.
-func (p *part) adopt(ctx context.Context, plan *plan.Plan, r record.Record) error {
+func (p *targetRun) adopt(ctx context.Context, plan *plan.Plan, r record.Record) error {
 	same, err := p.sameAt(ctx, r.Base)
 	if same {
 		plan.ID, plan.Base = r.Promotion, r.Base
@@ -147,7 +147,7 @@ func (p *part) adopt(ctx context.Context, plan *plan.Plan, r record.Record) erro
 // sameAt tells whether the overlay was at a commit what it is now, so that to
 // restore the one is to restore the other. The commit's name comes from a branch
 // that more people may push than the infra repository's.
-func (p *part) sameAt(ctx context.Context, commit string) (bool, error) {
+func (p *targetRun) sameAt(ctx context.Context, commit string) (bool, error) {
 	then, err := p.infra.At(ctx, commit)
 	if err != nil {
 		return false, ctx.Err() // nothing that can be restored

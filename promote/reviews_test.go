@@ -37,8 +37,8 @@ func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, 
 // nothing that an emergency waits for, or fails by.
 func TestRollbackWhileTheForgeIsAway(t *testing.T) {
 	t.Parallel()
-	p := &part{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: &journal{reporter: silent{}}}
-	if err := p.adoptRollback(t.Context(), &reversal{part: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
+	p := &targetRun{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: &journal{reporter: silent{}}}
+	if err := p.adoptRollback(t.Context(), &reversal{targetRun: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -30,11 +30,11 @@ func Rollback(ctx context.Context, c Config, on Systems) ([]event.Result, error)
 	c.Images = nil
 	r, err := open(ctx, event.CommandRollback, c, on)
 	if err == nil {
-		err = r.each(func(p *part) error { return lookUnless(ctx, p, c.Unseen) })
+		err = r.each(func(p *targetRun) error { return lookUnless(ctx, p, c.Unseen) })
 	}
 	var reversals []*reversal
 	if err == nil {
-		err = r.each(func(p *part) error {
+		err = r.each(func(p *targetRun) error {
 			back, err := p.planRollback(ctx)
 			reversals = append(reversals, back)
 			return err
@@ -70,7 +70,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 }
 
 // lookUnless sees what is live, but not for long, unless Argo CD is not to be asked.
-func lookUnless(ctx context.Context, p *part, unseen bool) error {
+func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if unseen {
 		return supersededRun(p.Config, p.at)
 	}
@@ -91,7 +91,7 @@ func endUnseen(reversals []*reversal) ending {
 	return ending{back: failed != nil, failed: failed}
 }
 
-// reachedBy is how a part ends that was rolled back. One that only takes a
+// reachedBy is how a target ends that was rolled back. One that only takes a
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
@@ -146,7 +146,7 @@ func moved(before *knative.State, now []servingv1.TrafficTarget) bool {
 // unlessUrgent is the error of a look at the live Service, or nil where an
 // emergency may pass over it: a Service without a ready revision, or an Argo CD
 // that does not answer. What is wrong with the inputs may not.
-func (p *part) unlessUrgent(err error) error {
+func (p *targetRun) unlessUrgent(err error) error {
 	if err == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) || isSuperseded(err) {
 		return err
 	}
@@ -179,7 +179,7 @@ const sameIncident = 15 * time.Minute
 
 // planRollback finds what to roll back to and tries the edit. The overlay that it
 // leads to is not the earlier one: the target previous goes, for one.
-func (p *part) planRollback(ctx context.Context) (*reversal, error) {
+func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	at := p.at
 	split, err := at.Split()
 	if err != nil && p.To == "" {
@@ -200,7 +200,7 @@ func (p *part) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	back := &reversal{
-		part: p, split: split,
+		targetRun: p, split: split,
 		Reversal: plan.Reversal{
 			Plan: plan.OfRollback(at, dest.Revision, p.journal.result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.Reason,
 			MayChange: func(now *knative.State, has record.Record) bool {
@@ -227,7 +227,7 @@ func further(at plan.Situation, now *knative.State, has record.Record) bool {
 }
 
 // tellRollback tells what a rollback leads to.
-func (p *part) tellRollback(back *reversal, after plan.Edited) {
+func (p *targetRun) tellRollback(back *reversal, after plan.Edited) {
 	p.journal.tell(back.planned(p.at))
 	p.journal.tell(renders(p.at.Now, after.State))
 	p.journal.warn(after.Warning(back.Dest))
@@ -238,12 +238,12 @@ func (p *part) tellRollback(back *reversal, after plan.Edited) {
 
 // stands tells whether Git shows a rollback as it would be made now: nobody has changed
 // the template since, under the name of a revision that it no longer makes.
-func (p *part) stands(ctx context.Context, split knative.Split) bool {
+func (p *targetRun) stands(ctx context.Context, split knative.Split) bool {
 	dest, err := p.revision(ctx, p.at, split.Stable, split)
 	if err != nil {
 		return true // nothing better can be made of it
 	}
-	back := reversal{part: p, Reversal: plan.Reversal{
+	back := reversal{targetRun: p, Reversal: plan.Reversal{
 		Plan: plan.OfRollback(p.at, dest.Revision, time.Time{}), Step: record.Rollback, Dest: dest, Live: p.at.Live,
 		MayChange: func(*knative.State, record.Record) bool { return true },
 	}}
@@ -256,14 +256,14 @@ const goesFurther = "the command that goes further is: knative-promote rollback 
 
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
-func (p *part) confirmOnly(ctx context.Context, split knative.Split) *reversal {
+func (p *targetRun) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	has := p.at.Record
 	p.journal.tell(confirmed(p.at, split))
 	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
 	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
-	back := &reversal{part: p, split: split, done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back := &reversal{targetRun: p, split: split, done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
 	back.after.State = p.at.Now
 	if has.TemplateStays(p.at.Now) {
 		back.after.Refused = errTemplateStays

@@ -18,7 +18,7 @@ func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
 	defer stop()
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		p.noteRollback(ctx)
 	}
 	return e
@@ -26,7 +26,7 @@ func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
 
 // noteRollback asks whether Knative can route to what the promotion began from, and
 // which version a rollback goes on to where it cannot.
-func (p *part) noteRollback(ctx context.Context) {
+func (p *targetRun) noteRollback(ctx context.Context) {
 	was := p.plan.Restores().From.Revision
 	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
 		return
@@ -51,7 +51,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	if err != nil || seen.Service == nil {
 		return
 	}
-	b.journal.tell(seenLive(seen, b.part.at.Tag))
+	b.journal.tell(seenLive(seen, b.targetRun.at.Tag))
 	if _, ready := b.service.readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // rollbackTo finds what a rollback leads to.
-func (p *part) rollbackTo(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
+func (p *targetRun) rollbackTo(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
 	switch {
 	case strings.HasPrefix(p.To, p.Service+"-"):
 		return p.revision(ctx, at, p.To, split)
@@ -40,7 +40,7 @@ func (p *part) rollbackTo(ctx context.Context, at plan.Situation, split knative.
 }
 
 // previous is what was there before the promotion that the traffic is at.
-func (p *part) previous(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
+func (p *targetRun) previous(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
 	if words := at.Record.Disagreement(p.Place(), split); at.Record.Exists() && words != "" {
 		return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Disagrees(at.Now, p.Place(), at.Record, words, split))
 	}
@@ -53,7 +53,7 @@ func (p *part) previous(ctx context.Context, at plan.Situation, split knative.Sp
 // lastGood is the newest version that had all traffic before a revision, and had
 // passed. One that is not Ready now is passed over, as were those that down names:
 // Knative would route nothing to it.
-func (p *part) lastGood(ctx context.Context, at plan.Situation, revision string, split knative.Split, down ...string) (plan.Destination, error) {
+func (p *targetRun) lastGood(ctx context.Context, at plan.Situation, revision string, split knative.Split, down ...string) (plan.Destination, error) {
 	versions, sure := record.Earlier(at.Record.Entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
 	for _, e := range versions {
 		dest := p.allTo(ctx, at, e.From, e.Base, split)
@@ -78,7 +78,7 @@ func (p *part) lastGood(ctx context.Context, at plan.Situation, revision string,
 
 // revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
-func (p *part) revision(ctx context.Context, at plan.Situation, name string, split knative.Split) (plan.Destination, error) {
+func (p *targetRun) revision(ctx context.Context, at plan.Situation, name string, split knative.Split) (plan.Destination, error) {
 	entries := at.Record.Of(p.Place()).Entries()
 	to, base := record.Version{Revision: name}, ""
 	if i := slices.IndexFunc(entries, func(e record.Entry) bool { return e.From.Revision == name }); i >= 0 {
@@ -102,7 +102,7 @@ func (p *part) revision(ctx context.Context, at plan.Situation, name string, spl
 
 // tellUntried warns of a revision that somebody names and that never had all traffic
 // here, so that no gate has passed for it. One that was never ready is refused.
-func (p *part) tellUntried(dest plan.Destination) error {
+func (p *targetRun) tellUntried(dest plan.Destination) error {
 	err := dest.WasReady(false)
 	if err == nil {
 		p.journal.warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
@@ -120,7 +120,7 @@ func hadTraffic(entries []record.Entry, revision string) bool {
 
 // atCommit is what had the traffic in a commit, and had passed: not a candidate
 // that had a share of it, nor a template whose revision had none.
-func (p *part) atCommit(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
+func (p *targetRun) atCommit(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
 	commit, err := commitNamed(at.Record, p.To)
 	if err != nil {
 		return plan.Destination{}, err
@@ -153,7 +153,7 @@ func (p *part) atCommit(ctx context.Context, at plan.Situation, split knative.Sp
 // wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
 // images, in the record: anybody who may push any branch, or ask for a pull request from a
 // fork, can make a commit.
-func (p *part) wasRecorded(at plan.Situation, dest plan.Destination, commit string) error {
+func (p *targetRun) wasRecorded(at plan.Situation, dest plan.Destination, commit string) error {
 	entries := at.Record.Of(p.Place()).Entries()
 	if dest.Found != nil && dest.Found.IsReady() || len(entries) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func commitNamed(r record.Record, name string) (string, error) {
 
 // allTo is a version with all traffic, and the overlay of the commit that had
 // it, where there is one that can be read and shows it.
-func (p *part) allTo(ctx context.Context, at plan.Situation, to record.Version, base string, split knative.Split) plan.Destination {
+func (p *targetRun) allTo(ctx context.Context, at plan.Situation, to record.Version, base string, split knative.Split) plan.Destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
 	dest := plan.Destination{Version: to, Base: base, Traffic: split.Targets(at.Tag, false), Service: at.Live}
 	dest.Found, dest.Missing = p.service.revision(ctx, namespaceOf(at.Live), to.Revision)

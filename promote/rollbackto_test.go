@@ -13,7 +13,7 @@ import (
 // no more.
 func TestRollbackFurtherThanTheRecord(t *testing.T) {
 	t.Parallel()
-	p := &part{}
+	p := &targetRun{}
 	p.Target = plan.Target{Target: argo.Target{Source: argo.Source{RepoURL: "https://github.com/acme/infra.git", Branch: "main"}}, Overlay: "apps/web/overlays/production"}
 	at := plan.Situation{Tag: "candidate", Target: p.Target, Record: record.Record{
 		Promotion: "x", Repository: "https://github.com/acme/infra.git", Branch: "main", Overlay: "apps/web/overlays/production", Step: record.Rollback, Percent: 100,

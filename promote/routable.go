@@ -52,7 +52,7 @@ func (s liveService) why(ctx context.Context, live *servingv1.Service, name stri
 // onlyRoutable is traffic without the targets at 0 % that Knative certainly cannot
 // route to. The revision that the commit's own template makes stays. Where nobody
 // answers, what was seen before the first commit tells.
-func (p *part) onlyRoutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
+func (p *targetRun) onlyRoutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
 		if !optional(t, made) {
 			return false
@@ -83,7 +83,7 @@ func (s liveService) unroutable(ctx context.Context, live *servingv1.Service, tr
 
 // tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the
 // run has found it, and of what it wanted.
-func (p *part) tellLeftOut(ctx context.Context, wanted, committed []servingv1.TrafficTarget) {
+func (p *targetRun) tellLeftOut(ctx context.Context, wanted, committed []servingv1.TrafficTarget) {
 	found, _ := p.at.Now.Traffic() // it has been read before
 	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName] == "" })
 	words := leftOut(append(found, wanted...), committed, func(revision string) string {

@@ -17,13 +17,13 @@ import (
 )
 
 // A run is one command at work on its targets. What is done for one of them is
-// in its part; what is done for all of them at once, a commit above all, is
+// in its targetRun; what is done for all of them at once, a commit above all, is
 // here.
 type run struct {
 	Config
 	Systems
-	tip   gitops.Snapshot // that the overlays were read at
-	parts []*part         // one a target, in their order
+	tip     gitops.Snapshot // that the overlays were read at
+	targets []*targetRun    // one a target, in their order
 
 	forbidden error // why no further step may be published; nil: nothing forbids it
 }
@@ -37,11 +37,11 @@ func open(ctx context.Context, command event.Command, c Config, on Systems) (*ru
 		r.tip, err = r.Branch.Tip(ctx)
 	}
 	for _, target := range c.Targets {
-		p := newPart(command, c, target, r.Systems, started)
+		p := newTargetRun(command, c, target, r.Systems, started)
 		if err == nil {
 			err = p.read(ctx, r.tip)
 		}
-		r.parts = append(r.parts, p)
+		r.targets = append(r.targets, p)
 	}
 	return r, err
 }
@@ -57,9 +57,9 @@ func checkTargets(targets []plan.Target) error {
 	return nil
 }
 
-// each does something for one part after the other, until one fails.
-func (r *run) each(do func(*part) error) error {
-	for _, p := range r.parts {
+// each does something for one target after the other, until one fails.
+func (r *run) each(do func(*targetRun) error) error {
+	for _, p := range r.targets {
 		if err := do(p); err != nil {
 			return p.named(err)
 		}
@@ -107,7 +107,7 @@ func (r *run) say(format string, args ...any) { say(r.Reporter, format, args...)
 // end closes the Results, one a target.
 func (r *run) end(ctx context.Context, e ending) (results []event.Result, err error) {
 	cancelled := r.cancelled(ctx)
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		own := p.ending(e)
 		status, why := own.of(ctx, cancelled)
 		err = graver(err, why)
@@ -117,9 +117,9 @@ func (r *run) end(ctx context.Context, e ending) (results []event.Result, err er
 	return results, err
 }
 
-// ending is how the part ends in a run that ends so: what the run rolls back
+// ending is how the target ends in a run that ends so: what the run rolls back
 // need not be all that it has.
-func (p *part) ending(e ending) ending {
+func (p *targetRun) ending(e ending) ending {
 	e.reached = cmp.Or(p.reached, event.Unchanged)
 	switch {
 	case isSuperseded(p.lost) && len(p.Targets) > 1:

@@ -13,7 +13,7 @@ import (
 
 // comesFrom completes a plan with what its images come from: what the run has looked at, or
 // what the promotion under way has, whatever the run names.
-func (p *part) comesFrom(plan *plan.Plan) error {
+func (p *targetRun) comesFrom(plan *plan.Plan) error {
 	plan.Source, plan.Code = p.source, p.code
 	if has := p.at.Record.Of(p.Place()); plan.Source.IsZero() {
 		plan.Source, plan.Code = has.SourceOf(p.at.Next), has.Code
@@ -27,7 +27,7 @@ func (p *part) comesFrom(plan *plan.Plan) error {
 }
 
 // fromBranch has the sources; empty: the target's own has.
-func (p *part) fromBranch() string {
+func (p *targetRun) fromBranch() string {
 	if p.FromBranch == p.Source.Branch {
 		return ""
 	}
@@ -38,7 +38,7 @@ func (p *part) fromBranch() string {
 // was rolled back meanwhile, by its revision or by its images, whose names may be others
 // there. Which source it was says the record, whatever the run names. One that cannot be
 // read any more permits nothing.
-func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
+func (p *targetRun) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 	if p.plan.Source.IsZero() || p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p *part) sourceWithdrew(ctx context.Context, tip gitops.Snapshot) error {
 // sourcesStill is why a promotion must not be noted as passed, that has all its commits:
 // what it comes from was rolled back there while its last gates were asked.
 func (r *run) sourcesStill(ctx context.Context) error {
-	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.part.plan.Source.IsZero() })
+	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.targetRun.plan.Source.IsZero() })
 	if len(left) == 0 {
 		return nil
 	}
@@ -66,8 +66,8 @@ func (r *run) sourcesStill(ctx context.Context) error {
 		return err
 	}
 	for _, c := range left {
-		if err := c.part.sourceWithdrew(ctx, tip); err != nil {
-			return c.part.named(err)
+		if err := c.targetRun.sourceWithdrew(ctx, tip); err != nil {
+			return c.targetRun.named(err)
 		}
 	}
 	return nil

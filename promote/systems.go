@@ -136,7 +136,7 @@ func (noCluster) Revision(context.Context, argo.App, string, string) (*servingv1
 	return nil, errNoCluster
 }
 
-// oneByOne keeps the parts of a run, which wait side by side, from telling a
+// oneByOne keeps the targets of a run, which wait side by side, from telling a
 // Reporter two things at once.
 type oneByOne struct {
 	mu       sync.Mutex

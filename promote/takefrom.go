@@ -19,10 +19,10 @@ import (
 // sourcePoll is how often a source is looked at that is waited for.
 const sourcePoll = 5 * time.Second
 
-// takeFrom sets the images of the part to those that run in the environment
+// takeFrom sets the images of the target to those that run in the environment
 // that the run promotes from, and waits for that where it is asked to, unless it only
 // plans.
-func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
+func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (p *part) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 }
 
 // sources reads the environments that the images come from.
-func (p *part) sources() source.Reader {
+func (p *targetRun) sources() source.Reader {
 	return source.Reader{
 		Wants:   p.Wants,
 		Overlay: p.infra, FromBranch: p.FromBranch, Branch: p.SourceBranch, Cluster: p.SourceCluster, Statuses: p.Statuses,
@@ -66,10 +66,10 @@ func (p *part) sources() source.Reader {
 }
 
 // fromAll names the sources in a sentence.
-func (p *part) fromAll() string { return strings.Join(p.From, " and ") }
+func (p *targetRun) fromAll() string { return strings.Join(p.From, " and ") }
 
 // takeOnce looks at the sources once.
-func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
+func (p *targetRun) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 	tip, err := p.sources().Tip(ctx, tip)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *part) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 }
 
 // noteSources notes what the images are taken from: the sources as a commit shows them.
-func (p *part) noteSources(observed []source.Observed, commit string) {
+func (p *targetRun) noteSources(observed []source.Observed, commit string) {
 	p.source, p.sourceServices = record.Source{}, map[string]string{}
 	for i, s := range observed {
 		one := record.Source{Overlay: s.Overlay, Branch: p.fromBranch(), Commit: commit, Revision: s.Record.To.Revision}
@@ -118,7 +118,7 @@ func (p *part) noteSources(observed []source.Observed, commit string) {
 
 // withdrawn is the revision with the images to promote that was rolled back here last;
 // empty: there is none, or somebody wants to try them again.
-func (p *part) withdrawn() string {
+func (p *targetRun) withdrawn() string {
 	gone := p.at.Record.Of(p.Place()).Withdrawn(p.at.Next)
 	if gone == "" || !p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return gone
@@ -129,7 +129,7 @@ func (p *part) withdrawn() string {
 
 // notRolledBack keeps what was rolled back here from being promoted again by
 // itself, as by a workflow that runs every hour.
-func (p *part) notRolledBack() error {
+func (p *targetRun) notRolledBack() error {
 	gone := p.withdrawn()
 	if gone == "" {
 		return nil
@@ -140,7 +140,7 @@ func (p *part) notRolledBack() error {
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
 // those were rolled back and could not be taken out of the overlay. A candidate at 0 % is no
 // beginning: a pull request's merge may have made it.
-func (p *part) notWithdrawn(plan plan.Plan) error {
+func (p *targetRun) notWithdrawn(plan plan.Plan) error {
 	if len(p.at.Images) > 0 || p.DryRun || plan.Record.Promotion == plan.ID && plan.Record.HasBegun() {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (p *part) notWithdrawn(plan plan.Plan) error {
 
 // sourcesStand is why the first commit must not be made on a tip: a source is not
 // there any more what was looked at.
-func (p *part) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
+func (p *targetRun) sourcesStand(ctx context.Context, tip gitops.Snapshot) error {
 	if len(p.From) == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // loadAnalysis reads the templates at the commit where the promotion began: what
 // has changed since then does not change how it is judged.
-func (p *part) loadAnalysis(ctx context.Context) error {
+func (p *targetRun) loadAnalysis(ctx context.Context) error {
 	if len(p.Gates.Analysis.Entries) == 0 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (p *part) loadAnalysis(ctx context.Context) error {
 
 // measurable wants the measurements to fit into the run's time, before the first
 // commit: what is under way is measured as far as it comes.
-func (p *part) measurable(ctx context.Context) error {
+func (p *targetRun) measurable(ctx context.Context) error {
 	deadline, limited := ctx.Deadline()
 	if !limited || len(p.Gates.Analysis.Entries) == 0 || p.resumed() {
 		return nil
@@ -52,7 +52,7 @@ func (p *part) measurable(ctx context.Context) error {
 
 // whereItBegan is the tree of the commit where the promotion began. Where history
 // was rewritten and that commit is gone, it is the tip's.
-func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {
+func (p *targetRun) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {
 	if p.resumed() && p.plan.Base != "" && p.Commits != nil {
 		then, err := p.Commits.At(ctx, p.plan.Base)
 		if err == nil {
@@ -67,13 +67,13 @@ func (p *part) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err
 }
 
 // readAnalysis reads the templates in a tree, and says all that is wrong with them.
-func (p *part) readAnalysis(tree fs.FS) (wrong []error) {
+func (p *targetRun) readAnalysis(tree fs.FS) (wrong []error) {
 	p.templates, wrong = p.Gates.ReadTemplates(p.Sources, p.allSteps(), tree, p.at.Now.Objects())
 	return wrong
 }
 
 // furtherRights are what the token must be allowed because of the run's inputs.
-func (p *part) furtherRights() []argo.Right {
+func (p *targetRun) furtherRights() []argo.Right {
 	if len(p.templates.CronJobs()) == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // warm stays so until the next step is live.
 func (r *run) keepWarm(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
-	for _, p := range r.parts {
+	for _, p := range r.targets {
 		url, err := gate.CandidateURL(p.at.Live, p.at.Tag, 0)
 		if err == nil { // else it has all traffic, or none of its own
 			go p.Gates.KeepWarm(ctx, url)

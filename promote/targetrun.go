@@ -19,9 +19,9 @@ import (
 	"github.com/acme/knative-promote/promote/slo"
 )
 
-// A part is what a run does for one of its targets: what it has seen of it,
+// A targetRun is what a run does for one of its targets: what it has seen of it,
 // what it plans, and the journal of that.
-type part struct {
+type targetRun struct {
 	Config
 	Systems
 	plan.Target
@@ -45,43 +45,43 @@ type part struct {
 	lost           error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
-func newPart(command event.Command, c Config, target plan.Target, on Systems, started time.Time) *part {
-	p := &part{Config: c, Systems: on, journal: newJournal(command, c, started, on.Reporter)}
+func newTargetRun(command event.Command, c Config, target plan.Target, on Systems, started time.Time) *targetRun {
+	p := &targetRun{Config: c, Systems: on, journal: newJournal(command, c, started, on.Reporter)}
 	p.setTarget(target)
 	return p
 }
 
-// A partError is an error of one part of a run.
-type partError struct {
-	part *part
+// A targetError is an error of one target of a run.
+type targetError struct {
+	of *targetRun
 	error
 }
 
 // Unwrap gives the error itself.
-func (e *partError) Unwrap() error { return e.error }
+func (e *targetError) Unwrap() error { return e.error }
 
 // named says of which target an error is, in words where there are several.
-func (p *part) named(err error) error {
+func (p *targetRun) named(err error) error {
 	if err == nil {
 		return nil
 	}
 	if len(p.Targets) > 1 {
 		err = fmt.Errorf("%s: %w", strings.TrimSpace(p.Service+" "+p.Environment), err)
 	}
-	return &partError{p, err}
+	return &targetError{p, err}
 }
 
-// noteLost keeps in its part the error that says that somebody else has changed
+// noteLost keeps with its target the error that says that somebody else has changed
 // that target. It is for errors that have ended a step: what an edit says of some
 // commit is only an answer, and a proposal's branch is asked about too.
 func noteLost(err error) error {
-	if of, ok := errors.AsType[*partError](err); ok && isSuperseded(err) {
-		of.part.lost = err
+	if of, ok := errors.AsType[*targetError](err); ok && isSuperseded(err) {
+		of.of.lost = err
 	}
 	return err
 }
 
-func (p *part) setTarget(target plan.Target) {
+func (p *targetRun) setTarget(target plan.Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
 	p.service = liveService{Target: target, cluster: p.Cluster}
@@ -94,12 +94,12 @@ func Named(t plan.Target) event.Target {
 }
 
 // infraOf reads the overlay of the target, or of its source.
-func (p *part) infraOf(target plan.Target) overlay.Reader {
+func (p *targetRun) infraOf(target plan.Target) overlay.Reader {
 	return overlay.Reader{Target: target, Branch: p.Branch, Commits: p.Commits, Debug: p.Reporter.Debug, Tag: p.CandidateTag}
 }
 
 // read reads the overlay at the tip, and finds the Service's name in it.
-func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
+func (p *targetRun) read(ctx context.Context, tip gitops.Snapshot) error {
 	at, err := p.infra.Situation(ctx, tip)
 	p.at = at
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *part) read(ctx context.Context, tip gitops.Snapshot) error {
 }
 
 // after is the overlay as the plan leaves it.
-func (p *part) after() *knative.State {
+func (p *targetRun) after() *knative.State {
 	if len(p.planned) == 0 {
 		return p.at.Now
 	}
@@ -124,7 +124,7 @@ func (p *part) after() *knative.State {
 
 // observe sees what is live, after the overlay at the tip. Patience is how long
 // Argo CD may take; zero: as long as the run has.
-func (p *part) observe(ctx context.Context, patience time.Duration) error {
+func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
 	if err := supersededRun(p.Config, p.at); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (p *part) observe(ctx context.Context, patience time.Duration) error {
 
 // lookAtRevisions sees which revisions of the traffic Knative can route to, and
 // what the one with the traffic runs.
-func (p *part) lookAtRevisions(ctx context.Context) error {
+func (p *targetRun) lookAtRevisions(ctx context.Context) error {
 	traffic, err := p.at.Now.Traffic()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (p *part) lookAtRevisions(ctx context.Context) error {
 
 // lookLive asks Argo CD for the Service. One that is not there yet is a first
 // deployment. A plan alone can do without Argo CD.
-func (p *part) lookLive(ctx context.Context, patience time.Duration) error {
+func (p *targetRun) lookLive(ctx context.Context, patience time.Duration) error {
 	seen, err := p.service.observe(ctx, patience)
 	if errors.Is(err, errNoCluster) {
 		p.at.LatestReady = p.Service + "-current"
@@ -172,7 +172,7 @@ func (p *part) lookLive(ctx context.Context, patience time.Duration) error {
 }
 
 // saw keeps what was seen of the Application and the live Service.
-func (p *part) saw(seen argo.Observed) {
+func (p *targetRun) saw(seen argo.Observed) {
 	if seen.App != nil {
 		p.at.App = seen.App
 	}
