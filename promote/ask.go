@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/journal"
 )
 
 // An answer is what one gate says.
@@ -20,12 +21,12 @@ type answer struct {
 // askAll asks gates side by side and notes their answers, and what they have seen. The
 // first one that fails ends the others: what they would say decides nothing any more.
 // One that is inconclusive does not, as another may still fail.
-func (p *targetRun) askAll(ctx context.Context, gates []gate.Gate, ask *gate.Ask, step stepLog) error {
+func (p *targetRun) askAll(ctx context.Context, gates []gate.Gate, ask *gate.Ask, step journal.StepLog) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	answers := make(chan answer, len(gates))
 	for _, gate := range gates {
-		own, note := *ask, step.ask(gate)
+		own, note := *ask, step.Ask(gate)
 		go func() { answers <- answered(ctx, gate, own, note) }()
 	}
 	var failed, unclear error
@@ -71,12 +72,12 @@ func (p *targetRun) noteSeen(o gate.Outcome, ask *gate.Ask) {
 }
 
 // judge notes an answer. Decided is whether another gate has failed before.
-func (p *targetRun) judge(a answer, step stepLog, decided bool) error {
+func (p *targetRun) judge(a answer, step journal.StepLog, decided bool) error {
 	if a.Err == nil {
 		a.note(event.Passed, a.Reason)
 		return nil
 	}
-	err := &GateError{Step: step.step().Name, Gate: a.gate, Err: a.Err}
+	err := &GateError{Step: step.Step().Name, Gate: a.gate, Err: a.Err}
 	unclear, is := errors.AsType[gate.Inconclusive](a.Err)
 	switch {
 	case decided:
@@ -86,7 +87,7 @@ func (p *targetRun) judge(a answer, step stepLog, decided bool) error {
 	default:
 		a.note(event.Inconclusive, unclear.Err.Error())
 		if p.OnInconclusive == GoOn {
-			p.journal.warn(fmt.Sprintf("%v; it went on, as on-inconclusive is %s", err, GoOn))
+			p.journal.Warn(fmt.Sprintf("%v; it went on, as on-inconclusive is %s", err, GoOn))
 			return nil
 		}
 	}

@@ -43,9 +43,9 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 	for _, c := range closings {
 		switch {
 		case p.made:
-			c.journal.tell(event.Noted{Commit: p.commit, Title: c.title()})
+			c.journal.Tell(event.Noted{Commit: p.commit, Title: c.title()})
 		case err != nil && !lost:
-			c.journal.warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
+			c.journal.Warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}
 	}
 	if lost {
@@ -76,7 +76,7 @@ func (r *run) unclosed() []closing {
 	var closings []closing
 	for _, p := range r.targets {
 		if !p.plan.Closed() {
-			closings = append(closings, closing{p, p.plan.ID, p.plan.LastStep(), p.journal.result.Commit})
+			closings = append(closings, closing{p, p.plan.ID, p.plan.LastStep(), p.journal.Result.Commit})
 		}
 	}
 	return closings
@@ -86,7 +86,7 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		closings = append(closings, closing{b.targetRun, b.promotion, b.Step, b.journal.result.Commit})
+		closings = append(closings, closing{b.targetRun, b.promotion, b.Step, b.journal.Result.Commit})
 	}
 	return closings
 }

@@ -51,7 +51,7 @@ func (p *targetRun) baseOf(ctx context.Context, commit string, to record.Version
 		}
 	}
 	if err != nil {
-		p.journal.say("rolling back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
+		p.journal.Say("rolling back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
 		return nil
 	}
 	return state

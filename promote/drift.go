@@ -29,7 +29,7 @@ func (p *targetRun) tellDrift(ctx context.Context, observed []source.Observed) e
 			return err
 		}
 		if unknown != nil {
-			p.journal.say("from: what has changed in %s since the last promotion is not known: %v", d.From, unknown)
+			p.journal.Say("from: what has changed in %s since the last promotion is not known: %v", d.From, unknown)
 		}
 		lines := d.Words()
 		if len(lines) == 0 {
@@ -38,7 +38,7 @@ func (p *targetRun) tellDrift(ctx context.Context, observed []source.Observed) e
 		drifts = append(drifts, d)
 		all = all.And(drifted(d.From, lines))
 	}
-	p.journal.tell(event.Drifted{All: drifts})
+	p.journal.Tell(event.Drifted{All: drifts})
 	if p.OnDrift != DriftFail || all == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -39,14 +40,14 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 
 // gateFailed tells whether a gate has failed after the step.
 func (m *move) gateFailed() bool {
-	return slices.ContainsFunc(m.log.step().Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
+	return slices.ContainsFunc(m.log.Step().Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
 }
 
 // tellEvidence tells what a pod has written. What is a secret by its own form is hidden.
-func tellEvidence(j *journal, told argo.Evidence) {
+func tellEvidence(j *journal.Journal, told argo.Evidence) {
 	told.Events, told.Log = hidden(told.Events), hidden(told.Log)
 	if len(told.Events)+len(told.Log) > 0 {
-		j.tell(event.Told{Evidence: event.Evidence(told)})
+		j.Tell(event.Told{Evidence: event.Evidence(told)})
 	}
 }
 

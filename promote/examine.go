@@ -126,7 +126,7 @@ func (p *targetRun) tellTime(ctx context.Context) {
 		longest += p.patience(step)
 	}
 	if left := time.Until(end).Round(time.Second); limited && left < longest {
-		p.journal.say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
+		p.journal.Say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
 	}
 }
 
@@ -142,10 +142,10 @@ func tellPlan(p *targetRun) {
 		patience := p.patience(step)
 		longest += patience
 		commits++
-		p.journal.say("plan: %s; its gates may take up to %s", step.Subject, patience)
+		p.journal.Say("plan: %s; its gates may take up to %s", step.Subject, patience)
 	}
 	if commits > 1 {
-		p.journal.say("plan: %d commits, and one more that notes that the last gate has passed; at most %s in all", commits, longest)
+		p.journal.Say("plan: %d commits, and one more that notes that the last gate has passed; at most %s in all", commits, longest)
 	}
 }
 

@@ -209,8 +209,8 @@ func TestPreflight(t *testing.T) {
 		if errors.As(err, &stop) != (want != "") || err != nil && err.Error()[:len(want)] != want {
 			t.Errorf("preflight %q: error %v, want %q", preflight, err, want)
 		}
-		if found := len(p.journal.result.Findings) > 0; found != (preflight != PreflightOff && preflight != PreflightPlan) {
-			t.Errorf("preflight %q: found %v", preflight, p.journal.result.Findings)
+		if found := len(p.journal.Result.Findings) > 0; found != (preflight != PreflightOff && preflight != PreflightPlan) {
+			t.Errorf("preflight %q: found %v", preflight, p.journal.Result.Findings)
 		}
 	}
 }

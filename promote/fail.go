@@ -20,9 +20,9 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	for _, m := range moves {
 		switch {
 		case r.heldBack(cause):
-			m.log.heldBack(cause, guard.IsFreeze(cause))
+			m.log.HeldBack(cause, guard.IsFreeze(cause))
 		default:
-			m.log.failed(cause)
+			m.log.Failed(cause)
 		}
 	}
 	for _, p := range r.targets {
@@ -74,7 +74,7 @@ func (c Config) onGate(cause error) Policy {
 // stop ends the steps, and notes whether there is something to roll back. A step that
 // the run has not come to may be there by a pull request of an earlier one.
 func (p *targetRun) stop() {
-	p.journal.skip()
+	p.journal.Skip()
 	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
 }
 
@@ -106,7 +106,7 @@ func (r *run) committed() bool {
 	return slices.ContainsFunc(r.targets, (*targetRun).committed)
 }
 
-func (p *targetRun) committed() bool { return p.journal.result.Changed || p.resumed() }
+func (p *targetRun) committed() bool { return p.journal.Result.Changed || p.resumed() }
 
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo
@@ -115,7 +115,7 @@ func (r *run) announce(ctx context.Context, reversals []*reversal) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer stop()
 	err := together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		_, err := r.Cluster.Await(ctx, b.ask.Intent, gate.Verdicts(b.journal.say))
+		_, err := r.Cluster.Await(ctx, b.ask.Intent, gate.Verdicts(b.journal.Say))
 		return err
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *targetRun) failedGate(cause error) string {
 	if !isGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
 		return ""
 	}
-	for _, step := range slices.Backward(p.journal.result.Steps) {
+	for _, step := range slices.Backward(p.journal.Result.Steps) {
 		for _, gate := range step.Gates {
 			if gate.Name != event.CommitGate && (gate.Progress == event.Broken || gate.Progress == event.Inconclusive) {
 				return gate.Name

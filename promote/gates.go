@@ -65,6 +65,6 @@ func (p *targetRun) askAt(step gate.Step, commit string, intent argo.Intent) *ga
 		Step: step, Commit: commit, Intent: intent,
 		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.counted,
 		Cluster: p.Cluster, Revision: p.service.revision, Metrics: p.Metrics, Sources: p.Sources,
-		Say: p.journal.say, Debug: p.journal.debug,
+		Say: p.journal.Say, Debug: p.journal.Debug,
 	}
 }

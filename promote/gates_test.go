@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/sleep"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -44,18 +45,18 @@ func TestGatesSideBySide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				p := &targetRun{Config: Config{OnInconclusive: test.policy}, journal: &journal{reporter: silent{}}}
-				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
-				err := p.askAll(t.Context(), test.gates, &gate.Ask{}, stepLog{p.journal, 0})
+				p := &targetRun{Config: Config{OnInconclusive: test.policy}, journal: journal.New(event.Result{}, silent{})}
+				p.journal.Result.Steps = []event.Step{{Name: "10 %"}}
+				err := p.askAll(t.Context(), test.gates, &gate.Ask{}, p.journal.Begin(0))
 				var became []string
-				for _, g := range p.journal.result.Steps[0].Gates {
+				for _, g := range p.journal.Result.Steps[0].Gates {
 					became = append(became, g.Name+" "+string(g.Progress))
 				}
 				if got := fmt.Sprintf("%v; %s", err, strings.Join(became, ", ")); got != test.want || time.Since(began) != test.took {
 					t.Errorf("after %s: %s\nwant after %s: %s", time.Since(began), got, test.took, test.want)
 				}
-				if warned := p.journal.result.Warning != ""; warned != (test.policy == GoOn) {
-					t.Errorf("warning %q", p.journal.result.Warning)
+				if warned := p.journal.Result.Warning != ""; warned != (test.policy == GoOn) {
+					t.Errorf("warning %q", p.journal.Result.Warning)
 				}
 			})
 		})
@@ -69,10 +70,10 @@ func TestGateThatPanics(t *testing.T) {
 			t.Errorf("recovered %v, want the gate's own cause where the run is", cause)
 		}
 	}()
-	p := &targetRun{journal: &journal{reporter: silent{}}}
-	p.journal.result.Steps = []event.Step{{}}
+	p := &targetRun{journal: journal.New(event.Result{}, silent{})}
+	p.journal.Result.Steps = []event.Step{{}}
 	breaks := gate.Gate{Name: "a", Check: func(context.Context, gate.Ask) gate.Outcome { panic("broken") }}
-	_ = p.askAll(t.Context(), []gate.Gate{breaks}, &gate.Ask{}, stepLog{p.journal, 0})
+	_ = p.askAll(t.Context(), []gate.Gate{breaks}, &gate.Ask{}, p.journal.Begin(0))
 }
 
 // TestTimeEndsGates: where the run's timeout ends the gates, one that counts has not failed,
@@ -95,9 +96,9 @@ func TestTimeEndsGates(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithTimeoutCause(t.Context(), time.Minute, gate.ErrTimeout)
 				defer stop()
-				p := &targetRun{Config: Config{OnInconclusive: Hold}, journal: &journal{reporter: silent{}}}
-				p.journal.result.Steps = []event.Step{{Name: "10 %"}}
-				if err := p.askAll(ctx, test.gates, &gate.Ask{}, stepLog{p.journal, 0}); err == nil || err.Error() != test.want {
+				p := &targetRun{Config: Config{OnInconclusive: Hold}, journal: journal.New(event.Result{}, silent{})}
+				p.journal.Result.Steps = []event.Step{{Name: "10 %"}}
+				if err := p.askAll(ctx, test.gates, &gate.Ask{}, p.journal.Begin(0)); err == nil || err.Error() != test.want {
 					t.Errorf("got %v, want %s", err, test.want)
 				}
 			})
@@ -132,7 +133,7 @@ func TestTimeIsTold(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), limit)
 			defer stop()
 			log := &lines{}
-			p := &targetRun{Config: Config{Gates: gate.Settings{Wait: 5 * time.Minute}}, journal: &journal{reporter: log}}
+			p := &targetRun{Config: Config{Gates: gate.Settings{Wait: 5 * time.Minute}}, journal: journal.New(event.Result{}, log)}
 			p.plan.Steps = []plan.PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
 			p.tellTime(ctx)
 			if got := strings.Join(log.said, "\n"); got != want {

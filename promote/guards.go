@@ -18,7 +18,7 @@ func (p *targetRun) tellFreeze() {
 		return
 	}
 	if err := p.Guards.MayShift(p.at.Snapshot(), guarded(p.Target), time.Now()); err != nil {
-		p.journal.explain("nothing would be pushed now: %v", err)
+		p.journal.Explain("nothing would be pushed now: %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx, live) == "" {
 		return nil
 	}
-	b.journal.say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.Service)
+	b.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.Service)
 	traffic, _ := state.Traffic() // it has been read before
 	from, to := has.From, has.To
 	if has.Step == record.Restore {

@@ -25,7 +25,7 @@ func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads str
 	facts.Setup.App = p.at.App
 	has := check.Drift(facts)
 	if has[leads] == 100 {
-		p.journal.explain("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
+		p.journal.Explain("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
 	}
 	others := maps.Clone(has)
 	maps.DeleteFunc(others, func(name string, _ int) bool { return slices.Contains(expectedNow(p.at.Record, git, leads), name) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/source"
 )
@@ -77,4 +78,10 @@ func (e ending) of(ctx context.Context, cancelled bool) (event.Status, error) {
 		err = Overdue(ctx, err)
 	}
 	return status, err
+}
+
+// debug says what the run's end was decided from.
+func (e ending) debug(j *journal.Journal, status event.Status, cancelled bool) {
+	j.Debug("outcome %s: reached %q, cancelled %t, hold %t, roll back %t, at once %t, cause: %v, failed: %v",
+		status, e.reached, cancelled, e.hold, e.back, e.atOnce, e.cause, e.failed)
 }

@@ -113,7 +113,7 @@ func (p *targetRun) examinePlan(ctx context.Context) error {
 
 // stopped is why findings stop the promotion; nil: they do not.
 func (p *targetRun) stopped(findings []event.Finding) error {
-	p.journal.tell(event.Found{Findings: findings})
+	p.journal.Tell(event.Found{Findings: findings})
 	if p.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil
 	}

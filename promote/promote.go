@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -83,28 +84,28 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 	if err := p.adoptProposed(ctx, &plan); err != nil {
 		return err
 	}
-	p.journal.debugPlan(plan, p.at)
+	p.journal.DebugPlan(plan, p.at)
 	if plan.Alone != "" {
-		p.journal.warn(plan.Alone)
+		p.journal.Warn(plan.Alone)
 	}
 	if err := p.comesFrom(&plan); err != nil {
 		return err
 	}
-	plan.Started = p.journal.result.Started
-	planned, err := planned(plan, p.at)
+	plan.Started = p.journal.Result.Started
+	planned, err := journal.Planned(plan, p.at)
 	if err != nil {
 		return err
 	}
-	p.journal.tell(planned)
+	p.journal.Tell(planned)
 	p.planned, err = plan.Try(ctx, p.Settings, p.at)
 	if err != nil {
 		return err
 	}
 	p.plan = plan
 	after := p.after()
-	p.journal.tell(renders(p.at.Now, after))
+	p.journal.Tell(journal.Renders(p.at.Now, after))
 	for _, c := range knative.Companions(p.at.Now, after) {
-		p.journal.say("%s runs the image too and moves with the first commit, without steps", c.Name)
+		p.journal.Say("%s runs the image too and moves with the first commit, without steps", c.Name)
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 type move struct {
 	*targetRun
 	index  int // of the step in the plan
-	log    stepLog
+	log    journal.StepLog
 	commit string // that shows the step
 }
 
@@ -148,7 +149,7 @@ func (r *run) moves() (all [][]*move) {
 // their gates of each target.
 func (r *run) advance(ctx context.Context, moves []*move) error {
 	for _, m := range moves {
-		m.log, m.begun = m.journal.begin(m.index), m.index+1
+		m.log, m.begun = m.journal.Begin(m.index), m.index+1
 	}
 	if err := noteLost(r.publish(ctx, moves)); err != nil {
 		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
@@ -172,7 +173,7 @@ func (m *move) askGates(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", m.step().Name, err)
 		}
 	}
-	m.log.passed()
+	m.log.Passed()
 	return nil
 }
 
@@ -201,8 +202,8 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 // committed notes the commit that shows the step.
 func (m *move) committed(hash string, resumed bool) {
 	m.commit = hash
-	m.log.committed(hash, resumed)
-	m.journal.tell(event.TrafficSet{Traffic: m.step().Traffic})
+	m.log.Committed(hash, resumed)
+	m.journal.Tell(event.TrafficSet{Traffic: m.step().Traffic})
 }
 
 // commitSteps makes one commit of the targets' steps, unless something of the
@@ -221,7 +222,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 			return p, err
 		}
 		for _, m := range moves {
-			m.journal.override(causes, r.Reason)
+			m.journal.Override(causes, r.Reason)
 		}
 		over = append(over, next)
 	}
@@ -287,9 +288,9 @@ func (m *move) begins() bool {
 func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 	switch {
 	case !plan.Last(len(plan.Steps) - 1):
-		p.journal.explain("stopped at %s as asked; a run with further steps continues", plan.Steps[len(plan.Steps)-1].Name)
+		p.journal.Explain("stopped at %s as asked; a run with further steps continues", plan.Steps[len(plan.Steps)-1].Name)
 		return event.Held
-	case !p.journal.result.Changed:
+	case !p.journal.Result.Changed:
 		return event.Unchanged
 	}
 	return event.Promoted

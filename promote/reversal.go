@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -23,11 +24,11 @@ type reversal struct {
 	leavesOut bool          // only what Knative cannot route to is taken out of what a commit before has done
 	apart     bool          // where it cannot be, the others are rolled back without it
 
-	failed    error       // why it was not seen live
-	after     plan.Edited // what the commit has made of the overlay
-	log       stepLog     // from when it is committed
-	promotion string      // id of the promotion in the record that it leads to
-	ask       *gate.Ask   // whether it is live
+	failed    error           // why it was not seen live
+	after     plan.Edited     // what the commit has made of the overlay
+	log       journal.StepLog // from when it is committed
+	promotion string          // id of the promotion in the record that it leads to
+	ask       *gate.Ask       // whether it is live
 }
 
 // reverse commits the destinations and says what must become true. Patience is how long
@@ -47,15 +48,15 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 			drafts = drafts[1:]
 		}
 		if err != nil || b.lost != nil {
-			b.log.unseen()
+			b.log.Unseen()
 			continue
 		}
 		if b.done {
-			b.log.committed(b.at.Tip.Hash, true)
+			b.log.Committed(b.at.Tip.Hash, true)
 			continue
 		}
-		b.log.committed(p.commit, !p.made)
-		b.journal.warn(b.after.Warning(b.Dest))
+		b.log.Committed(p.commit, !p.made)
+		b.journal.Warn(b.after.Warning(b.Dest))
 	}
 	for _, b := range reversals {
 		if err == nil && b.lost == nil {
@@ -80,7 +81,7 @@ func (b *reversal) begin(ctx context.Context) edit {
 	if !b.done {
 		title = plan.Subject(b.Target, title+" ("+plan.ImageVersion(b.Plan.Image)+")")
 	}
-	b.log = b.journal.beginReversal(b.Step, title)
+	b.log = b.journal.BeginReversal(b.Step, title)
 	return edit{
 		proposal: b.proposal(b.Plan.ID, b.stepName(), false),
 		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
@@ -123,15 +124,15 @@ func (b *reversal) expect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.journal.tell(event.TrafficSet{Traffic: traffic})
-	b.journal.tell(event.RollbackLeads{}) // it is made
+	b.journal.Tell(event.TrafficSet{Traffic: traffic})
+	b.journal.Tell(event.RollbackLeads{}) // it is made
 	b.tellLeftOut(ctx, b.Dest.Traffic, traffic)
 	has, _ := record.Parse(state.Record()) // without one the fields tell
 	want := plan.Expected{
 		Version: record.VersionOf(state.Revision(), state), Promotion: has.Promotion, Step: has.Step,
 		Traffic: traffic, TrafficOnly: b.after.Refused != nil,
 	}
-	commit := b.log.step().Commit
+	commit := b.log.Step().Commit
 	intent := b.infra.Intent(commit, want)
 	intent.Restores, intent.RollsBack = true, b.infra.OfPromotion(b.rolledBack())
 	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
@@ -176,11 +177,11 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 		waiting, stop := b.whileRoutable(ctx)
 		defer stop()
 		if b.failed = b.askAll(waiting, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log); b.failed != nil {
-			b.log.unseen()
+			b.log.Unseen()
 			b.noteRollback(ctx)
 			return b.failed
 		}
-		b.log.passed()
+		b.log.Passed()
 		return nil
 	})
 }

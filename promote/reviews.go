@@ -40,7 +40,7 @@ func (p *targetRun) proposal(promotion, step string, first bool) *review.Proposa
 		return nil
 	}
 	return &review.Proposal{
-		Target: branchOf(p.Target), Promotion: promotion, Step: step, Begins: first, Seen: p.journal.pull,
+		Target: branchOf(p.Target), Promotion: promotion, Step: step, Begins: first, Seen: p.journal.Pull,
 		Stays: record.RollsBack(strings.TrimSuffix(step, again)) || strings.HasSuffix(step, noted),
 	}
 }
@@ -101,10 +101,10 @@ func (p *targetRun) unschedule(ctx context.Context) {
 	defer stop()
 	left, err := p.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(p.Target)})
 	for _, pull := range left {
-		p.journal.say("pull request #%d (%s): from an earlier run, and not merged by the forge itself any more unless a run waits for it", pull.Number, pull.URL)
+		p.journal.Say("pull request #%d (%s): from an earlier run, and not merged by the forge itself any more unless a run waits for it", pull.Number, pull.URL)
 	}
 	if err != nil {
-		p.journal.warn(fmt.Sprintf("what an earlier run has proposed may still be merged by the forge itself: %v", err))
+		p.journal.Warn(fmt.Sprintf("what an earlier run has proposed may still be merged by the forge itself: %v", err))
 	}
 }
 

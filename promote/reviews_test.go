@@ -7,6 +7,8 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
@@ -37,7 +39,7 @@ func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, 
 // nothing that an emergency waits for, or fails by.
 func TestRollbackWhileTheForgeIsAway(t *testing.T) {
 	t.Parallel()
-	p := &targetRun{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: &journal{reporter: silent{}}}
+	p := &targetRun{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: journal.New(event.Result{}, silent{})}
 	if err := p.adoptRollback(t.Context(), &reversal{targetRun: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -59,7 +60,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 	}
 	committed := map[*reversal]bool{}
 	for _, b := range reversals {
-		committed[b] = b.journal.result.Changed
+		committed[b] = b.journal.Result.Changed
 	}
 	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.HasPassed() })
 	_ = r.close(ctx, closingsOf(left)) // what somebody has made of it since is live after it was rolled back
@@ -85,7 +86,7 @@ func endUnseen(reversals []*reversal) ending {
 		if b.done && b.at.Record.HasPassed() {
 			continue
 		}
-		b.log.unseen()
+		b.log.Unseen()
 		failed = ErrUnseen
 	}
 	return ending{back: failed != nil, failed: failed}
@@ -95,15 +96,15 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
-	case b.done && (b.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.journal.result.Changed:
+	case b.done && (b.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.journal.Result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !b.movedUsers():
-		b.journal.explain("no traffic has moved: %s had all of it", b.Dest.Revision)
+		b.journal.Explain("no traffic has moved: %s had all of it", b.Dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
 		}
 		if further, err := b.lastGood(ctx, b.at, b.Dest.Revision, b.split); err == nil {
-			b.journal.explain(goesFurther, further.Revision)
+			b.journal.Explain(goesFurther, further.Revision)
 		}
 	}
 	return event.RolledBack
@@ -112,7 +113,7 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 // movedUsers tells whether the share of some revision is another one, in Git or as far as
 // was seen in the cluster, than before the reversal.
 func (b *reversal) movedUsers() bool {
-	now := b.journal.result.Traffic
+	now := b.journal.Result.Traffic
 	if moved(b.at.Now, now) {
 		return true
 	}
@@ -151,7 +152,7 @@ func (p *targetRun) unlessUrgent(err error) error {
 		return err
 	}
 	p.service.unseen = true
-	p.journal.say("going on without the live Service: %v", err)
+	p.journal.Say("going on without the live Service: %v", err)
 	return nil
 }
 
@@ -191,7 +192,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	}
 	var dest plan.Destination
 	if confirms {
-		p.journal.explain("the template has changed since, or a revision was collected, so that the rollback to %s cannot come to be live as it was committed: it is made once more", split.Stable)
+		p.journal.Explain("the template has changed since, or a revision was collected, so that the rollback to %s cannot come to be live as it was committed: it is made once more", split.Stable)
 		dest, err = p.revision(ctx, at, split.Stable, split)
 	} else {
 		dest, err = p.rollbackTo(ctx, at, split)
@@ -202,7 +203,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	back := &reversal{
 		targetRun: p, split: split,
 		Reversal: plan.Reversal{
-			Plan: plan.OfRollback(at, dest.Revision, p.journal.result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.Reason,
+			Plan: plan.OfRollback(at, dest.Revision, p.journal.Result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.Reason,
 			MayChange: func(now *knative.State, has record.Record) bool {
 				return plan.Unchanged(now, at.Now) || further(at, now, has)
 			},
@@ -211,7 +212,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	if err := p.adoptRollback(ctx, back); err != nil {
 		return nil, err
 	}
-	p.journal.debugPlan(back.Plan, at)
+	p.journal.DebugPlan(back.Plan, at)
 	after, err := back.routable(ctx).Edit(ctx, p.Settings, at.Snapshot())
 	if err != nil {
 		return nil, err
@@ -228,11 +229,11 @@ func further(at plan.Situation, now *knative.State, has record.Record) bool {
 
 // tellRollback tells what a rollback leads to.
 func (p *targetRun) tellRollback(back *reversal, after plan.Edited) {
-	p.journal.tell(back.planned(p.at))
-	p.journal.tell(renders(p.at.Now, after.State))
-	p.journal.warn(after.Warning(back.Dest))
+	p.journal.Tell(journal.PlannedReversal(back.Reversal, p.at))
+	p.journal.Tell(journal.Renders(p.at.Now, after.State))
+	p.journal.Warn(after.Warning(back.Dest))
 	if after.State.Revision() == back.Dest.Revision && back.Dest.Readiness().Gone {
-		p.journal.explain("revision %s no longer exists, it is created again from Git", back.Dest.Revision)
+		p.journal.Explain("revision %s no longer exists, it is created again from Git", back.Dest.Revision)
 	}
 }
 
@@ -258,10 +259,10 @@ const goesFurther = "the command that goes further is: knative-promote rollback 
 // only.
 func (p *targetRun) confirmOnly(ctx context.Context, split knative.Split) *reversal {
 	has := p.at.Record
-	p.journal.tell(confirmed(p.at, split))
-	p.journal.say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
+	p.journal.Tell(journal.Confirmed(p.at, split))
+	p.journal.Say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
 	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
-		p.journal.explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
+		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
 	back := &reversal{targetRun: p, split: split, done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
 	back.after.State = p.at.Now

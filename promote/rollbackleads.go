@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/journal"
 )
 
 // noteRollbacks finds out, for those who read how a run ended that leaves its
@@ -31,7 +32,7 @@ func (p *targetRun) noteRollback(ctx context.Context) {
 	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
 		return
 	}
-	p.journal.tell(event.RollbackLeads{})
+	p.journal.Tell(event.RollbackLeads{})
 	split, err := p.at.Split()
 	if err != nil {
 		return
@@ -39,7 +40,7 @@ func (p *targetRun) noteRollback(ctx context.Context) {
 	at := p.at
 	at.Record = at.Record.Of(p.Place())
 	if dest, err := p.lastGood(ctx, at, was, split); err == nil {
-		p.journal.tell(event.RollbackLeads{To: dest.Revision})
+		p.journal.Tell(event.RollbackLeads{To: dest.Revision})
 	}
 }
 
@@ -51,7 +52,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	if err != nil || seen.Service == nil {
 		return
 	}
-	b.journal.tell(seenLive(seen, b.targetRun.at.Tag))
+	b.journal.Tell(journal.SeenLive(seen, b.targetRun.at.Tag))
 	if _, ready := b.service.readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() {
 		return
 	}
@@ -59,7 +60,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
 		if share := shares[name]; share > most && name != b.Dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
 			most = share
-			b.journal.tell(event.RollbackLeads{To: name})
+			b.journal.Tell(event.RollbackLeads{To: name})
 		}
 	}
 }

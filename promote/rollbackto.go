@@ -31,7 +31,7 @@ func (p *targetRun) rollbackTo(ctx context.Context, at plan.Situation, split kna
 		}
 		dest, err := p.before(ctx, plan.Plan{Target: at.Target, ID: at.Record.Promotion, Base: at.Record.Base, FromVersion: at.Record.From, Now: at.Now, Record: at.Record}, at.Live)
 		if down := dest.WhyDown(); err == nil && down != "" {
-			p.journal.say("not rolling back to %s", down)
+			p.journal.Say("not rolling back to %s", down)
 			return p.lastGood(ctx, at, dest.Revision, split, down)
 		}
 		return dest, err
@@ -62,7 +62,7 @@ func (p *targetRun) lastGood(ctx context.Context, at plan.Situation, revision st
 			return dest, nil
 		}
 		down = append(down, why)
-		p.journal.say("not rolling back to %s", why)
+		p.journal.Say("not rolling back to %s", why)
 	}
 	switch {
 	case !sure:
@@ -105,7 +105,7 @@ func (p *targetRun) revision(ctx context.Context, at plan.Situation, name string
 func (p *targetRun) tellUntried(dest plan.Destination) error {
 	err := dest.WasReady(false)
 	if err == nil {
-		p.journal.warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
+		p.journal.Warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func (p *targetRun) tellLeftOut(ctx context.Context, wanted, committed []serving
 		return cmp.Or(p.at.Unroutable[revision], p.service.why(ctx, p.at.Live, revision), "was not Ready")
 	})
 	if len(words) > 0 {
-		p.journal.warn(strings.Join(words, "; "))
+		p.journal.Warn(strings.Join(words, "; "))
 	}
 }
 
@@ -170,7 +170,7 @@ func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.
 		}
 	}
 	if err != nil {
-		m.journal.say("the commit cannot be read back, going on with what was written: %v", err)
+		m.journal.Say("the commit cannot be read back, going on with what was written: %v", err)
 	}
 	m.tellLeftOut(ctx, m.step().Traffic, traffic)
 	m.plan.Steps[m.index].Traffic = traffic

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -102,7 +103,7 @@ func untilOneFails[T any](ctx context.Context, all []T, do func(context.Context,
 }
 
 // say prints a line into the log.
-func (r *run) say(format string, args ...any) { say(r.Reporter, format, args...) }
+func (r *run) say(format string, args ...any) { journal.Say(r.Reporter, format, args...) }
 
 // end closes the Results, one a target.
 func (r *run) end(ctx context.Context, e ending) (results []event.Result, err error) {
@@ -111,8 +112,8 @@ func (r *run) end(ctx context.Context, e ending) (results []event.Result, err er
 		own := p.ending(e)
 		status, why := own.of(ctx, cancelled)
 		err = graver(err, why)
-		p.journal.debugOutcome(status, own, cancelled)
-		results = append(results, p.journal.end(status, why))
+		own.debug(p.journal, status, cancelled)
+		results = append(results, p.journal.End(status, why))
 	}
 	return results, err
 }

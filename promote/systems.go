@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/source"
@@ -23,7 +24,7 @@ type Systems struct {
 	Commits  Commits
 	Reviews  Reviews // nil: nothing is to come by a pull request
 	Cluster  Cluster // nil: there is no Argo CD to ask, which is enough for a plan
-	Reporter Reporter
+	Reporter journal.Reporter
 	Metrics  metrics.Asker // nil: there is no Prometheus to ask
 
 	Sources analysis.Sources // what AnalysisTemplates measure with
@@ -81,14 +82,6 @@ type BranchRules interface {
 	BranchRules(context.Context) (review.Rules, error)
 }
 
-// Reporter is told how the run goes, of one target at a time. It never decides
-// anything.
-type Reporter interface {
-	Tell(e event.Event, all event.Result) // what has happened, and all that has up to now
-	Line(text string)                     // what is waited for or was seen, for the log
-	Debug(text string)                    // what is decided and from what, for the debug log
-}
-
 // complete puts one that answers nothing in the place of an Argo CD that is not
 // there.
 func (s Systems) complete() Systems {
@@ -140,7 +133,7 @@ func (noCluster) Revision(context.Context, argo.App, string, string) (*servingv1
 // Reporter two things at once.
 type oneByOne struct {
 	mu       sync.Mutex
-	reporter Reporter
+	reporter journal.Reporter
 }
 
 // Tell passes the event on.

@@ -28,8 +28,8 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	}
 	if r := p.at.Record.Of(p.Place()); r.TakesFrom(p.From, p.at.Now) {
 		p.source = r.Source
-		p.journal.tell(event.TakenFrom{Source: p.source})
-		p.journal.say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
+		p.journal.Tell(event.TakenFrom{Source: p.source})
+		p.journal.Say("from: the promotion of what %s had at %.10s is under way and goes on", p.fromAll(), r.Source.Commit)
 		return nil
 	}
 	var said time.Time
@@ -40,7 +40,7 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 		}
 		if time.Since(said) >= time.Minute {
 			said = time.Now()
-			p.journal.say("waiting for up to %s: %v", time.Until(until).Round(time.Second), err)
+			p.journal.Say("waiting for up to %s: %v", time.Until(until).Round(time.Second), err)
 		}
 		if err := sleep.For(ctx, min(sourcePoll, time.Until(until))); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (p *targetRun) takeOnce(ctx context.Context, tip gitops.Snapshot) error {
 	}
 	missing := source.AllMissing(observed, p.sources().Wants, time.Now())
 	if missing != nil {
-		p.journal.tell(event.SourceNotBefore{Time: missing.Until})
+		p.journal.Tell(event.SourceNotBefore{Time: missing.Until})
 		return missing
 	}
 	if p.at.Images, err = source.ImagesOfAll(observed, p.at.Now); err != nil {
@@ -111,9 +111,9 @@ func (p *targetRun) noteSources(observed []source.Observed, commit string) {
 			p.source.With = append(p.source.With, one)
 		}
 		p.sourceServices[s.Overlay] = s.Service
-		p.journal.say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.Since().UTC().Format(time.RFC3339))
+		p.journal.Say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.Since().UTC().Format(time.RFC3339))
 	}
-	p.journal.tell(event.TakenFrom{Source: p.source})
+	p.journal.Tell(event.TakenFrom{Source: p.source})
 }
 
 // withdrawn is the revision with the images to promote that was rolled back here last;
@@ -123,7 +123,7 @@ func (p *targetRun) withdrawn() string {
 	if gone == "" || !p.Guards.PassesOver(guard.OverrideRolledBack) {
 		return gone
 	}
-	p.journal.override([]string{gone + ", with these images, was rolled back here last"}, p.Reason)
+	p.journal.Override([]string{gone + ", with these images, was rolled back here last"}, p.Reason)
 	return ""
 }
 

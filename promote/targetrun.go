@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -27,7 +28,7 @@ type targetRun struct {
 	plan.Target
 	infra   overlay.Reader
 	service liveService
-	journal *journal
+	journal *journal.Journal
 
 	templates gate.Templates // that its gates are asked by
 	counted   []slo.Period   // the candidate's requests
@@ -46,7 +47,14 @@ type targetRun struct {
 }
 
 func newTargetRun(command event.Command, c Config, target plan.Target, on Systems, started time.Time) *targetRun {
-	p := &targetRun{Config: c, Systems: on, journal: newJournal(command, c, started, on.Reporter)}
+	asked := event.Result{Command: command, DryRun: c.DryRun, RunURL: c.RunURL, Actor: c.Actor, Approved: c.Approved, Started: started}
+	switch {
+	case c.DryRun && command == event.CommandPromote:
+		asked.Command = event.CommandDiff
+	case command == event.CommandRollback:
+		asked.Reason = c.Reason
+	}
+	p := &targetRun{Config: c, Systems: on, journal: journal.New(asked, on.Reporter)}
 	p.setTarget(target)
 	return p
 }
@@ -85,7 +93,7 @@ func (p *targetRun) setTarget(target plan.Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
 	p.service = liveService{Target: target, cluster: p.Cluster}
-	p.journal.tell(event.Named{Target: Named(target)})
+	p.journal.Tell(event.Named{Target: Named(target)})
 }
 
 // Named is a target as a Result names it.
@@ -107,7 +115,7 @@ func (p *targetRun) read(ctx context.Context, tip gitops.Snapshot) error {
 	}
 	p.setTarget(at.Target)
 	if at.Tag != p.CandidateTag {
-		p.journal.say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.CandidateTag)
+		p.journal.Say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.CandidateTag)
 	}
 	p.at.Images = p.Images
 	p.at.Next, err = plan.WithImages(ctx, at.Now, p.at.Images)
@@ -158,7 +166,7 @@ func (p *targetRun) lookLive(ctx context.Context, patience time.Duration) error 
 	seen, err := p.service.observe(ctx, patience)
 	if errors.Is(err, errNoCluster) {
 		p.at.LatestReady = p.Service + "-current"
-		p.journal.say("without Argo CD the live revision's name is not known; it is shown as %s", p.at.LatestReady)
+		p.journal.Say("without Argo CD the live revision's name is not known; it is shown as %s", p.at.LatestReady)
 		return nil
 	}
 	if err != nil {
@@ -178,7 +186,7 @@ func (p *targetRun) saw(seen argo.Observed) {
 	}
 	if seen.Service != nil {
 		p.at.Live = seen.Service
-		p.journal.tell(seenLive(seen, p.at.Tag))
+		p.journal.Tell(journal.SeenLive(seen, p.at.Tag))
 	}
 }
 

@@ -27,7 +27,7 @@ func (p *targetRun) loadAnalysis(ctx context.Context) error {
 		return nil
 	}
 	for _, err := range wrong {
-		p.journal.say("analysis: %v", err)
+		p.journal.Say("analysis: %v", err)
 	}
 	if len(wrong) > 1 {
 		return setting.Bad("analysis, at commit %.10s: %w; and %d more, which the log has", began, wrong[0], len(wrong)-1)
@@ -61,7 +61,7 @@ func (p *targetRun) whereItBegan(ctx context.Context) (tree fs.FS, commit string
 		if !errors.Is(err, gitops.ErrNotFound) {
 			return nil, "", fmt.Errorf("reading the AnalysisTemplates at commit %.10s: %w", p.plan.Base, err)
 		}
-		p.journal.say("commit %.10s, where the promotion began, is gone: the AnalysisTemplates are read at %.10s", p.plan.Base, p.at.Tip.Hash)
+		p.journal.Say("commit %.10s, where the promotion began, is gone: the AnalysisTemplates are read at %.10s", p.plan.Base, p.at.Tip.Hash)
 	}
 	return p.at.Tree, p.at.Tip.Hash, nil
 }

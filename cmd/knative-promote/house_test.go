@@ -131,7 +131,7 @@ func TestMisplaced(t *testing.T) {
 	tower["cmd/10"] = nil
 	good := imports{
 		"cmd/x": {"fmt", "cmd/x/inputs", "promote", "gitops/knative", "gitops/oneline"}, "cmd/x/inputs": {"os", "cmd/x/console", "argo"}, "cmd/x/console": nil,
-		"promote": {"promote/check", "promote/gate", "promote/guard", "argo", "gitops"}, "promote/source": {"promote/event", "promote/overlay"}, "promote/overlay": {"promote/plan"}, "promote/plan": {"argo", "gitops", "promote/record"}, "promote/guard": {"gitops", "promote/pipeline", "promote/windows"}, "promote/gate": {"argo", "promote/slo"}, "promote/check": {"gitops/knative", "argo"}, "promote/report": {"promote/event"}, "promote/event": {"promote/record"}, "promote/record": nil, "promote/gitea": {"promote/github"},
+		"promote": {"promote/check", "promote/gate", "promote/guard", "argo", "gitops"}, "promote/source": {"promote/event", "promote/overlay"}, "promote/journal": {"promote/event", "promote/plan"}, "promote/overlay": {"promote/plan"}, "promote/plan": {"argo", "gitops", "promote/record"}, "promote/guard": {"gitops", "promote/pipeline", "promote/windows"}, "promote/gate": {"argo", "promote/slo"}, "promote/check": {"gitops/knative", "argo"}, "promote/report": {"promote/event"}, "promote/event": {"promote/record"}, "promote/record": nil, "promote/gitea": {"promote/github"},
 		"promote/github": {"gitops/oneline"}, "promote/pipeline": {"gitops/strictyaml"}, "gitops/strictyaml": {"gitops/oneline"}, "promote/manifest": {"strings"}, "argo": {"gitops/oneline"}, "argo/argotest": {"gitops/kustomize"},
 		"gitops": {"github.com/go-git/go-git/v5", "gitops/oneline"}, "gitops/knative": {"gitops/kustomize"}, "gitops/kustomize": nil, "gitops/oneline": {"unicode"},
 	}
