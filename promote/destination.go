@@ -7,6 +7,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -14,10 +15,10 @@ import (
 // before is the destination of a promotion that is rolled back: by name, the last
 // revision before it that had all traffic and had passed, with the overlay of that
 // commit where that can be read.
-func (p *targetRun) before(ctx context.Context, of plan.Plan, live *servingv1.Service) (plan.Destination, error) {
+func (p *targetRun) before(ctx context.Context, of plan.Plan, seen *servingv1.Service) (plan.Destination, error) {
 	was := of.Restores()
-	dest := plan.Destination{Version: was.From, Base: was.Base, Service: live}
-	dest.Found, dest.Missing = p.service.revision(ctx, namespaceOf(live), was.From.Revision)
+	dest := plan.Destination{Version: was.From, Base: was.Base, Service: seen}
+	dest.Found, dest.Missing = p.service.Revision(ctx, live.NamespaceOf(seen), was.From.Revision)
 	dest.State = p.baseOf(ctx, was.Base, was.From)
 	var err error
 	if dest.State != nil && dest.State.Owned() {

@@ -42,7 +42,7 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 
 // examined are all facts that there are.
 func (p *targetRun) examined(ctx context.Context) (facts check.Facts, err error) {
-	seen, unseen := p.service.observe(ctx, 0)
+	seen, unseen := p.service.Observe(ctx, 0)
 	p.saw(seen)
 	wrong := p.readAnalysis(p.at.Tree)
 	facts = p.facts(ctx)

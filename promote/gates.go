@@ -64,7 +64,7 @@ func (p *targetRun) askAt(step gate.Step, commit string, intent argo.Intent) *ga
 		Service: p.Service, Tag: p.at.Tag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
 		Step: step, Commit: commit, Intent: intent,
 		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.counted,
-		Cluster: p.Cluster, Revision: p.service.revision, Metrics: p.Metrics, Sources: p.Sources,
+		Cluster: p.Cluster, Revision: p.service.Revision, Metrics: p.Metrics, Sources: p.Sources,
 		Say: p.journal.Say, Debug: p.journal.Debug,
 	}
 }

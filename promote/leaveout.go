@@ -9,6 +9,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -40,13 +41,13 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 
 // down says of a target at 0 % of the reversal's commit that it certainly keeps Knative from
 // routing; empty: none does.
-func (b *reversal) down(ctx context.Context, live *servingv1.Service) string {
+func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
 	traffic, _ := b.after.State.Traffic() // what cannot be read keeps nobody
 	for _, t := range traffic {
-		if !optional(t, b.after.State.Revision()) {
+		if !live.Optional(t, b.after.State.Revision()) {
 			continue
 		}
-		if why := b.service.why(ctx, live, t.RevisionName); why != "" {
+		if why := b.service.Why(ctx, seen, t.RevisionName); why != "" {
 			return fmt.Sprintf("revision %s, at 0 %%, %s, so Knative routes nothing anew", t.RevisionName, why)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -35,7 +36,7 @@ func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 	if p.Preflight != PreflightError || slices.Contains(p.Skip, check.Drifted) {
 		return nil
 	}
-	seen, err := p.service.observe(ctx, patienceOf(ctx))
+	seen, err := p.service.Observe(ctx, live.PatienceOf(ctx))
 	if err != nil || seen.Service == nil {
 		return ctx.Err()
 	}
@@ -67,7 +68,7 @@ func (m *move) stillThere(ctx context.Context) error {
 // traffic to what neither Git had before nor the promotion leads from and to: that is
 // where they want it.
 func (p *targetRun) othersChoice(ctx context.Context, leads string) error {
-	if seen, err := p.service.observe(ctx, patienceOf(ctx)); err == nil {
+	if seen, err := p.service.Observe(ctx, live.PatienceOf(ctx)); err == nil {
 		p.saw(seen)
 	}
 	traffic, _ := p.at.Now.Traffic() // it has been read before

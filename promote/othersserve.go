@@ -50,7 +50,7 @@ func expectedNow(record record.Record, git knative.Split, leads string) []string
 // choices are the commands that say where to. What is not Ready cannot be rolled back to.
 func choices(ctx context.Context, p *targetRun, has map[string]int, leads string) (all []string) {
 	for _, holder := range check.Fit(p.at.Record, has) {
-		if p.service.why(ctx, p.at.Live, holder) == "" {
+		if p.service.Why(ctx, p.at.Live, holder) == "" {
 			all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
 		}
 	}

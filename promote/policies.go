@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -81,7 +82,7 @@ func merged(all, more []policy.Denial) []policy.Denial {
 // namespace is where the Application puts objects that name none.
 func (p *targetRun) namespace() string {
 	if p.at.App != nil {
-		return cmp.Or(p.at.App.Spec.Destination.Namespace, namespaceOf(p.at.Live))
+		return cmp.Or(p.at.App.Spec.Destination.Namespace, live.NamespaceOf(p.at.Live))
 	}
-	return namespaceOf(p.at.Live)
+	return live.NamespaceOf(p.at.Live)
 }

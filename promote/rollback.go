@@ -151,7 +151,7 @@ func (p *targetRun) unlessUrgent(err error) error {
 	if err == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) || isSuperseded(err) {
 		return err
 	}
-	p.service.unseen = true
+	p.service.Unseen = true
 	p.journal.Say("going on without the live Service: %v", err)
 	return nil
 }

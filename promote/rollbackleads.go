@@ -29,7 +29,7 @@ func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
 // which version a rollback goes on to where it cannot.
 func (p *targetRun) noteRollback(ctx context.Context) {
 	was := p.plan.Restores().From.Revision
-	if _, ready := p.service.readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
+	if _, ready := p.service.Readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
 		return
 	}
 	p.journal.Tell(event.RollbackLeads{})
@@ -48,17 +48,17 @@ func (p *targetRun) noteRollback(ctx context.Context) {
 // Ready. Knative leaves the traffic as it was then: whoever has most of it is the one
 // that Git can still give all of it to.
 func (b *reversal) noteRollback(ctx context.Context) {
-	seen, err := b.service.observe(ctx, emergencyLook)
+	seen, err := b.service.Observe(ctx, emergencyLook)
 	if err != nil || seen.Service == nil {
 		return
 	}
 	b.journal.Tell(journal.SeenLive(seen, b.targetRun.at.Tag))
-	if _, ready := b.service.readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() {
+	if _, ready := b.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() {
 		return
 	}
 	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if share := shares[name]; share > most && name != b.Dest.Revision && b.service.why(ctx, seen.Service, name) == "" {
+		if share := shares[name]; share > most && name != b.Dest.Revision && b.service.Why(ctx, seen.Service, name) == "" {
 			most = share
 			b.journal.Tell(event.RollbackLeads{To: name})
 		}

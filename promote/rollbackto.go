@@ -11,6 +11,7 @@ import (
 	"knative.dev/serving/pkg/apis/serving"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
@@ -192,7 +193,7 @@ func commitNamed(r record.Record, name string) (string, error) {
 func (p *targetRun) allTo(ctx context.Context, at plan.Situation, to record.Version, base string, split knative.Split) plan.Destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
 	dest := plan.Destination{Version: to, Base: base, Traffic: split.Targets(at.Tag, false), Service: at.Live}
-	dest.Found, dest.Missing = p.service.revision(ctx, namespaceOf(at.Live), to.Revision)
+	dest.Found, dest.Missing = p.service.Revision(ctx, live.NamespaceOf(at.Live), to.Revision)
 	if base != "" {
 		dest.State = p.baseOf(ctx, base, to)
 	}

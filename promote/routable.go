@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -37,48 +37,17 @@ func isDown(err error) bool {
 	return is
 }
 
-// readiness asks for a revision.
-func (s liveService) readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, plan.Readiness) {
-	found, err := s.revision(ctx, namespaceOf(live), name)
-	return found, plan.ReadinessBeside(live, name, found, err)
-}
-
-// why is why Knative cannot route to a revision; empty: it can, or that is not known.
-func (s liveService) why(ctx context.Context, live *servingv1.Service, name string) string {
-	_, ready := s.readiness(ctx, live, name)
-	return ready.Why
-}
-
 // onlyRoutable is traffic without the targets at 0 % that Knative certainly cannot
 // route to. The revision that the commit's own template makes stays. Where nobody
 // answers, what was seen before the first commit tells.
-func (p *targetRun) onlyRoutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
+func (p *targetRun) onlyRoutable(ctx context.Context, seen *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
 	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
-		if !optional(t, made) {
+		if !live.Optional(t, made) {
 			return false
 		}
-		_, ready := p.service.readiness(ctx, live, t.RevisionName)
+		_, ready := p.service.Readiness(ctx, seen, t.RevisionName)
 		return ready.Why != "" || ready.Unknown && p.at.Unroutable[t.RevisionName] != ""
 	})
-}
-
-// optional tells whether no user's request goes to a target, and whether it is of
-// another revision than the one that the commit makes.
-func optional(t servingv1.TrafficTarget, made string) bool {
-	return knative.Percent(t) == 0 && t.RevisionName != "" && t.RevisionName != made
-}
-
-// unroutable says of the revisions of the optional targets that Knative certainly
-// cannot route to why, by name. The candidate is what a run is about.
-func (s liveService) unroutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]string {
-	known := map[string]string{}
-	for _, t := range traffic {
-		if _, asked := known[t.RevisionName]; optional(t, made) && t.Tag != candidateTag && !asked {
-			known[t.RevisionName] = s.why(ctx, live, t.RevisionName)
-		}
-	}
-	maps.DeleteFunc(known, func(_, why string) bool { return why == "" })
-	return known
 }
 
 // tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the
@@ -87,7 +56,7 @@ func (p *targetRun) tellLeftOut(ctx context.Context, wanted, committed []serving
 	found, _ := p.at.Now.Traffic() // it has been read before
 	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName] == "" })
 	words := leftOut(append(found, wanted...), committed, func(revision string) string {
-		return cmp.Or(p.at.Unroutable[revision], p.service.why(ctx, p.at.Live, revision), "was not Ready")
+		return cmp.Or(p.at.Unroutable[revision], p.service.Why(ctx, p.at.Live, revision), "was not Ready")
 	})
 	if len(words) > 0 {
 		p.journal.Warn(strings.Join(words, "; "))
@@ -136,7 +105,7 @@ func (m *move) oldServes(ctx context.Context, traffic []servingv1.TrafficTarget)
 		if revision == m.plan.To || revision == "" {
 			continue
 		}
-		if _, ready := m.service.readiness(ctx, m.at.Live, revision); ready.Why != "" {
+		if _, ready := m.service.Readiness(ctx, m.at.Live, revision); ready.Why != "" {
 			return &downError{revision, ready}
 		}
 	}
@@ -152,7 +121,7 @@ func (m *move) stillAlone(ctx context.Context) error {
 	if m.plan.Alone == "" {
 		return nil
 	}
-	if found, err := m.service.revision(ctx, namespaceOf(m.at.Live), m.plan.From); err == nil && found.IsReady() {
+	if found, err := m.service.Revision(ctx, live.NamespaceOf(m.at.Live), m.plan.From); err == nil && found.IsReady() {
 		return fmt.Errorf("revision %s, which has the traffic, %w", m.plan.From, errReadyAgain)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/source"
@@ -59,10 +60,9 @@ type Commits interface {
 
 // Cluster is the Service as Argo CD shows it.
 type Cluster interface {
-	Live(context.Context, argo.Target) (argo.Observed, error)
+	live.Cluster
 	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
 	Await(ctx context.Context, intent argo.Intent, report func(argo.Verdict)) (argo.Observed, error)
-	Revision(ctx context.Context, app argo.App, namespace, name string) (*servingv1.Revision, error)
 }
 
 // SetupReader tells how Argo CD is set up around an Application: all of it, or in a

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -27,7 +28,7 @@ type targetRun struct {
 	Systems
 	plan.Target
 	infra   overlay.Reader
-	service liveService
+	service live.Service
 	journal *journal.Journal
 
 	templates gate.Templates // that its gates are asked by
@@ -92,7 +93,7 @@ func noteLost(err error) error {
 func (p *targetRun) setTarget(target plan.Target) {
 	p.Target = target
 	p.infra = p.infraOf(target)
-	p.service = liveService{Target: target, cluster: p.Cluster}
+	p.service = live.Service{Target: target, Cluster: p.Cluster}
 	p.journal.Tell(event.Named{Target: Named(target)})
 }
 
@@ -149,13 +150,13 @@ func (p *targetRun) lookAtRevisions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.at.Unroutable = p.service.unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.at.Tag)
+	p.at.Unroutable = p.service.Unroutable(ctx, p.at.Live, traffic, p.at.Now.Revision(), p.at.Tag)
 	split, _ := p.at.Split() // what is wrong with it is said where it is planned
 	if old := cmp.Or(split.Stable, p.at.LatestReady); old != "" {
-		p.at.Old, p.at.OldReadiness = p.service.readiness(ctx, p.at.Live, old)
+		p.at.Old, p.at.OldReadiness = p.service.Readiness(ctx, p.at.Live, old)
 	}
 	if p.at.OldReadiness.Why != "" && split.Candidate != "" {
-		_, p.at.NewReadiness = p.service.readiness(ctx, p.at.Live, split.Candidate)
+		_, p.at.NewReadiness = p.service.Readiness(ctx, p.at.Live, split.Candidate)
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func (p *targetRun) lookAtRevisions(ctx context.Context) error {
 // lookLive asks Argo CD for the Service. One that is not there yet is a first
 // deployment. A plan alone can do without Argo CD.
 func (p *targetRun) lookLive(ctx context.Context, patience time.Duration) error {
-	seen, err := p.service.observe(ctx, patience)
+	seen, err := p.service.Observe(ctx, patience)
 	if errors.Is(err, errNoCluster) {
 		p.at.LatestReady = p.Service + "-current"
 		p.journal.Say("without Argo CD the live revision's name is not known; it is shown as %s", p.at.LatestReady)

@@ -1,4 +1,4 @@
-package promote
+package live
 
 import (
 	"context"
@@ -20,12 +20,12 @@ func (notThere) Revision(context.Context, argo.App, string, string) (*servingv1.
 // Argo CD is slow, take no revision for gone: what it asks for has no namespace.
 func TestUnseenIsNotGone(t *testing.T) {
 	t.Parallel()
-	seen := liveService{cluster: notThere{}}
-	if _, ready := seen.readiness(t.Context(), nil, "web-1"); !ready.Gone {
+	seen := Service{Cluster: notThere{}}
+	if _, ready := seen.Readiness(t.Context(), nil, "web-1"); !ready.Gone {
 		t.Errorf("beside a Service that is not there: %+v, want gone", ready)
 	}
-	unseen := liveService{cluster: notThere{}, unseen: true}
-	if _, ready := unseen.readiness(t.Context(), nil, "web-1"); ready.Gone || ready.Why != "" {
+	unseen := Service{Cluster: notThere{}, Unseen: true}
+	if _, ready := unseen.Readiness(t.Context(), nil, "web-1"); ready.Gone || ready.Why != "" {
 		t.Errorf("where nobody could look: %+v, want nothing known", ready)
 	}
 }

@@ -1,0 +1,104 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/plan"
+)
+
+// A Cluster is an Argo CD that shows live objects.
+type Cluster interface {
+	Live(context.Context, argo.Target) (argo.Observed, error)
+	Revision(ctx context.Context, app argo.App, namespace, name string) (*servingv1.Revision, error)
+}
+
+// A Service is what Argo CD can tell of the target's Service.
+type Service struct {
+	plan.Target
+	Cluster Cluster
+	Unseen  bool // nobody could look at it, so its namespace is not known either
+}
+
+// Observe reads the Application and the live Service. One that is not there yet is
+// no error. Patience of zero waits as long as the context.
+func (s Service) Observe(ctx context.Context, patience time.Duration) (argo.Observed, error) {
+	if patience > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, patience)
+		defer stop()
+	}
+	seen, err := s.Cluster.Live(ctx, s.Target.Target)
+	if errors.Is(err, argo.ErrNotFound) && seen.App != nil {
+		return argo.Observed{App: seen.App}, nil
+	}
+	return seen, err
+}
+
+// Revision asks for a revision, but not for long.
+func (s Service) Revision(ctx context.Context, namespace, name string) (*servingv1.Revision, error) {
+	if s.Unseen && namespace == "" {
+		return nil, errors.New("the live Service was not seen") // which does not say that the revision is gone
+	}
+	ctx, stop := context.WithTimeout(ctx, PatienceOf(ctx))
+	defer stop()
+	return s.Cluster.Revision(ctx, s.App, namespace, name)
+}
+
+// revisionTime is how long a run waits for what it can do without. A run that is ended
+// waits no more than a quarter of what it has left: it has a commit to make.
+const revisionTime = 2 * time.Second
+
+// PatienceOf is how long a run waits for what it can do without, by the time that it has
+// left.
+func PatienceOf(ctx context.Context) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return min(revisionTime, time.Until(end)/4)
+	}
+	return revisionTime
+}
+
+// NamespaceOf is where a Service lives; empty where it was not seen.
+func NamespaceOf(live *servingv1.Service) string {
+	if live == nil {
+		return ""
+	}
+	return live.Namespace
+}
+
+// Readiness asks for a revision.
+func (s Service) Readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, plan.Readiness) {
+	found, err := s.Revision(ctx, NamespaceOf(live), name)
+	return found, plan.ReadinessBeside(live, name, found, err)
+}
+
+// Why is why Knative cannot route to a revision; empty: it can, or that is not known.
+func (s Service) Why(ctx context.Context, live *servingv1.Service, name string) string {
+	_, ready := s.Readiness(ctx, live, name)
+	return ready.Why
+}
+
+// Optional tells whether no user's request goes to a target, and whether it is of
+// another revision than the one that the commit makes.
+func Optional(t servingv1.TrafficTarget, made string) bool {
+	return knative.Percent(t) == 0 && t.RevisionName != "" && t.RevisionName != made
+}
+
+// Unroutable says of the revisions of the optional targets that Knative certainly
+// cannot route to why, by name. The candidate is what a run is about.
+func (s Service) Unroutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]string {
+	known := map[string]string{}
+	for _, t := range traffic {
+		if _, asked := known[t.RevisionName]; Optional(t, made) && t.Tag != candidateTag && !asked {
+			known[t.RevisionName] = s.Why(ctx, live, t.RevisionName)
+		}
+	}
+	maps.DeleteFunc(known, func(_, why string) bool { return why == "" })
+	return known
+}
