@@ -61,7 +61,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 		if p.stays {
 			continue
 		}
-		dest, err := p.before(ctx, p.plan, p.at.Live)
+		dest, err := p.destinations().Before(ctx, p.plan, p.at.Live)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/destination"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
@@ -103,7 +104,7 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 		if b.split.Candidate == "" {
 			return event.Unchanged
 		}
-		if further, err := b.lastGood(ctx, b.at, b.Dest.Revision, b.split); err == nil {
+		if further, err := b.destinations().LastGood(ctx, b.Dest.Revision, b.split); err == nil {
 			b.journal.Explain(goesFurther, further.Revision)
 		}
 	}
@@ -193,9 +194,9 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	var dest plan.Destination
 	if confirms {
 		p.journal.Explain("the template has changed since, or a revision was collected, so that the rollback to %s cannot come to be live as it was committed: it is made once more", split.Stable)
-		dest, err = p.revision(ctx, at, split.Stable, split)
+		dest, err = p.destinations().Revision(ctx, split.Stable, split)
 	} else {
-		dest, err = p.rollbackTo(ctx, at, split)
+		dest, err = p.destinations().Find(ctx, split)
 	}
 	if err = cmp.Or(refuseDrift(ctx, p, split, dest.Revision), err); err != nil {
 		return nil, err
@@ -227,6 +228,11 @@ func further(at plan.Situation, now *knative.State, has record.Record) bool {
 	return has.Exists() && has.Promotion == at.Record.Promotion && !has.RollsBack() && now.SameTemplate(at.Now)
 }
 
+// destinations finds where the target can be rolled back to.
+func (p *targetRun) destinations() destination.Finder {
+	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.To, KeepPrevious: p.KeepPrevious, Journal: p.journal}
+}
+
 // tellRollback tells what a rollback leads to.
 func (p *targetRun) tellRollback(back *reversal, after plan.Edited) {
 	p.journal.Tell(journal.PlannedReversal(back.Reversal, p.at))
@@ -240,7 +246,7 @@ func (p *targetRun) tellRollback(back *reversal, after plan.Edited) {
 // stands tells whether Git shows a rollback as it would be made now: nobody has changed
 // the template since, under the name of a revision that it no longer makes.
 func (p *targetRun) stands(ctx context.Context, split knative.Split) bool {
-	dest, err := p.revision(ctx, p.at, split.Stable, split)
+	dest, err := p.destinations().Revision(ctx, split.Stable, split)
 	if err != nil {
 		return true // nothing better can be made of it
 	}
@@ -261,7 +267,7 @@ func (p *targetRun) confirmOnly(ctx context.Context, split knative.Split) *rever
 	has := p.at.Record
 	p.journal.Tell(journal.Confirmed(p.at, split))
 	p.journal.Say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
-	if further, err := p.previous(ctx, p.at, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
+	if further, err := p.destinations().Previous(ctx, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
 	back := &reversal{targetRun: p, split: split, done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}

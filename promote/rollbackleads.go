@@ -37,9 +37,9 @@ func (p *targetRun) noteRollback(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	at := p.at
-	at.Record = at.Record.Of(p.Place())
-	if dest, err := p.lastGood(ctx, at, was, split); err == nil {
+	find := p.destinations()
+	find.At.Record = find.At.Record.Of(p.Place())
+	if dest, err := find.LastGood(ctx, was, split); err == nil {
 		p.journal.Tell(event.RollbackLeads{To: dest.Revision})
 	}
 }

@@ -112,7 +112,7 @@ func forbidden(name, imported string, ours bool) bool {
 		ours && slices.Contains([]string{"promote/windows", "promote/pipeline"}, name) && !slices.Contains(leaves, imported) && imported != "gitops/strictyaml",
 		strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops" && name != "gitops/gittest",
 		name == "promote/gate" && slices.Contains([]string{"gitops", "promote/check", "promote/event", "promote/record", "promote/review"}, imported),
-		slices.Contains([]string{"promote/live", "promote/overlay", "promote/plan", "promote/source"}, name) && slices.Contains([]string{"promote/check", "promote/gate", "promote/guard", "promote/review"}, imported),
+		slices.Contains([]string{"promote/destination", "promote/live", "promote/overlay", "promote/plan", "promote/source"}, name) && slices.Contains([]string{"promote/check", "promote/gate", "promote/guard", "promote/review"}, imported),
 		name == "promote/guard" && slices.Contains([]string{"argo", "promote/check", "promote/event", "promote/gate", "promote/record", "promote/review"}, imported),
 		slices.Contains([]string{"promote/event", "promote/report"}, name) && slices.Contains([]string{"argo", "gitops", "promote/check"}, imported),
 		top(name) == "promote" && (imported == "promote/github" && name != "promote/gitea" || imported == "promote/gitea"):
@@ -131,7 +131,7 @@ func TestMisplaced(t *testing.T) {
 	tower["cmd/10"] = nil
 	good := imports{
 		"cmd/x": {"fmt", "cmd/x/inputs", "promote", "gitops/knative", "gitops/oneline"}, "cmd/x/inputs": {"os", "cmd/x/console", "argo"}, "cmd/x/console": nil,
-		"promote": {"promote/check", "promote/gate", "promote/guard", "argo", "gitops"}, "promote/source": {"promote/event", "promote/overlay"}, "promote/journal": {"promote/event", "promote/plan"}, "promote/live": {"promote/plan"}, "promote/overlay": {"promote/plan"}, "promote/plan": {"argo", "gitops", "promote/record"}, "promote/guard": {"gitops", "promote/pipeline", "promote/windows"}, "promote/gate": {"argo", "promote/slo"}, "promote/check": {"gitops/knative", "argo"}, "promote/report": {"promote/event"}, "promote/event": {"promote/record"}, "promote/record": nil, "promote/gitea": {"promote/github"},
+		"promote": {"promote/check", "promote/gate", "promote/guard", "argo", "gitops"}, "promote/source": {"promote/event", "promote/overlay"}, "promote/journal": {"promote/event", "promote/plan"}, "promote/live": {"promote/plan"}, "promote/destination": {"promote/journal", "promote/live", "promote/overlay"}, "promote/overlay": {"promote/plan"}, "promote/plan": {"argo", "gitops", "promote/record"}, "promote/guard": {"gitops", "promote/pipeline", "promote/windows"}, "promote/gate": {"argo", "promote/slo"}, "promote/check": {"gitops/knative", "argo"}, "promote/report": {"promote/event"}, "promote/event": {"promote/record"}, "promote/record": nil, "promote/gitea": {"promote/github"},
 		"promote/github": {"gitops/oneline"}, "promote/pipeline": {"gitops/strictyaml"}, "gitops/strictyaml": {"gitops/oneline"}, "promote/manifest": {"strings"}, "argo": {"gitops/oneline"}, "argo/argotest": {"gitops/kustomize"},
 		"gitops": {"github.com/go-git/go-git/v5", "gitops/oneline"}, "gitops/knative": {"gitops/kustomize"}, "gitops/kustomize": nil, "gitops/oneline": {"unicode"},
 	}

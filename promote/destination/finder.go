@@ -1,4 +1,4 @@
-package promote
+package destination
 
 import (
 	"cmp"
@@ -11,102 +11,114 @@ import (
 	"knative.dev/serving/pkg/apis/serving"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// rollbackTo finds what a rollback leads to.
-func (p *targetRun) rollbackTo(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
+// A Finder finds where a target can be rolled back to.
+type Finder struct {
+	At           plan.Situation // of the target
+	Overlay      overlay.Reader
+	Live         live.Service
+	To           string // a revision or a commit that somebody names; empty: the promotion before
+	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
+	Journal      *journal.Journal
+}
+
+// Find finds what a rollback leads to.
+func (f Finder) Find(ctx context.Context, split knative.Split) (plan.Destination, error) {
 	switch {
-	case strings.HasPrefix(p.To, p.Service+"-"):
-		return p.revision(ctx, at, p.To, split)
-	case p.To != "":
-		return p.atCommit(ctx, at, split)
-	case at.Unreadable != nil:
-		return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Unreadable(at.Now, at.Unreadable))
+	case strings.HasPrefix(f.To, f.At.Service+"-"):
+		return f.Revision(ctx, f.To, split)
+	case f.To != "":
+		return f.atCommit(ctx, split)
+	case f.At.Unreadable != nil:
+		return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Unreadable(f.At.Now, f.At.Unreadable))
 	case split.Candidate != "":
-		if err := plan.OwnCandidate(at, split); err != nil {
+		if err := plan.OwnCandidate(f.At, split); err != nil {
 			return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
-		dest, err := p.before(ctx, plan.Plan{Target: at.Target, ID: at.Record.Promotion, Base: at.Record.Base, FromVersion: at.Record.From, Now: at.Now, Record: at.Record}, at.Live)
+		dest, err := f.Before(ctx, plan.Plan{Target: f.At.Target, ID: f.At.Record.Promotion, Base: f.At.Record.Base, FromVersion: f.At.Record.From, Now: f.At.Now, Record: f.At.Record}, f.At.Live)
 		if down := dest.WhyDown(); err == nil && down != "" {
-			p.journal.Say("not rolling back to %s", down)
-			return p.lastGood(ctx, at, dest.Revision, split, down)
+			f.Journal.Say("not rolling back to %s", down)
+			return f.LastGood(ctx, dest.Revision, split, down)
 		}
 		return dest, err
 	}
-	return p.previous(ctx, at, split)
+	return f.Previous(ctx, split)
 }
 
-// previous is what was there before the promotion that the traffic is at.
-func (p *targetRun) previous(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
-	if words := at.Record.Disagreement(p.Place(), split); at.Record.Exists() && words != "" {
-		return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Disagrees(at.Now, p.Place(), at.Record, words, split))
+// Previous is what was there before the promotion that the traffic is f.At.
+func (f Finder) Previous(ctx context.Context, split knative.Split) (plan.Destination, error) {
+	if words := f.At.Record.Disagreement(f.At.Place(), split); f.At.Record.Exists() && words != "" {
+		return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", record.Disagrees(f.At.Now, f.At.Place(), f.At.Record, words, split))
 	}
-	if at.OldReadiness.Down() {
-		return p.lastGood(ctx, at, split.Stable, split, split.Stable+", which "+at.OldReadiness.Why)
+	if f.At.OldReadiness.Down() {
+		return f.LastGood(ctx, split.Stable, split, split.Stable+", which "+f.At.OldReadiness.Why)
 	}
-	return p.lastGood(ctx, at, split.Stable, split)
+	return f.LastGood(ctx, split.Stable, split)
 }
 
-// lastGood is the newest version that had all traffic before a revision, and had
+// LastGood is the newest version that had all traffic before a revision, and had
 // passed. One that is not Ready now is passed over, as were those that down names:
 // Knative would route nothing to it.
-func (p *targetRun) lastGood(ctx context.Context, at plan.Situation, revision string, split knative.Split, down ...string) (plan.Destination, error) {
-	versions, sure := record.Earlier(at.Record.Entries(), at.Record.Cut, revision) // the record agrees, so it is of this overlay
+func (f Finder) LastGood(ctx context.Context, revision string, split knative.Split, down ...string) (plan.Destination, error) {
+	versions, sure := record.Earlier(f.At.Record.Entries(), f.At.Record.Cut, revision) // the record agrees, so it is of this overlay
 	for _, e := range versions {
-		dest := p.allTo(ctx, at, e.From, e.Base, split)
+		dest := f.allTo(ctx, e.From, e.Base, split)
 		why := dest.WhyDown()
 		if why == "" {
 			return dest, nil
 		}
 		down = append(down, why)
-		p.journal.Say("not rolling back to %s", why)
+		f.Journal.Say("not rolling back to %s", why)
 	}
 	switch {
 	case !sure:
 		return plan.Destination{}, setting.Bad("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
-			knative.OrLatest(revision), p.Overlay, len(at.Record.Entries()))
+			knative.OrLatest(revision), f.At.Overlay, len(f.At.Record.Entries()))
 	case len(down) > 0:
 		return plan.Destination{}, fmt.Errorf("nothing to roll back to: not to %s; the record of %s has no other version that was good before: promote an image that is good, or name a revision or a commit with the input to",
-			strings.Join(down, ", nor to "), p.Overlay)
+			strings.Join(down, ", nor to "), f.At.Overlay)
 	}
 	return plan.Destination{}, setting.Bad("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",
-		p.Overlay, knative.OrLatest(revision))
+		f.At.Overlay, knative.OrLatest(revision))
 }
 
-// revision is a revision by name: as the record has it, or as it is in the
+// Revision is a revision by name: as the record has it, or as it is in the
 // cluster. It must have had the traffic, or be ready.
-func (p *targetRun) revision(ctx context.Context, at plan.Situation, name string, split knative.Split) (plan.Destination, error) {
-	entries := at.Record.Of(p.Place()).Entries()
+func (f Finder) Revision(ctx context.Context, name string, split knative.Split) (plan.Destination, error) {
+	entries := f.At.Record.Of(f.At.Place()).Entries()
 	to, base := record.Version{Revision: name}, ""
 	if i := slices.IndexFunc(entries, func(e record.Entry) bool { return e.From.Revision == name }); i >= 0 {
 		to, base = entries[i].From, entries[i].Base
 	} else if i := slices.IndexFunc(entries, func(e record.Entry) bool { return e.To.Revision == name }); i >= 0 {
 		to = entries[i].To
 	}
-	dest := p.allTo(ctx, at, to, base, split)
+	dest := f.allTo(ctx, to, base, split)
 	switch {
 	case hadTraffic(entries, name):
 		return dest, nil
 	case len(to.Images) > 0:
-		return dest, p.tellUntried(dest)
+		return dest, f.tellUntried(dest)
 	}
-	if dest.Found == nil || dest.Found.Labels[serving.ServiceLabelKey] != p.Service {
-		return dest, setting.Bad("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, p.Overlay, strings.Join(record.Known(entries), ", "))
+	if dest.Found == nil || dest.Found.Labels[serving.ServiceLabelKey] != f.At.Service {
+		return dest, setting.Bad("to: revision %q is not in the record of %s, nor in the cluster; known are %s; a commit can be named too", name, f.At.Overlay, strings.Join(record.Known(entries), ", "))
 	}
 	dest.Version = record.VersionOfLive(dest.Found)
-	return dest, p.tellUntried(dest)
+	return dest, f.tellUntried(dest)
 }
 
 // tellUntried warns of a revision that somebody names and that never had all traffic
 // here, so that no gate has passed for it. One that was never ready is refused.
-func (p *targetRun) tellUntried(dest plan.Destination) error {
+func (f Finder) tellUntried(dest plan.Destination) error {
 	err := dest.WasReady(false)
 	if err == nil {
-		p.journal.Warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
+		f.Journal.Warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
 	}
 	return err
 }
@@ -121,16 +133,16 @@ func hadTraffic(entries []record.Entry, revision string) bool {
 
 // atCommit is what had the traffic in a commit, and had passed: not a candidate
 // that had a share of it, nor a template whose revision had none.
-func (p *targetRun) atCommit(ctx context.Context, at plan.Situation, split knative.Split) (plan.Destination, error) {
-	commit, err := commitNamed(at.Record, p.To)
+func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destination, error) {
+	commit, err := commitNamed(f.At.Record, f.To)
 	if err != nil {
 		return plan.Destination{}, err
 	}
-	state, err := p.infra.At(ctx, commit)
+	state, err := f.Overlay.At(ctx, commit)
 	if err != nil {
 		return plan.Destination{}, fmt.Errorf("to: %w", err)
 	}
-	then, err := p.splitOf(state)
+	then, err := f.splitOf(state)
 	if err != nil {
 		return plan.Destination{}, setting.Bad("to: at commit %.10s: %w; expected one in which one revision has the traffic, or the revision itself", commit, err)
 	}
@@ -140,22 +152,22 @@ func (p *targetRun) atCommit(ctx context.Context, at plan.Situation, split knati
 			return plan.Destination{}, err
 		}
 	} else if made, known, err := state.Made(revision); revision != state.Revision() || err == nil && known && !made {
-		return p.revision(ctx, at, revision, split) // which never had this template
+		return f.Revision(ctx, revision, split) // which never had this template
 	}
-	if at.Record.NeverPassed(state.Record()) {
+	if f.At.Record.NeverPassed(state.Record()) {
 		return plan.Destination{}, setting.Bad("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
 			commit, revision)
 	}
-	dest := p.allTo(ctx, at, record.VersionOf(revision, state), "", split)
+	dest := f.allTo(ctx, record.VersionOf(revision, state), "", split)
 	dest.State = state
-	return dest, cmp.Or(dest.WasReady(true), p.wasRecorded(at, dest, commit))
+	return dest, cmp.Or(dest.WasReady(true), f.wasRecorded(dest, commit))
 }
 
 // wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
 // images, in the record: anybody who may push any branch, or ask for a pull request from a
 // fork, can make a commit.
-func (p *targetRun) wasRecorded(at plan.Situation, dest plan.Destination, commit string) error {
-	entries := at.Record.Of(p.Place()).Entries()
+func (f Finder) wasRecorded(dest plan.Destination, commit string) error {
+	entries := f.At.Record.Of(f.At.Place()).Entries()
 	if dest.Found != nil && dest.Found.IsReady() || len(entries) == 0 {
 		return nil
 	}
@@ -165,7 +177,7 @@ func (p *targetRun) wasRecorded(at plan.Situation, dest plan.Destination, commit
 		}
 	}
 	return setting.Bad("to: %.10s: revision %s of that commit is not in the cluster, and nothing in the record of %s had all traffic with its images: expected a commit with a version that had; a promotion asks the gates of others",
-		commit, dest.Revision, p.Overlay)
+		commit, dest.Revision, f.At.Overlay)
 }
 
 var (
@@ -190,12 +202,12 @@ func commitNamed(r record.Record, name string) (string, error) {
 
 // allTo is a version with all traffic, and the overlay of the commit that had
 // it, where there is one that can be read and shows it.
-func (p *targetRun) allTo(ctx context.Context, at plan.Situation, to record.Version, base string, split knative.Split) plan.Destination {
+func (f Finder) allTo(ctx context.Context, to record.Version, base string, split knative.Split) plan.Destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
-	dest := plan.Destination{Version: to, Base: base, Traffic: split.Targets(at.Tag, false), Service: at.Live}
-	dest.Found, dest.Missing = p.service.Revision(ctx, live.NamespaceOf(at.Live), to.Revision)
+	dest := plan.Destination{Version: to, Base: base, Traffic: split.Targets(f.At.Tag, false), Service: f.At.Live}
+	dest.Found, dest.Missing = f.Live.Revision(ctx, live.NamespaceOf(f.At.Live), to.Revision)
 	if base != "" {
-		dest.State = p.baseOf(ctx, base, to)
+		dest.State = f.baseOf(ctx, base, to)
 	}
 	return dest
 }

@@ -1,4 +1,4 @@
-package promote
+package destination
 
 import (
 	"context"
@@ -12,25 +12,25 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 )
 
-// before is the destination of a promotion that is rolled back: by name, the last
+// Before is the destination of a promotion that is rolled back: by name, the last
 // revision before it that had all traffic and had passed, with the overlay of that
 // commit where that can be read.
-func (p *targetRun) before(ctx context.Context, of plan.Plan, seen *servingv1.Service) (plan.Destination, error) {
+func (f Finder) Before(ctx context.Context, of plan.Plan, seen *servingv1.Service) (plan.Destination, error) {
 	was := of.Restores()
 	dest := plan.Destination{Version: was.From, Base: was.Base, Service: seen}
-	dest.Found, dest.Missing = p.service.Revision(ctx, live.NamespaceOf(seen), was.From.Revision)
-	dest.State = p.baseOf(ctx, was.Base, was.From)
+	dest.Found, dest.Missing = f.Live.Revision(ctx, live.NamespaceOf(seen), was.From.Revision)
+	dest.State = f.baseOf(ctx, was.Base, was.From)
 	var err error
 	if dest.State != nil && dest.State.Owned() {
 		dest.Traffic, err = dest.State.Traffic()
 		return dest, err
 	}
-	split, err := p.splitOf(orState(dest.State, of.Now))
+	split, err := f.splitOf(orState(dest.State, of.Now))
 	if err != nil {
 		return dest, err
 	}
 	split.Stable, split.Candidate = dest.Revision, ""
-	dest.Traffic = split.Targets(p.at.Tag, p.KeepPrevious)
+	dest.Traffic = split.Targets(f.At.Tag, f.KeepPrevious)
 	return dest, nil
 }
 
@@ -38,11 +38,11 @@ func (p *targetRun) before(ctx context.Context, of plan.Plan, seen *servingv1.Se
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone
 // was rolled back, or where somebody had reverted one file of two.
-func (p *targetRun) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
-	state, err := p.infra.At(ctx, commit)
+func (f Finder) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
+	state, err := f.Overlay.At(ctx, commit)
 	if err == nil {
 		var split knative.Split
-		split, err = p.splitOf(state)
+		split, err = f.splitOf(state)
 		switch {
 		case err != nil:
 		case split.Candidate != "" || split.Stable != "" && split.Stable != to.Revision:
@@ -52,15 +52,15 @@ func (p *targetRun) baseOf(ctx context.Context, commit string, to record.Version
 		}
 	}
 	if err != nil {
-		p.journal.Say("rolling back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
+		f.Journal.Say("rolling back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
 		return nil
 	}
 	return state
 }
 
 // splitOf is an overlay's traffic, taken apart.
-func (p *targetRun) splitOf(state *knative.State) (knative.Split, error) {
-	return plan.Situation{Target: p.Target, Now: state, Tag: p.at.Tag}.Split()
+func (f Finder) splitOf(state *knative.State) (knative.Split, error) {
+	return plan.Situation{Target: f.At.Target, Now: state, Tag: f.At.Tag}.Split()
 }
 
 func orState(state, other *knative.State) *knative.State {
