@@ -5,10 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/guard"
-	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -25,15 +23,6 @@ func (p *targetRun) tellFreeze() {
 // guarded is the target as the guards know it.
 func guarded(t plan.Target) guard.Target {
 	return guard.Target{Environment: t.Environment, Overlay: t.Overlay, Service: t.Service}
-}
-
-// pipelineOf is the pipeline file of a commit, for the check.
-func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
-	file, err := guard.ReadPipeline(at, keys)
-	if wrong, unreadable := errors.AsType[*guard.PipelineError](err); unreadable {
-		return check.Pipeline{Unreadable: wrong.Err}, nil
-	}
-	return check.Pipeline{File: file}, err
 }
 
 // windowsNow are the windows at the tip, for the check. A file that is named and

@@ -3,22 +3,13 @@ package promote
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/policy"
-	"github.com/acme/knative-promote/promote/setting"
 )
-
-// policiesTime is the longest that all policies together may take. The API
-// server's limits allow about a second for one policy and one object.
-const policiesTime = 30 * time.Second
 
 // denials are what the policies at the tip say of the commits that are planned,
 // each as an update of what was there before it. Where none is left, it is what
@@ -27,7 +18,7 @@ func (p *targetRun) denials(ctx context.Context) ([]policy.Denial, error) {
 	if len(p.Policies) == 0 || slices.Contains(p.Skip, check.PolicyDenied) {
 		return nil, nil
 	}
-	set, err := p.readPolicies(p.at.Tree)
+	set, err := readPolicies(p.at.Tree, p.Policies)
 	if err != nil {
 		return nil, err
 	}
@@ -46,27 +37,6 @@ func (p *targetRun) denials(ctx context.Context) ([]policy.Denial, error) {
 		all, before = merged(all, found), after
 	}
 	return all, nil
-}
-
-// readPolicies reads the policies in a tree.
-func (c Config) readPolicies(tree fs.FS) (policy.Set, error) {
-	set, err := policy.Read(tree, c.Policies)
-	if _, unread := errors.AsType[*fs.PathError](err); unread {
-		return set, fmt.Errorf("policies: %w", err)
-	}
-	if err != nil {
-		return set, setting.Bad("policies: %w", err)
-	}
-	return set, nil
-}
-
-// tooLong is the error of policies whose evaluation was ended, by their own time
-// unless that of the run is over too.
-func tooLong(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	return setting.Bad("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
 }
 
 // merged adds denials, but not those that a commit before has had.

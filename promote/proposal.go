@@ -33,7 +33,7 @@ func Propose(c Config, base, head gitops.Snapshot) (Proposal, error) {
 	p := Proposal{config: c, base: base, head: head}
 	var err error
 	if p.asksPolicies() {
-		p.policies, err = c.readPolicies(head.Tree)
+		p.policies, err = readPolicies(head.Tree, c.Policies)
 	}
 	return p, err
 }
@@ -177,4 +177,13 @@ func (p Proposal) Pipeline() (FileChange, error) {
 		change.Removed, change.Added = pipeline.Compare(before.File, after.File)
 	}
 	return change, nil
+}
+
+// pipelineOf is the pipeline file of a commit, for the check.
+func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
+	file, err := guard.ReadPipeline(at, keys)
+	if wrong, unreadable := errors.AsType[*guard.PipelineError](err); unreadable {
+		return check.Pipeline{Unreadable: wrong.Err}, nil
+	}
+	return check.Pipeline{File: file}, err
 }
