@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -33,7 +34,7 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, closeTime)
 	defer stop()
-	var edits []edit
+	var edits []commit.Edit
 	for _, c := range closings {
 		edits = append(edits, c.edit(ctx, time.Now()))
 	}
@@ -55,16 +56,16 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 }
 
 // edit notes in the record that the gates have passed.
-func (c closing) edit(ctx context.Context, now time.Time) edit {
-	return edit{
-		proposal: c.proposal(c.promotion, c.step+noted, false),
-		subject:  plan.Subject(c.Target, c.title()),
-		trailers: []gitops.Trailer{
+func (c closing) edit(ctx context.Context, now time.Time) commit.Edit {
+	return commit.Edit{
+		Proposal: c.proposal(c.promotion, c.step+noted, false),
+		Subject:  plan.Subject(c.Target, c.title()),
+		Trailers: []gitops.Trailer{
 			{Key: plan.TrailerID, Value: c.promotion}, {Key: plan.TrailerService, Value: c.Service}, {Key: plan.TrailerOverlay, Value: c.Overlay},
 			{Key: plan.TrailerStep, Value: c.step}, {Key: plan.TrailerPassed, Value: now.UTC().Format(time.RFC3339)},
 		},
-		draft: func(tip gitops.Snapshot) (d draft, err error) {
-			d.files, err = editPassed(ctx, c, tip, now)
+		Draft: func(tip gitops.Snapshot) (d commit.Draft, err error) {
+			d.Files, err = editPassed(ctx, c, tip, now)
 			return d, c.named(err)
 		},
 	}

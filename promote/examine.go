@@ -17,6 +17,7 @@ import (
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/proposal"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -61,7 +62,7 @@ func (p *targetRun) examined(ctx context.Context) (facts check.Facts, err error)
 	if facts.Windows, err = p.windowsNow(); err != nil {
 		return facts, err
 	}
-	if facts.Pipeline, err = pipelineOf(p.at.Snapshot(), p.Guards.Keys); err != nil {
+	if facts.Pipeline, err = proposal.PipelineOf(p.at.Snapshot(), p.Guards.Keys); err != nil {
 		return facts, err
 	}
 	facts.Refused = p.refusal(ctx, unseen == nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/policy"
+	"github.com/acme/knative-promote/promote/proposal"
 )
 
 // denials are what the policies at the tip say of the commits that are planned,
@@ -18,11 +19,11 @@ func (p *targetRun) denials(ctx context.Context) ([]policy.Denial, error) {
 	if len(p.Policies) == 0 || slices.Contains(p.Skip, check.PolicyDenied) {
 		return nil, nil
 	}
-	set, err := readPolicies(p.at.Tree, p.Policies)
+	set, err := proposal.ReadPolicies(p.at.Tree, p.Policies)
 	if err != nil {
 		return nil, err
 	}
-	limited, stop := context.WithTimeout(ctx, policiesTime)
+	limited, stop := context.WithTimeout(ctx, proposal.PoliciesTime)
 	defer stop()
 	before, planned := p.at.Now, p.planned
 	if len(planned) == 0 {
@@ -32,7 +33,7 @@ func (p *targetRun) denials(ctx context.Context) ([]policy.Denial, error) {
 	for _, after := range planned {
 		found, err := set.Evaluate(limited, before.Objects(), after.Objects(), p.namespace())
 		if err != nil {
-			return nil, tooLong(ctx, err)
+			return nil, proposal.TooLong(ctx, err)
 		}
 		all, before = merged(all, found), after
 	}

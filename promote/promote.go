@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
@@ -193,7 +194,7 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 		return err
 	}
 	for i, m := range moves {
-		m.readBack(ctx, p.commit, p.drafts[i].traffic)
+		m.readBack(ctx, p.commit, p.drafts[i].Traffic)
 		m.committed(p.commit, !p.made)
 	}
 	return nil
@@ -212,7 +213,7 @@ func (m *move) committed(hash string, resumed bool) {
 func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error) {
 	var over []guard.Override
 	for {
-		var edits []edit
+		var edits []commit.Edit
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
@@ -231,24 +232,24 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 // edit is what the step changes. The tip that it is made on says whether the
 // target may have more traffic now; a tip that shows the step already changes
 // nothing. What the run may override passes where it stands in over.
-func (m *move) edit(ctx context.Context, over []guard.Override) edit {
+func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 	step := m.step()
-	e := edit{
-		proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
-		adopts:   m.adopts,
-		subject:  step.Subject,
-		trailers: plan.Trailers(m.Settings, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
-		draft: func(tip gitops.Snapshot) (draft, error) {
+	e := commit.Edit{
+		Proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
+		Adopts:   m.adopts,
+		Subject:  step.Subject,
+		Trailers: plan.Trailers(m.Settings, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
+		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
 			plan := m.routable(ctx)
 			files, err := plan.EditStep(ctx, m.Settings, m.index, tip, m.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
 			}
-			return draft{files: files, traffic: plan.Steps[m.index].Traffic}, m.named(err)
+			return commit.Draft{Files: files, Traffic: plan.Steps[m.index].Traffic}, m.named(err)
 		},
 	}
 	for _, o := range over {
-		e.trailers = append(e.trailers, gitops.Trailer{Key: plan.TrailerOverride, Value: string(o)})
+		e.Trailers = append(e.Trailers, gitops.Trailer{Key: plan.TrailerOverride, Value: string(o)})
 	}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 )
@@ -14,13 +15,13 @@ import (
 // published is a commit that shows edits.
 type published struct {
 	commit string
-	made   bool    // by this run; else it was there
-	drafts []draft // of the edits, in their order
+	made   bool           // by this run; else it was there
+	drafts []commit.Draft // of the edits, in their order
 }
 
 // commitRendered is commit, tried again for some time while a tip does not render: what
 // somebody has broken, somebody corrects.
-func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Duration) (published, error) {
+func (r *run) commitRendered(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
 	for until := time.Now().Add(patience); ; {
 		p, err := r.commit(ctx, edits)
 		if !plan.IsUnrendered(err) || !time.Now().Before(until) {
@@ -36,15 +37,15 @@ func (r *run) commitRendered(ctx context.Context, edits []edit, patience time.Du
 // commit publishes the edits in one commit. Where a tip shows all of them
 // already it is that tip, and not what the branch has come to since: nothing is
 // made.
-func (r *run) commit(ctx context.Context, edits []edit) (published, error) {
+func (r *run) commit(ctx context.Context, edits []commit.Edit) (published, error) {
 	if len(edits) == 0 {
 		return published{}, nil
 	}
-	drafts, last := map[string][]draft{}, gitops.Commit{} // by the commit that they are made on
-	change := merge(edits, func(tip gitops.Snapshot, made []draft) { drafts[tip.Commit.Hash], last = made, tip.Commit })
+	drafts, last := map[string][]commit.Draft{}, gitops.Commit{} // by the commit that they are made on
+	change := commit.Merge(edits, func(tip gitops.Snapshot, made []commit.Draft) { drafts[tip.Commit.Hash], last = made, tip.Commit })
 	var commit gitops.Commit
 	var err error
-	if p := edits[0].proposal; p != nil {
+	if p := edits[0].Proposal; p != nil {
 		commit, err = r.Reviews.Publish(ctx, change, *p)
 	} else {
 		commit, err = r.Branch.Publish(ctx, r.telling(change))
@@ -53,7 +54,7 @@ func (r *run) commit(ctx context.Context, edits []edit) (published, error) {
 	switch {
 	case err != nil && !unchanged:
 		return published{}, err
-	case unchanged && edits[0].proposal == nil:
+	case unchanged && edits[0].Proposal == nil:
 		commit = last
 	}
 	p := published{commit: commit.Hash, made: !unchanged, drafts: drafts[last.Hash]}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/commit"
 )
 
 // moving is a Branch that another run moves on as soon as it was read.
@@ -29,7 +30,7 @@ func (moving) Publish(_ context.Context, change gitops.Change) (gitops.Commit, e
 func TestCommitThatIsThereIsTheOneThatWasLookedAt(t *testing.T) {
 	t.Parallel()
 	r := &run{Systems: Systems{Branch: moving{}, Reporter: silent{}}}
-	got, err := r.commit(t.Context(), []edit{{draft: func(gitops.Snapshot) (draft, error) { return draft{}, nil }}})
+	got, err := r.commit(t.Context(), []commit.Edit{{Draft: func(gitops.Snapshot) (commit.Draft, error) { return commit.Draft{}, nil }}})
 	if err != nil || got.commit != "shows it" || got.made {
 		t.Errorf("commit %q, made %t, %v, want the one that the last edit saw", got.commit, got.made, err)
 	}

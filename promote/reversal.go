@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
@@ -34,7 +35,7 @@ type reversal struct {
 // reverse commits the destinations and says what must become true. Patience is how long
 // it waits for a tip that does not render.
 func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
-	var edits []edit
+	var edits []commit.Edit
 	for _, b := range reversals {
 		if e := b.begin(ctx); !b.done {
 			edits = append(edits, e)
@@ -44,7 +45,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 	drafts := p.drafts
 	for _, b := range reversals {
 		if err == nil && !b.done {
-			b.after, b.lost = drafts[0].reversed, drafts[0].left
+			b.after, b.lost = drafts[0].Reversed, drafts[0].Left
 			drafts = drafts[1:]
 		}
 		if err != nil || b.lost != nil {
@@ -75,28 +76,28 @@ func (b *reversal) routable(ctx context.Context) plan.Reversal {
 }
 
 // begin opens the step in the journal and says what it changes.
-func (b *reversal) begin(ctx context.Context) edit {
+func (b *reversal) begin(ctx context.Context) commit.Edit {
 	b.Plan.Image = plan.FirstImage(b.Dest.Images)
 	title := "back to " + plan.Short(b.Service, b.Dest.Revision)
 	if !b.done {
 		title = plan.Subject(b.Target, title+" ("+plan.ImageVersion(b.Plan.Image)+")")
 	}
 	b.log = b.journal.BeginReversal(b.Step, title)
-	return edit{
-		proposal: b.proposal(b.Plan.ID, b.stepName(), false),
-		adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
-		subject:  title,
-		trailers: plan.Trailers(b.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
-		draft: func(tip gitops.Snapshot) (draft, error) {
+	return commit.Edit{
+		Proposal: b.proposal(b.Plan.ID, b.stepName(), false),
+		Adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
+		Subject:  title,
+		Trailers: plan.Trailers(b.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
+		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
 			after, err := b.edited(ctx, tip)
 			if b.apart && err != nil && ctx.Err() == nil {
-				return draft{left: b.named(err)}, nil
+				return commit.Draft{Left: b.named(err)}, nil
 			}
 			if err != nil {
-				return draft{}, err
+				return commit.Draft{}, err
 			}
 			files, err := after.State.Files()
-			return draft{files: files, reversed: after}, err
+			return commit.Draft{Files: files, Reversed: after}, err
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/plan"
@@ -232,11 +233,11 @@ func TestTargetsOfOneOverlay(t *testing.T) {
 // TestMergeRefusesOneFileForTwo has two targets whose edits change one file.
 func TestMergeRefusesOneFileForTwo(t *testing.T) {
 	t.Parallel()
-	same := edit{subject: "web: 10 %", draft: func(gitops.Snapshot) (draft, error) {
-		return draft{files: map[string][]byte{"base/kustomization.yaml": nil}}, nil
+	same := commit.Edit{Subject: "web: 10 %", Draft: func(gitops.Snapshot) (commit.Draft, error) {
+		return commit.Draft{Files: map[string][]byte{"base/kustomization.yaml": nil}}, nil
 	}}
 	const want = "base/kustomization.yaml is changed for two targets: expected files of their own"
-	if _, err := merge([]edit{same, same}, func(gitops.Snapshot, []draft) {}).Edit(gitops.Snapshot{}); err == nil || err.Error() != want {
+	if _, err := commit.Merge([]commit.Edit{same, same}, func(gitops.Snapshot, []commit.Draft) {}).Edit(gitops.Snapshot{}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -20,7 +20,7 @@ func Waiting(source argo.Source, before, after gitops.Snapshot) ([]event.Candida
 	}
 	var all []event.Candidate
 	for _, file := range changed {
-		t := targetOf(source, path.Dir(file), knative.OwnedBy(file))
+		t := plan.TargetOf(source, path.Dir(file), knative.OwnedBy(file))
 		r := recordAt(after, t)
 		if r.Pull > 0 && !r.HasPassed() && !r.RollsBack() && r.Promotion != recordAt(before, t).Promotion {
 			all = append(all, event.Candidate{Overlay: t.Overlay, Service: t.Service, Environment: t.Environment})

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/proposal"
 	"github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -58,7 +59,7 @@ func (t task) prepare(ctx context.Context) (event.Result, error) {
 }
 
 // reported are the Services as the pages show them.
-func reported(services []promote.PreparedService) (all []report.PreparedService) {
+func reported(services []proposal.PreparedService) (all []report.PreparedService) {
 	for _, s := range services {
 		all = append(all, report.PreparedService{Target: promote.Named(s.Target), From: s.From, To: s.To, Withdrawn: s.Withdrawn, Skipped: s.Skipped, Err: s.Err})
 	}
@@ -66,8 +67,8 @@ func reported(services []promote.PreparedService) (all []report.PreparedService)
 }
 
 // pull is the pull request of the event, by the merge commit that is checked out.
-func (t task) pull(ctx context.Context, repo *infraBranch) (promote.Pull, error) {
-	pull := promote.Pull{Number: t.workflow.PullRequest, Branch: t.settings.Remote.Branch}
+func (t task) pull(ctx context.Context, repo *infraBranch) (proposal.Pull, error) {
+	pull := proposal.Pull{Number: t.workflow.PullRequest, Branch: t.settings.Remote.Branch}
 	var err error
 	if pull.Merged, err = t.checkedOut(ctx, "prepare looks at"); err != nil {
 		return pull, err
@@ -82,21 +83,21 @@ func (t task) pull(ctx context.Context, repo *infraBranch) (promote.Pull, error)
 }
 
 // prepared is what the pull request changes of the overlays that may render otherwise.
-func (t task) prepared(ctx context.Context, pull promote.Pull) (promote.Preparation, error) {
+func (t task) prepared(ctx context.Context, pull proposal.Pull) (proposal.Preparation, error) {
 	changed, err := gitops.Changed(pull.Base, pull.Merged)
 	if err != nil {
-		return promote.Preparation{}, err
+		return proposal.Preparation{}, err
 	}
 	overlays, err := kustomize.Touched(pull.Merged.Tree, changed)
 	if err != nil {
-		return promote.Preparation{}, err
+		return proposal.Preparation{}, err
 	}
-	return promote.Prepare(ctx, t.settings.Promote, pull, overlays)
+	return proposal.Prepare(ctx, t.settings.Promote.Proposal(), pull, overlays)
 }
 
 // publish makes the commit, or the same as a suggestion where nobody may push: to a
 // fork, or what the server refuses.
-func (t task) publish(ctx context.Context, p promote.Preparation, suggest func() ([]report.File, error), page *report.Prepared) (commit string, err error) {
+func (t task) publish(ctx context.Context, p proposal.Preparation, suggest func() ([]report.File, error), page *report.Prepared) (commit string, err error) {
 	switch {
 	case t.workflow.Unmerged != "":
 		page.Refused = fmt.Sprintf("it is %s, to which nothing is pushed", t.workflow.Unmerged)
@@ -120,7 +121,7 @@ func (t task) publish(ctx context.Context, p promote.Preparation, suggest func()
 }
 
 // pushPrepared makes the commit on the pull request's branch; none where that has it.
-func (t task) pushPrepared(ctx context.Context, p promote.Preparation) (commit string, err error) {
+func (t task) pushPrepared(ctx context.Context, p proposal.Preparation) (commit string, err error) {
 	s := t.settings
 	s.Remote.Branch = t.workflow.HeadRef
 	repo, err := open(s, t.workflow, t.console)
@@ -139,7 +140,7 @@ func words(err error) string {
 }
 
 // suggestion is what the commit would change on the pull request's head, in the order of the files' names.
-func suggestion(ctx context.Context, p promote.Preparation, pull promote.Pull, repo *infraBranch) ([]report.File, error) {
+func suggestion(ctx context.Context, p proposal.Preparation, pull proposal.Pull, repo *infraBranch) ([]report.File, error) {
 	head, err := repo.At(ctx, pull.Merged.Commit.Parents[1])
 	if err != nil {
 		return nil, err

@@ -11,10 +11,10 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/proposal"
 	"github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -30,7 +30,7 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 	if err != nil {
 		return diff, nil, err
 	}
-	proposal, err := promote.Propose(t.settings.Promote, base, head)
+	proposal, err := proposal.Propose(t.settings.Promote.Proposal(), base, head)
 	if is[*setting.InputError](err) {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {
@@ -88,7 +88,7 @@ func baseOf(ctx context.Context, repo *infraBranch, head gitops.Snapshot, w cons
 // A comparison renders overlays at two commits.
 type comparison struct {
 	base, head gitops.Snapshot
-	proposal   promote.Proposal
+	proposal   proposal.Proposal
 }
 
 // overlays are those that render to something else. Where the policies change,

@@ -40,3 +40,9 @@ func Subject(t Target, what string) string {
 func Short(service, revision string) string {
 	return strings.TrimPrefix(revision, service+"-")
 }
+
+// TargetOf is one that is known by its overlay alone, in a repository and branch.
+func TargetOf(source argo.Source, overlay, service string) Target {
+	source.Path = overlay
+	return Target{Target: argo.Target{Service: service, Source: source}, Overlay: overlay, Environment: EnvironmentOf(overlay)}
+}

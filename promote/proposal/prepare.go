@@ -1,4 +1,4 @@
-package promote
+package proposal
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -32,8 +31,8 @@ type Pull struct {
 type Preparation struct {
 	Services []PreparedService // which it concerns, in the order of the overlays
 
-	config Config
-	pull   Pull
+	settings Settings
+	pull     Pull
 }
 
 // A PreparedService is a Service whose template the pull request changes under a
@@ -52,8 +51,8 @@ type PreparedService struct {
 
 // Prepare finds what the pull request changes of the templates in the overlays. The
 // error is of reading the repository; that of one overlay stands beside the others.
-func Prepare(ctx context.Context, c Config, pull Pull, overlays []string) (Preparation, error) {
-	p := Preparation{config: c, pull: pull}
+func Prepare(ctx context.Context, c Settings, pull Pull, overlays []string) (Preparation, error) {
+	p := Preparation{settings: c, pull: pull}
 	for _, overlay := range overlays {
 		found, err := p.services(ctx, overlay)
 		if err != nil {
@@ -64,15 +63,9 @@ func Prepare(ctx context.Context, c Config, pull Pull, overlays []string) (Prepa
 	return p, ctx.Err()
 }
 
-// targetOf is one that is known by its overlay alone, in a repository and branch.
-func targetOf(source argo.Source, overlay, service string) plan.Target {
-	source.Path = overlay
-	return plan.Target{Target: argo.Target{Service: service, Source: source}, Overlay: overlay, Environment: plan.EnvironmentOf(overlay)}
-}
-
 // target is a Service of the pull request.
 func (p Preparation) target(overlay, service string) plan.Target {
-	return targetOf(p.config.Targets[0].Source, overlay, service)
+	return plan.TargetOf(p.settings.Source, overlay, service)
 }
 
 // services are those of one overlay that it concerns.
@@ -146,7 +139,7 @@ func ownFile(at gitops.Snapshot, state *knative.State) []byte {
 // planned plans the promotion that begins with the candidate, on what the branch has.
 // The one that stands there already stays the one that it is.
 func (p Preparation) planned(s *PreparedService, has record.Record) error {
-	at := plan.Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}.WithRecord(p.config.CandidateTag)
+	at := plan.Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}.WithRecord(p.settings.CandidateTag)
 	split, err := at.Split()
 	if err != nil {
 		return err
@@ -155,7 +148,7 @@ func (p Preparation) planned(s *PreparedService, has record.Record) error {
 		s.Skipped = "Git does not say which revision has its traffic: promote the service once before"
 		return nil
 	}
-	if s.plan, err = plan.New(p.config.Settings, at); err != nil {
+	if s.plan, err = plan.New(p.settings.Settings, at); err != nil {
 		return err
 	}
 	before := at.Record.Of(s.Place())

@@ -1,4 +1,4 @@
-package promote
+package proposal
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// policiesTime is the longest that all policies together may take. The API
+// PoliciesTime is the longest that all policies together may take. The API
 // server's limits allow about a second for one policy and one object.
-const policiesTime = 30 * time.Second
+const PoliciesTime = 30 * time.Second
 
-// readPolicies reads the policies in a tree.
-func readPolicies(tree fs.FS, patterns []string) (policy.Set, error) {
+// ReadPolicies reads the policies in a tree.
+func ReadPolicies(tree fs.FS, patterns []string) (policy.Set, error) {
 	set, err := policy.Read(tree, patterns)
 	if _, unread := errors.AsType[*fs.PathError](err); unread {
 		return set, fmt.Errorf("policies: %w", err)
@@ -27,11 +27,11 @@ func readPolicies(tree fs.FS, patterns []string) (policy.Set, error) {
 	return set, nil
 }
 
-// tooLong is the error of policies whose evaluation was ended, by their own time
+// TooLong is the error of policies whose evaluation was ended, by their own time
 // unless that of the run is over too.
-func tooLong(ctx context.Context, err error) error {
+func TooLong(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return setting.Bad("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
+	return setting.Bad("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", PoliciesTime)
 }

@@ -1,4 +1,4 @@
-package promote
+package proposal
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -15,37 +16,52 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
+// Settings are what a run is asked for, as far as what a pull request proposes is
+// looked at and prepared by it.
+type Settings struct {
+	plan.Settings
+	Source      argo.Source    // where the overlays are
+	Guards      guard.Settings // which name the windows' file, and how the pipeline file is read
+	Policies    []string       // patterns of the files with ValidatingAdmissionPolicies
+	PodSecurity string         // the pod security standard to hold; empty: none
+	Strict      bool           // a field that no kind has is an error
+	Probed      bool           // the candidate is probed
+	Skip        []string       // rules of the check that are not asked
+	Reason      string         // why, for the commits
+}
+
 // A Proposal is a commit that is not on the branch yet, such as a pull request's.
 // It is looked at as the check looks at what is on the branch.
 type Proposal struct {
-	config     Config
+	settings   Settings
 	base, head gitops.Snapshot
 	policies   policy.Set
 }
 
 // Propose reads the policies at the head, which is to be merged into the base. The
 // error is bad input.
-func Propose(c Config, base, head gitops.Snapshot) (Proposal, error) {
-	p := Proposal{config: c, base: base, head: head}
+func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
+	p := Proposal{settings: c, base: base, head: head}
 	var err error
 	if p.asksPolicies() {
-		p.policies, err = readPolicies(head.Tree, c.Policies)
+		p.policies, err = ReadPolicies(head.Tree, c.Policies)
 	}
 	return p, err
 }
 
 func (p Proposal) asksPolicies() bool {
-	return len(p.config.Policies) > 0 && !slices.Contains(p.config.Skip, check.PolicyDenied)
+	return len(p.settings.Policies) > 0 && !slices.Contains(p.settings.Skip, check.PolicyDenied)
 }
 
 // ChangesPolicies tells whether one of the changed files is a policy's, so that it
 // concerns overlays too that stay as they are.
 func (p Proposal) ChangesPolicies(changed []string) bool {
-	return p.asksPolicies() && slices.ContainsFunc(changed, func(file string) bool { return policy.Matches(p.config.Policies, file) })
+	return p.asksPolicies() && slices.ContainsFunc(changed, func(file string) bool { return policy.Matches(p.settings.Policies, file) })
 }
 
 // Overlay finds what is wrong with an overlay as the head renders it: in its
@@ -59,14 +75,14 @@ func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []b
 	if facts.Before, err = knative.Rendered(p.base.Tree, overlay, before, ""); err != nil {
 		return nil, err
 	}
-	limited, stop := context.WithTimeout(ctx, policiesTime)
+	limited, stop := context.WithTimeout(ctx, PoliciesTime)
 	defer stop()
 	facts.Denials, err = p.policies.Evaluate(limited, facts.Before.Objects(), facts.Overlay.Objects(), "")
 	if err != nil {
-		return nil, tooLong(ctx, err)
+		return nil, TooLong(ctx, err)
 	}
 	brought, err := p.brought(ctx, overlay, before, after)
-	return append(check.Proposed(facts, p.config.Skip...), brought...), err
+	return append(check.Proposed(facts, p.settings.Skip...), brought...), err
 }
 
 // brought is what the head breaks of the rules that need no more than files, for
@@ -92,7 +108,7 @@ func (p Proposal) brought(ctx context.Context, overlay string, before, after []b
 			return nil, err
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
-		for _, finding := range check.Brought(was, is, p.config.Skip...) {
+		for _, finding := range check.Brought(was, is, p.settings.Skip...) {
 			if !slices.Contains(all, finding) { // of the overlay, whatever the Service
 				all = append(all, finding)
 			}
@@ -104,10 +120,10 @@ func (p Proposal) brought(ctx context.Context, overlay string, before, after []b
 // facts are what the files of a commit say of an overlay and of a Service in it.
 func (p Proposal) facts(at gitops.Snapshot, overlay string, rendered []byte, service string) (check.Facts, error) {
 	state, err := knative.Rendered(at.Tree, overlay, rendered, service)
-	c := p.config
+	c := p.settings
 	facts := check.Facts{
 		Request: check.Request{
-			Overlay: overlay, CandidateTag: c.CandidateTag, KeepPrevious: c.KeepPrevious, Probed: c.Gates.Probe.Path != "",
+			Overlay: overlay, CandidateTag: c.CandidateTag, KeepPrevious: c.KeepPrevious, Probed: c.Probed,
 			Strict: c.Strict, PodSecurity: c.PodSecurity, Policies: c.Policies,
 		},
 		Commit: at.Commit.Hash, Tree: at.Tree, Overlay: state, Next: state,
@@ -127,21 +143,21 @@ type FileChange struct {
 // Windows say what the head changes of the windows, and what is wrong with them
 // then. The error is of reading the repository.
 func (p Proposal) Windows() (FileChange, error) {
-	file := p.config.Guards.File()
+	file := p.settings.Guards.File()
 	if !p.changes(file) {
 		return FileChange{}, nil
 	}
 	change := FileChange{File: file}
-	after, _, err := p.config.Guards.Schedule(p.head)
+	after, _, err := p.settings.Guards.Schedule(p.head)
 	if freeze, unreadable := errors.AsType[*guard.FreezeError](err); unreadable {
 		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: freeze.Err}}
-		change.Findings = check.Proposed(facts, p.config.Skip...)
+		change.Findings = check.Proposed(facts, p.settings.Skip...)
 		return change, nil
 	}
 	if err != nil {
 		return change, err
 	}
-	before, _, err := p.config.Guards.Schedule(p.base)
+	before, _, err := p.settings.Guards.Schedule(p.base)
 	if _, unreadable := errors.AsType[*guard.FreezeError](err); err != nil && !unreadable {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
@@ -164,23 +180,23 @@ func (p Proposal) Pipeline() (FileChange, error) {
 		return FileChange{}, nil
 	}
 	change := FileChange{File: pipeline.Name}
-	before, err := pipelineOf(p.base, p.config.Guards.Keys)
+	before, err := PipelineOf(p.base, p.settings.Guards.Keys)
 	if err != nil {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
-	after, err := pipelineOf(p.head, p.config.Guards.Keys)
+	after, err := PipelineOf(p.head, p.settings.Guards.Keys)
 	if err != nil {
 		return change, err
 	}
-	change.Findings = check.Proposed(check.Facts{Pipeline: after, Tree: p.head.Tree}, p.config.Skip...)
+	change.Findings = check.Proposed(check.Facts{Pipeline: after, Tree: p.head.Tree}, p.settings.Skip...)
 	if after.Unreadable == nil {
 		change.Removed, change.Added = pipeline.Compare(before.File, after.File)
 	}
 	return change, nil
 }
 
-// pipelineOf is the pipeline file of a commit, for the check.
-func pipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
+// PipelineOf is the pipeline file of a commit, for the check.
+func PipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
 	file, err := guard.ReadPipeline(at, keys)
 	if wrong, unreadable := errors.AsType[*guard.PipelineError](err); unreadable {
 		return check.Pipeline{Unreadable: wrong.Err}, nil

@@ -1,4 +1,4 @@
-package promote
+package proposal
 
 import (
 	"bytes"
@@ -8,9 +8,15 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
+
+// A Branch is a branch that takes commits.
+type Branch interface {
+	Publish(context.Context, gitops.Change) (gitops.Commit, error)
+}
 
 // Publish makes one commit of all candidates on the pull request's branch. Where the
 // branch shows them there is none to make, and its hash is empty.
@@ -40,18 +46,18 @@ func (p Preparation) Files(ctx context.Context, head gitops.Snapshot) (map[strin
 }
 
 func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool) {
-	var edits []edit
+	var edits []commit.Edit
 	for _, s := range p.made() {
 		if s.shown {
 			continue
 		}
-		e := edit{subject: plan.Subject(s.Target, "no candidate, as on "+p.pull.Branch)}
+		e := commit.Edit{Subject: plan.Subject(s.Target, "no candidate, as on "+p.pull.Branch)}
 		if !s.Withdrawn {
-			e.subject = s.step().Subject
-			e.trailers = plan.Trailers(p.config.Settings, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.config.Reason)
+			e.Subject = s.step().Subject
+			e.Trailers = plan.Trailers(p.settings.Settings, s.plan, record.StepOf(s.step().Percent), s.plan.From, s.plan.To, p.settings.Reason)
 		}
-		e.draft = func(tip gitops.Snapshot) (d draft, err error) {
-			d.files, err = p.edit(ctx, &s, tip)
+		e.Draft = func(tip gitops.Snapshot) (d commit.Draft, err error) {
+			d.Files, err = p.edit(ctx, &s, tip)
 			return d, err
 		}
 		edits = append(edits, e)
@@ -59,7 +65,7 @@ func (p Preparation) change(ctx context.Context) (change gitops.Change, any bool
 	if len(edits) == 0 {
 		return gitops.Change{}, false
 	}
-	return merge(edits, func(gitops.Snapshot, []draft) {}), true
+	return commit.Merge(edits, func(gitops.Snapshot, []commit.Draft) {}), true
 }
 
 // step is the commit that a promotion would begin with: the candidate at 0 %, or all
@@ -96,7 +102,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	r := plan.StepRecord(p.config.Settings, s.plan, record.StepOf(s.step().Percent), before)
+	r := plan.StepRecord(p.settings.Settings, s.plan, record.StepOf(s.step().Percent), before)
 	if r.Source.IsZero() {
 		r.Code = record.Code{} // the run is for a merge that no branch will have
 	}
@@ -108,7 +114,7 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if err != nil {
 		return nil, err
 	}
-	return plan.Shift(ctx, p.config.Settings, s.plan, s.step().Traffic, text, now, now, nil)
+	return plan.Shift(ctx, p.settings.Settings, s.plan, s.step().Traffic, text, now, now, nil)
 }
 
 // moved is the error of a tip that is not what the merge was made of. The head of the

@@ -1,0 +1,80 @@
+package commit
+
+import (
+	"fmt"
+	"maps"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// An Edit is what a commit changes for one target.
+type Edit struct {
+	Proposal *review.Proposal                              // of the pull request that it comes by; nil: it is pushed
+	Adopts   func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there is it; nil: none is
+	Subject  string
+	Trailers []gitops.Trailer
+	Draft    func(tip gitops.Snapshot) (Draft, error) // which is asked of commits too that nothing is made on
+}
+
+// A Draft is what an edit makes of a tip.
+type Draft struct {
+	Files    map[string][]byte         // none where the tip shows it
+	Traffic  []servingv1.TrafficTarget // of a step: what it sets
+	Reversed plan.Edited               // of what rolls back: what it leads to
+	Left     error                     // why the target is left out, where the others go on without it
+}
+
+// Merge makes one change of the edits of several targets, and passes on what they make
+// of each tip. The subject names the first; the trailers of each begin with its
+// promotion's.
+func Merge(edits []Edit, drafted func(tip gitops.Snapshot, drafts []Draft)) gitops.Change {
+	change := gitops.Change{Subject: edits[0].Subject}
+	if others := len(edits) - 1; others > 0 {
+		change.Subject += fmt.Sprintf(", and %d more", others)
+	}
+	for _, e := range edits {
+		change.Trailers = append(change.Trailers, e.Trailers...)
+	}
+	change.Adopts = func(tip, head gitops.Snapshot) (bool, error) {
+		for _, e := range edits {
+			if e.Adopts == nil {
+				return false, nil
+			}
+			if same, err := e.Adopts(tip, head); err != nil || !same {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		var drafts []Draft
+		for _, e := range edits {
+			d, err := e.Draft(tip)
+			if err != nil {
+				return nil, err
+			}
+			drafts = append(drafts, d)
+		}
+		drafted(tip, drafts)
+		return filesOf(drafts)
+	}
+	return change
+}
+
+// filesOf are those that drafts change, each one that the others do not.
+func filesOf(drafts []Draft) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for _, d := range drafts {
+		for name := range d.Files {
+			if _, twice := all[name]; twice {
+				return nil, fmt.Errorf("%s is changed for two targets: expected files of their own", name)
+			}
+		}
+		maps.Copy(all, d.Files)
+	}
+	return all, nil
+}
