@@ -4,13 +4,13 @@
 // A promotion is a list of steps. A step is one commit. After each step every
 // gate must pass. If one does not, one more commit restores what was there.
 //
-//	Config ─► NewPlan(Config, Situation at the tip) ─► []PlannedStep ─► for each: Publish ─► gates ─► outcome
-//	                                                                     └── a gate fails ─► restore ◄─┘
+//	Config ─► plan.New(Settings, Situation at the tip) ─► []PlannedStep ─► for each: Publish ─► gates ─► outcome
+//	                                                                      └── a gate fails ─► restore ◄─┘
 //	events ─► Result, as far as the run has come ─► Reporter
 //
 // What is left to do is always computed from the tree at the branch's tip,
 // never from memory, and never from commit messages, dates or ancestors: the
-// [Record] in the overlay's own file says what a promotion is. So a run that
+// record in the overlay's own file says what a promotion is. So a run that
 // crashed continues when it is started again, whatever people have done with
 // its commits meanwhile. When the last gate has passed, one more commit says so.
 //
