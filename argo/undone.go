@@ -23,11 +23,27 @@ func Undone(ctx context.Context, in Intent, app *v1alpha1.Application) string {
 		return ""
 	}
 	last := deployed[0]
-	before := slices.IndexFunc(deployed, func(revision string) bool { return revision != last && own(revision) })
-	if before < 0 || own(last) && !slices.Contains(deployed[before:], last) {
-		return "" // nothing of the promotion came before, or its next step came after that
+	first := len(deployed) // where it stands for the first time; it may be older than the history
+	if own(last) {
+		first = lastIndex(deployed, last)
 	}
-	return last
+	later := func(revision string) bool {
+		return revision != last && own(revision) && lastIndex(deployed, revision) < first
+	}
+	if slices.ContainsFunc(deployed, later) {
+		return last
+	}
+	return ""
+}
+
+// lastIndex is where a revision stands for the first time in the history.
+func lastIndex(deployed []string, revision string) int {
+	for i, r := range slices.Backward(deployed) {
+		if r == revision {
+			return i
+		}
+	}
+	return -1
 }
 
 // deployed are the revisions of the intent's source that the Application was synced to,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
@@ -87,6 +88,9 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
+		if has, err := record.Parse(b.after.State.Record()); err == nil && !has.Is(b.promotion, b.Step) {
+			continue // Git showed it before, by a promotion
+		}
 		closings = append(closings, closing{b.targetRun, b.promotion, b.Step, b.journal.Result.Commit})
 	}
 	return closings
@@ -103,6 +107,12 @@ func (c closing) title() string {
 	return c.step + " % passed"
 }
 
+// shows tells whether an overlay has the traffic that its record of a rollback says.
+func (c closing) shows(state *knative.State, has record.Record) bool {
+	split, err := plan.Situation{Target: c.Target, Now: state, Tag: c.at.Tag}.Split()
+	return err == nil && has.Disagreement(c.Place(), split) == ""
+}
+
 // editPassed notes in the record of a step that its gates have passed. Where another
 // promotion has gone on from there, there is nothing to note.
 func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Time) (map[string][]byte, error) {
@@ -117,7 +127,7 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 	switch {
 	case has.Is(c.promotion, c.step) && has.HasPassed(), has.Promotion != c.promotion && !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
 		return nil, nil
-	case !has.Is(c.promotion, c.step), !has.RollsBack() && !c.plan.ShowsStep(state, has):
+	case !has.Is(c.promotion, c.step), has.RollsBack() && !c.shows(state, has), !has.RollsBack() && !c.plan.ShowsStep(state, has):
 		return nil, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(state.Revision()), plan.DescribeTraffic(state))
 	}
 	has.Passed, has.Commit = now, c.commit

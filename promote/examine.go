@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/proposal"
@@ -84,7 +85,7 @@ func (p *targetRun) refusal(ctx context.Context, seen bool) (err error) {
 	if !seen {
 		at.LatestReady = p.Service + "-current"
 	} else if at.Live != nil {
-		at.LatestReady = at.Live.Status.LatestReadyRevisionName
+		at.LatestReady = live.Serving(at.Live)
 	}
 	plan, err := plan.New(p.Settings, at)
 	if err != nil {

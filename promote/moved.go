@@ -71,9 +71,13 @@ func (p *targetRun) othersChoice(ctx context.Context, leads string) error {
 	if seen, err := p.service.Observe(ctx, live.PatienceOf(ctx)); err == nil {
 		p.saw(seen)
 	}
-	traffic, _ := p.at.Now.Traffic() // it has been read before
+	commit, shown := p.journal.Result.Commit, p.at.Now
+	if state, err := p.infra.At(ctx, commit); err == nil {
+		shown = state
+	}
+	traffic, _ := shown.Traffic() // without one nothing has drifted
 	known := knative.Shares(traffic)
-	has := check.Drift(check.Facts{Commit: p.at.Tip.Hash, Overlay: p.at.Now, Service: p.at.Live, Setup: argo.Setup{App: p.at.App}})
+	has := check.Drift(check.Facts{Commit: commit, Overlay: shown, Service: p.at.Live, Setup: argo.Setup{App: p.at.App}})
 	for name := range has {
 		if _, before := known[name]; !before && name != leads && name != p.plan.From && name != p.plan.To {
 			return &movedError{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(choices(ctx, p, has, leads), "; "))}

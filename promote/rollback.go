@@ -64,7 +64,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 		committed[b] = b.journal.Result.Changed
 	}
 	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.HasPassed() })
-	_ = r.close(ctx, closingsOf(left)) // what somebody has made of it since is live after it was rolled back
+	_ = r.close(ctx, closingsOf(left)) // who has changed it since ends it for that target
 	for _, b := range reversals {
 		b.reached = b.reachedBy(ctx, committed[b])
 	}

@@ -123,7 +123,7 @@ func (r *run) end(ctx context.Context, e ending) (results []event.Result, err er
 func (p *targetRun) ending(e ending) ending {
 	e.reached = cmp.Or(p.reached, event.Unchanged)
 	switch {
-	case isSuperseded(p.lost) && len(p.Targets) > 1:
+	case isSuperseded(p.lost) && (len(p.Targets) > 1 || e.cause == nil):
 		return ending{cause: p.lost}
 	case isDown(p.lost):
 		return heldFor(errors.New(e.cause.Error()), p.lost)

@@ -175,7 +175,7 @@ func (p *targetRun) lookLive(ctx context.Context, patience time.Duration) error 
 	}
 	p.saw(seen)
 	if p.at.Live != nil {
-		p.at.LatestReady = p.at.Live.Status.LatestReadyRevisionName
+		p.at.LatestReady = live.Serving(p.at.Live)
 	}
 	return nil
 }

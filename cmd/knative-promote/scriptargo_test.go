@@ -30,6 +30,7 @@ import (
 //	argo crash VERSION         let its containers exit from now on
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
 //	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
+//	argo sync                  sync the last commit, as argocd app sync does
 //	argo pods LOG EVENTS       let the pods of all revisions have written the file's lines, and have events with these
 //	argo delete                delete the live Service with its revisions
 //	argo jobs N                wait until the cluster has N Jobs
@@ -71,6 +72,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		n, err := strconv.Atoi(args[1])
 		ts.Check(err)
 		w.rollBackInArgoCD(ts, append(args[2:], "the-app")[0], n)
+	case "sync":
+		tip, err := gittest.Tip(w.bare, "main")
+		ts.Check(err)
+		w.syncByHand(ts, "the-app", tip)
 	case "pods":
 		lines := func(file string) []string { return strings.Split(strings.TrimSpace(ts.ReadFile(file)), "\n") }
 		w.argo.Pods(lines(args[1]), lines(args[2]))
@@ -101,14 +106,18 @@ func (w *world) refresh() {
 
 // rollBackInArgoCD syncs what the Application was synced to some syncs before the last one.
 func (w *world) rollBackInArgoCD(ts *testscript.TestScript, application string, syncs int) {
-	commit := ""
+	history := w.argo.Application(application).Status.History
+	w.argo.EditApplication(application, func(app *v1alpha1.Application) { app.Spec.SyncPolicy.Automated = nil })
+	w.syncByHand(ts, application, history[len(history)-1-syncs].Revision)
+}
+
+// syncByHand has Argo CD sync a commit, and waits for that.
+func (w *world) syncByHand(ts *testscript.TestScript, application, commit string) {
 	w.argo.EditApplication(application, func(app *v1alpha1.Application) {
-		history := app.Status.History
-		commit = history[len(history)-1-syncs].Revision
-		app.Spec.SyncPolicy.Automated, app.Status.OperationState = nil, nil
+		app.Status.OperationState = nil
 		app.Operation = &v1alpha1.Operation{Sync: &v1alpha1.SyncOperation{Revision: commit, SyncStrategy: &v1alpha1.SyncStrategy{Apply: &v1alpha1.SyncStrategyApply{}}}}
 	})
-	ts.Check(w.await("Argo CD to roll back", func() bool {
+	ts.Check(w.await("Argo CD to sync "+commit, func() bool {
 		operation := w.argo.Application(application).Status.OperationState
 		return operation != nil && operation.SyncResult != nil && operation.SyncResult.Revision == commit && operation.Phase.Completed()
 	}))

@@ -64,6 +64,18 @@ func PatienceOf(ctx context.Context) time.Duration {
 	return revisionTime
 }
 
+// Serving is the revision that has the traffic where Git names none: all of it by the
+// Service's status, also where somebody has moved it there by hand, else the latest ready
+// one; empty: none has been ready yet.
+func Serving(live *servingv1.Service) string {
+	for _, t := range live.Status.Traffic {
+		if knative.Percent(t) == 100 && t.RevisionName != "" {
+			return t.RevisionName
+		}
+	}
+	return live.Status.LatestReadyRevisionName
+}
+
 // NamespaceOf is where a Service lives; empty where it was not seen.
 func NamespaceOf(live *servingv1.Service) string {
 	if live == nil {

@@ -26,7 +26,7 @@ type Situation struct {
 	Record      record.Record     // what the overlay says of the promotion before
 	Unreadable  error             // why Record could not be read
 	Tag         string            // that a candidate has: of the promotion under way, else the run's
-	LatestReady string            // live revision that takes the traffic of `latest`; empty: none has been ready yet
+	LatestReady string            // live revision that has the traffic where Git names none; empty: none has been ready yet
 
 	Old          *servingv1.Revision // the live revision with the traffic; nil: not seen
 	OldReadiness Readiness           // of that one
