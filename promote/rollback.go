@@ -161,6 +161,7 @@ func (p *targetRun) unlessUrgent(err error) error {
 // a rollback without a name for where to only confirms: one that nobody has noted as
 // seen live, as the run that makes it may be at work still, or one that is this workflow
 // run's own, or so young that the promotion or somebody else has answered the same incident.
+// Where a gate failed before users were given anything, there was none.
 // Rolling back once more would be further than anybody asked for. Where the revision
 // that has the traffic since is not Ready, it does not suffice.
 func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time) bool {
@@ -172,7 +173,8 @@ func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time)
 	if !has.HasPassed() {
 		return true
 	}
-	return own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident
+	users := has.Step == record.Rollback || has.Reached > 0
+	return users && (own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident)
 }
 
 // sameIncident is how long after a rollback another one without a name for where

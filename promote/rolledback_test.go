@@ -22,13 +22,14 @@ func TestRolledBack(t *testing.T) {
 	live.Status.Conditions = append(live.Status.Conditions, apis.Condition{Type: apis.ConditionReady, Status: "True"})
 	live.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "s-1", Percent: new(int64(100))}}
 	for name, test := range map[string]struct {
-		step   string
-		passed time.Time
-		run    string
-		again  bool
-		live   *servingv1.Service
-		down   bool
-		want   bool
+		step    string
+		passed  time.Time
+		reached int
+		run     string
+		again   bool
+		live    *servingv1.Service
+		down    bool
+		want    bool
 	}{
 		"a rollback that nobody has seen live":                   {step: record.Rollback, want: true},
 		"one long ago":                                           {step: record.Rollback, passed: now.Add(-time.Hour)},
@@ -40,15 +41,16 @@ func TestRolledBack(t *testing.T) {
 		"a restore that is not live yet":                         {step: record.Restore, want: true},
 		"a restore that is live, and nobody has noted that":      {step: record.Restore, live: live, want: true},
 		"our own restore":                                        {step: record.Restore, run: run, live: live, want: true},
-		"a restore that has just passed":                         {step: record.Restore, passed: now, live: live, want: true},
-		"a restore long ago":                                     {step: record.Restore, passed: now.Add(-time.Hour), live: live},
+		"a restore that has just passed":                         {step: record.Restore, passed: now, reached: 50, live: live, want: true},
+		"a restore of what no user has met":                      {step: record.Restore, passed: now, live: live},
+		"a restore long ago":                                     {step: record.Restore, passed: now.Add(-time.Hour), reached: 50, live: live},
 		"a promotion":                                            {step: "100"},
 	} {
 		at := plan.Situation{Target: ours(), Record: recordOf(test.step, "s-1", "s-2"), Live: test.live}
 		if test.step == record.Rollback {
 			at.Record = recordOf(test.step, "s-2", "s-1")
 		}
-		at.Record.Passed, at.Record.Run = test.passed, test.run
+		at.Record.Passed, at.Record.Run, at.Record.Reached = test.passed, test.run, test.reached
 		if test.down {
 			at.OldReadiness = plan.Readiness{Why: "is not Ready"}
 		}
