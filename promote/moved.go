@@ -12,7 +12,6 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/live"
-	"github.com/acme/knative-promote/promote/plan"
 )
 
 // A movedError is why nothing further is given to the new revision once somebody has
@@ -44,7 +43,7 @@ func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 	if err != nil {
 		return ctx.Err() // the commit is made on what renders
 	}
-	if to := argo.Undone(ctx, p.infra.Intent(tip.Commit.Hash, plan.ShownAt(state)), seen.App); to != "" && p.committed() {
+	if to := p.infra.Undone(ctx, tip.Commit.Hash, state, seen.App); to != "" && p.committed() {
 		return &movedError{fmt.Sprintf("somebody has rolled application %s back to %.10s in Argo CD", p.App, to)}
 	}
 	facts := check.Facts{Commit: tip.Commit.Hash, Overlay: state, Service: seen.Service, Setup: argo.Setup{App: seen.App}}

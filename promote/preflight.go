@@ -9,7 +9,6 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/plan"
 )
 
 // Preflight says what a promotion does about an error that it finds before its
@@ -93,8 +92,7 @@ func (p *targetRun) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
-		undone := argo.Undone(ctx, p.infra.Intent(p.at.Tip.Hash, plan.ShownAt(p.at.Now)), p.at.App)
-		if p.plan.ID != "" && !p.plan.Record.HasPassed() && undone == "" {
+		if p.plan.ID != "" && !p.plan.Record.HasPassed() && p.infra.Undone(ctx, p.at.Tip.Hash, p.at.Now, p.at.App) == "" {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}

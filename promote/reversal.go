@@ -120,23 +120,18 @@ func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (plan.Edited
 
 // expect says what must be live now.
 func (b *reversal) expect(ctx context.Context) error {
-	state := b.after.State
-	traffic, err := state.Traffic()
-	if err != nil {
+	if _, err := b.after.State.Traffic(); err != nil {
 		return err
 	}
-	b.journal.Tell(event.TrafficSet{Traffic: traffic})
+	want := plan.ShownAt(b.after.State)
+	want.TrafficOnly = b.after.Refused != nil
+	b.journal.Tell(event.TrafficSet{Traffic: want.Traffic})
 	b.journal.Tell(event.RollbackLeads{}) // it is made
-	b.tellLeftOut(ctx, b.Dest.Traffic, traffic)
-	has, _ := record.Parse(state.Record()) // without one the fields tell
-	want := plan.Expected{
-		Version: record.VersionOf(state.Revision(), state), Promotion: has.Promotion, Step: has.Step,
-		Traffic: traffic, TrafficOnly: b.after.Refused != nil,
-	}
+	b.tellLeftOut(ctx, b.Dest.Traffic, want.Traffic)
 	commit := b.log.Step().Commit
 	intent := b.infra.Intent(commit, want)
 	intent.Restores, intent.RollsBack = true, b.infra.OfPromotion(b.rolledBack())
-	b.promotion, b.ask = has.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
+	b.promotion, b.ask = want.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil
 }
 

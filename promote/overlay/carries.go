@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -67,6 +69,12 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 		}
 		return false, nil
 	}
+}
+
+// Undone is the revision that somebody has rolled the Application back to in Argo CD since
+// it deployed something of the promotion that a commit's overlay shows; see [argo.Undone].
+func (r Reader) Undone(ctx context.Context, commit string, state *knative.State, app *v1alpha1.Application) string {
+	return argo.Undone(ctx, r.Intent(commit, plan.ShownAt(state)), app)
 }
 
 // OfPromotion tells whether a commit is one of a promotion, by its record.
