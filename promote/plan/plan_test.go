@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +19,9 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/promotetest"
 	"github.com/acme/knative-promote/promote/record"
 )
-
-const overlay = "apps/product-import/overlays/production"
 
 func config(steps ...Step) Settings {
 	return Settings{Steps: steps, CandidateTag: "candidate", KeepPrevious: true}
@@ -32,40 +29,12 @@ func config(steps ...Step) Settings {
 
 // Ours is what the tests plan for.
 func ours() Target {
-	return Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: overlay}
-}
-
-// Base is the example overlay as it is before any promotion.
-func base(t *testing.T) *knative.State {
-	t.Helper()
-	state, err := knative.Read(t.Context(), os.DirFS("../../testdata/infra"), overlay, "product-import")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return state
-}
-
-func setTag(t *testing.T, state *knative.State, tag string) *knative.State {
-	t.Helper()
-	next, err := state.SetImages(t.Context(), []kustomize.Image{{Name: "ghcr.io/acme/product-import", NewTag: tag}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return next
-}
-
-func revisionOf(t *testing.T, state *knative.State) string {
-	t.Helper()
-	name, err := state.NextRevision()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return Target{Target: argo.Target{Service: "product-import"}, Environment: "production", Overlay: promotetest.Production}
 }
 
 func route(t *testing.T, state *knative.State, traffic ...servingv1.TrafficTarget) *knative.State {
 	t.Helper()
-	next, err := state.Route(t.Context(), revisionOf(t, state), traffic, nil, nil)
+	next, err := state.Route(t.Context(), promotetest.RevisionOf(t, state), traffic, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +48,7 @@ func target(revision string, percent int64, tag string) servingv1.TrafficTarget 
 // RecordOf is the record of a step of a promotion.
 func recordOf(step, from, to string) record.Record {
 	return record.Record{
-		Promotion: "00000000abcd", Overlay: overlay, Step: step, Percent: record.ShareOf(step), Base: "b0", From: record.Version{Revision: from}, To: record.Version{Revision: to},
+		Promotion: "00000000abcd", Overlay: promotetest.Production, Step: step, Percent: record.ShareOf(step), Base: "b0", From: record.Version{Revision: from}, To: record.Version{Revision: to},
 	}
 }
 
@@ -118,7 +87,7 @@ func readPlanCase(t *testing.T, parts map[string][]byte) planCase {
 		}
 	}
 	for _, tag := range []string{"v1.0.0", "v2.0.0", "v3.0.0"} {
-		c.names[tag] = revisionOf(t, setTag(t, base(t), tag))
+		c.names[tag] = promotetest.RevisionOf(t, promotetest.SetTag(t, promotetest.Example(t), tag))
 	}
 	return c
 }
@@ -139,17 +108,17 @@ func (c planCase) situation(t *testing.T) Situation {
 	case c.Live.NoOld:
 		at.OldReadiness = Readiness{Gone: true, Why: "does not exist"}
 	}
-	at.Now = setTag(t, base(t), c.Overlay.Image)
+	at.Now = promotetest.SetTag(t, promotetest.Example(t), c.Overlay.Image)
 	if c.Overlay.Traffic != "" {
 		at.Now = route(t, at.Now, c.traffic(t)...)
 	}
-	at.Next = setTag(t, at.Now, c.Config.Image)
+	at.Next = promotetest.SetTag(t, at.Now, c.Config.Image)
 	if c.Overlay.Unreadable != "" {
 		at.Unreadable = errors.New(c.Overlay.Unreadable)
 	}
 	if r := c.Overlay.Record; r != nil {
 		at.Record = recordOf(r.Step, c.name(r.From), c.name(r.To))
-		at.Record.Overlay = cmp.Or(r.Overlay, overlay)
+		at.Record.Overlay = cmp.Or(r.Overlay, promotetest.Production)
 		if r.Passed {
 			at.Record = passed(at.Record)
 		}
@@ -236,7 +205,7 @@ func TestNewPlan(t *testing.T) {
 // not promoted here, and a generated name is of another revision.
 func TestCopiedRecord(t *testing.T) {
 	t.Parallel()
-	now := route(t, base(t), target("product-import-00001", 100, ""))
+	now := route(t, promotetest.Example(t), target("product-import-00001", 100, ""))
 	copied := passed(recordOf("100", "product-import-00001", "product-import-b"))
 	copied.Overlay, copied.From.Images = "apps/product-import/overlays/staging", []string{"ghcr.io/acme/product-import:v9"}
 	c := config(Step{Percent: 100})
@@ -246,7 +215,7 @@ func TestCopiedRecord(t *testing.T) {
 		live *servingv1.Revision
 		want []string
 	}{{live, []string{"ghcr.io/acme/product-import:v0.9.0"}}, {nil, nil}} {
-		plan, err := New(c, Situation{Target: ours(), Tag: "candidate", Now: now, Next: setTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
+		plan, err := New(c, Situation{Target: ours(), Tag: "candidate", Now: now, Next: promotetest.SetTag(t, now, "v2.0.0"), Record: copied, Old: test.live})
 		if err != nil {
 			t.Fatal(err)
 		}

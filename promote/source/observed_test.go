@@ -20,6 +20,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/promotetest"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -36,8 +37,8 @@ func goodSource(t *testing.T) Observed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := setTag(t, state, "v2.0.0")
-	to := revisionOf(t, next)
+	next := promotetest.SetTag(t, state, "v2.0.0")
+	to := promotetest.RevisionOf(t, next)
 	traffic := knative.Split{Stable: to}.Targets("candidate", true)
 	if next, err = next.Route(t.Context(), to, traffic, nil, nil); err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func TestSourceMissing(t *testing.T) {
 		want   string
 	}{
 		"good": {func(*testing.T, *Observed) {}, ""},
-		"a record of another overlay": {func(_ *testing.T, s *Observed) { s.Record.Overlay = production },
+		"a record of another overlay": {func(_ *testing.T, s *Observed) { s.Record.Overlay = promotetest.Production },
 			"nothing was promoted there yet, so no record says that its gates have passed"},
 		"unreadable": {func(_ *testing.T, s *Observed) { s.Unreadable = fmt.Errorf("its end is missing") },
 			"its record cannot be read: its end is missing"},
@@ -89,7 +90,7 @@ func TestSourceMissing(t *testing.T) {
 			"its last promotion was rolled back, to product-import-00001"},
 		"rolled back": {func(_ *testing.T, s *Observed) { s.Record.Step = record.Rollback },
 			"its last promotion was rolled back, to REVISION"},
-		"changed since": {func(t *testing.T, s *Observed) { s.Now = setTag(t, s.Now, "v2.1.0") },
+		"changed since": {func(t *testing.T, s *Observed) { s.Now = promotetest.SetTag(t, s.Now, "v2.1.0") },
 			"its template was changed since REVISION was promoted"},
 		"traffic changed": {func(t *testing.T, s *Observed) { s.Now = routed(t, s.Now, "product-import-00001") },
 			"somebody has changed its traffic: the record says that REVISION has all traffic"},
@@ -175,7 +176,7 @@ func TestImagesFrom(t *testing.T) {
 	t.Parallel()
 	const digest = "sha256:" + zeros
 	source := goodSource(t)
-	mirrored, err := base(t).SetImages(t.Context(), []kustomize.Image{{Name: "ghcr.io/acme/product-import", NewName: "mirror.example.com/acme/product-import", NewTag: "v1.0.0"}})
+	mirrored, err := promotetest.Example(t).SetImages(t.Context(), []kustomize.Image{{Name: "ghcr.io/acme/product-import", NewName: "mirror.example.com/acme/product-import", NewTag: "v1.0.0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,9 +187,9 @@ func TestImagesFrom(t *testing.T) {
 		target *knative.State
 		want   kustomize.Image
 	}{
-		"by the digest that runs": {source, base(t), kustomize.Image{Name: "ghcr.io/acme/product-import", NewTag: "v2.0.0", Digest: digest}},
+		"by the digest that runs": {source, promotetest.Example(t), kustomize.Image{Name: "ghcr.io/acme/product-import", NewTag: "v2.0.0", Digest: digest}},
 		"of another registry":     {source, mirrored, kustomize.Image{Name: "mirror.example.com/acme/product-import", NewTag: "v2.0.0", Digest: digest}},
-		"no digest is known":      {unresolved, base(t), kustomize.Image{Name: "ghcr.io/acme/product-import", NewTag: "v2.0.0"}},
+		"no digest is known":      {unresolved, promotetest.Example(t), kustomize.Image{Name: "ghcr.io/acme/product-import", NewTag: "v2.0.0"}},
 	} {
 		got, err := imagesFrom(test.source, test.target)
 		if diff := cmp.Diff([]kustomize.Image{test.want}, got); err != nil || diff != "" {
@@ -236,7 +237,7 @@ func TestImagesFromUntagged(t *testing.T) {
 	source := goodSource(t)
 	source.Now = untagged(t)
 	source.apps = []appSeen{{seen: argo.Observed{Revision: running("")}}}
-	images, err := imagesFrom(source, base(t))
+	images, err := imagesFrom(source, promotetest.Example(t))
 	const want = "from: apps/product-import/overlays/staging runs ghcr.io/acme/product-import in container 1, and Knative gives no digest: expected a tag or a digest there"
 	if err == nil || err.Error() != want {
 		t.Errorf("images %v, error %v, want %s", images, err, want)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/promotetest"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -50,7 +51,7 @@ func TestImagesOfAll(t *testing.T) {
 	t.Parallel()
 	runs := func(tag, digest string) Observed {
 		s := goodSource(t)
-		s.Now, s.Overlay = setTag(t, s.Now, tag), tag
+		s.Now, s.Overlay = promotetest.SetTag(t, s.Now, tag), tag
 		s.apps = []appSeen{{seen: argo.Observed{Revision: running(digest)}}}
 		return s
 	}
@@ -67,7 +68,7 @@ func TestImagesOfAll(t *testing.T) {
 		"no digests, and another tag":    {[]Observed{runs("v2", ""), runs("v3", "")}, "from: v3 is not to be promoted yet: it runs ghcr.io/acme/product-import:v3, and v2 runs ghcr.io/acme/product-import:v2; nothing was changed"},
 		"one digest, and nobody can say": {[]Observed{runs("v2", one), runs("v2", "")}, "from: v2 is not to be promoted yet: it runs ghcr.io/acme/product-import:v2, and v2 runs ghcr.io/acme/product-import:v2@" + one + "; nothing was changed"},
 	} {
-		images, err := ImagesOfAll(test.observed, base(t))
+		images, err := ImagesOfAll(test.observed, promotetest.Example(t))
 		got := shownImages(images)
 		if err != nil {
 			got = err.Error()
@@ -91,7 +92,7 @@ func shownImages(images []kustomize.Image) string {
 // began with.
 func TestTakesFrom(t *testing.T) {
 	t.Parallel()
-	state := base(t)
+	state := promotetest.Example(t)
 	r := record.Record{
 		Promotion: "3f9c2d1e8a71", Step: "10", Percent: 10, To: record.VersionOf("v2", state),
 		Source: record.Source{Overlay: "qa", With: []record.Source{{Overlay: "uat"}}},
