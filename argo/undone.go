@@ -14,7 +14,7 @@ func Undone(ctx context.Context, in Intent, app *v1alpha1.Application) string {
 	if in.Restores || in.Own == nil || automated(app) || app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync {
 		return "" // Argo CD rolls nothing back that it syncs by itself
 	}
-	deployed := deployed(in, app)
+	deployed := Deployed(in, app)
 	own := func(revision string) bool {
 		is, err := in.Own(ctx, revision)
 		return err == nil && is
@@ -46,9 +46,9 @@ func lastIndex(deployed []string, revision string) int {
 	return -1
 }
 
-// deployed are the revisions of the intent's source that the Application was synced to,
-// the last one first.
-func deployed(in Intent, app *v1alpha1.Application) (all []string) {
+// Deployed are the revisions of the intent's source that the Application was synced to,
+// the last one first, as far as its history goes.
+func Deployed(in Intent, app *v1alpha1.Application) (all []string) {
 	for _, entry := range slices.Backward(app.Status.History) {
 		if revision := revisionOf(in, app, entry.Revision, entry.Revisions); revision != "" {
 			all = append(all, revision)

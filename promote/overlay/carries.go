@@ -77,6 +77,19 @@ func (r Reader) Undone(ctx context.Context, commit string, state *knative.State,
 	return argo.Undone(ctx, r.Intent(commit, plan.ShownAt(state)), app)
 }
 
+// Unsynced tells whether what the cluster shows may be the step before a commit, which is
+// only not synced yet. It may not where somebody has rolled back in Argo CD, or where that
+// cannot be told, as a rewritten branch has lost the commit that Argo CD deployed last.
+func (r Reader) Unsynced(ctx context.Context, commit string, state *knative.State, app *v1alpha1.Application) bool {
+	in := r.Intent(commit, plan.ShownAt(state))
+	if deployed := argo.Deployed(in, app); len(deployed) > 0 {
+		if _, err := r.Commits.At(ctx, deployed[0]); errors.Is(err, gitops.ErrNotFound) {
+			return false
+		}
+	}
+	return argo.Undone(ctx, in, app) == ""
+}
+
 // OfPromotion tells whether a commit is one of a promotion, by its record.
 func (r Reader) OfPromotion(promotion string) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, other string) (bool, error) {
