@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 )
 
 const (

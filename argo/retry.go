@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 )
 
 const maxTries = 6

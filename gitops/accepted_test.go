@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // TestRefusedAfterLetIn reads, or pushes, and then is refused what it was

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // forgeAPI makes commits in a repository, as a forge does.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // grow adds n commits to the branch, each with a trailer.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // commit is a Commit with the names that only this package needs.

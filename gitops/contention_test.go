@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // readers lets anybody read and answers those who would write with a status.

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // mostMemory bounds, in MiB, what a process may take that reads a small file, also

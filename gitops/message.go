@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Trailer is one "Key: value" line at the end of a commit message.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/signing"
-	"github.com/acme/knative-promote/gitops/signing/signingtest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+	"github.com/acme/knative-promote/internal/fake/signingtest"
 )
 
 // TestPublishSigned has Git itself verify the commits.

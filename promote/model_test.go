@@ -17,7 +17,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/event"
 )
 

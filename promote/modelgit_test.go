@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/guard"
-	"github.com/acme/knative-promote/promote/promotetest"
 )
 
 // append makes a commit of a tree.

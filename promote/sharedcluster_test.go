@@ -7,7 +7,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 )
 
 func (s *sharedCluster) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/gitops/gittest"
-	"github.com/acme/knative-promote/gitops/golden"
-	"github.com/acme/knative-promote/promote/promotetest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+	"github.com/acme/knative-promote/internal/fake/golden"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 )
 
 // TestCrashes ends the program at every point of a run, by SIGKILL, by SIGINT

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 )
 
 // A crashCase is a run that is ended at each of its points.

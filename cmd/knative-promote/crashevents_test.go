@@ -12,7 +12,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/promotetest"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 )
 
 // TestCrashEvents lets the cluster, or people, do something at the points of a run,

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/golden"
 )
 
 // trouble is what befalls the requests to one server.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/signing/signingtest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/signingtest"
 )
 
 // passphrase is that of the key that TestForgeSecrets signs with.

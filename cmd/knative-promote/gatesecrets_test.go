@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // gateSecrets are what the gates' servers are asked with, beside the headers for

@@ -35,8 +35,8 @@ func TestHouse(t *testing.T) {
 // imports are what each of our packages imports. Ours are named by their folder.
 type imports map[string][]string
 
-// mostLevels is how many packages may stand on top of each other: a reader has to
-// know those below to understand the one on top.
+// mostLevels is how many packages may stand on top of each other, without what is
+// internal: a reader has to know those below to understand the one on top.
 const mostLevels = 10
 
 // misplaced lists the imports that the design rules out, and the packages that
@@ -59,11 +59,11 @@ func (p imports) misplaced() []string {
 	return wrong
 }
 
-// chain is the longest way down from a package, itself included.
+// chain is the longest way down from a package, itself included, to what is internal.
 func (p imports) chain(name string) []string {
 	var longest []string
 	for _, imported := range p[name] {
-		if _, ours := p[imported]; !ours {
+		if _, ours := p[imported]; !ours || top(imported) == "internal" {
 			continue
 		}
 		if below := p.chain(imported); len(below) > len(longest) {
@@ -74,13 +74,17 @@ func (p imports) chain(name string) []string {
 }
 
 // floors are those of the folders: an import from one folder to another goes to a
-// lower floor. What stands on one floor does not know of each other.
-var floors = map[string]int{"cmd": 3, "promote": 2, "argo": 1, "gitops": 1}
+// lower floor. What stands on one floor does not know of each other. What only tests and
+// the sandbox run against is above the product, which so cannot have any of it.
+var floors = map[string]int{"cmd/sandbox": 5, "internal/fake": 4, "cmd": 3, "promote": 2, "argo": 1, "gitops": 1, "internal": 0}
 
-// leaves are for all: they know nothing of ours.
-var leaves = []string{"gitops/golden", "gitops/oneline", "gitops/repourl", "gitops/sleep"}
-
+// top is the folder that a package stands in.
 func top(name string) string {
+	for _, folder := range []string{"cmd/sandbox", "internal/fake"} {
+		if name == folder || strings.HasPrefix(name, folder+"/") {
+			return folder
+		}
+	}
 	folder, _, _ := strings.Cut(name, "/")
 	return folder
 }
@@ -88,29 +92,24 @@ func top(name string) string {
 // downwards tells whether an import goes to a lower floor, or stays in its folder
 // and does not go up to a package that the importing one is a part of.
 func downwards(name, imported string) bool {
-	switch {
-	case slices.Contains(leaves, imported):
-		return true
-	case strings.HasPrefix(name, "argo/argotest") && slices.Contains([]string{"gitops/kustomize", "gitops/gittest"}, imported): // the test server reads and renders as Argo CD does
-		return true
-	case top(name) != top(imported):
+	if top(name) != top(imported) {
 		return floors[top(name)] > floors[top(imported)]
 	}
 	return !strings.HasPrefix(name, imported+"/")
 }
 
 // forbidden are further imports that the design rules out: argo's product code
-// stands in one package, what compares manifests, what judges counts and
-// answers, and what all share know nothing of ours, what reads a file of the infra
-// repository knows what all share and how such files are read, a plan is made without asking anybody, go-git stays behind
+// stands in one package, what compares manifests and what judges counts and
+// answers know nothing of ours, what reads a file of the infra
+// repository knows only what is internal, a plan is made without asking anybody, go-git stays behind
 // gitops and the test server of Git, a gate knows nothing
 // of the run, what a run has done and the pages of that know neither the run nor Argo CD, and the story knows no forge and does not touch the environment.
 func forbidden(name, imported string, ours bool) bool {
 	switch {
 	case name == "argo" && top(imported) == "argo",
-		ours && (slices.Contains([]string{"promote/compare", "promote/manifest", "promote/slo"}, name) || slices.Contains(leaves, name)),
-		ours && slices.Contains([]string{"promote/windows", "promote/pipeline"}, name) && !slices.Contains(leaves, imported) && imported != "gitops/strictyaml",
-		strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops" && name != "gitops/gittest",
+		ours && slices.Contains([]string{"promote/compare", "promote/manifest", "promote/slo"}, name),
+		ours && slices.Contains([]string{"promote/windows", "promote/pipeline"}, name) && top(imported) != "internal",
+		strings.HasPrefix(imported, "github.com/go-git/") && name != "gitops" && name != "internal/fake/gittest",
 		name == "promote/gate" && slices.Contains([]string{"gitops", "promote/check", "promote/event", "promote/record", "promote/review"}, imported),
 		slices.Contains([]string{"promote/destination", "promote/live", "promote/overlay", "promote/plan", "promote/source"}, name) && slices.Contains([]string{"promote/check", "promote/gate", "promote/guard", "promote/review"}, imported),
 		name == "promote/guard" && slices.Contains([]string{"argo", "promote/check", "promote/event", "promote/gate", "promote/record", "promote/review"}, imported),
@@ -128,20 +127,20 @@ func TestMisplaced(t *testing.T) {
 	for i := range mostLevels {
 		tower[fmt.Sprintf("cmd/%d", i)] = []string{fmt.Sprintf("cmd/%d", i+1)}
 	}
-	tower["cmd/10"] = nil
+	tower[fmt.Sprintf("cmd/%d", mostLevels)] = nil
 	good := imports{
-		"cmd/x": {"fmt", "cmd/x/inputs", "promote", "gitops/knative", "gitops/oneline"}, "cmd/x/inputs": {"os", "cmd/x/console", "argo"}, "cmd/x/console": nil,
+		"cmd/x": {"fmt", "cmd/x/inputs", "promote", "gitops/knative", "internal/oneline"}, "cmd/x/inputs": {"os", "cmd/x/console", "argo"}, "cmd/x/console": nil,
 		"promote": {"promote/check", "promote/gate", "promote/guard", "argo", "gitops"}, "promote/source": {"promote/event", "promote/overlay"}, "promote/journal": {"promote/event", "promote/plan"}, "promote/live": {"promote/plan"}, "promote/proposal": {"promote/check", "promote/commit", "promote/guard"}, "promote/commit": {"promote/plan", "promote/review"}, "promote/destination": {"promote/journal", "promote/live", "promote/overlay"}, "promote/overlay": {"promote/plan"}, "promote/plan": {"argo", "gitops", "promote/record"}, "promote/guard": {"gitops", "promote/pipeline", "promote/windows"}, "promote/gate": {"argo", "promote/slo"}, "promote/check": {"gitops/knative", "argo"}, "promote/report": {"promote/event"}, "promote/event": {"promote/record"}, "promote/record": nil, "promote/gitea": {"promote/github"},
-		"promote/github": {"gitops/oneline"}, "promote/pipeline": {"gitops/strictyaml"}, "gitops/strictyaml": {"gitops/oneline"}, "promote/manifest": {"strings"}, "argo": {"gitops/oneline"}, "argo/argotest": {"gitops/kustomize"},
-		"gitops": {"github.com/go-git/go-git/v5", "gitops/oneline"}, "gitops/knative": {"gitops/kustomize"}, "gitops/kustomize": nil, "gitops/oneline": {"unicode"},
+		"promote/github": {"internal/oneline"}, "promote/pipeline": {"internal/strictyaml"}, "internal/strictyaml": {"internal/oneline"}, "promote/manifest": {"strings"}, "argo": {"internal/oneline"}, "internal/fake/argotest": {"gitops/kustomize"}, "cmd/sandbox": {"internal/fake/argotest"},
+		"gitops": {"github.com/go-git/go-git/v5", "internal/oneline"}, "gitops/knative": {"gitops/kustomize"}, "gitops/kustomize": nil, "internal/oneline": {"unicode"},
 	}
 	if wrong := good.misplaced(); wrong != nil {
 		t.Errorf("the design itself is found to be wrong: %q", wrong)
 	}
 	for _, bad := range [][2]string{
-		{"promote", "cmd/x/inputs"}, {"promote/check", "promote"}, {"promote/report", "promote/github"}, {"promote/report", "promote"}, {"promote/report", "promote/check"}, {"promote/event", "argo"}, {"promote/gate", "promote/record"}, {"promote/guard", "promote/check"}, {"promote/plan", "promote/gate"}, {"promote", "promote/gitea"}, {"promote/manifest", "gitops/oneline"}, {"promote/slo", "gitops/oneline"}, {"promote/windows", "gitops"}, {"promote/pipeline", "promote/windows"}, {"promote/compare", "promote/requests"},
-		{"argo", "gitops"}, {"argo", "argo/wire"}, {"argo/argotest", "promote"}, {"argo/argotest", "gitops"}, {"gitops", "argo"},
-		{"gitops/knative", "gitops"}, {"gitops", "promote/check"}, {"cmd/x/inputs", "cmd/x"}, {"gitops/oneline", "gitops"}, {"gitops/oneline", "gitops/repourl"},
+		{"promote", "cmd/x/inputs"}, {"promote/check", "promote"}, {"promote/report", "promote/github"}, {"promote/report", "promote"}, {"promote/report", "promote/check"}, {"promote/event", "argo"}, {"promote/gate", "promote/record"}, {"promote/guard", "promote/check"}, {"promote/plan", "promote/gate"}, {"promote", "promote/gitea"}, {"promote/manifest", "internal/oneline"}, {"promote/slo", "internal/oneline"}, {"promote/windows", "gitops"}, {"promote/pipeline", "promote/windows"}, {"promote/compare", "promote/requests"},
+		{"argo", "gitops"}, {"argo", "argo/wire"}, {"argo", "internal/fake/argotest"}, {"cmd/x", "internal/fake/argotest"}, {"internal/oneline", "internal/fake/golden"}, {"gitops", "argo"},
+		{"gitops/knative", "gitops"}, {"gitops", "promote/check"}, {"cmd/x/inputs", "cmd/x"}, {"internal/oneline", "gitops"},
 	} {
 		graph := imports{bad[0]: {bad[1]}, bad[1]: nil}
 		if diff := cmp.Diff([]string{bad[0] + " imports " + bad[1]}, graph.misplaced()); diff != "" {

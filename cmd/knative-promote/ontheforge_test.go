@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/gittest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // onForge has the program take the git server for a GitHub.

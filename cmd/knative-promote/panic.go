@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // panicLine is what a user can report, in one line: the cause and where. It is

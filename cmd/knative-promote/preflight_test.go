@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/argo/argotest"
-	"github.com/acme/knative-promote/cmd/internal/servers"
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/argotest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/servers"
 )
 
 // requests counts the requests to a server, by the last part of their path.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/argo/argotest"
-	"github.com/acme/knative-promote/gitops/gittest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/argotest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // TestPromiseBreakers makes commits as the program must not, and looks that the

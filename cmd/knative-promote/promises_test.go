@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/acme/knative-promote/promote/promotetest"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 )
 
 // checkPromises looks at all that a script has left behind, and says which of

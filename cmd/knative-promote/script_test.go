@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/golden"
 )
 
 func TestMain(m *testing.M) {

@@ -16,10 +16,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
-	"github.com/acme/knative-promote/gitops/gittest"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // commands are what scripts can say beside testscript's own words.

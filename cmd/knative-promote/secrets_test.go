@@ -17,8 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/gittest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // sweeps counts the worlds that were searched for secrets.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // aroundGit lets somebody else push first where a script wants that, and notes

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/acme/knative-promote/argo/argotest"
+import "github.com/acme/knative-promote/internal/fake/argotest"
 
 const stagingPath = "apps/product-import/overlays/staging"
 

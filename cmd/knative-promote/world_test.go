@@ -12,10 +12,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/acme/knative-promote/argo/argotest"
-	"github.com/acme/knative-promote/cmd/internal/servers"
-	"github.com/acme/knative-promote/gitops/gittest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/argotest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+	"github.com/acme/knative-promote/internal/fake/servers"
 )
 
 const namespace = "production"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
 )
 
 // ending is how a run of the command ended.

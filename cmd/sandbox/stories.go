@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 )
 
 // A story is one run of the command and what must come of it.

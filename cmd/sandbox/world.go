@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/argo/argotest"
-	"github.com/acme/knative-promote/cmd/internal/servers"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/argotest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/servers"
 )
 
 // What is promoted, as testdata/infra lays it out.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 // additions lists what a template, have as it is written, must name itself: the

@@ -15,7 +15,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	autoscaling "knative.dev/serving/pkg/autoscaler/config"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // checkCreate runs Knative's own defaulting and validation on the Service as

@@ -13,8 +13,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"golang.org/x/tools/txtar"
 
-	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/fake/golden"
 )
 
 // A case of the corpus is an archive: why it is there, the file edit, the files

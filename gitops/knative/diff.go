@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 // differences lists the paths at which two values differ, the deepest ones

@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/jsonpointer"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // object is one rendered Kubernetes object as data.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops/signing"
-	"github.com/acme/knative-promote/gitops/signing/signingtest"
+	"github.com/acme/knative-promote/internal/fake/signingtest"
 )
 
 func TestParseRefuses(t *testing.T) {

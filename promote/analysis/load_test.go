@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/golden"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/analysis/condition"
 )
 

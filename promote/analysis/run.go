@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/analysis/condition"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )

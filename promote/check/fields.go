@@ -12,8 +12,8 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	servingv1beta1 "knative.dev/serving/pkg/apis/serving/v1beta1"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 	"github.com/acme/knative-promote/promote/event"
 )
 

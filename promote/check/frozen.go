@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/internal/strictyaml"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/windows"
 )

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/serving/pkg/apis/serving"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 const servingGroup = serving.GroupName

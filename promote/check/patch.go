@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 // A change is one operation of a JSON6902 patch.

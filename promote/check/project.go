@@ -12,7 +12,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/golden"
 	"github.com/acme/knative-promote/promote/event"
 )
 

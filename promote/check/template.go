@@ -11,7 +11,7 @@ import (
 	"knative.dev/serving/pkg/apis/autoscaling"
 	"sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 	"github.com/acme/knative-promote/promote/event"
 )
 

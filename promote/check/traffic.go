@@ -10,8 +10,8 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/gitops/jsonpointer"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 	"github.com/acme/knative-promote/promote/event"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 )
 
 // How often a baking step is looked at, and how long it may be anything but

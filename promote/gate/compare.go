@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/compare"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/setting"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/slo"
 )
 

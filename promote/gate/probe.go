@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/setting"

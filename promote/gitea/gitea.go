@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/sleep"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/review"
 )

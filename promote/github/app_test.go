@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/promote/github"
-	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 // appServer has an App on acme/infra with numbered tokens.

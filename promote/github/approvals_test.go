@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/promote/github"
-	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 // TestApprovals has who has approved of an environment, and a token that may not

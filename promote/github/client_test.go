@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/promote/github"
-	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/promote/github"
-	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 // TestDeploy finds a promotion's deployment again, and no other one.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/review"
 )
 

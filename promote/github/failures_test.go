@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/promote/github"
-	"github.com/acme/knative-promote/promote/github/githubtest"
 )
 
 // direct calls a handler without a network, so that time can be simulated.

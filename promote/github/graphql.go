@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // saidError is what GraphQL answers in the place of data. It comes with the

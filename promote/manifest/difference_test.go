@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/golden"
 )
 
 // planted are the secrets of the cases, and what JWTs of them look like.

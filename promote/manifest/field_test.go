@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/golden"
 )
 
 func TestFields(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // sizeLimit is how many bytes a file may have.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // begin is what files of the tests begin with.

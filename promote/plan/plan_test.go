@@ -17,9 +17,9 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/golden"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/promotetest"
+	"github.com/acme/knative-promote/internal/fake/golden"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/record"
 )
 

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/record"
 )
 

@@ -16,8 +16,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/gitops/aliases"
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // The bounds of what is read: files, and bytes of one. An API server takes no
@@ -149,7 +149,7 @@ func (s *Set) add(tree fs.FS, file string, bindings map[string][]admissionv1.Val
 
 // document reads one document, which is a policy or a binding.
 func (s *Set) document(file string, document []byte, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
-	if err := aliases.Bounded(document, expandedLimit); err != nil {
+	if err := strictyaml.Bounded(document, expandedLimit); err != nil {
 		return errors.New(oneline.Of(err.Error(), 300))
 	}
 	var is metav1.TypeMeta

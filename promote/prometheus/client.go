@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // A Client asks one Prometheus. It is safe for concurrent use.

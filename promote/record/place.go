@@ -3,7 +3,7 @@ package record
 import (
 	"fmt"
 
-	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // A Place is the overlay that a record is written for.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/event"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 

@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/event"
 )
 

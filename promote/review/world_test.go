@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/promote/review"
 )
 

@@ -2,8 +2,8 @@ package source
 
 import (
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/promotetest"
 )
 
 // ours is what the tests plan for.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )

@@ -19,8 +19,8 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/promotetest"
 	"github.com/acme/knative-promote/promote/record"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/promote/promotetest"
+	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // TestParseErrors has every error of a file, as a user sees it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/testdata/cluster/plane"
 )
 

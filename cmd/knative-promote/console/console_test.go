@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
 )
 
 // TestNoMasksOnGitLab has its runner, which prints the lines that have GitHub's mask a

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
 )
 
 type answers func(*http.Request) (*http.Response, error)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/internal/repourl"
 )
 
 // parseRepository accepts owner/name, a URL, the scp form of ssh, and a local

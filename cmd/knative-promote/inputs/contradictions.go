@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/gitops/repourl"
-	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/internal/repourl"
+	"github.com/acme/knative-promote/internal/strictyaml"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
-	"github.com/acme/knative-promote/gitops/signing/signingtest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
+	"github.com/acme/knative-promote/internal/fake/signingtest"
 )
 
 // Inputs that are each good and do not go together.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 )
 
 // Every error that bad inputs can cause, as a user sees it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/gitops/repourl"
+	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/gitea"
 )
 

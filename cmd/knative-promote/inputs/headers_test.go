@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
 )
 
 // TestHeadersAreHidden tells secrets from words that stand everywhere.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
-	"github.com/acme/knative-promote/gitops/strictyaml"
+	"github.com/acme/knative-promote/internal/strictyaml"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/setting"

@@ -13,8 +13,8 @@ import (
 	strictjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/gitops/aliases"
-	"github.com/acme/knative-promote/gitops/oneline"
+	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // MaxFile is how long a file may be, and what follows bounds what is in it. An
@@ -80,7 +80,7 @@ func isBlank(text []byte) bool {
 }
 
 func parseDocument(text []byte) (Template, []error) {
-	if err := aliases.Bounded(text, maxExpanded); err != nil {
+	if err := strictyaml.Bounded(text, maxExpanded); err != nil {
 		return Template{}, []error{errors.New(oneline.Of(err.Error(), 300))}
 	}
 	asJSON, err := sigsyaml.YAMLToJSONStrict(text)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
 )
 
 // runnerID is the user that GitHub's hosted runners run as, and that the

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/testdata/cluster/forge"
 	"github.com/acme/knative-promote/testdata/cluster/plane"
 )

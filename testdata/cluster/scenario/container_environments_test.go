@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/testdata/cluster/container"
 	"github.com/acme/knative-promote/testdata/cluster/plane"
 )

@@ -15,7 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/acme/knative-promote/promote/github/githubtest"
+	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/testdata/cluster/container"
 	"github.com/acme/knative-promote/testdata/cluster/plane"
 )

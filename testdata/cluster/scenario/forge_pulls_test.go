@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/signing/signingtest"
+	"github.com/acme/knative-promote/internal/fake/signingtest"
 	"github.com/acme/knative-promote/testdata/cluster/forge"
 )
 

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/internal/fake/argotest"
 )
 
 // A side is where a Service is: in Knative or in the model.

@@ -15,7 +15,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/argo/argotest"
+	"github.com/acme/knative-promote/internal/fake/argotest"
 )
 
 var (

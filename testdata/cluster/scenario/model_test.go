@@ -23,9 +23,9 @@ import (
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo/argotest"
-	"github.com/acme/knative-promote/gitops/gittest"
-	"github.com/acme/knative-promote/gitops/golden"
+	"github.com/acme/knative-promote/internal/fake/argotest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+	"github.com/acme/knative-promote/internal/fake/golden"
 	"github.com/acme/knative-promote/promote/event"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // pipeline is what most people have instead of the project: it ends when Argo

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/acme/knative-promote/gitops/gittest"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
 // TestPrepare goes the other way of docs/configuration.md: a setting is changed by a

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/console/consoletest"
+	"github.com/acme/knative-promote/internal/fake/consoletest"
 	"github.com/acme/knative-promote/testdata/cluster/container"
 )
 

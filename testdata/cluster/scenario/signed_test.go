@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops/signing/signingtest"
+	"github.com/acme/knative-promote/internal/fake/signingtest"
 )
 
 // TestSignedCommits: Argo CD takes the commits of a project that wants

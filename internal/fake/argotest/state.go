@@ -1,0 +1,110 @@
+package argotest
+
+import (
+	"context"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/fake/argotest/internal/cluster"
+)
+
+// Addr returns host:port of the API.
+func (s *Server) Addr() string { return s.api.Addr().String() }
+
+// CA returns the PEM certificate that the API's certificate is checked with.
+func (s *Server) CA() []byte { return append([]byte(nil), s.ca...) }
+
+// Ingress returns host:port of the data path, which routes by the Host header.
+func (s *Server) Ingress() string { return s.data.Addr().String() }
+
+// Application returns the Application as it is stored, or nil.
+func (s *Server) Application(name string) *v1alpha1.Application {
+	if app := s.app(name); app != nil {
+		return app.get()
+	}
+	return nil
+}
+
+// Service returns a copy of the live Service, or nil when there is none.
+func (s *Server) Service(namespace, name string) *servingv1.Service {
+	return s.cluster.Service(namespace, name)
+}
+
+// Traffic returns what the data path of a Service does now, whatever statuses say.
+func (s *Server) Traffic(namespace, name string) []servingv1.TrafficTarget {
+	return s.cluster.Routing(namespace, name)
+}
+
+// Revision returns a copy of the live Revision, or nil when there is none.
+func (s *Server) Revision(namespace, name string) *servingv1.Revision {
+	return s.cluster.Revision(namespace, name)
+}
+
+// Edit changes a live Service as a human with kubectl does: through Knative's admission, and
+// unknown to Git.
+func (s *Server) Edit(ctx context.Context, namespace, name string, change func(*servingv1.Service)) error {
+	return s.cluster.Edit(ctx, namespace, name, change)
+}
+
+// Apply applies a manifest to the cluster as somebody with kubectl does.
+func (s *Server) Apply(ctx context.Context, manifest *unstructured.Unstructured) error {
+	_, err := s.cluster.Apply(ctx, manifest)
+	return err
+}
+
+// EditApplication changes an Application as a human with kubectl does, and reports whether it is
+// there.
+func (s *Server) EditApplication(name string, change func(*v1alpha1.Application)) bool {
+	app := s.app(name)
+	if app == nil {
+		return false
+	}
+	// The change cannot fail.
+	_, _ = app.update(func(app *v1alpha1.Application) error {
+		change(app)
+		return nil
+	})
+	return true
+}
+
+// app is the Application of that name, or nil.
+func (s *Server) app(name string) *stored {
+	for _, app := range s.apps {
+		if app.get().Name == name {
+			return app
+		}
+	}
+	return nil
+}
+
+// DeleteRevision removes a Revision as Knative's garbage collection does, and reports whether it
+// was there.
+func (s *Server) DeleteRevision(namespace, name string) bool {
+	return s.cluster.Delete(cluster.Ref{Group: "serving.knative.dev", Kind: "Revision", Namespace: namespace, Name: name})
+}
+
+// DeleteService deletes a live Service with its revisions, and reports whether it was
+// there.
+func (s *Server) DeleteService(namespace, name string) bool {
+	return s.cluster.Delete(cluster.Ref{Group: "serving.knative.dev", Kind: "Service", Namespace: namespace, Name: name})
+}
+
+// CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
+func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
+
+// Jobs are the names of the Jobs of a namespace.
+func (s *Server) Jobs(namespace string) []string {
+	var names []string
+	for _, live := range s.cluster.List() {
+		if live.GetKind() == "Job" && live.GetNamespace() == namespace {
+			names = append(names, live.GetName())
+		}
+	}
+	return names
+}
+
+// HoldKnative stops Knative's controllers until release is called. What is synced meanwhile stays
+// unobserved, so Argo CD goes on reporting the health of the generation before.
+func (s *Server) HoldKnative() (release func()) { return s.cluster.Hold() }
