@@ -23,19 +23,6 @@ func Overdue(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", gate.ErrTimeout, err)
 }
 
-// GateError is a gate that did not pass.
-type GateError struct {
-	Step string // name of the step
-	Gate string // name of the gate
-	Err  error
-}
-
-// Error names the step and the gate, then the cause.
-func (e *GateError) Error() string { return fmt.Sprintf("%s: gate %s: %v", e.Step, e.Gate, e.Err) }
-
-// Unwrap gives the cause.
-func (e *GateError) Unwrap() error { return e.Err }
-
 // RestoreError is a Service that could not be rolled back to what was there
 // before, or that was not seen live after it.
 type RestoreError struct {
@@ -91,9 +78,4 @@ func isDrifted(err error) bool {
 
 func isSuperseded(err error) bool {
 	return errors.Is(err, plan.ErrSuperseded) || errors.Is(err, argo.ErrSuperseded)
-}
-
-func isGate(err error) bool {
-	var gate *GateError
-	return errors.As(err, &gate)
 }

@@ -15,8 +15,10 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/plan"
 )
@@ -83,7 +85,7 @@ func newAround() *around {
 }
 
 func (a *around) systems() Systems {
-	return Systems{Branch: a, Cluster: a, Reporter: a, Setup: a, PushRight: a}
+	return Systems{Branch: a, Cluster: a, Reporter: a, Facts: facts.Systems{Setup: a, PushRight: a}}
 }
 
 func examinedConfig() Config {
@@ -157,7 +159,7 @@ func inShort(f check.Facts) string {
 
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	p := &targetRun{Config: examinedConfig()}
+	p := &targetRun{Config: examinedConfig(), gates: examinedConfig().gates(analysis.Sources{})}
 	// the candidate, two steps, one of them baked for an hour and its grace, and going back
 	if got, want := p.worst(t.Context()), time.Hour+30*time.Second+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
@@ -33,12 +34,12 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	case isDown(cause), errors.Is(cause, errReadyAgain):
 		return ending{cause: cause, hold: r.committed()}
 	case !r.restorable():
-		return ending{cause: cause, hold: isGate(cause) && r.committed()}
+		return ending{cause: cause, hold: ask.IsGate(cause) && r.committed()}
 	case r.cancelled(ctx):
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):
 		return ending{cause: cause, hold: r.committed() && !isUnmerged(cause)}
-	case !isGate(cause) && !isSuperseded(cause) && !(isMoved(cause) && r.committed()):
+	case !ask.IsGate(cause) && !isSuperseded(cause) && !(isMoved(cause) && r.committed()):
 		return ending{cause: cause}
 	case r.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
@@ -65,7 +66,7 @@ func (r *run) heldBack(cause error) bool {
 
 // onGate is what a run leaves behind that a gate has stopped.
 func (c Config) onGate(cause error) Policy {
-	if isInconclusive(cause) {
+	if ask.IsInconclusive(cause) {
 		return c.OnInconclusive
 	}
 	return c.OnFailure
@@ -132,7 +133,7 @@ const (
 // failedGate is the gate that keeps a promotion from going on; empty: the cause is
 // another one.
 func (p *targetRun) failedGate(cause error) string {
-	if !isGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
+	if !ask.IsGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
 		return ""
 	}
 	for _, step := range slices.Backward(p.journal.Result.Steps) {

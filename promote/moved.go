@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
@@ -46,8 +45,7 @@ func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 	if to := p.infra.Undone(ctx, tip.Commit.Hash, state, seen.App); to != "" && p.committed() {
 		return &movedError{fmt.Sprintf("somebody has rolled application %s back to %.10s in Argo CD", p.App, to)}
 	}
-	facts := check.Facts{Commit: tip.Commit.Hash, Overlay: state, Service: seen.Service, Setup: argo.Setup{App: seen.App}}
-	if has := check.Drift(facts); len(has) > 0 {
+	if has := drift(tip.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
 		traffic, _ := state.Traffic() // it was read for the drift
 		return &movedError{fmt.Sprintf("somebody has moved the traffic past Git: the cluster gives it to %s, and Git to %s", described(has), knative.Describe(traffic))}
 	}
@@ -76,7 +74,7 @@ func (p *targetRun) othersChoice(ctx context.Context, leads string) error {
 	}
 	traffic, _ := shown.Traffic() // without one nothing has drifted
 	known := knative.Shares(traffic)
-	has := check.Drift(check.Facts{Commit: commit, Overlay: shown, Service: p.at.Live, Setup: argo.Setup{App: p.at.App}})
+	has := drift(commit, shown, p.at.Live, p.at.App)
 	for name := range has {
 		if _, before := known[name]; !before && name != leads && name != p.plan.From && name != p.plan.To {
 			return &movedError{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(choices(ctx, p, has, leads), "; "))}

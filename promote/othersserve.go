@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/record"
@@ -21,9 +25,7 @@ func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads str
 	if p.To != "" {
 		return nil
 	}
-	facts := p.facts(ctx)
-	facts.Setup.App = p.at.App
-	has := check.Drift(facts)
+	has := drift(p.at.Tip.Hash, p.at.Now, p.at.Live, p.at.App)
 	if has[leads] == 100 {
 		p.journal.Explain("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
 	}
@@ -34,6 +36,12 @@ func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads str
 	}
 	return setting.Bad("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
 		p.Service, described(has), knative.OrLatest(git.Stable), strings.Join(choices(ctx, p, has, leads), "; "))
+}
+
+// drift is who has which share of the traffic, where that is others than a commit's overlay
+// says and Argo CD will not change it by itself; see [check.Drift].
+func drift(commit string, shows *knative.State, live *servingv1.Service, app *v1alpha1.Application) map[string]int {
+	return check.Drift(check.Facts{Commit: commit, Overlay: shows, Service: live, Setup: argo.Setup{App: app}})
 }
 
 // expectedNow are the revisions that may have the traffic where nobody has moved it:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
@@ -48,7 +49,7 @@ func (e ending) outcome(cancelled bool) (event.Status, error) {
 		return event.RolledBack, e.cause
 	case e.cause != nil && isSuperseded(e.failed) && !e.atOnce:
 		return event.Superseded, e.failed
-	case cancelled && (e.failed == nil || isGate(e.failed)):
+	case cancelled && (e.failed == nil || ask.IsGate(e.failed)):
 		return event.Cancelled, e.unseen()
 	case cancelled:
 		return event.Cancelled, &RestoreError{Cause: e.cause, Err: e.failed}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
@@ -18,13 +19,13 @@ import (
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	var (
-		gate      = &GateError{Step: "10 %", Gate: "live", Err: errors.New("not ready")}
+		gate      = &ask.GateError{Step: "10 %", Gate: "live", Err: errors.New("not ready")}
 		refused   = errors.New("push refused")
 		person    = fmt.Errorf("%w by a person", plan.ErrSuperseded)
-		overtaken = &GateError{Step: "restore", Gate: "live", Err: fmt.Errorf("%w: by a person", argo.ErrSuperseded)}
+		overtaken = &ask.GateError{Step: "restore", Gate: "live", Err: fmt.Errorf("%w: by a person", argo.ErrSuperseded)}
 		freeze    = fmt.Errorf("editing: %w", &guard.FreezeError{File: "f", State: windows.State{Closed: []windows.Cause{{Line: 1, Text: "audit"}}}})
 		no        = fmt.Errorf("editing: %w", &guard.FreezeError{File: "f", Err: errors.New("no YAML")})
-		unseen    = &GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
+		unseen    = &ask.GateError{Step: "restore", Gate: "live", Err: argo.ErrAuth}
 	)
 	for name, test := range map[string]struct {
 		end       ending

@@ -3,10 +3,7 @@ package promote
 import (
 	"context"
 	"slices"
-	"time"
 
-	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 )
@@ -23,9 +20,6 @@ const (
 	PreflightPlan  Preflight = "plan"  // nobody is asked: what is planned is looked at alone
 )
 
-// preflightTime is how long a promotion waits for what it can do without.
-const preflightTime = 10 * time.Second
-
 // preflight looks for what would break the promotions, before the first commit of
 // the run. One that is under way is judged all the same, so that what is bad is
 // rolled back: what was found bars its next step. But nothing is judged, and no sync
@@ -33,8 +27,8 @@ const preflightTime = 10 * time.Second
 func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.targets {
 		err := p.loadAnalysis(ctx)
-		if p.templates.Unread = err; err == nil {
-			err = p.measurable(ctx)
+		if p.gates.Templates.Unread = err; err == nil && !p.resumed() {
+			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
 		}
 		if err == nil {
 			err = p.preflight(ctx)
@@ -60,7 +54,7 @@ func (r *run) underWay() bool {
 // unjudged tells whether a target was asked for a gate that cannot be read. What
 // has no step left above it has not passed that gate, whatever counts as passed.
 func (r *run) unjudged() bool {
-	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.templates.Unread != nil })
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.gates.Templates.Unread != nil })
 }
 
 // resumed tells whether Git showed a step of the plan before the run.
@@ -71,22 +65,16 @@ func (p *targetRun) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Step
 func (p *targetRun) preflight(ctx context.Context) error {
 	switch {
 	case p.Preflight == PreflightPlan:
-		return p.examinePlan(ctx)
-	case p.Preflight == PreflightOff || p.at.App == nil || p.Setup == nil:
+		planned, err := p.facts(ctx).Planned(ctx, p.at, p.planned)
+		if err != nil {
+			return err
+		}
+		return p.stopped(check.Proposed(planned, p.Skip...))
+	case p.Preflight == PreflightOff || p.at.App == nil || p.Facts.Setup == nil:
 		return nil
 	}
-	facts := p.facts(ctx)
-	var err error
-	if facts.Denials, err = p.denials(ctx); err != nil {
-		return err
-	}
-	facts.Outside, _ = kustomize.Outside(ctx, p.at.Tree, p.Overlay) // it has been rendered before
-	asked, stop := context.WithTimeout(ctx, preflightTime)
-	defer stop()
-	p.gather(asked, &facts, func() (argo.Setup, error) {
-		return p.Setup.Essentials(asked, p.Target.Target, p.at.App, p.furtherRights()...), nil
-	})
-	if err := ctx.Err(); err != nil {
+	found, err := p.facts(ctx).Preflight(ctx, p.at, p.planned)
+	if err != nil {
 		return err
 	}
 	skip := p.Skip
@@ -96,17 +84,7 @@ func (p *targetRun) preflight(ctx context.Context) error {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}
-	return p.stopped(check.Run(facts, skip...))
-}
-
-// examinePlan looks at what the planned commits render to.
-func (p *targetRun) examinePlan(ctx context.Context) error {
-	facts := p.facts(ctx)
-	var err error
-	if facts.Denials, err = p.denials(ctx); err != nil {
-		return err
-	}
-	return p.stopped(check.Proposed(facts, p.Skip...))
+	return p.stopped(check.Run(found, skip...))
 }
 
 // stopped is why findings stop the promotion; nil: they do not.

@@ -162,10 +162,10 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
-	step := m.asked(m.step().Name, m.step().Step())
-	ask := m.askAt(step, m.commit, m.infra.Intent(m.commit, m.plan.Expected(m.step())))
-	for _, row := range m.gates(step) {
-		if err := m.askAll(ctx, row, ask, m.log); err != nil {
+	step := m.gates.Step(m.step().Name, m.step().Step())
+	asked := m.askAt(step, m.commit, m.infra.Intent(m.commit, m.plan.Expected(m.step())))
+	for _, row := range m.gates.After(step, m.unasked) {
+		if err := m.gates.All(ctx, row, asked, m.log, m.saw); err != nil {
 			return err
 		}
 	}

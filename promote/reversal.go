@@ -172,7 +172,7 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		waiting, stop := b.whileRoutable(ctx)
 		defer stop()
-		if b.failed = b.askAll(waiting, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log); b.failed != nil {
+		if b.failed = b.gates.All(waiting, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log, b.saw); b.failed != nil {
 			b.log.Unseen()
 			b.noteRollback(ctx)
 			return b.failed

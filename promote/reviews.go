@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
@@ -97,7 +98,7 @@ func (p *targetRun) unschedule(ctx context.Context) {
 	if p.Reviews == nil {
 		return
 	}
-	asked, stop := context.WithTimeout(ctx, preflightTime)
+	asked, stop := context.WithTimeout(ctx, facts.PreflightTime)
 	defer stop()
 	left, err := p.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(p.Target)})
 	for _, pull := range left {

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/plan"
 )
@@ -66,7 +67,7 @@ func contend(t *testing.T, c *sharedCluster, url string, round int) {
 			branch := &starting{Repo: repo, looked: &looked}
 			defer branch.once.Do(looked.Done) // one that has nothing to push is waited for all the same
 			results, err := Run(t.Context(), rivalConfig(fmt.Sprintf("r%d-%d", round, n), plan.Step{Percent: 100}),
-				Systems{Branch: branch, Commits: repo, Cluster: c, Setup: c, Reporter: silent{}})
+				Systems{Branch: branch, Commits: repo, Cluster: c, Facts: facts.Systems{Setup: c}, Reporter: silent{}})
 			if ends[n] = results[0].Status; (err == nil) != (ends[n] == event.Promoted) {
 				t.Errorf("round %d, promoter %d: %s: %v", round, n, ends[n], err)
 			}
@@ -214,7 +215,7 @@ func (s *sharedCluster) leadOut(t *testing.T, what string, round int) {
 			break
 		}
 	}
-	on := Systems{Branch: s.repo, Commits: s.repo, Cluster: s, Setup: s, Reporter: silent{}}
+	on := Systems{Branch: s.repo, Commits: s.repo, Cluster: s, Facts: facts.Systems{Setup: s}, Reporter: silent{}}
 	result, err := wayOut(t.Context(), rivalConfig(fmt.Sprintf("good-%d", round), plan.Step{Percent: 100}), on, func(string, ...any) {})
 	if asked := s.request(t.Context()); asked != nil {
 		t.Fatal(asked)

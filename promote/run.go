@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
@@ -95,7 +96,7 @@ func untilOneFails[T any](ctx context.Context, all []T, do func(context.Context,
 	defer stop()
 	return together(ctx, all, func(ctx context.Context, one T) error {
 		err := do(ctx, one)
-		if err != nil && !isInconclusive(err) {
+		if err != nil && !ask.IsInconclusive(err) {
 			stop()
 		}
 		return err
@@ -161,7 +162,7 @@ func severity(err error) int {
 		return 3
 	case isSuperseded(err):
 		return 2
-	case isInconclusive(err):
+	case ask.IsInconclusive(err):
 		return 0
 	}
 	return 1

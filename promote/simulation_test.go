@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
@@ -201,7 +202,7 @@ func (m *model) run(ctx context.Context, again bool) (result event.Result, crash
 }
 
 func (m *model) systems() Systems {
-	return Systems{Branch: m, Commits: m, Cluster: m, Setup: m, Reporter: m}
+	return Systems{Branch: m, Commits: m, Cluster: m, Facts: facts.Systems{Setup: m}, Reporter: m}
 }
 
 // allBut are the rules of the check that the simulation has nothing for.

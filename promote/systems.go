@@ -5,17 +5,16 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/metrics"
-	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -36,10 +35,7 @@ type Systems struct {
 
 	Evidence EvidenceReader // nil: nobody can tell what a revision has written
 
-	// What the check and the preflight ask; nil: that is not asked.
-	Setup       SetupReader
-	PushRight   PushRight
-	BranchRules BranchRules
+	Facts facts.Systems // that the check and the preflight ask
 
 	// Cancelled is closed when somebody cancels the run, also one whose time is
 	// over. Nil: the context alone tells.
@@ -63,23 +59,6 @@ type Cluster interface {
 	live.Cluster
 	Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error)
 	Await(ctx context.Context, intent argo.Intent, report func(argo.Verdict)) (argo.Observed, error)
-}
-
-// SetupReader tells how Argo CD is set up around an Application: all of it, or in a
-// few requests what can stop a promotion, and whether the token has further rights.
-type SetupReader interface {
-	Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) (argo.Setup, error)
-	Essentials(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) argo.Setup
-}
-
-// PushRight tells whether the infra repository takes a push, without one.
-type PushRight interface {
-	MayPush(context.Context) error
-}
-
-// BranchRules tells the forge's rules of the infra repository's branch.
-type BranchRules interface {
-	BranchRules(context.Context) (review.Rules, error)
 }
 
 // complete puts one that answers nothing in the place of an Argo CD that is not

@@ -11,14 +11,13 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
-	"github.com/acme/knative-promote/promote/slo"
 )
 
 // A targetRun is what a run does for one of its targets: what it has seen of it,
@@ -31,12 +30,11 @@ type targetRun struct {
 	service live.Service
 	journal *journal.Journal
 
-	templates gate.Templates // that its gates are asked by
-	counted   []slo.Period   // the candidate's requests
-	at        plan.Situation // as last seen
-	plan      plan.Plan      // of a promotion: what is left to do
-	source    record.Source  // what the images of the plan are taken from
-	code      record.Code    // what those were made of
+	gates  ask.Gates
+	at     plan.Situation // as last seen
+	plan   plan.Plan      // of a promotion: what is left to do
+	source record.Source  // what the images of the plan are taken from
+	code   record.Code    // what those were made of
 	// sourceServices are the Service's names there, by the overlays; none: the run has
 	// not looked there.
 	sourceServices map[string]string
@@ -55,7 +53,7 @@ func newTargetRun(command event.Command, c Config, target plan.Target, on System
 	case command == event.CommandRollback:
 		asked.Reason = c.Reason
 	}
-	p := &targetRun{Config: c, Systems: on, journal: journal.New(asked, on.Reporter)}
+	p := &targetRun{Config: c, Systems: on, gates: c.gates(on.Sources), journal: journal.New(asked, on.Reporter)}
 	p.setTarget(target)
 	return p
 }

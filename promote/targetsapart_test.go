@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/internal/sleep"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
@@ -144,7 +145,7 @@ func TestUnclearEndsNoOther(t *testing.T) {
 				other = sleep.For(ctx, time.Second)
 				return nil
 			})
-			if !errors.Is(err, first) || (other == nil) != isInconclusive(first) {
+			if !errors.Is(err, first) || (other == nil) != ask.IsInconclusive(first) {
 				t.Errorf("with %v it ended with %v, the other one with %v", first, err, other)
 			}
 		})
@@ -190,7 +191,7 @@ func TestTargetsOneAhead(t *testing.T) {
 // TestGraver ranks what a run of several targets ends with.
 func TestGraver(t *testing.T) {
 	t.Parallel()
-	unclear, failed := &GateError{Err: gate.Inconclusive{Err: errors.New("too few")}}, &GateError{Err: errors.New("sick")}
+	unclear, failed := &ask.GateError{Err: gate.Inconclusive{Err: errors.New("too few")}}, &ask.GateError{Err: errors.New("sick")}
 	rising := []error{nil, unclear, failed, plan.ErrSuperseded, &RestoreError{Err: failed}}
 	for i, b := range rising {
 		for _, a := range rising[:i] {

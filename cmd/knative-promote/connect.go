@@ -29,9 +29,9 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 		if err != nil {
 			return on, badSetting(err)
 		}
-		on.Branch, on.Commits, on.PushRight = t.written(found), found, found
+		on.Branch, on.Commits, on.Facts.PushRight = t.written(found), found, found
 		if s.AsksForge(t.workflow) {
-			on.BranchRules = branchRules{found.forge, s.Remote.Branch}
+			on.Facts.BranchRules = branchRules{found.forge, s.Remote.Branch}
 		}
 		if on.Reviews, err = t.reviews(found.Repo, page); err != nil {
 			return on, err
@@ -101,7 +101,7 @@ func (t task) observe(on *promote.Systems) error {
 	if err != nil {
 		return err
 	}
-	on.Cluster, on.Setup, on.Evidence = cluster, cluster, cluster
+	on.Cluster, on.Facts.Setup, on.Evidence = cluster, cluster, cluster
 	sources := sourceClusters{cluster, map[string]otherArgo{}}
 	for overlay, there := range t.settings.SourceArgos {
 		other, err := t.argoCD(there)

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
@@ -88,7 +89,7 @@ func exitCode(err error, result event.Result) int {
 // leave behind.
 func exitOfError(err error) int {
 	var found *foundError
-	switch failed := is[*promote.GateError](err); {
+	switch failed := is[*ask.GateError](err); {
 	case is[*inputs.BadInput](err), is[*setting.InputError](err), is[*argo.SourceError](err) && !failed:
 		return exitInput
 	case is[*promote.PreflightStop](err), is[*guard.FreezeError](err), is[*guard.PipelineError](err): // of a file that cannot be read
@@ -127,7 +128,7 @@ func isAny(err error, kinds ...error) bool {
 // errorTitle is the title of the error that a run ends with.
 func errorTitle(code int, err error) string {
 	switch {
-	case code == exitHeld && !is[*promote.GateError](err):
+	case code == exitHeld && !is[*ask.GateError](err):
 		return "Held" // no gate has failed, the next step may not be published
 	case code == exitNotRestored && isAny(err, promote.ErrUnseen):
 		return "Not seen live"

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
@@ -31,7 +32,7 @@ func TestEndsHaveExitCodes(t *testing.T) {
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	failed := &promote.GateError{Step: "10 %", Gate: "live", Err: argo.ErrAuth}
+	failed := &ask.GateError{Step: "10 %", Gate: "live", Err: argo.ErrAuth}
 	for _, test := range []struct {
 		err     error
 		status  event.Status
@@ -50,7 +51,7 @@ func TestExitCode(t *testing.T) {
 		{&inputs.BadInput{}, event.Failed, 3, false},
 		{gitops.ErrNotFound, event.Failed, 3, false},
 		{&argo.SourceError{}, event.Failed, 3, false},
-		{&promote.GateError{Err: &argo.SourceError{}}, event.Failed, 9, false},
+		{&ask.GateError{Err: &argo.SourceError{}}, event.Failed, 9, false},
 		{argo.ErrNotFound, event.Failed, 3, false},
 		{gitops.ErrAuth, event.Failed, 4, false},
 		{argo.ErrAuth, event.Failed, 4, false},
@@ -61,12 +62,12 @@ func TestExitCode(t *testing.T) {
 		{gate.ErrTimeout, event.Failed, 7, false},
 		{gitops.ErrUnreachable, event.Failed, 7, false},
 		{argo.ErrUnreachable, event.Failed, 7, false},
-		{&promote.GateError{Err: argo.ErrUnreachable}, event.Failed, 9, false},
+		{&ask.GateError{Err: argo.ErrUnreachable}, event.Failed, 9, false},
 		{argo.ErrAddress, event.Failed, 3, false},
 		{context.DeadlineExceeded, event.Failed, 7, false},
 		{failed, event.RolledBack, 8, false},
 		{failed, event.Held, 9, false},
-		{&promote.GateError{Err: errors.New("bad")}, event.Failed, 9, false},
+		{&ask.GateError{Err: errors.New("bad")}, event.Failed, 9, false},
 		{&promote.RestoreError{Cause: failed, Err: gitops.ErrContention}, event.Failed, 10, false},
 		{&promote.RestoreError{Cause: failed, Err: context.Canceled}, event.Cancelled, 10, false},
 		{context.Canceled, event.Cancelled, 11, false},

@@ -41,6 +41,9 @@ func (s StepLog) Ask(g gate.Gate) (answered func(how event.Progress, reason stri
 	}
 }
 
+// Warn tells what a person should know although the run ends well.
+func (s StepLog) Warn(text string) { s.journal.Warn(text) }
+
 // Passed closes the step.
 func (s StepLog) Passed() { s.journal.Tell(event.StepPassed{Step: s.index}) }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/plan"
@@ -49,13 +50,13 @@ func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
 	p := Proposal{settings: c, base: base, head: head}
 	var err error
 	if p.asksPolicies() {
-		p.policies, err = ReadPolicies(head.Tree, c.Policies)
+		p.policies, err = facts.ReadPolicies(head.Tree, c.Policies)
 	}
 	return p, err
 }
 
 func (p Proposal) asksPolicies() bool {
-	return len(p.settings.Policies) > 0 && !slices.Contains(p.settings.Skip, check.PolicyDenied)
+	return facts.AsksPolicies(p.settings.Policies, p.settings.Skip)
 }
 
 // ChangesPolicies tells whether one of the changed files is a policy's, so that it
@@ -68,21 +69,18 @@ func (p Proposal) ChangesPolicies(changed []string) bool {
 // manifests, and what of it the base does not have. Each object that the base
 // rendered too is an update of that.
 func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
-	facts, err := p.facts(p.head, overlay, after, "")
+	is, err := p.facts(p.head, overlay, after, "")
 	if err != nil {
 		return nil, err
 	}
-	if facts.Before, err = knative.Rendered(p.base.Tree, overlay, before, ""); err != nil {
+	if is.Before, err = knative.Rendered(p.base.Tree, overlay, before, ""); err != nil {
 		return nil, err
 	}
-	limited, stop := context.WithTimeout(ctx, PoliciesTime)
-	defer stop()
-	facts.Denials, err = p.policies.Evaluate(limited, facts.Before.Objects(), facts.Overlay.Objects(), "")
-	if err != nil {
-		return nil, TooLong(ctx, err)
+	if is.Denials, err = facts.Denials(ctx, p.policies, "", is.Before, is.Overlay); err != nil {
+		return nil, err
 	}
 	brought, err := p.brought(ctx, overlay, before, after)
-	return append(check.Proposed(facts, p.settings.Skip...), brought...), err
+	return append(check.Proposed(is, p.settings.Skip...), brought...), err
 }
 
 // brought is what the head breaks of the rules that need no more than files, for
@@ -180,11 +178,11 @@ func (p Proposal) Pipeline() (FileChange, error) {
 		return FileChange{}, nil
 	}
 	change := FileChange{File: pipeline.Name}
-	before, err := PipelineOf(p.base, p.settings.Guards.Keys)
+	before, err := facts.PipelineOf(p.base, p.settings.Guards.Keys)
 	if err != nil {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
-	after, err := PipelineOf(p.head, p.settings.Guards.Keys)
+	after, err := facts.PipelineOf(p.head, p.settings.Guards.Keys)
 	if err != nil {
 		return change, err
 	}
@@ -193,13 +191,4 @@ func (p Proposal) Pipeline() (FileChange, error) {
 		change.Removed, change.Added = pipeline.Compare(before.File, after.File)
 	}
 	return change, nil
-}
-
-// PipelineOf is the pipeline file of a commit, for the check.
-func PipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
-	file, err := guard.ReadPipeline(at, keys)
-	if wrong, unreadable := errors.AsType[*guard.PipelineError](err); unreadable {
-		return check.Pipeline{Unreadable: wrong.Err}, nil
-	}
-	return check.Pipeline{File: file}, err
 }

@@ -1,0 +1,107 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/slo"
+)
+
+// gather asks Argo CD, by setup, the Git server, the forge and the Prometheus, all at the
+// same time.
+func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situation, setup func() (argo.Setup, error)) {
+	var group sync.WaitGroup
+	var push, blind, exist, unruled error
+	byMetrics := r.Gates.ByMetrics()
+	if byMetrics {
+		facts.MetricsFrom, facts.Latency = string(r.Gates.SLO.From), usualLatency(r.Gates.SLO)
+	}
+	if byMetrics && r.Metrics != nil && at.Live != nil {
+		group.Go(func() { facts.Latency, facts.Metrics = r.countable(ctx, at) })
+	}
+	if r.PushRight != nil {
+		group.Go(func() { push = r.PushRight.MayPush(ctx) })
+	}
+	if r.BranchRules != nil {
+		group.Go(func() { facts.Branch, unruled = r.BranchRules.BranchRules(ctx) })
+	}
+	if at.App != nil && r.Setup != nil {
+		group.Go(func() { facts.Setup, blind = setup() })
+	}
+	group.Go(func() { facts.Revisions, facts.NotReady, exist = r.existing(ctx, at) })
+	group.Wait()
+	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
+		facts.Push, facts.PushAsked, push = push, r.PushRight != nil, nil
+	}
+	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled} {
+		if err != nil {
+			facts.Unread[name] = err
+		}
+	}
+}
+
+// countable is why the requests of the live revision cannot be counted, and what is
+// known of the buckets in which their latency is.
+func (r Reader) countable(ctx context.Context, at plan.Situation) (check.Latency, error) {
+	objective := r.Gates.Objective()
+	live := metrics.Revisions{Namespace: at.Live.Namespace, Candidate: at.Live.Status.LatestReadyRevisionName}
+	counter, err := metrics.New(r.Metrics, objective, live)
+	if err != nil {
+		return check.Latency{}, err
+	}
+	_, err = counter.Counts(ctx)
+	if b, read := counter.Nearest(); read {
+		return check.Latency{Limit: objective.Latency, Below: b.Below, Above: b.Above, Scraped: true}, err
+	}
+	return usualLatency(objective), err
+}
+
+// usualLatency is what is known of the buckets that nobody has read.
+func usualLatency(of slo.Objective) check.Latency {
+	b, known := metrics.Usual(of)
+	if !known {
+		return check.Latency{}
+	}
+	return check.Latency{Limit: of.Latency, Below: b.Below, Above: b.Above}
+}
+
+// existing finds out which revisions of the rendered traffic exist, and why some of
+// them are not Ready. One that could not be asked for is left out.
+func (r Reader) existing(ctx context.Context, at plan.Situation) (exist map[string]bool, notReady map[string]string, err error) {
+	targets, err := at.Now.Traffic()
+	if err != nil || at.Live == nil {
+		return nil, nil, nil // a Service that cannot be read is a finding of its own
+	}
+	exist, notReady = map[string]bool{}, map[string]string{}
+	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
+		targets = slices.Concat(targets, at.Live.Status.Traffic) // which others may have changed
+	}
+	for _, target := range targets {
+		name := target.RevisionName
+		if _, known := exist[name]; known || name == "" {
+			continue
+		}
+		switch found, failed := r.Revisions.Revision(ctx, r.Request.App, at.Live.Namespace, name); {
+		case failed == nil:
+			exist[name] = true
+			if ready := plan.ReadinessBeside(nil, name, found, nil); ready.Why != "" {
+				notReady[name] = ready.Why
+			}
+		case name == at.Live.Status.LatestReadyRevisionName:
+			exist[name] = true // Argo CD can be told not to look at revisions
+		case errors.Is(failed, argo.ErrNotFound):
+			exist[name] = false
+		default:
+			err = failed
+		}
+	}
+	return exist, notReady, err
+}
