@@ -30,9 +30,6 @@ type Config struct {
 	Targets []plan.Target // at least one, in one infra repository and branch
 
 	Images []kustomize.Image // images to set; none promotes the template as it stands
-	From   []string          // overlays of the environments whose images are promoted, in the place of Images: all of them run those; empty: none
-	// FromBranch has the overlays of From, where that is not the targets' branch; empty: it is.
-	FromBranch string
 
 	Gates gate.Settings
 
@@ -57,9 +54,7 @@ type Config struct {
 
 	ForgeKey string // id of the OpenPGP key that the forge signs with; empty: not known
 
-	source.Wants                // of the environments of From
-	OnDrift       OnDrift       // what about configuration that they have and the target has not
-	WaitForSource time.Duration // how long they are waited for
+	source.Wants // the environments whose images are promoted, in the place of Images
 
 	To     string // rollback: a revision, a commit, or empty for the promotion before
 	Unseen bool   // rollback: Argo CD is not asked, and nobody waits until it is live

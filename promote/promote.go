@@ -89,7 +89,7 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 	if plan.Alone != "" {
 		p.journal.Warn(plan.Alone)
 	}
-	if err := p.comesFrom(&plan); err != nil {
+	if err := p.origin.Complete(&plan, p.at); err != nil {
 		return err
 	}
 	plan.Started = p.journal.Result.Started
@@ -265,24 +265,13 @@ func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapsho
 	if err := m.stillAlone(ctx); err != nil {
 		return err
 	}
-	source := m.sourceWithdrew
-	if m.begins() {
-		source = m.sourcesStand
-	}
-	if err := source(ctx, tip); err != nil {
+	if err := m.mayPromote(ctx, tip); err != nil {
 		return err
 	}
 	if !m.plan.Shifts() {
 		return nil
 	}
 	return m.Guards.Permits(tip, guarded(m.Target), time.Now(), over)
-}
-
-// begins tells whether the step is the first of a promotion whose images the run
-// has taken from somewhere. One that goes on with those of an earlier run asks
-// nothing of where they came from.
-func (m *move) begins() bool {
-	return m.index == 0 && len(m.sourceServices) > 0 && m.plan.Record.Promotion != m.plan.ID
 }
 
 // reachedBy is how a target ends whose plan has passed all its gates.

@@ -15,9 +15,11 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
+	"github.com/acme/knative-promote/promote/origin"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // A targetRun is what a run does for one of its targets: what it has seen of it,
@@ -30,19 +32,15 @@ type targetRun struct {
 	service live.Service
 	journal *journal.Journal
 
-	gates  ask.Gates
-	at     plan.Situation // as last seen
-	plan   plan.Plan      // of a promotion: what is left to do
-	source record.Source  // what the images of the plan are taken from
-	code   record.Code    // what those were made of
-	// sourceServices are the Service's names there, by the overlays; none: the run has
-	// not looked there.
-	sourceServices map[string]string
-	planned        []*knative.State // what its first and its last commit that are left lead to
-	begun          int              // how many of the plan's steps the run has come to
-	reached        event.Status     // how it ends if nothing stops the run; empty: unchanged
-	stays          bool             // a run that fails has nothing of it to roll back
-	lost           error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
+	gates   ask.Gates
+	at      plan.Situation   // as last seen
+	plan    plan.Plan        // of a promotion: what is left to do
+	origin  origin.Images    // what the images of the plan are taken from
+	planned []*knative.State // what its first and its last commit that are left lead to
+	begun   int              // how many of the plan's steps the run has come to
+	reached event.Status     // how it ends if nothing stops the run; empty: unchanged
+	stays   bool             // a run that fails has nothing of it to roll back
+	lost    error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
 func newTargetRun(command event.Command, c Config, target plan.Target, on Systems, started time.Time) *targetRun {
@@ -54,6 +52,10 @@ func newTargetRun(command event.Command, c Config, target plan.Target, on System
 		asked.Reason = c.Reason
 	}
 	p := &targetRun{Config: c, Systems: on, gates: c.gates(on.Sources), journal: journal.New(asked, on.Reporter)}
+	p.origin = origin.Images{
+		Reader: source.Reader{Wants: c.Wants, Branch: on.SourceBranch, Cluster: on.SourceCluster, Statuses: on.Statuses},
+		Guards: c.Guards, Reason: c.Reason, Journal: p.journal,
+	}
 	p.setTarget(target)
 	return p
 }
@@ -90,7 +92,8 @@ func noteLost(err error) error {
 
 func (p *targetRun) setTarget(target plan.Target) {
 	p.Target = target
-	p.infra = p.infraOf(target)
+	p.infra = overlay.Reader{Target: target, Branch: p.Branch, Commits: p.Commits, Debug: p.Reporter.Debug, Tag: p.CandidateTag}
+	p.origin.Overlay = p.infra
 	p.service = live.Service{Target: target, Cluster: p.Cluster}
 	p.journal.Tell(event.Named{Target: Named(target)})
 }
@@ -98,11 +101,6 @@ func (p *targetRun) setTarget(target plan.Target) {
 // Named is a target as a Result names it.
 func Named(t plan.Target) event.Target {
 	return event.Target{Service: t.Service, Environment: t.Environment, Overlay: t.Overlay, Application: t.App.String()}
-}
-
-// infraOf reads the overlay of the target, or of its source.
-func (p *targetRun) infraOf(target plan.Target) overlay.Reader {
-	return overlay.Reader{Target: target, Branch: p.Branch, Commits: p.Commits, Debug: p.Reporter.Debug, Tag: p.CandidateTag}
 }
 
 // read reads the overlay at the tip, and finds the Service's name in it.

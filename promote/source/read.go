@@ -37,21 +37,35 @@ type Branch interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
 }
 
-// Wants is what must be true of the environments that images are taken from.
+// Wants are the environments that images are taken from, and what must be true of them.
 type Wants struct {
-	Checks []string      // commit statuses that must be success on the commit that was live there
-	Soak   time.Duration // how long it must have been good
+	From       []string      // their overlays: all of them run the images; empty: images are taken from nowhere
+	FromBranch string        // that has those, where it is not the target's; empty: it is
+	Checks     []string      // commit statuses that must be success on the commit that was live there
+	Soak       time.Duration // how long it must have been good
+	OnDrift    OnDrift       // what about configuration that they have and the target has not
+
+	WaitForSource time.Duration // how long they are waited for
 }
+
+// OnDrift is what a promotion does about configuration that its source has and the
+// target has not. The zero value is DriftWarn.
+type OnDrift string
+
+// The choices of on-config-drift.
+const (
+	DriftWarn OnDrift = "warn" // it is told
+	DriftFail OnDrift = "fail" // the promotion does not begin
+)
 
 // A Reader sees the environments that images are taken from, as the infra
 // repository, Argo CD and the forge show them.
 type Reader struct {
 	Wants
-	Overlay    overlay.Reader // of the target
-	FromBranch string         // that has them; empty: the target's
-	Branch     Branch         // the same; nil: the target's
-	Cluster    Cluster        // nil: nobody can tell what runs there
-	Statuses   Statuses       // nil: nobody can tell the statuses of a commit
+	Overlay  overlay.Reader // of the target
+	Branch   Branch         // FromBranch; nil: the target's
+	Cluster  Cluster        // nil: nobody can tell what runs there
+	Statuses Statuses       // nil: nobody can tell the statuses of a commit
 }
 
 // of reads a source's overlay, of the Service that has the target's name.

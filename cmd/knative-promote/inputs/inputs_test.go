@@ -26,6 +26,7 @@ import (
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/slo"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 func read(t *testing.T, getenv func(string) string, args ...string) (Settings, error) {
@@ -56,7 +57,7 @@ func TestDefaults(t *testing.T) {
 		Promote: promote.Config{
 			Settings:  plan.Settings{Steps: []plan.Step{{Percent: 100}}, CandidateTag: "candidate"},
 			Gates:     gate.Settings{Wait: 5 * time.Minute, Probe: gate.Probe{Count: 3}, WaitForData: 5 * time.Minute},
-			Preflight: promote.PreflightError, OnDrift: promote.DriftWarn, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
+			Preflight: promote.PreflightError, Wants: source.Wants{OnDrift: source.DriftWarn}, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
 			ForgeKey: "B5690EEEBB952194",
 		},
@@ -114,7 +115,7 @@ func TestEveryInput(t *testing.T) {
 		},
 		Promote: promote.Config{
 			Settings: plan.Settings{Also: []string{"Deployment/worker", "Service/shop/cart"}, Steps: []plan.Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 90 * time.Second}, {Percent: 100}}, CandidateTag: "next", RunURL: "https://ghe.example.com/acme/shop/actions/runs/99", Actor: "mona"},
-			Images:   images, OnDrift: promote.DriftWarn,
+			Images:   images, Wants: source.Wants{OnDrift: source.DriftWarn},
 			Gates: gate.Settings{
 				Wait:    90 * time.Second,
 				Probe:   gate.Probe{Path: "/healthz?full=1", Expect: 204, Count: 7},

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/setting"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // An Input is one setting. Its row is its only declaration: the action's
@@ -105,7 +106,7 @@ func (s *Settings) what() []Input {
 			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
 		{Name: "checks", With: "from", Said: setting.Guard, Stricter: pipeline.More(", and more besides"), Example: "e2e, contract", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Checks, parseChecks),
 			Usage: "commit statuses of the infra repository, by name, with commas or one per line, that must be success on the commit that was live in that environment when its last gates had passed (default: none)"},
-		{Name: "on-config-drift", Said: setting.Guard, Stricter: pipeline.Always("fail"), Default: string(promote.DriftWarn), Example: string(promote.DriftFail), For: []Command{Promote, Diff}, Value: setting.Bind(&p.OnDrift, oneOf(promote.DriftWarn, promote.DriftFail)),
+		{Name: "on-config-drift", Said: setting.Guard, Stricter: pipeline.Always("fail"), Default: string(source.DriftWarn), Example: string(source.DriftFail), For: []Command{Promote, Diff}, Value: setting.Bind(&p.OnDrift, oneOf(source.DriftWarn, source.DriftFail)),
 			Usage: "when configuration has changed in that environment since the last promotion from there and is not so here, or its template names a ConfigMap or Secret that there is none of here: `warn` says so, `fail` does not begin"},
 		{Name: "wait-for-source", With: "from", Said: setting.Free, Example: "30m", For: []Command{Promote}, Value: setting.Bind(&p.WaitForSource, parseDuration),
 			Usage: "how long to wait until it may be promoted from (default: not at all)"},

@@ -1,0 +1,141 @@
+// Package origin keeps what the images of a promotion are taken from: it takes them, and
+// says at each later commit whether they may still be promoted, as what they come from may
+// have been rolled back meanwhile.
+package origin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/source"
+)
+
+// Images are those of one target, and where they come from. Without environments to take
+// them from they are those that the run was given.
+type Images struct {
+	source.Reader
+	Guards  guard.Settings // that say whether what was rolled back may be tried again
+	Reason  string         // for that
+	Journal *journal.Journal
+
+	source   record.Source
+	code     record.Code       // what they were made of
+	services map[string]string // the Service's names there, by the overlays; none: the run has not looked there
+}
+
+// Names are the environments in a sentence.
+func (i *Images) Names() string { return strings.Join(i.From, " and ") }
+
+// Resume goes on with what an earlier run has taken, where that is under way in a
+// situation; false: it is not.
+func (i *Images) Resume(at plan.Situation) bool {
+	r := at.Record.Of(at.Place())
+	if !r.TakesFrom(i.From, at.Now) {
+		return false
+	}
+	i.source = r.Source
+	i.Journal.Tell(event.TakenFrom{Source: i.source})
+	i.Journal.Say("from: the promotion of what %s had at %.10s is under way and goes on", i.Names(), r.Source.Commit)
+	return true
+}
+
+// Take sets the images of a situation to those that run in the environments, once: a
+// [source.NotYetError] says that they are not to be taken yet.
+func (i *Images) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situation) error {
+	tip, err := i.Tip(ctx, tip)
+	if err != nil {
+		return err
+	}
+	var observed []source.Observed
+	for _, from := range i.From {
+		one, err := i.See(ctx, tip, from)
+		if err != nil {
+			return err
+		}
+		observed = append(observed, one)
+	}
+	missing := source.AllMissing(observed, i.Wants, time.Now())
+	if missing != nil {
+		i.Journal.Tell(event.SourceNotBefore{Time: missing.Until})
+		return missing
+	}
+	if at.Images, err = source.ImagesOfAll(observed, at.Now); err != nil {
+		return err
+	}
+	i.note(observed, tip.Commit.Hash)
+	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
+		return err
+	}
+	if err := i.notRolledBack(*at); err != nil {
+		return err
+	}
+	return i.tellDrift(ctx, *at, observed)
+}
+
+// note notes what the images are taken from: the sources as a commit shows them.
+func (i *Images) note(observed []source.Observed, commit string) {
+	i.source, i.services = record.Source{}, map[string]string{}
+	for n, s := range observed {
+		one := record.Source{Overlay: s.Overlay, Branch: i.branch(), Commit: commit, Revision: s.Record.To.Revision}
+		if n == 0 {
+			i.source, i.code = one, s.Record.Code
+		} else {
+			i.source.With = append(i.source.With, one)
+		}
+		i.services[s.Overlay] = s.Service
+		i.Journal.Say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.Since().UTC().Format(time.RFC3339))
+	}
+	i.Journal.Tell(event.TakenFrom{Source: i.source})
+}
+
+// branch has the sources; empty: the target's own has.
+func (i *Images) branch() string {
+	if i.FromBranch == i.Overlay.Source.Branch {
+		return ""
+	}
+	return i.FromBranch
+}
+
+// tellDrift says what configuration the sources have and the target has not, and
+// keeps the promotion from beginning where that is asked for.
+func (i *Images) tellDrift(ctx context.Context, at plan.Situation, observed []source.Observed) error {
+	var all *source.NotYetError
+	var drifts []event.Drift
+	for _, one := range observed {
+		d, unknown := i.Drift(ctx, one, at.Record.Of(at.Place()).Source.Of(one.Overlay), at.Now)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if unknown != nil {
+			i.Journal.Say("from: what has changed in %s since the last promotion is not known: %v", d.From, unknown)
+		}
+		lines := d.Words()
+		if len(lines) == 0 {
+			continue
+		}
+		drifts = append(drifts, d)
+		all = all.And(drifted(d.From, lines))
+	}
+	i.Journal.Tell(event.Drifted{All: drifts})
+	if i.OnDrift != source.DriftFail || all == nil {
+		return nil
+	}
+	return all
+}
+
+// drifted is the error of what drifts, where that is not to be.
+func drifted(from string, lines []string) *source.NotYetError {
+	reason := fmt.Sprintf("it has configuration that is not so here (on-config-drift is fail): %s", lines[0])
+	if more := len(lines) - 1; more > 0 {
+		reason += fmt.Sprintf("; and %d more, which the log has", more)
+	}
+	return &source.NotYetError{From: from, Reason: reason}
+}
