@@ -36,7 +36,7 @@ const (
 func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Observed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in.Carries, in.Own, in.RollsBack = once(in.Carries), once(in.Own), once(in.RollsBack)
+	in.Carries, in.Own, in.RollsBack, in.Gives = once(in.Carries), once(in.Own), once(in.RollsBack), once(in.Gives)
 	w := &waiter{argo: c, in: in, report: report, events: c.watch(ctx, in.App)}
 	return w.run(ctx)
 }

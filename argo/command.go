@@ -39,7 +39,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 		return nothing
 	}
 	switch {
-	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync, applied(in, ob), ob.Undone != "":
+	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync, applied(in, ob), ob.Moved != "":
 		return nothing
 	case !automated(app):
 		return syncNow

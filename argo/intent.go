@@ -39,6 +39,11 @@ type Intent struct {
 	// Own tells whether revision, which Argo CD has deployed, is of the same promotion. Nil:
 	// nobody asks whether somebody has rolled back from it.
 	Own func(ctx context.Context, revision string) (bool, error)
+	// Gives is the traffic that revision, which Argo CD has deployed, says. Nil: nobody asks
+	// whether the cluster is still so.
+	Gives func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
+	// Over are the revisions that users may be moved from. None: whatever they have.
+	Over []string
 	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
 	// terminates a sync of it, which may wait for a hook that never ends. Nil: none is.
 	RollsBack func(ctx context.Context, revision string) (bool, error)
@@ -80,8 +85,8 @@ type Observed struct {
 	Relation Relation
 	// RolledBack is whether the running operation syncs what the intent rolls back.
 	RolledBack bool
-	// Undone is the revision that somebody has rolled the Application back to; see [Undone].
-	Undone string
+	// Moved is why the intent must not be synced; see [Moved].
+	Moved string
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation

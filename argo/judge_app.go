@@ -221,8 +221,8 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 	if message := condition(app, v1alpha1.ApplicationConditionSyncError); message != "" {
 		return troubled("sync", "Argo CD does not sync: %s", message)
 	}
-	if ob.Undone != "" {
-		return failed("somebody has rolled application %s back to %s in Argo CD since the promotion began", in.App, short(ob.Undone))
+	if ob.Moved != "" {
+		return failed("%s", ob.Moved)
 	}
 	if !automated(app) {
 		return wait("the application is out of sync at %s and does not sync by itself%s", short(compared(in, ob)), outOfSync(in, app))

@@ -37,8 +37,14 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 		return observed, err
 	}
 	observed.RolledBack = syncsRolledBack(ctx, in, observed)
-	if observed.Relation.ours() {
-		observed.Undone = Undone(ctx, in, app)
+	if observed.Relation.ours() && mayBeMoved(app) {
+		live, err := c.service(ctx, in.App, app, in.Service)
+		if err := unlessMissing(unlessListed(err, app, in.Service)); err != nil {
+			return Observed{}, err // nothing is asked of Argo CD meanwhile
+		}
+		if observed.Moved = Moved(ctx, in, app, live); observed.Moved != "" {
+			observed.Service = live
+		}
 	}
 	blind := compared(in, observed) == "" && slices.ContainsFunc(app.Status.Conditions, uncompared)
 	if blind {
@@ -124,12 +130,12 @@ func syncsRolledBack(ctx context.Context, in Intent, ob Observed) bool {
 
 // once asks only once about a revision: the question may look into Git, and an answer
 // does not change, but that about the branch's tip. Errors are asked again.
-func once(question func(context.Context, string) (bool, error)) func(context.Context, string) (bool, error) {
+func once[T any](question func(context.Context, string) (T, error)) func(context.Context, string) (T, error) {
 	if question == nil {
 		return nil
 	}
-	answers := map[string]bool{}
-	return func(ctx context.Context, revision string) (bool, error) {
+	answers := map[string]T{}
+	return func(ctx context.Context, revision string) (T, error) {
 		if answer, known := answers[revision]; known {
 			return answer, nil
 		}

@@ -31,7 +31,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 		from, to = to, from
 	}
 	return &reversal{
-		targetRun: b.targetRun, split: b.split, leavesOut: true,
+		targetRun: b.targetRun, split: b.split, over: b.over, leavesOut: true,
 		Reversal: plan.Reversal{
 			Plan: plan.Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.targetRun.at.Tag, Now: state, Record: has, FromVersion: from},
 			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: live, Reason: b.Reason, Refused: b.after.Refused,

@@ -162,7 +162,7 @@ func (m *model) check(ctx context.Context, in argo.Intent, before argo.Memory) (
 		return argo.Verdict{}, seen, err
 	}
 	if seen.Relation == argo.Same || seen.Relation == argo.Carrying {
-		seen.Undone = argo.Undone(ctx, in, seen.App)
+		seen.Moved = argo.Moved(ctx, in, seen.App, seen.Service)
 	}
 	verdict := argo.Judge(in, seen, before)
 	for _, target := range in.Traffic {
@@ -189,7 +189,7 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
 			return seen, err
 		}
-		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && argo.Undone(ctx, in, m.cluster.application()) == "" {
+		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && argo.Moved(ctx, in, m.cluster.application(), m.cluster.service) == "" {
 			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])
 		}
 		before.TroubleFor = time.Since(since)

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/live"
+	"github.com/acme/knative-promote/promote/plan"
 )
 
 // A movedError is why nothing further is given to the new revision once somebody has
@@ -26,24 +28,31 @@ func isMoved(err error) bool {
 	return is
 }
 
+// passesMoved tells whether a step may be made over what others have made of the Service:
+// the run was told not to stop at it, and it is the first step that it makes live.
+func (m *move) passesMoved() bool {
+	return m.index == 0 && (m.Preflight != PreflightError || slices.Contains(m.Skip, check.Drifted))
+}
+
 // notMoved is an error where the cluster is not as the tip says any more, and will not
-// come to be so by itself. What cannot be read says nothing against the next commit, and
-// neither does what the preflight is not to stop at, nor a rollback in Argo CD from what
-// came before the promotion, where the same revisions have the traffic.
+// come to be so by itself. Where Argo CD does not answer, it is asked for as long as a
+// commit may take to be live: what cannot be seen may be anything.
 func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
-	if p.Preflight != PreflightError || slices.Contains(p.Skip, check.Drifted) {
-		return nil
+	seen, err := p.service.Observe(ctx, p.Gates.Wait)
+	if err != nil {
+		return fmt.Errorf("asking who has the traffic: %w", err)
 	}
-	seen, err := p.service.Observe(ctx, live.PatienceOf(ctx))
-	if err != nil || seen.Service == nil {
-		return ctx.Err()
+	if seen.Service == nil {
+		return nil
 	}
 	state, err := p.infra.Read(ctx, tip)
 	if err != nil {
 		return ctx.Err() // the commit is made on what renders
 	}
-	if to := p.infra.Undone(ctx, tip.Commit.Hash, state, seen.App); to != "" && p.committed() {
-		return &movedError{fmt.Sprintf("somebody has rolled application %s back to %.10s in Argo CD", p.App, to)}
+	intent := p.infra.Intent(tip.Commit.Hash, plan.ShownAt(state))
+	intent.Over = p.over()
+	if why := argo.Moved(ctx, intent, seen.App, seen.Service); why != "" {
+		return &movedError{why}
 	}
 	if has := drift(tip.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
 		traffic, _ := state.Traffic() // it was read for the drift
@@ -61,10 +70,24 @@ func (m *move) stillThere(ctx context.Context) error {
 	return m.notMoved(ctx, shown)
 }
 
+// over are the revisions that the promotion may move users from.
+func (p *targetRun) over() []string {
+	return append(p.at.Holders(), p.plan.From, p.plan.To)
+}
+
+// overFor are those that a rollback to a revision may; none: it was named, so whatever
+// users have.
+func (p *targetRun) overFor(leads string) []string {
+	if p.To != "" {
+		return nil
+	}
+	return append(p.at.Holders(), leads)
+}
+
 // othersChoice refuses to roll a failed promotion back where somebody has moved the
 // traffic to what neither Git had before nor the promotion leads from and to: that is
 // where they want it.
-func (p *targetRun) othersChoice(ctx context.Context, leads string) error {
+func (p *targetRun) othersChoice(ctx context.Context, over []string, leads string) error {
 	if seen, err := p.service.Observe(ctx, live.PatienceOf(ctx)); err == nil {
 		p.saw(seen)
 	}
@@ -72,11 +95,9 @@ func (p *targetRun) othersChoice(ctx context.Context, leads string) error {
 	if state, err := p.infra.At(ctx, commit); err == nil {
 		shown = state
 	}
-	traffic, _ := shown.Traffic() // without one nothing has drifted
-	known := knative.Shares(traffic)
 	has := drift(commit, shown, p.at.Live, p.at.App)
 	for name := range has {
-		if _, before := known[name]; !before && name != leads && name != p.plan.From && name != p.plan.To {
+		if !slices.Contains(over, name) {
 			return &movedError{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(choices(ctx, p, has, leads), "; "))}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
-	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -30,7 +29,7 @@ func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads str
 		p.journal.Explain("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
 	}
 	others := maps.Clone(has)
-	maps.DeleteFunc(others, func(name string, _ int) bool { return slices.Contains(expectedNow(p.at.Record, git, leads), name) })
+	maps.DeleteFunc(others, func(name string, _ int) bool { return name == leads || slices.Contains(p.at.Holders(), name) })
 	if len(others) == 0 {
 		return nil
 	}
@@ -42,17 +41,6 @@ func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads str
 // says and Argo CD will not change it by itself; see [check.Drift].
 func drift(commit string, shows *knative.State, live *servingv1.Service, app *v1alpha1.Application) map[string]int {
 	return check.Drift(check.Facts{Commit: commit, Overlay: shows, Service: live, Setup: argo.Setup{App: app}})
-}
-
-// expectedNow are the revisions that may have the traffic where nobody has moved it:
-// those that Git gives it to, and those that a promotion or rollback that was not
-// seen live goes from and to.
-func expectedNow(record record.Record, git knative.Split, leads string) []string {
-	names := []string{leads, git.Stable, git.Candidate}
-	if !record.HasPassed() {
-		names = append(names, record.From.Revision, record.To.Revision)
-	}
-	return names
 }
 
 // choices are the commands that say where to. What is not Ready cannot be rolled back to.

@@ -80,7 +80,7 @@ func (p *targetRun) preflight(ctx context.Context) error {
 	skip := p.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
-		if p.plan.ID != "" && !p.plan.Record.HasPassed() && p.infra.Unsynced(ctx, p.at.Tip.Hash, p.at.Now, p.at.App) {
+		if p.plan.ID != "" && !p.plan.Record.HasPassed() && p.infra.MayLag(ctx, p.at.Tip.Hash, p.at) {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}

@@ -163,7 +163,11 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
 	step := m.gates.Step(m.step().Name, m.step().Step())
-	asked := m.askAt(step, m.commit, m.infra.Intent(m.commit, m.plan.Expected(m.step())))
+	intent := m.infra.Intent(m.commit, m.plan.Expected(m.step()))
+	if intent.Over = m.over(); m.passesMoved() {
+		intent.Over, intent.Own, intent.Gives = nil, nil, nil
+	}
+	asked := m.askAt(step, m.commit, intent)
 	for _, row := range m.gates.After(step, m.unasked) {
 		if err := m.gates.All(ctx, row, asked, m.log, m.saw); err != nil {
 			return err
@@ -256,8 +260,10 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 
 // permitted is why the step must not be committed on a tip; nil: it may be.
 func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapshot, over []guard.Override) error {
-	if err := m.notMoved(ctx, tip); err != nil {
-		return err
+	if !m.passesMoved() {
+		if err := m.notMoved(ctx, tip); err != nil {
+			return err
+		}
 	}
 	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
 		return err

@@ -70,7 +70,8 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			downs[p] = down
 			continue
 		}
-		if err := p.othersChoice(ctx, dest.Revision); err != nil {
+		over := append(p.over(), dest.Revision)
+		if err := p.othersChoice(ctx, over, dest.Revision); err != nil {
 			return nil, p.named(err)
 		}
 		back := plan.Reversal{
@@ -78,7 +79,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			MayChange: p.plan.ShowsStep,
 		}
 		back.Plan.FromVersion, back.Plan.Base = dest.Version, dest.Base
-		reversals = append(reversals, &reversal{targetRun: p, Reversal: back})
+		reversals = append(reversals, &reversal{targetRun: p, Reversal: back, over: over})
 	}
 	if len(reversals) == 0 {
 		return nil, down

@@ -23,6 +23,7 @@ type reversal struct {
 	done      bool          // a commit before has done it, it is only confirmed
 	wasLive   bool          // before that: nothing was left to do
 	leavesOut bool          // only what Knative cannot route to is taken out of what a commit before has done
+	over      []string      // revisions that users may be moved from; none: whatever they have
 	apart     bool          // where it cannot be, the others are rolled back without it
 
 	failed    error           // why it was not seen live
@@ -130,6 +131,7 @@ func (b *reversal) expect(ctx context.Context) error {
 	b.tellLeftOut(ctx, b.Dest.Traffic, want.Traffic)
 	commit := b.log.Step().Commit
 	intent := b.infra.Intent(commit, want)
+	intent.Over = b.over
 	intent.Restores, intent.RollsBack = true, b.infra.OfPromotion(b.rolledBack())
 	b.promotion, b.ask = want.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil

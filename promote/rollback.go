@@ -204,7 +204,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	back := &reversal{
-		targetRun: p, split: split,
+		targetRun: p, split: split, over: p.overFor(dest.Revision),
 		Reversal: plan.Reversal{
 			Plan: plan.OfRollback(at, dest.Revision, p.journal.Result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.Reason,
 			MayChange: func(now *knative.State, has record.Record) bool {
@@ -272,7 +272,7 @@ func (p *targetRun) confirmOnly(ctx context.Context, split knative.Split) *rever
 	if further, err := p.destinations().Previous(ctx, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
-	back := &reversal{targetRun: p, split: split, done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back := &reversal{targetRun: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
 	back.after.State = p.at.Now
 	if has.TemplateStays(p.at.Now) {
 		back.after.Refused = errTemplateStays

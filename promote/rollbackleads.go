@@ -45,15 +45,15 @@ func (p *targetRun) noteRollback(ctx context.Context) {
 }
 
 // noteRollback looks whether the revision that a commit has rolled back to is not
-// Ready. Knative leaves the traffic as it was then: whoever has most of it is the one
-// that Git can still give all of it to.
+// Ready, or somebody has moved the Service since. The traffic stays as it is then: whoever
+// has most of it is the one that Git can still give all of it to.
 func (b *reversal) noteRollback(ctx context.Context) {
 	seen, err := b.service.Observe(ctx, emergencyLook)
 	if err != nil || seen.Service == nil {
 		return
 	}
 	b.journal.Tell(journal.SeenLive(seen, b.targetRun.at.Tag))
-	if _, ready := b.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() {
+	if _, ready := b.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved == "" {
 		return
 	}
 	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)

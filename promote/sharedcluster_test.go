@@ -35,7 +35,7 @@ func (s *sharedCluster) check(ctx context.Context, in argo.Intent, before argo.M
 		return argo.Verdict{}, seen, err
 	}
 	if seen.Relation == argo.Same || seen.Relation == argo.Carrying {
-		seen.Undone = argo.Undone(ctx, in, seen.App)
+		seen.Moved = argo.Moved(ctx, in, seen.App, seen.Service)
 	}
 	return argo.Judge(in, seen, before), seen, nil
 }
@@ -46,9 +46,9 @@ func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(a
 	var before argo.Memory
 	for {
 		s.mu.Lock()
-		app := s.cluster.application()
+		app, live := s.cluster.application(), s.cluster.service
 		s.mu.Unlock()
-		if argo.Undone(ctx, in, app) == "" {
+		if argo.Moved(ctx, in, app, live) == "" {
 			if err := s.syncByHand(ctx); err != nil {
 				return argo.Observed{}, err
 			}

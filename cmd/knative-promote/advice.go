@@ -41,7 +41,7 @@ func notRestored(s inputs.Settings, result event.Result) string {
 	last, found := result.Last()
 	switch {
 	case found && last.RollsBack() && result.RollbackTo != "":
-		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to %s, which serves most of the users:\n  ", last.Commit, result.RollbackTo) +
+		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, and the traffic does not go where it leads. To have Git give all of it to %s, which serves most of the users:\n  ", last.Commit, result.RollbackTo) +
 			s.RollbackCommand() + " --to " + result.RollbackTo
 	case found && last.RollsBack():
 		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  ", last.Commit) +

@@ -72,7 +72,7 @@ func TestNotRestored(t *testing.T) {
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  knative-promote check" + place + "\nTo wait for it again:\n  knative-promote rollback" + place},
 		"of what is not Ready": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, RollbackTo: "web-1"},
 			"A person must look: the traffic may still go to the new revision.\n" +
-				"The commit 3f9c2d1e8a that rolls back is in the infra repository, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},
+				"The commit 3f9c2d1e8a that rolls back is in the infra repository, and the traffic does not go where it leads. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},
 		"not made by the command": {event.Result{Command: inputs.Rollback},
 			"A person must look: the traffic may still go to the new revision.\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  knative-promote check" + place},
 		"not made by a promotion": {event.Result{Command: inputs.Promote, Steps: []event.Step{{Name: "10 %", Commit: "8a71e0c4"}}, RollbackTo: "web-1"},

@@ -10,6 +10,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
@@ -73,13 +74,21 @@ func Drift(f Facts) map[string]int {
 }
 
 // aboutToSync tells whether Argo CD will bring the cluster to what Git says by
-// itself.
+// itself: by a sync that has just begun, or by the next one. It heals nothing of a commit
+// whose sync has failed, and an attempt that is refused brings nothing, however often it is
+// made again (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L2103-L2128).
 func (f Facts) aboutToSync() bool {
-	operation := f.Setup.App.Status.OperationState
-	if f.Setup.App.Operation != nil || operation != nil && operation.Phase == common.OperationRunning {
+	app := f.Setup.App
+	operation := app.Status.OperationState
+	switch {
+	case operation != nil && operation.Phase == common.OperationRunning:
+		return argo.Denied(operation.Message) == ""
+	case app.Operation != nil:
 		return true
+	case !f.automated():
+		return false
 	}
-	return f.automated() && (f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal || !f.tried())
+	return !f.tried() || app.Spec.SyncPolicy.Automated.SelfHeal && operation.Phase.Successful()
 }
 
 // lastSync is when Argo CD has synced last, and which commit.

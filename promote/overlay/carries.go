@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -20,7 +20,7 @@ func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion),
+		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.Gives,
 	}
 }
 
@@ -71,23 +71,27 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 	}
 }
 
-// Undone is the revision that somebody has rolled the Application back to in Argo CD since
-// it deployed something of the promotion that a commit's overlay shows; see [argo.Undone].
-func (r Reader) Undone(ctx context.Context, commit string, state *knative.State, app *v1alpha1.Application) string {
-	return argo.Undone(ctx, r.Intent(commit, plan.ShownAt(state)), app)
+// Gives is the traffic that a commit's overlay says.
+func (r Reader) Gives(ctx context.Context, commit string) ([]servingv1.TrafficTarget, error) {
+	state, err := r.At(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return state.Traffic()
 }
 
-// Unsynced tells whether what the cluster shows may be the step before a commit, which is
-// only not synced yet. It may not where somebody has rolled back in Argo CD, or where that
+// MayLag tells whether what the cluster shows may be the step before a commit, which is
+// only not synced yet. It may not where somebody has moved the Service since, or where that
 // cannot be told, as a rewritten branch has lost the commit that Argo CD deployed last.
-func (r Reader) Unsynced(ctx context.Context, commit string, state *knative.State, app *v1alpha1.Application) bool {
-	in := r.Intent(commit, plan.ShownAt(state))
-	if deployed := argo.Deployed(in, app); len(deployed) > 0 {
+func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bool {
+	in := r.Intent(commit, plan.ShownAt(at.Now))
+	in.Over = at.Holders()
+	if deployed := argo.Deployed(in, at.App); len(deployed) > 0 {
 		if _, err := r.Commits.At(ctx, deployed[0]); errors.Is(err, gitops.ErrNotFound) {
 			return false
 		}
 	}
-	return argo.Undone(ctx, in, app) == ""
+	return argo.Moved(ctx, in, at.App, at.Live) == ""
 }
 
 // OfPromotion tells whether a commit is one of a promotion, by its record.

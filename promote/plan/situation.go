@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -53,6 +54,26 @@ func (at Situation) Split() (knative.Split, error) {
 		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
 	}
 	return split, nil
+}
+
+// Holders are the revisions that may have the traffic where nobody has moved it past Git:
+// those that the overlay gives it to, the candidate, and those that a promotion or rollback
+// that was not seen live goes from and to.
+func (at Situation) Holders() []string {
+	traffic, _ := at.Now.Traffic() // one that cannot be read is said where it is planned
+	if len(traffic) == 0 {
+		traffic = []servingv1.TrafficTarget{{Percent: new(int64(100))}}
+	}
+	var names []string
+	for _, t := range traffic {
+		if knative.Percent(t) > 0 || t.Tag == at.Tag {
+			names = append(names, cmp.Or(t.RevisionName, at.LatestReady))
+		}
+	}
+	if !at.Record.HasPassed() {
+		names = append(names, at.Record.From.Revision, at.Record.To.Revision)
+	}
+	return names
 }
 
 // WithRecord is the situation with what its overlay says of the promotion before. A

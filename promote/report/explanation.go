@@ -88,7 +88,7 @@ func unfinishedAdvice(r event.Result, at Place) string {
 	case last.RollsBack() && last.Progress == event.Passed:
 		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back.\n\n"
 	case last.RollsBack() && r.RollbackTo != "":
-		return "**Next:** the commit that rolls everything back is in Git, but the revision that it leads to is not Ready, so Knative leaves the traffic as it was. " +
+		return "**Next:** the commit that rolls everything back is in Git, and the traffic does not go where it leads. " +
 			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"
 	case last.RollsBack():
 		return "**Next:** the commit that rolls everything back is in Git, but was not seen live. " +

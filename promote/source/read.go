@@ -177,8 +177,8 @@ func (s Reader) undone(ctx context.Context, tip gitops.Snapshot, source overlay.
 		return ""
 	}
 	for _, a := range apps {
-		if a.seen.Undone != "" {
-			return fmt.Sprintf("application %s was rolled back to %.10s in Argo CD", a.app, a.seen.Undone)
+		if a.seen.Moved != "" {
+			return a.seen.Moved
 		}
 	}
 	return ""

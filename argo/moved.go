@@ -1,0 +1,130 @@
+package argo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+)
+
+// Moved is why the intent must not be synced: past Git, somebody has moved the Service to
+// what they want users to have. They have rolled it back in Argo CD, or given the traffic
+// to others than it was left with. Empty: nobody has, as far as the Application's history
+// and the intent tell, or Argo CD syncs by itself.
+func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) string {
+	if !mayBeMoved(app) {
+		return ""
+	}
+	if to := rolledBackTo(ctx, in, app); to != "" {
+		return fmt.Sprintf("somebody has rolled application %s back to %s in Argo CD", in.App, short(to))
+	}
+	if live == nil {
+		return ""
+	}
+	if others := in.others(live); len(others) > 0 {
+		return fmt.Sprintf("somebody has given the traffic of Service %s to %s", in.Service, strings.Join(others, " and "))
+	}
+	if deployed := passedOver(ctx, in, app, live); deployed != "" {
+		return fmt.Sprintf("somebody has moved the traffic of Service %s past Git: it is %s, and commit %s, which Argo CD deployed last, says otherwise",
+			in.Service, describeRouting(live.Spec.Traffic), short(deployed))
+	}
+	return ""
+}
+
+// mayBeMoved tells whether the Application is out of sync and stays so, unless it is asked
+// to sync.
+func mayBeMoved(app *v1alpha1.Application) bool {
+	operation := app.Status.OperationState
+	return !automated(app) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
+		app.Operation == nil && (operation == nil || operation.Phase.Completed())
+}
+
+// rolledBackTo is the revision that somebody has rolled the Application back to in Argo CD,
+// after it had deployed a commit of the intent's promotion; empty: nobody has. What restores
+// is never rolled back: it must come to be live.
+func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) string {
+	deployed := Deployed(in, app)
+	if in.Restores || in.Own == nil || len(deployed) == 0 {
+		return ""
+	}
+	own := func(revision string) bool {
+		is, err := in.Own(ctx, revision)
+		return err == nil && is
+	}
+	last := deployed[0]
+	first := len(deployed) // where it stands for the first time; it may be older than the history
+	if own(last) {
+		first = lastIndex(deployed, last)
+	}
+	later := func(revision string) bool {
+		return revision != last && own(revision) && lastIndex(deployed, revision) < first
+	}
+	if slices.ContainsFunc(deployed, later) {
+		return last
+	}
+	return ""
+}
+
+// others are the revisions with a share that the intent does not move users from.
+func (in Intent) others(live *servingv1.Service) []string {
+	if len(in.Over) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(live.Spec.Traffic))), func(name string) bool {
+		return name == "" || slices.Contains(in.Over, name)
+	})
+}
+
+// passedOver is the commit that Argo CD has deployed last, where the traffic is neither as
+// that says, nor as the last attempt to sync or the intent does. Empty: it is, or that cannot
+// be told.
+func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) string {
+	deployed := Deployed(in, app)
+	has := shares(live.Spec.Traffic)
+	if in.Restores || in.Gives == nil || len(deployed) == 0 || maps.Equal(has, shares(in.Traffic)) {
+		return ""
+	}
+	for _, revision := range slices.Compact([]string{deployed[0], syncRevision(in, app)}) {
+		gives, err := in.Gives(ctx, revision)
+		if err != nil || maps.Equal(has, shares(gives)) {
+			return ""
+		}
+	}
+	return deployed[0]
+}
+
+// shares are those of revisions in percent, by their names; empty is the latest one's.
+func shares(traffic []servingv1.TrafficTarget) map[string]int64 {
+	all := map[string]int64{}
+	for _, t := range withDefault(traffic) {
+		if t.Percent != nil && *t.Percent > 0 {
+			all[t.RevisionName] += *t.Percent
+		}
+	}
+	return all
+}
+
+// lastIndex is where a revision stands for the first time in the history.
+func lastIndex(deployed []string, revision string) int {
+	for i, r := range slices.Backward(deployed) {
+		if r == revision {
+			return i
+		}
+	}
+	return -1
+}
+
+// Deployed are the revisions of the intent's source that the Application was synced to,
+// the last one first, as far as its history goes.
+func Deployed(in Intent, app *v1alpha1.Application) (all []string) {
+	for _, entry := range slices.Backward(app.Status.History) {
+		if revision := revisionOf(in, app, entry.Revision, entry.Revisions); revision != "" {
+			all = append(all, revision)
+		}
+	}
+	return all
+}
