@@ -67,6 +67,9 @@ func (c closing) edit(ctx context.Context, now time.Time) commit.Edit {
 		},
 		Draft: func(tip gitops.Snapshot) (d commit.Draft, err error) {
 			d.Files, err = editPassed(ctx, c, tip, now)
+			if err == nil && len(d.Files) > 0 && !record.RollsBack(c.step) {
+				err = c.notHeld(ctx, c.step+noted, false)
+			}
 			return d, c.named(err)
 		},
 	}

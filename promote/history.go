@@ -2,8 +2,6 @@ package promote
 
 import (
 	"context"
-	"regexp"
-	"strconv"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -34,19 +32,4 @@ func History(ctx context.Context, target plan.Target, branch Branch) (Past, erro
 	}
 	traffic, err := at.Now.Traffic()
 	return Past{at.Service, traffic, at.Record.Of(target.Place()).Entries()}, err
-}
-
-// runAddress is that of a workflow run: the server and the number, which grows
-// over all repositories of a server.
-var runAddress = regexp.MustCompile(`^(https?://[^/]+)/.+/actions/runs/([0-9]{1,18})(?:/|$)`)
-
-// newerRun tells whether a workflow run was started after another one.
-func newerRun(run, than string) bool {
-	a, b := runAddress.FindStringSubmatch(run), runAddress.FindStringSubmatch(than)
-	if a == nil || b == nil || a[1] != b[1] {
-		return false
-	}
-	x, errX := strconv.ParseInt(a[2], 10, 64)
-	y, errY := strconv.ParseInt(b[2], 10, 64)
-	return errX == nil && errY == nil && x > y
 }

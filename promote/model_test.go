@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing/fstest"
@@ -50,6 +51,7 @@ type model struct {
 	events map[string]int      // of that, by kind
 	undone string              // the commit of which somebody has rolled the Service back in Argo CD; empty: nobody has
 	saw    bool                // the run has seen the Service so
+	over   bool                // the run has synced over that
 	seen   bool                // nothing of that since the program last saw the cluster, which was as Git says
 }
 
@@ -156,6 +158,7 @@ func (m *model) check(ctx context.Context, in argo.Intent, before argo.Memory) (
 	}
 	m.sync(ctx)
 	m.seen = true
+	m.saw = m.saw || m.undone != ""
 	seen := m.cluster.observed(in)
 	var err error
 	if seen.Relation, err = relate(ctx, in, m.cluster.wanted); err != nil {
@@ -190,6 +193,7 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 			return seen, err
 		}
 		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && argo.Moved(ctx, in, m.cluster.application(), m.cluster.service) == "" {
+			m.over = m.over || m.undone != "" && m.cluster.service != nil && !in.Restores && !maps.Equal(knative.Shares(m.cluster.routed), knative.Shares(in.Traffic))
 			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])
 		}
 		before.TroubleFor = time.Since(since)
@@ -256,6 +260,8 @@ func (m *model) truth(ctx context.Context, r event.Result, err error) error {
 	}
 	isNew := m.newImage(state.Images())
 	switch {
+	case m.over:
+		return fmt.Errorf("synced over what somebody has made of the Service since %s", m.undone)
 	case m.saw && r.Status == event.Promoted:
 		return fmt.Errorf("promoted over a rollback in Argo CD from %s", m.undone)
 	case m.touch:

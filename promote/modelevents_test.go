@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing/fstest"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 )
@@ -47,6 +49,7 @@ func allEvents() (all []clusterEvent) {
 		}},
 		clusterEvent{"somebody tags a revision", func(_ context.Context, m *model) bool { return m.tag() }},
 		clusterEvent{"somebody rolls back in Argo CD", func(ctx context.Context, m *model) bool { return m.rollBackInArgoCD(ctx) }},
+		clusterEvent{"somebody moves the traffic with kubectl", func(ctx context.Context, m *model) bool { return m.moveTraffic(ctx) }},
 		clusterEvent{"somebody takes the Service out", func(_ context.Context, m *model) bool { return m.takeServiceOut() }},
 	)
 }
@@ -150,15 +153,37 @@ func (m *model) rollBackInArgoCD(ctx context.Context) bool {
 	if to < 0 || m.cluster.service == nil || m.trees[to]["web/service.yaml"] == nil {
 		return false
 	}
+	m.movedBy(ctx, func() { m.cluster.apply(ctx, m.commits[to].Hash, m.trees[to]) })
+	return true
+}
+
+// moveTraffic switches auto-sync off and gives all traffic to a revision that is there.
+func (m *model) moveTraffic(ctx context.Context) bool {
+	names := slices.Sorted(maps.Keys(m.cluster.revisions))
+	if m.cluster.service == nil || len(names) == 0 {
+		return false
+	}
+	name := names[m.pick.IntN(len(names))]
+	m.movedBy(ctx, func() {
+		service := m.cluster.service.DeepCopy()
+		service.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: name, LatestRevision: new(false), Percent: new(int64(100))}}
+		m.cluster.synced = ""
+		m.cluster.set(service)
+	})
+	return true
+}
+
+// movedBy has somebody move the Service past Git, which nothing is to undo where users
+// have others after it.
+func (m *model) movedBy(ctx context.Context, move func()) {
 	m.cluster.manual = true
 	before := knative.Shares(m.cluster.routed)
-	m.cluster.apply(ctx, m.commits[to].Hash, m.trees[to])
+	move()
 	m.cluster.reconcile()
 	if m.undone = ""; !maps.Equal(before, knative.Shares(m.cluster.routed)) {
 		m.undone = m.commits[m.tip()].Hash
 	}
 	m.sync(ctx)
-	return true
 }
 
 // takeServiceOut has somebody take the Service out of the overlay.

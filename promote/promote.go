@@ -274,6 +274,9 @@ func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapsho
 	if err := m.mayPromote(ctx, tip); err != nil {
 		return err
 	}
+	if err := m.notHeld(ctx, record.StepOf(m.step().Percent), m.index == 0); err != nil {
+		return err
+	}
 	if !m.plan.Shifts() {
 		return nil
 	}
@@ -286,7 +289,7 @@ func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 	case !plan.Last(len(plan.Steps) - 1):
 		p.journal.Explain("stopped at %s as asked; a run with further steps continues", plan.Steps[len(plan.Steps)-1].Name)
 		return event.Held
-	case !p.journal.Result.Changed:
+	case !p.journal.Result.Changed && plan.Closed():
 		return event.Unchanged
 	}
 	return event.Promoted

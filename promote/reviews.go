@@ -23,6 +23,9 @@ type Reviews interface {
 	Publish(context.Context, gitops.Change, review.Proposal) (gitops.Commit, error)
 	// Proposed is what an open pull request for the same target would bring.
 	Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error)
+	// HeldBy is a *review.NotMergedError where another one for the same target must be
+	// merged first.
+	HeldBy(context.Context, review.Proposal) error
 	// Unschedule keeps the forge from merging by itself the open steps of the same
 	// target, and returns those.
 	Unschedule(context.Context, review.Proposal) ([]review.PullRequest, error)
@@ -90,6 +93,22 @@ func (p *targetRun) adoptProposed(ctx context.Context, to *plan.Plan) error {
 		return p.adopt(ctx, to, r)
 	}
 	return nil
+}
+
+// notHeld is why a commit of a promotion that is pushed must not be made: a pull request for
+// the target is open that rolls back, or, where it begins, that notes that the promotion
+// before has passed. One that is proposed is asked about by whoever proposes it. A forge
+// that cannot be asked keeps no commit from being pushed, which needs none.
+func (p *targetRun) notHeld(ctx context.Context, step string, first bool) error {
+	if p.Reviews == nil || p.proposal(p.plan.ID, step, first) != nil {
+		return nil
+	}
+	err := p.Reviews.HeldBy(ctx, review.Proposal{Target: branchOf(p.Target), Promotion: p.plan.ID, Step: step, Begins: first})
+	if err != nil && !isNotMerged(err) && ctx.Err() == nil {
+		p.journal.Say("whether a pull request that rolls back is open is not known: %v", err)
+		return nil
+	}
+	return err
 }
 
 // unschedule keeps what a killed run has proposed from being merged while nobody

@@ -195,7 +195,7 @@ func (m *model) run(ctx context.Context, again bool) (result event.Result, crash
 		timer := time.AfterFunc(m.upTo(10*time.Minute), cancel)
 		defer timer.Stop()
 	}
-	m.saw = false
+	m.saw, m.over = false, false
 	m.config.RunAgain = again && m.config.RunURL != ""
 	results, err := Run(ctx, m.config, m.systems())
 	return results[0], false, err

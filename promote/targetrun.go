@@ -18,7 +18,6 @@ import (
 	"github.com/acme/knative-promote/promote/origin"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -136,6 +135,9 @@ func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
 	if err := p.lookLive(ctx, patience); err != nil {
 		return err
 	}
+	if err := p.notTakenOut(ctx); err != nil {
+		return err
+	}
 	return p.lookAtRevisions(ctx)
 }
 
@@ -185,30 +187,4 @@ func (p *targetRun) saw(seen argo.Observed) {
 		p.at.Live = seen.Service
 		p.journal.Tell(journal.SeenLive(seen, p.at.Tag))
 	}
-}
-
-// supersededRun ends a workflow run after a newer one has promoted or rolled back, or
-// after somebody without a workflow run has come after this run's own: a job that waited
-// for an approval, or a run that is started again. What came before that does not count.
-func supersededRun(c Config, at plan.Situation) error {
-	if c.RunURL == "" {
-		return nil
-	}
-	var byHand record.Entry
-	for _, e := range at.Record.Of(at.Place()).Entries() {
-		switch {
-		case e.Run == c.RunURL && byHand.Promotion == "":
-			return nil
-		case e.Run == c.RunURL:
-			return fmt.Errorf("%w: since this run was there last, somebody has moved the service to %s without a workflow run: start a new run instead",
-				plan.ErrSuperseded, byHand.To.Revision)
-		case e.Run == "" && byHand.Promotion == "":
-			byHand = e
-		}
-		if newerRun(e.Run, c.RunURL) {
-			return fmt.Errorf("%w: this run is older than %s, which has moved the service to %s: start a new run instead",
-				plan.ErrSuperseded, e.Run, e.To.Revision)
-		}
-	}
-	return nil
 }

@@ -14,10 +14,11 @@ import (
 )
 
 // reviews brings commits into the infra repository by pull requests, which say
-// what the page says; nil where they are pushed.
+// what the page says. Where they are pushed, they are asked for those that are open; nil:
+// there is no forge to ask.
 func (t task) reviews(repo *gitops.Repo, page func() string) (promote.Reviews, error) {
 	s := t.settings
-	if !s.Reviewed() || page == nil {
+	if !s.Reviewed() && !s.AsksForge(t.workflow) || page == nil {
 		return nil, nil
 	}
 	on, err := forgeOfInfra(s, t.workflow, t.console, github.Pulls)

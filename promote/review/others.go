@@ -11,9 +11,10 @@ import (
 	"github.com/acme/knative-promote/gitops"
 )
 
-// heldBy is the error of what is proposed while another pull request is open that must be
-// merged first. Nil: there is none.
-func (r Reviews) heldBy(ctx context.Context, p Proposal) error {
+// HeldBy is a [*NotMergedError] where another pull request for the target is open that must
+// be merged first: one that rolls back, or, before a promotion begins, one that notes that
+// the one before has passed. Nil: there is none.
+func (r Reviews) HeldBy(ctx context.Context, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
 		return err

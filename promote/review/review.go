@@ -149,7 +149,7 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	if err != nil {
 		return gitops.Commit{}, err
 	}
-	if err := r.patiently(ctx, p, func() error { return r.heldBy(ctx, p) }); err != nil {
+	if err := r.patiently(ctx, p, func() error { return r.HeldBy(ctx, p) }); err != nil {
 		return gitops.Commit{}, err
 	}
 	if commit, err := r.Repo.Propose(ctx, branch, change); err != nil {

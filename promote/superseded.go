@@ -1,0 +1,93 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// supersededRun ends a workflow run after a newer one has promoted or rolled back, or
+// after somebody else has come after this run's own: a job that waited for an approval, or a
+// run that is started again. What came before that does not count.
+func supersededRun(c Config, at plan.Situation) error {
+	if c.RunURL == "" {
+		return nil
+	}
+	var since record.Entry // of whom nobody can tell whether their run is older
+	for i, e := range at.Record.Of(at.Place()).Entries() {
+		older, known := olderRun(e.Run, c.RunURL)
+		switch {
+		case e.Run == c.RunURL && since.Promotion != "":
+			return sinceThen("has moved the service to %s", since.To.Revision)
+		case e.Run == c.RunURL && i == 0 && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
+			return sinceThen("has given the service other images")
+		case e.Run == c.RunURL:
+			return nil
+		case known && !older:
+			return fmt.Errorf("%w: this run is older than %s, which has moved the service to %s: start a new run instead",
+				plan.ErrSuperseded, e.Run, e.To.Revision)
+		case !known && since.Promotion == "":
+			since = e
+		}
+	}
+	return nil
+}
+
+// sinceThen is the error of what somebody has done since a workflow run was there last.
+func sinceThen(what string, args ...any) error {
+	return fmt.Errorf("%w: since this run was there last, somebody %s: start a new run instead", plan.ErrSuperseded, fmt.Sprintf(what, args...))
+}
+
+// mostTakenOut is how many of the newest commits that Argo CD has deployed are asked whether
+// they are this run's: who takes a promotion out of Git makes few.
+const mostTakenOut = 4
+
+// notTakenOut ends a workflow run whose own promotion Argo CD has deployed and Git shows no
+// more, as after a git revert: a job that waited for an approval, or a run that is started
+// again. The record has gone with the commits, so the Application's history tells, as far as
+// it goes.
+func (p *targetRun) notTakenOut(ctx context.Context) error {
+	own := func(e record.Entry) bool { return e.Run == p.RunURL }
+	if p.RunURL == "" || p.at.App == nil || p.Commits == nil || slices.ContainsFunc(p.at.Record.Of(p.Place()).Entries(), own) {
+		return nil
+	}
+	deployed := slices.Compact(argo.Deployed(argo.Intent{Target: p.Target.Target}, p.at.App))
+	for _, commit := range deployed[:min(len(deployed), mostTakenOut)] {
+		then, err := p.Commits.At(ctx, commit)
+		if err != nil {
+			continue // it is gone, or nobody can tell
+		}
+		if r := recordAt(then, p.Target); r.Exists() && r.Run == p.RunURL {
+			return sinceThen("has taken its commits out of Git")
+		}
+	}
+	return ctx.Err()
+}
+
+// runAddress is that of a workflow run: the server and the number, which grows
+// over all repositories of a server.
+var runAddress = regexp.MustCompile(`^(https?://[^/]+)/.+/actions/runs/([0-9]{1,18})(?:/|$)`)
+
+// olderRun tells whether a workflow run was started before another one, or is that one. It
+// is not known of runs of two servers, and of what was done without one.
+func olderRun(run, than string) (older, known bool) {
+	a, b := runAddress.FindStringSubmatch(run), runAddress.FindStringSubmatch(than)
+	if a == nil || b == nil || a[1] != b[1] {
+		return false, false
+	}
+	x, errX := strconv.ParseInt(a[2], 10, 64)
+	y, errY := strconv.ParseInt(b[2], 10, 64)
+	return x <= y, errX == nil && errY == nil
+}
+
+// newerRun tells whether a workflow run is known to be started after another one.
+func newerRun(run, than string) bool {
+	older, known := olderRun(run, than)
+	return known && !older
+}
