@@ -24,8 +24,8 @@ func supersededRun(c Config, at plan.Situation) error {
 		older, known := olderRun(e.Run, c.RunURL)
 		switch {
 		case e.Run == c.RunURL && since.Promotion != "":
-			return sinceThen("has moved the service to %s", since.To.Revision)
-		case e.Run == c.RunURL && i == 0 && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
+			return sinceThen("has moved the service to %s%s", since.To.Revision, without(since.Run))
+		case e.Run == c.RunURL && i == 0 && c.To == "" && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
 			return sinceThen("has given the service other images")
 		case e.Run == c.RunURL:
 			return nil
@@ -37,6 +37,14 @@ func supersededRun(c Config, at plan.Situation) error {
 		}
 	}
 	return nil
+}
+
+// without says in words where there was no workflow run.
+func without(run string) string {
+	if run == "" {
+		return " without a workflow run"
+	}
+	return ""
 }
 
 // sinceThen is the error of what somebody has done since a workflow run was there last.
@@ -53,8 +61,11 @@ const mostTakenOut = 4
 // again. The record has gone with the commits, so the Application's history tells, as far as
 // it goes.
 func (p *targetRun) notTakenOut(ctx context.Context) error {
-	own := func(e record.Entry) bool { return e.Run == p.RunURL }
-	if p.RunURL == "" || p.at.App == nil || p.Commits == nil || slices.ContainsFunc(p.at.Record.Of(p.Place()).Entries(), own) {
+	if p.RunURL == "" || p.To != "" || p.at.App == nil || p.Commits == nil || p.at.Unreadable != nil {
+		return nil
+	}
+	left := p.at.Record.Of(p.Place()).Entries()
+	if slices.ContainsFunc(left, func(e record.Entry) bool { return e.Run == p.RunURL }) {
 		return nil
 	}
 	deployed := slices.Compact(argo.Deployed(argo.Intent{Target: p.Target.Target}, p.at.App))
@@ -63,7 +74,9 @@ func (p *targetRun) notTakenOut(ctx context.Context) error {
 		if err != nil {
 			continue // it is gone, or nobody can tell
 		}
-		if r := recordAt(then, p.Target); r.Exists() && r.Run == p.RunURL {
+		r := recordAt(then, p.Target)
+		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // without a workflow run
+		if r.Exists() && r.Run == p.RunURL && !slices.ContainsFunc(left, goesOn) {
 			return sinceThen("has taken its commits out of Git")
 		}
 	}
