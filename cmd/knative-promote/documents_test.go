@@ -25,7 +25,7 @@ const root = "../.."
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", ".github/*.md", ".github/ISSUE_TEMPLATE/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", ".github/*.md", ".github/ISSUE_TEMPLATE/*.md", "promote/check/rules/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -9,17 +9,22 @@ package check
 import (
 	"cmp"
 	"slices"
+	"text/template"
 
 	"github.com/acme/knative-promote/promote/event"
 )
 
-// A Rule looks for one trouble.
+// A Rule looks for one trouble. All but what finds it is in its page, rules/NAME.md.
 type Rule struct {
-	ID       string         // in kebab case; stable, since people refer to it
+	ID       string         `yaml:"-"` // in kebab case; stable, since people refer to it
 	Severity event.Severity // of its findings, unless one says otherwise
 	Summary  string         // what it looks for, one line
 	Link     string         // the upstream document that explains it
-	Find     func(Facts) []event.Finding
+	Needs    []string       // the facts without which it is not asked
+
+	sections map[string]*template.Template // the texts of a finding
+	find     func(Facts) []found
+	Find     func(Facts) []event.Finding `yaml:"-"` // what finds it where it has no page yet
 }
 
 // Rules are all rules, in the order of their groups.
@@ -42,14 +47,40 @@ func run(rules []Rule, facts Facts, skip []string) []event.Finding {
 	return all
 }
 
-// ask runs one rule and completes its findings.
+// ask runs one rule, where the facts are there that it needs.
 func ask(rule Rule, facts Facts) []event.Finding {
-	findings := rule.Find(facts)
-	for i := range findings {
-		f := &findings[i]
-		f.Rule = rule.ID
-		f.Severity = max(f.Severity, rule.Severity)
-		f.Link = cmp.Or(f.Link, rule.Link)
+	if rule.Find != nil {
+		findings := rule.Find(facts)
+		for i := range findings {
+			f := &findings[i]
+			f.Rule = rule.ID
+			f.Severity = max(f.Severity, rule.Severity)
+			f.Link = cmp.Or(f.Link, rule.Link)
+		}
+		return findings
+	}
+	var findings []event.Finding
+	for _, what := range rule.findIn(facts) {
+		finding, _ := rule.finding(what, facts.common()) // a failure stands in its texts
+		findings = append(findings, finding)
 	}
 	return findings
+}
+
+// findIn is what the rule finds in the facts; nothing where one is missing that it
+// needs.
+func (r Rule) findIn(facts Facts) []found {
+	for _, need := range r.Needs {
+		if there, _ := facts.has(need); !there {
+			return nil
+		}
+	}
+	return r.find(facts)
+}
+
+// finds tells whether the rule of this name finds anything.
+func (f Facts) finds(id string) bool {
+	all := Rules()
+	i := slices.IndexFunc(all, func(r Rule) bool { return r.ID == id })
+	return i >= 0 && len(all[i].findIn(f)) > 0
 }

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -23,28 +21,12 @@ const Drifted = "drifted"
 // findDrifted compares who has the traffic with what Git says, where the Service is
 // not about to be synced: somebody has rolled it back in Argo CD, or changed it with
 // kubectl. Traffic for the latest revision is nobody's in particular.
-func findDrifted(f Facts) []event.Finding {
+func findDrifted(f Facts) []found {
 	has := Drift(f)
 	if len(has) == 0 || !f.compared() {
 		return nil
 	}
-	return []event.Finding{{
-		Problem: fmt.Sprintf("the cluster gives the traffic of Service %s to others than Git: %s", f.Overlay.Service(), knative.Describe(sharing(f.Service.Status.Traffic))),
-		Effect: "The first commit of a promotion has Argo CD give the traffic to those that Git says, without a step and without a gate: " +
-			"also where somebody has just rolled back from them.",
-		Evidence: fmt.Sprintf("commit %.10s says %s%s", f.Commit, knative.Describe(sharing(f.traffic())), f.lastSync()),
-		Fix:      f.undrift(has),
-	}}
-}
-
-// undrift is how Git and the cluster become one again. A rollback that nobody has seen live
-// is confirmed by the next one.
-func (f Facts) undrift(has map[string]int) string {
-	sync := "argocd app sync " + f.application()
 	r, _ := record.Parse(f.Overlay.Record()) // what cannot be read speaks against nobody
-	if r.RollsBack() && !r.HasPassed() {
-		return "Have the rollback that Git shows come to be live:\nknative-promote rollback\nor sync it:\n" + sync
-	}
 	var commands, unfit []string
 	for _, name := range holders(has) {
 		if why := cmp.Or(f.NotReady[name], r.Unfit(name)); why != "" {
@@ -53,10 +35,10 @@ func (f Facts) undrift(has map[string]int) string {
 			commands = append(commands, "knative-promote rollback --to "+name)
 		}
 	}
-	if len(commands) == 0 {
-		return fmt.Sprintf("Sync what Git says, as %s:\n%s", strings.Join(unfit, ", and "), sync)
-	}
-	return "Have Git say who has the traffic, with the command rollback:\n" + strings.Join(commands, "\nor\n") + "\nor, where Git is right, sync it:\n" + sync
+	return []found{{values: values{
+		"Has": knative.Describe(sharing(f.Service.Status.Traffic)), "Says": knative.Describe(sharing(f.traffic())), "Synced": f.lastSync(),
+		"RollsBack": r.RollsBack() && !r.HasPassed(), "Commands": commands, "Unfit": unfit,
+	}}}
 }
 
 // Drift is who has which share of the traffic, where the cluster gives it to others
@@ -91,13 +73,13 @@ func (f Facts) aboutToSync() bool {
 	return !f.tried() || app.Spec.SyncPolicy.Automated.SelfHeal && operation.Phase.Successful()
 }
 
-// lastSync is when Argo CD has synced last, and which commit.
-func (f Facts) lastSync() string {
+// lastSync is when Argo CD has synced last, and which commit; nil: not known.
+func (f Facts) lastSync() values {
 	operation := f.Setup.App.Status.OperationState
 	if operation == nil || operation.SyncResult == nil || operation.FinishedAt == nil {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("; the last sync was of commit %.10s, at %s", operation.SyncResult.Revision, operation.FinishedAt.UTC().Format("2006-01-02 15:04:05 MST"))
+	return values{"Commit": fmt.Sprintf("%.10s", operation.SyncResult.Revision), "At": operation.FinishedAt.UTC().Format("2006-01-02 15:04:05 MST")}
 }
 
 // sharing are the targets with a share.

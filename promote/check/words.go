@@ -53,3 +53,18 @@ func span(d time.Duration) string {
 	}
 	return cmp.Or(text, "less than a minute")
 }
+
+// common are the values that every page has.
+func (f Facts) common() values {
+	v := values{
+		"Application": f.application(), "Service": f.Request.Service, "Overlay": f.Request.Overlay, "Branch": f.Request.Source.Branch,
+		"Commit": fmt.Sprintf("%.10s", f.Commit), "Namespace": f.namespace(), "ArgoCD": f.argocd(), "Policy": policyObject(f.app(), f.Setup), "Project": "",
+	}
+	if f.Overlay != nil {
+		v["Service"], v["Overlay"] = f.Overlay.Service(), f.Overlay.Overlay
+	}
+	if f.Setup.App != nil {
+		v["Project"] = f.Setup.App.Spec.GetProject()
+	}
+	return v
+}

@@ -1,0 +1,157 @@
+package check
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+	"sync"
+	"text/template"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/acme/knative-promote/promote/event"
+)
+
+//go:embed rules/*.md
+var pageFiles embed.FS
+
+// pages are the rules as their pages have them, by their names, without the
+// functions that find something. The error names every page that is wrong.
+var pages = sync.OnceValues(func() (map[string]Rule, error) {
+	files, err := pageFiles.ReadDir("rules")
+	all, wrong := map[string]Rule{}, []error{err}
+	for _, file := range files {
+		content, err := pageFiles.ReadFile(path.Join("rules", file.Name()))
+		rule, parsed := parsePage(strings.TrimSuffix(file.Name(), ".md"), content)
+		if err := cmp.Or(err, parsed); err != nil {
+			wrong = append(wrong, fmt.Errorf("reading the page of rule %s: %w", rule.ID, err))
+		}
+		all[rule.ID] = rule
+	}
+	return all, errors.Join(wrong...)
+})
+
+// rule is the rule of this name, by its page.
+func rule(id string, find func(Facts) []found) Rule {
+	all, _ := pages() // a test has seen that none is wrong
+	r := all[id]
+	r.ID, r.find = id, find
+	return r
+}
+
+// parsePage reads the page of a rule: YAML between two lines ---, then Markdown
+// with the heading # NAME, and a section for each text of a finding.
+func parsePage(id string, content []byte) (Rule, error) {
+	r := Rule{ID: id, sections: map[string]*template.Template{}}
+	front, body, closed := strings.Cut(strings.TrimPrefix(string(content), "---\n"), "\n---\n")
+	if !closed {
+		return r, errors.New("expected YAML between two lines ---")
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(front))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&r); err != nil {
+		return r, err
+	}
+	for _, need := range r.Needs {
+		if _, known := (Facts{}).has(need); !known {
+			return r, fmt.Errorf("needs: there is no fact %q", need)
+		}
+	}
+	title, rest, _ := strings.Cut(strings.TrimSpace(body), "\n## ")
+	if title = strings.TrimSpace(title); title != "# "+id && !strings.HasPrefix(title, "# "+id+"\n") {
+		return r, fmt.Errorf("expected the heading # %s", id)
+	}
+	for section := range strings.SplitSeq(rest, "\n## ") {
+		if err := r.parseSection(section); err != nil {
+			return r, err
+		}
+	}
+	return r, r.incomplete()
+}
+
+// parseSection reads one section, which begins with its name.
+func (r Rule) parseSection(section string) error {
+	name, text, _ := strings.Cut(section, "\n")
+	if r.sections[name] != nil {
+		return fmt.Errorf("two sections are named %s", name)
+	}
+	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"count": count, "join": strings.Join, "span": span}).Parse(plain(text))
+	r.sections[name] = t
+	return err
+}
+
+// incomplete is nil where the page has the sections that it must have, and no
+// others: not every rule has evidence, or knows what to do.
+func (r Rule) incomplete() error {
+	for _, name := range []string{"Problem", "Effect"} {
+		if r.sections[name] == nil {
+			return fmt.Errorf("there is no section %s", name)
+		}
+	}
+	for name := range r.sections {
+		switch name {
+		case "Problem", "Effect", "Evidence", "Fix":
+		default:
+			return fmt.Errorf("there is no section %s of a finding", name)
+		}
+	}
+	return nil
+}
+
+// plain is Markdown as a finding has it: a paragraph is one line, and of a block
+// between ``` the lines stay as they are.
+func plain(markdown string) string {
+	var b strings.Builder
+	between, verbatim := "", false
+	for line := range strings.SplitSeq(strings.TrimSpace(markdown), "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			between, verbatim = "\n", !verbatim
+		case verbatim:
+			b.WriteString(between + line)
+			between = "\n"
+		case line == "":
+			between = "\n"
+		default:
+			b.WriteString(between + line)
+			between = " "
+		}
+	}
+	return b.String()
+}
+
+// values are what a page says a finding with, by the names that it has for them.
+type values map[string]any
+
+// found is one trouble as the function of a rule finds it, for the rule's page to
+// say.
+type found struct {
+	values   values         // beside those that every page has, which these replace
+	severity event.Severity // where it is worse than the rule's
+	at       place          // where people correct it, as far as it is known
+}
+
+// finding is what the page says of what was found. Where it cannot say it, which
+// no test has seen, the finding has the reason in its texts and counts all the same.
+func (r Rule) finding(what found, common values) (event.Finding, error) {
+	f := event.Finding{Rule: r.ID, Severity: max(r.Severity, what.severity), Link: r.Link, File: what.at.File, Line: what.at.Line}
+	all := maps.Clone(common)
+	all["File"], all["Line"] = f.File, f.Line
+	maps.Copy(all, what.values)
+	var failed error
+	for name, text := range map[string]*string{"Problem": &f.Problem, "Effect": &f.Effect, "Evidence": &f.Evidence, "Fix": &f.Fix} {
+		var b strings.Builder
+		if section := r.sections[name]; section != nil {
+			if err := section.Execute(&b, all); err != nil {
+				failed = fmt.Errorf("writing what rule %s has found: %w", r.ID, err)
+				b.WriteString("(" + failed.Error() + ")")
+			}
+		}
+		*text = b.String()
+	}
+	return f, failed
+}
