@@ -82,5 +82,5 @@ func (r Rule) findIn(facts Facts) []found {
 func (f Facts) finds(id string) bool {
 	all := Rules()
 	i := slices.IndexFunc(all, func(r Rule) bool { return r.ID == id })
-	return i >= 0 && len(all[i].findIn(f)) > 0
+	return i >= 0 && len(ask(all[i], f)) > 0
 }

@@ -79,7 +79,7 @@ func (f Facts) lastSync() values {
 	if operation == nil || operation.SyncResult == nil || operation.FinishedAt == nil {
 		return nil
 	}
-	return values{"Commit": fmt.Sprintf("%.10s", operation.SyncResult.Revision), "At": operation.FinishedAt.UTC().Format("2006-01-02 15:04:05 MST")}
+	return values{"Commit": fmt.Sprintf("%.10s", operation.SyncResult.Revision), "At": second(operation.FinishedAt.Time)}
 }
 
 // sharing are the targets with a share.

@@ -110,7 +110,10 @@ func plain(markdown string) string {
 	for line := range strings.SplitSeq(strings.TrimSpace(markdown), "\n") {
 		switch {
 		case strings.HasPrefix(line, "```"):
-			between, verbatim = "\n", !verbatim
+			verbatim = !verbatim
+			if b.Len() > 0 {
+				between = "\n"
+			}
 		case verbatim:
 			b.WriteString(between + line)
 			between = "\n"

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,65 +12,33 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/repourl"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
 // projectRules are about what the Application's project demands and permits,
 // and about what a sync deletes.
 func projectRules() []Rule {
-	const projects = "https://argo-cd.readthedocs.io/en/stable/user-guide/projects/"
-	return []Rule{
-		{
-			ID: "project-denies", Severity: event.SeverityError, Find: findDenied, Link: projects,
-			Summary: "the project does not permit the source, the destination or Knative Services",
-		},
-		{
-			ID: "prune-config", Severity: event.SeverityWarning, Find: findPrunedConfig,
-			Summary: "a sync deletes the ConfigMap or Secret that the old revision reads",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources",
-		},
-		{
-			ID: "prune-off", Severity: event.SeverityInfo, Find: findUnpruned,
-			Summary: "objects that are no longer in Git are left in the cluster",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/#automatic-pruning",
-		},
-	}
+	return []Rule{rule("project-denies", findDenied), rule("prune-config", findPrunedConfig), rule("prune-off", findUnpruned)}
 }
 
-func findDenied(f Facts) []event.Finding {
+func findDenied(f Facts) []found {
 	source, _ := f.source()
 	project := f.Setup.Project
-	if source == nil || project == nil {
-		return nil
-	}
-	var found []event.Finding
-	deny := func(what, evidence, fix string) {
-		found = append(found, event.Finding{
-			Problem:  fmt.Sprintf("Project %s does not permit %s", project.Name, what),
-			Effect:   "Argo CD does not sync the Application.",
-			Evidence: evidence, Fix: fix,
-		})
-	}
+	var all []found
 	if !project.IsSourcePermitted(*source) {
 		var permitted []string
 		for _, repository := range project.Spec.SourceRepos {
 			permitted = append(permitted, repourl.Shown(repository))
 		}
-		denied := repourl.Shown(source.RepoURL)
-		deny("the repository "+denied, "spec.sourceRepos: "+strings.Join(permitted, ", "), fmt.Sprintf("argocd proj add-source %s %s", project.Name, denied))
+		all = append(all, found{values: values{"Kind": "repository", "Repository": repourl.Shown(source.RepoURL), "Permitted": permitted}})
 	}
-	destination := f.Setup.App.Spec.Destination
 	if !f.destinationPermitted() {
-		deny(fmt.Sprintf("the namespace %s of %s%s", f.namespace(), destination.Server, destination.Name), fmt.Sprintf("spec.destinations: %v", project.Spec.Destinations),
-			fmt.Sprintf("argocd proj add-destination %s %s %s", project.Name, destination.Server, f.namespace()))
+		all = append(all, found{values: values{"Kind": "destination", "Destination": f.Setup.App.Spec.Destination, "Permitted": project.Spec.Destinations}})
 	}
 	if !project.IsGroupKindPermitted(k8s.GroupKind{Group: servingGroup, Kind: "Service"}, true) {
-		deny("the kind "+servingGroup+"/Service", fmt.Sprintf("spec.namespaceResourceWhitelist: %v\nspec.namespaceResourceBlacklist: %v",
-			project.Spec.NamespaceResourceWhitelist, project.Spec.NamespaceResourceBlacklist),
-			fmt.Sprintf("argocd proj allow-namespace-resource %s %s Service", project.Name, servingGroup))
+		all = append(all, found{values: values{"Kind": "kind", "Spec": project.Spec}})
 	}
-	return found
+	return all
 }
 
 // destinationPermitted leaves out what only Argo CD can tell: a cluster that
@@ -95,33 +62,22 @@ func (f Facts) destinationPermitted() bool {
 	return permitted
 }
 
-// findPrunedConfig looks for generated objects that a revision reads. Each
-// content has its own name, so the old revision needs the old object as long
-// as it has traffic, and a sync prunes what is no longer in Git.
-func findPrunedConfig(f Facts) []event.Finding {
-	if f.Setup.App == nil || !f.Request.Shifts || !f.automated() || !f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+// findPrunedConfig looks for generated objects that a revision reads.
+func findPrunedConfig(f Facts) []found {
+	if !f.Request.Shifts || !f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
 	used := references(rendered(f.Next))
-	var found []event.Finding
+	var all []found
 	for _, o := range objects(f.Next) {
 		name := o.GetKind() + " " + o.GetName()
 		if !slices.Contains(used, name) || !manifest.Hashed(o.GetName()) || o.GetAPIVersion() != "v1" || kept(o) {
 			continue
 		}
 		generator := map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}[o.GetKind()]
-		at := f.inKustomization(generator)
-		found = append(found, event.Finding{
-			Problem: fmt.Sprintf("%s is generated, and Argo CD deletes the one before it while the old revision still uses it", name),
-			Effect: "When a commit changes its content, the sync that brings the new object prunes the old one. From then on no new pod of the old revision starts, " +
-				"at whatever share of the traffic, until the promotion has moved on or was rolled back.",
-			Evidence: fmt.Sprintf("the template of Service %s reads it, spec.syncPolicy.automated.prune is on", f.Request.Service),
-			Fix: "Keep generated objects, in the kustomization:\ngeneratorOptions:\n  annotations:\n    " + syncOptions + ": Prune=false\n" +
-				"Old ones then stay, and the Application is OutOfSync because of them, unless they also get:\n    " + compareOptions + ": IgnoreExtraneous",
-			File: at.File, Line: at.Line,
-		})
+		all = append(all, found{at: f.inKustomization(generator), values: values{"Object": name}})
 	}
-	return found
+	return all
 }
 
 func kept(o unstructured.Unstructured) bool {
@@ -141,8 +97,8 @@ func references(service *servingv1.Service) []string {
 	return names
 }
 
-func findUnpruned(f Facts) []event.Finding {
-	if f.Setup.App == nil || f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+func findUnpruned(f Facts) []found {
+	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
 	var names []string
@@ -154,10 +110,5 @@ func findUnpruned(f Facts) []event.Finding {
 	if names == nil {
 		return nil
 	}
-	return []event.Finding{{
-		Problem:  fmt.Sprintf("Application %s has objects that are no longer in Git: %s", f.application(), strings.Join(names, ", ")),
-		Effect:   "None for promotions, which do not mind them. The Application is OutOfSync because of them, whatever is promoted.",
-		Evidence: "status.resources with requiresPruning, and spec.syncPolicy.automated.prune is off",
-		Fix:      "Look at them, and if nothing needs them:\nargocd app sync " + f.application() + " --prune",
-	}}
+	return []found{{values: values{"Names": names}}}
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
@@ -19,10 +18,7 @@ const OutOfSync = "out-of-sync"
 // findOutOfSync is about a commit that Argo CD has tried to sync. What ended
 // that ends a promotion's first commit too, unless the promotion corrects it, and
 // the commit that rolls it back.
-func findOutOfSync(f Facts) []event.Finding {
-	if f.Overlay == nil || f.Setup.App == nil {
-		return nil
-	}
+func findOutOfSync(f Facts) []found {
 	tried, adds := f.tried(), f.serverAdds()
 	if operation := f.Setup.App.Status.OperationState; tried && (operation.Phase.Failed() || isRefused(operation)) {
 		return f.failedSync(operation)
@@ -31,20 +27,14 @@ func findOutOfSync(f Facts) []event.Finding {
 	if !seen || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
 		return nil
 	}
-	finding := event.Finding{
-		Problem:  fmt.Sprintf("Service %s is out of sync at commit %.10s, which was synced", f.Overlay.Service(), f.Commit),
-		Effect:   "If that lasts, a promotion never sees its commit live: it fails, and does not see the rollback live either.",
-		Evidence: "Argo CD says so, and that the sync of this commit has succeeded." + f.unlike(),
-		Fix:      "See what differs, and write it as the cluster has it, or have it ignored:\nargocd app diff " + f.application(),
-	}
+	what := found{values: values{"Failed": nil, "Unlike": f.unlike(), "CompareOnServer": ""}}
 	if adds {
-		finding.Evidence += "\nThe Application has ServerSideApply and no ServerSideDiff: what Knative adds inside the list of containers counts as a difference."
-		finding.Fix = "Let Argo CD ask the API server what a sync would change:\n" + f.compareOnServer()
+		what.values["CompareOnServer"] = f.compareOnServer()
 	}
 	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal { // else somebody may have changed it in the cluster
-		finding.Severity = event.SeverityError
+		what.severity = event.SeverityError
 	}
-	return []event.Finding{finding}
+	return []found{what}
 }
 
 // serverAdds tells whether what Knative adds to the template counts as a difference, after every sync.
@@ -68,7 +58,7 @@ func (f Facts) deployed() bool {
 
 // differsOtherwise tells whether another rule knows why the Service is out of sync.
 func (f Facts) differsOtherwise() bool {
-	return len(findNotNormal(f)) > 0 || len(findSelector(f)) > 0 || len(f.unchangeable()) > 0 || len(findOwned(f)) > 0
+	return len(f.unchangeable()) > 0 || slices.ContainsFunc([]string{"service-not-normal", "labels-in-selector", "server-side-apply-annotations"}, f.finds)
 }
 
 // comparedSince tells whether Argo CD has compared the Application after its
@@ -112,7 +102,7 @@ func isRefused(operation *v1alpha1.OperationState) bool {
 
 // failedSync leaves out what another rule explains: a promotion corrects a
 // template under an old name, and some of what Knative refuses.
-func (f Facts) failedSync(operation *v1alpha1.OperationState) []event.Finding {
+func (f Facts) failedSync(operation *v1alpha1.OperationState) []found {
 	const most = 5 // failures that are shown
 	failed := []string{operation.Message}
 	others := false
@@ -123,33 +113,27 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []event.Finding {
 		failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
 		others = others || r.Group != "serving.knative.dev" || r.Name != f.Overlay.Service()
 	}
-	corrects := f.Overlay.Refusal() != nil || len(findChanged(f)) > 0 || len(f.unchangeable()) > 0
+	corrects := f.Overlay.Refusal() != nil || f.finds("template-changed") || len(f.unchangeable()) > 0
 	if !others && corrects || f.explained(operation.Message) {
 		return nil
 	}
-	return []event.Finding{{
-		Severity: event.SeverityError,
-		Problem:  fmt.Sprintf("the sync of commit %.10s of Application %s has failed", f.Commit, f.application()),
-		Effect:   "What ended it most likely ends the sync of a promotion's first commit too, and of the one that rolls that back.",
-		Evidence: strings.Join(failed[:min(len(failed), 1+most)], "\n"),
-		Fix:      "Correct what it names, or sync it again if the reason is gone:\nargocd app sync " + f.application(),
-	}}
+	return []found{{severity: event.SeverityError, values: values{"Failed": failed[:min(len(failed), 1+most)]}}}
 }
 
 // unlike names the fields of Git that are not so in the cluster.
-func (f Facts) unlike() string {
+func (f Facts) unlike() []string {
 	if f.Service == nil {
-		return ""
+		return nil
 	}
 	differing, err := f.Overlay.Unlike(f.Service)
-	if err != nil || len(differing) == 0 {
-		return ""
+	if err != nil {
+		return nil
 	}
 	var fields []string
 	for _, field := range differing {
 		fields = append(fields, readable(keys(field)))
 	}
-	return "\nNot so in the cluster: " + strings.Join(fields, ", ")
+	return fields
 }
 
 // unchangeable are the annotations in Git that Knative itself writes, where

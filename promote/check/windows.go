@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -15,17 +14,7 @@ import (
 
 // windowRules are about the project's sync windows.
 func windowRules() []Rule {
-	const link = "https://argo-cd.readthedocs.io/en/stable/user-guide/sync_windows/"
-	return []Rule{
-		{
-			ID: "sync-window-closed", Severity: event.SeverityWarning, Find: findClosed, Link: link,
-			Summary: "a sync window keeps Argo CD from syncing now",
-		},
-		{
-			ID: "sync-window-closes", Severity: event.SeverityWarning, Find: findClosing, Link: link,
-			Summary: "a sync window may close before the promotion ends",
-		},
-	}
+	return []Rule{rule("sync-window-closed", findClosed), rule("sync-window-closes", findClosing)}
 }
 
 // A window is one of the project's sync windows, with its schedule read.
@@ -148,54 +137,38 @@ func (f Facts) closed(all []window, known bool) bool {
 	return known && !open(all, f.Request.Now, f.byHand())
 }
 
-func findClosed(f Facts) []event.Finding {
+func findClosed(f Facts) []found {
 	all, known := f.windows()
-	if f.Setup.App == nil || !f.closed(all, known) {
+	if !f.closed(all, known) {
 		return nil
 	}
-	opens, found := time.Time{}, false
-	if known && len(all) > 0 {
-		opens, found = next(all, f.Request.Now, f.byHand(), true)
+	what := found{values: values{
+		"Opens": "", "Never": false, "Wait": f.Request.Wait, "Known": len(all) > 0, "Windows": f.windowEvidence(all),
+		"ByHand": !f.byHand() && f.Setup.Windows.GetCanSync(),
+	}}
+	if !known || len(all) == 0 {
+		return []found{what}
 	}
-	finding := event.Finding{
-		Problem: fmt.Sprintf("A sync window keeps Argo CD from syncing Application %s now", f.application()),
-		Effect: fmt.Sprintf("Argo CD applies no commit of a promotion while it is closed, and none that rolls one back: the first gate waits %s for that and then fails.",
-			span(f.Request.Wait)),
-		Evidence: f.windowEvidence(all),
-		Fix:      "Promote when the window is open. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
+	opens, ever := next(all, f.Request.Now, f.byHand(), true)
+	if ever {
+		what.values["Opens"] = f.when(opens)
 	}
-	switch {
-	case found:
-		finding.Problem += ", until " + f.when(opens)
-		finding.Fix = "Promote after " + f.when(opens) + ". The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject()
-		if opens.Sub(f.Request.Now) > f.Request.Wait {
-			finding.Severity = event.SeverityError
-		}
-	case known && len(all) > 0:
-		finding.Severity = event.SeverityError
-		finding.Problem += ", and none of the windows opens again"
+	if what.values["Never"] = !ever; !ever || opens.Sub(f.Request.Now) > f.Request.Wait {
+		what.severity = event.SeverityError
 	}
-	if !f.byHand() && f.Setup.Windows.GetCanSync() {
-		finding.Fix += "\nThe window's manualSync lets people sync by hand, and a rollback does; for the commits of a promotion, which Argo CD is to sync by itself, it changes nothing."
-	}
-	return []event.Finding{finding}
+	return []found{what}
 }
 
-func findClosing(f Facts) []event.Finding {
+func findClosing(f Facts) []found {
 	all, known := f.windows()
 	if !known || len(all) == 0 || f.closed(all, known) {
 		return nil
 	}
-	closes, found := next(all, f.Request.Now, f.byHand(), false)
-	if !found || closes.Sub(f.Request.Now) >= f.Request.Worst {
+	closes, ever := next(all, f.Request.Now, f.byHand(), false)
+	if !ever || closes.Sub(f.Request.Now) >= f.Request.Worst {
 		return nil
 	}
-	return []event.Finding{{
-		Problem:  fmt.Sprintf("A sync window closes for Application %s at %s", f.application(), f.when(closes)),
-		Effect:   "A promotion that takes longer stops in the middle of its steps, and its rollback waits until the window opens again.",
-		Evidence: f.windowEvidence(all) + fmt.Sprintf("\nthe promotion and its rollback may take %s", span(f.Request.Worst)),
-		Fix:      "Promote when more time is left, or with fewer or shorter steps. The project's windows:\nargocd proj windows list " + f.Setup.App.Spec.GetProject(),
-	}}
+	return []found{{values: values{"Closes": f.when(closes), "Windows": f.windowEvidence(all), "Worst": f.Request.Worst}}}
 }
 
 // when is a time for people, and how far away it is.
@@ -203,7 +176,9 @@ func (f Facts) when(at time.Time) string {
 	return fmt.Sprintf("%s (in %s)", at.UTC().Format("2006-01-02 15:04 MST"), span(at.Sub(f.Request.Now)))
 }
 
-func (f Facts) windowEvidence(all []window) string {
+// windowEvidence describes the windows that are known, or what the API server tells
+// of them, which is without their time zones.
+func (f Facts) windowEvidence(all []window) []string {
 	var lines []string
 	for _, w := range all {
 		line := fmt.Sprintf("%s from %q for %s, time zone %s", w.Kind, w.Schedule, w.Duration, w.zone)
@@ -216,10 +191,10 @@ func (f Facts) windowEvidence(all []window) string {
 		lines = append(lines, line)
 	}
 	if len(lines) > 0 {
-		return "sync windows of project " + f.Setup.App.Spec.GetProject() + ":\n" + strings.Join(lines, "\n")
+		return lines
 	}
 	for _, w := range f.Setup.Windows.GetAssignedWindows() {
 		lines = append(lines, fmt.Sprintf("%s from %q for %s", w.GetKind(), w.GetSchedule(), w.GetDuration()))
 	}
-	return "sync windows as the API server tells them, without their time zones:\n" + strings.Join(lines, "\n")
+	return lines
 }

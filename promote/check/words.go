@@ -42,6 +42,9 @@ func (f Facts) namespace() string {
 	return ""
 }
 
+// second is a moment as Argo CD's interface shows it.
+func second(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 MST") }
+
 // span is a time as people say it, to the minute.
 func span(d time.Duration) string {
 	if days := d / (24 * time.Hour); days >= 2 {
