@@ -2,7 +2,6 @@ package check
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,38 +16,10 @@ import (
 // appliedRules are about how Argo CD applies the Service: server-side, by
 // replacing it, and by what is left of earlier syncs.
 func appliedRules() []Rule {
-	const options = "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/"
 	return []Rule{
-		{
-			ID: "server-side-apply-ports", Severity: event.SeverityWarning, Find: findPortsWithoutProtocol,
-			Summary: "ServerSideApply without ServerSideDiff, and ports without a protocol",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff",
-		},
-		{
-			ID: "server-side-apply-switched", Severity: event.SeverityError, Find: findSwitched, Link: options + "#server-side-apply",
-			Summary: "ServerSideApply was switched on for a Service that was applied client-side before",
-		},
-		{
-			ID: "server-side-apply-diff", Severity: event.SeverityInfo, Find: findStructuredDiff,
-			Summary: "ServerSideApply without ServerSideDiff",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff",
-		},
-		{
-			ID: "server-side-apply-annotations", Severity: event.SeverityWarning, Find: findOwned, Link: options + "#respect-ignore-difference-configs",
-			Summary: "Argo CD owns Knative's own annotations of the Service, and Git does not have them",
-		},
-		{
-			ID: "server-side-apply-overwrites", Severity: event.SeverityInfo, Find: findOverwriting, Link: options + "#respect-ignore-difference-configs",
-			Summary: "ServerSideApply with ignored differences, without RespectIgnoreDifferences",
-		},
-		{
-			ID: "last-applied-annotations", Severity: event.SeverityInfo, Find: findLastApplied, Link: options + "#respect-ignore-difference-configs",
-			Summary: "Knative's own annotations stand in the Service's last-applied annotation",
-		},
-		{
-			ID: "replace", Severity: event.SeverityError, Find: findReplace, Link: options + "#replace-resource-instead-of-applying-changes",
-			Summary: "Argo CD replaces the Service instead of applying changes",
-		},
+		rule("server-side-apply-ports", findPortsWithoutProtocol), rule("server-side-apply-switched", findSwitched),
+		rule("server-side-apply-diff", findStructuredDiff), rule("server-side-apply-annotations", findOwned),
+		rule("server-side-apply-overwrites", findOverwriting), rule("last-applied-annotations", findLastApplied), rule("replace", findReplace),
 	}
 }
 
@@ -78,34 +49,21 @@ func (f Facts) structured() bool {
 
 const noProtocol = `omits key field "protocol"`
 
-func findPortsWithoutProtocol(f Facts) []event.Finding {
+func findPortsWithoutProtocol(f Facts) []found {
 	container, port := portWithoutProtocol(rendered(f.Next))
 	if !f.structured() || container < 0 {
 		return nil
 	}
-	keys := []any{"spec", "template", "spec", "containers", container, "ports", port}
-	at := f.inService(keys...)
-	finding := event.Finding{
-		Problem: fmt.Sprintf("Port %d of container %d of Service %s names no protocol, and Application %s uses ServerSideApply without ServerSideDiff",
-			port, container, f.Request.Service, f.application()),
-		Effect:   "Argo CD cannot compare the Service: ComparisonError, sync status Unknown. It syncs nothing, neither a promotion nor its rollback.",
-		Evidence: "spec.syncPolicy.syncOptions of the Application, no " + compareOptions + ": ServerSideDiff=true",
-		Fix:      "Write `protocol: TCP` beside containerPort.",
-		File:     at.File, Line: at.Line,
-	}
-	if f.mayCompareOnServer() {
-		finding.Fix += " Or switch server-side diff on:\n" + f.compareOnServer()
-	}
-	switch condition := conditionWith(f.Setup.App, noProtocol); {
-	case condition != nil:
-		finding.Severity = event.SeverityError
-		finding.Evidence += "\n" + string(condition.Type) + ": " + condition.Message
-	case annotated(f.Setup.App, compareOptions, "ServerSideDiff=false"):
-		finding.Severity = event.SeverityError
-	case f.Setup.App.Status.Sync.Status != v1alpha1.SyncStatusCodeUnknown && f.Setup.App.Status.Sync.Status != "":
+	condition, severity := conditionWith(f.Setup.App, noProtocol), event.SeverityWarning
+	switch status := f.Setup.App.Status.Sync.Status; {
+	case condition != nil, annotated(f.Setup.App, compareOptions, "ServerSideDiff=false"):
+		severity = event.SeverityError
+	case status != v1alpha1.SyncStatusCodeUnknown && status != "":
 		return nil // it can: by an admin's setting, or a newer Knative
 	}
-	return []event.Finding{finding}
+	return []found{{severity: severity, at: f.inService("spec", "template", "spec", "containers", container, "ports", port), values: values{
+		"Port": port, "Container": container, "Condition": condition, "CompareOnServer": f.compareOnServer(),
+	}}}
 }
 
 // portWithoutProtocol finds the first, container is -1 when there is none.
@@ -130,15 +88,9 @@ func conditionWith(app *v1alpha1.Application, text string) *v1alpha1.Application
 	return &app.Status.Conditions[i]
 }
 
-// findSwitched knows what becomes of annotations that nobody owns. Knative's
-// webhook adds its own, and those of webhooks belong to no manager. The first
-// server-side sync makes Argo CD the owner of all that its client-side syncs
-// had, with the annotations as a whole; a later one has none to apply and takes
-// away the whole, Knative's with it, which Knative refuses.
-func findSwitched(f Facts) []event.Finding {
-	service := rendered(f.Next)
-	if !f.serverSide() || f.Service == nil || service == nil || len(service.Annotations) > 0 ||
-		f.Service.Annotations[trackingID] != "" || f.Service.Annotations[creator] == "" {
+// findSwitched knows what becomes of annotations that nobody owns.
+func findSwitched(f Facts) []found {
+	if !f.serverSide() || len(rendered(f.Next).Annotations) > 0 || f.Service.Annotations[trackingID] != "" || f.Service.Annotations[creator] == "" {
 		return nil
 	}
 	owned := false
@@ -151,100 +103,54 @@ func findSwitched(f Facts) []event.Finding {
 	if !owned {
 		return nil
 	}
-	return []event.Finding{{
-		Problem: fmt.Sprintf("Application %s uses ServerSideApply, and Service %s was applied client-side before", f.application(), f.Request.Service),
-		Effect: "From the second server-side sync on Knative refuses every one (\"annotation value is immutable: metadata.annotations." + creator +
-			"\"): a promotion stops in the middle and cannot be rolled back.",
-		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations as a whole, nobody owns " + creator,
-		Fix: "Give the Service an annotation of your own in Git, so that there is always one to apply:\n" +
-			f.patch(change{Op: "add", Path: "/metadata/annotations", Value: map[string]string{"app.kubernetes.io/managed-by": "argocd"}}),
-	}}
+	annotation := map[string]string{"app.kubernetes.io/managed-by": "argocd"}
+	return []found{{values: values{"Patch": f.patch(change{Op: "add", Path: "/metadata/annotations", Value: annotation})}}}
 }
 
-func findStructuredDiff(f Facts) []event.Finding {
+func findStructuredDiff(f Facts) []found {
 	if !f.structured() {
 		return nil
 	}
-	finding := event.Finding{
-		Problem: fmt.Sprintf("Application %s uses ServerSideApply without ServerSideDiff", f.application()),
-		Effect: "What Knative adds inside the list of containers counts as a difference. A Service whose template does not write it out is OutOfSync after every " +
-			"sync, and a promotion, which writes out most of it, may not see its commits live.",
-		Evidence: "spec.syncPolicy.syncOptions of the Application, no " + compareOptions + ": ServerSideDiff=true (it may be on for all Applications, which cannot be seen)",
-		Fix:      f.compareOnServer(),
-	}
-	if !f.mayCompareOnServer() {
-		finding.Fix = "Not ServerSideDiff=true as long as syncs keep what is ignored: Knative refuses the dry run that it compares by."
-	}
-	return []event.Finding{finding}
+	return []found{{values: values{"CompareOnServer": f.compareOnServer()}}}
 }
 
-func findOverwriting(f Facts) []event.Finding {
+func findOverwriting(f Facts) []found {
 	ignored := f.ignored()
 	if !f.serverSide() || respects(f.Setup.App) || len(ignored) == 0 {
 		return nil
 	}
-	return []event.Finding{{
-		Problem:  fmt.Sprintf("Application %s uses ServerSideApply and ignores differences, without RespectIgnoreDifferences", f.application()),
-		Effect:   "What is ignored is still overwritten by every sync, because Argo CD forces conflicts. For a promotion that is right.",
-		Evidence: ignored[0].where + ": " + ignored[0].text,
-		Fix:      "Nothing is to be done, as long as nobody counts on these fields being left alone.",
-	}}
+	return []found{{values: values{"Where": ignored[0].where, "Text": ignored[0].text}}}
 }
 
-// findLastApplied looks for what syncs with RespectIgnoreDifferences leave
-// behind: what they keep of the live Service is applied, and remembered.
-func findLastApplied(f Facts) []event.Finding {
-	service := rendered(f.Next)
-	if f.Service == nil || service == nil || f.Setup.App == nil || f.serverSide() || service.Annotations[creator] != "" {
+func findLastApplied(f Facts) []found {
+	if f.serverSide() || rendered(f.Next).Annotations[creator] != "" {
 		return nil
 	}
 	var last metav1.PartialObjectMetadata
 	if json.Unmarshal([]byte(f.Service.Annotations[corev1.LastAppliedConfigAnnotation]), &last) != nil || last.Annotations[creator] == "" {
 		return nil
 	}
-	forget := fmt.Sprintf("kubectl -n %s annotate ksvc %s %s-", f.namespace(), f.Request.Service, corev1.LastAppliedConfigAnnotation)
-	finding := event.Finding{
-		Severity: event.SeverityError,
-		Problem:  fmt.Sprintf("%s stands in the last-applied annotation of Service %s, and not in Git", creator, f.Request.Service),
-		Effect:   "Every sync tries to take the annotation away, and Knative refuses it: nothing can be promoted or rolled back.",
-		Evidence: corev1.LastAppliedConfigAnnotation + " of the live Service; syncs with RespectIgnoreDifferences=true leave it there",
-		Fix:      "Let the next sync start anew:\n" + forget,
-	}
+	severity, text := event.SeverityError, ""
 	for _, i := range f.ignored() {
 		if respects(f.Setup.App) && i.covers("metadata", "annotations", creator) {
-			finding.Severity = event.SeverityInfo
-			finding.Effect = "None as long as Argo CD ignores it (" + i.text + ") and respects that. Once it does not, Knative refuses every sync."
-			finding.Fix = "When you take the entry out of ignoreDifferences, also paste:\n" + forget
+			severity, text = event.SeverityInfo, i.text
 		}
 	}
-	return []event.Finding{finding}
+	return []found{{severity: severity, values: values{"Ignored": text}}}
 }
 
-func findReplace(f Facts) []event.Finding {
-	service := rendered(f.Next)
-	if f.Setup.App == nil || service == nil || f.Service == nil {
+func findReplace(f Facts) []found {
+	app, service := f.Setup.App, rendered(f.Next)
+	bySelf := annotated(service, syncOptions, "Replace=true")
+	if !bySelf && !hasOption(app, "Replace=true") {
 		return nil
 	}
-	byApp, bySelf := hasOption(f.Setup.App, "Replace=true"), annotated(service, syncOptions, "Replace=true")
-	if !byApp && !bySelf {
-		return nil
-	}
-	finding := event.Finding{
-		Problem: fmt.Sprintf("Argo CD replaces Service %s instead of applying changes", f.Request.Service),
-		Effect: "Knative refuses every sync (\"annotation value is immutable: metadata.annotations." + creator + "\"), because a replacement from Git lacks its " +
-			"annotations: a promotion fails at its first step.",
-		Evidence: "Replace=true in spec.syncPolicy.syncOptions of application " + f.application(),
-		Fix:      "Take the option away, in Git if that is where the Application comes from:\n" + f.editApplication("spec.syncPolicy.syncOptions without Replace=true"),
-	}
+	what := found{values: values{
+		"BySelf": bySelf, "Force": annotated(service, syncOptions, "Force=true") || hasOption(app, "Force=true"),
+		"Edit": f.editApplication("spec.syncPolicy.syncOptions without Replace=true"),
+	}}
 	if bySelf {
-		at := f.inService("metadata", "annotations", syncOptions)
-		finding.File, finding.Line = at.File, at.Line
-		finding.Evidence = syncOptions + " of the Service has Replace=true"
-		finding.Fix = "Take Replace=true out of the annotation."
+		what.at = f.inService("metadata", "annotations", syncOptions)
 	}
-	if annotated(service, syncOptions, "Force=true") || hasOption(f.Setup.App, "Force=true") {
-		finding.Effect = "With Force=true every sync deletes the Service with all its revisions and creates it anew: it is down for a while, and there is no " +
-			"old revision that traffic could come from or return to."
-	}
-	return []event.Finding{finding}
+	return []found{what}
 }

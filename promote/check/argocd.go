@@ -22,26 +22,9 @@ func argocdRules() []Rule {
 // they read the Service and its Revision themselves. People, notifications,
 // sync waves, hooks and `argocd app wait` do.
 func healthRules() []Rule {
-	const link = "https://argo-cd.readthedocs.io/en/stable/operator-manual/health/#custom-health-checks"
 	return []Rule{
-		{
-			ID: "health-generation-blind", Severity: event.SeverityInfo, Find: findBlindHealth, Link: link,
-			Summary: "Argo CD's health check of Knative Services does not look at the generation",
-		},
-		{
-			ID: "health-check-ignored", Severity: event.SeverityWarning, Find: findIgnoredHealth,
-			Summary: "Argo CD does not look at the Service's health at all",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/health/#ignoring-child-resource-health-check-in-applications",
-		},
-		{
-			ID: "health-of-children", Severity: event.SeverityInfo, Find: findChildrenHealth, Link: link,
-			Summary: "Argo CD has no health checks for Configurations, Revisions and Routes",
-		},
-		{
-			ID: "known-type-fields", Severity: event.SeverityWarning, Find: findKnownTypes,
-			Summary: "knownTypeFields make Argo CD compare Knative Services with defaults that are not Knative's",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/#known-kubernetes-types-in-crds-resource-limits-volume-mounts-etc",
-		},
+		rule("health-generation-blind", findBlindHealth), rule("health-check-ignored", findIgnoredHealth),
+		rule("health-of-children", findChildrenHealth), rule("known-type-fields", findKnownTypes),
 	}
 }
 
@@ -63,31 +46,16 @@ func (f Facts) healthLua(kind string) (key, script string) {
 
 // findBlindHealth reads a script as people do: one that does not mention the
 // field cannot know the generation.
-func findBlindHealth(f Facts) []event.Finding {
-	if f.Setup.Overrides == nil {
-		return nil
-	}
+func findBlindHealth(f Facts) []found {
 	key, script := f.healthLua("Service")
-	evidence := "argocd-cm has no health check for " + servingGroup + "_Service, so Argo CD's own is used, which only counts conditions"
-	if key != "" {
-		evidence = "resource.customizations.health." + customization(key) + " in argocd-cm does not mention observedGeneration"
-	}
 	if strings.Contains(script, "observedGeneration") {
 		return nil
 	}
-	finding := event.Finding{
-		Problem: "Argo CD calls a Knative Service Healthy by the conditions of its generation before",
-		Effect: "Promotions do not rely on it: they compare the generation themselves. But for a moment after each sync the Application is Synced and Healthy " +
-			"whatever was deployed, so `argocd app wait --health`, notifications and people see broken images as good.",
-		Evidence: evidence,
-		Fix:      "Put this into argocd-cm, below data:\n" + serviceHealth,
+	severity, waits := event.SeverityInfo, f.waiting()
+	if waits != "" {
+		severity = event.SeverityWarning
 	}
-	if waits := f.waiting(); waits != "" {
-		finding.Severity = event.SeverityWarning
-		finding.Effect += " Sync waves and hooks go on too early."
-		finding.Evidence += "\n" + waits
-	}
-	return []event.Finding{finding}
+	return []found{{severity: severity, values: values{"Key": customization(key), "Waits": waits, "Check": serviceHealth}}}
 }
 
 // waiting is what in the overlay makes Argo CD itself wait for healthy
@@ -103,55 +71,34 @@ func (f Facts) waiting() string {
 	return ""
 }
 
-func findIgnoredHealth(f Facts) []event.Finding {
+func findIgnoredHealth(f Facts) []found {
 	const annotation = "argocd.argoproj.io/ignore-healthcheck"
 	if service := rendered(f.Overlay); service != nil && service.Annotations[annotation] == "true" {
-		at := f.inService("metadata", "annotations", annotation)
-		return []event.Finding{{
-			Problem:  fmt.Sprintf("Service %s is annotated %s: \"true\"", f.Request.Service, annotation),
-			Effect:   "Promotions do not rely on Argo CD's health. But the Application is Healthy while the Service is broken, for people, notifications and `argocd app wait`.",
-			Evidence: "the annotation in the overlay's render",
-			Fix:      "Take the annotation away.",
-			File:     at.File, Line: at.Line,
-		}}
+		return []found{{at: f.inService("metadata", "annotations", annotation), values: values{"Annotation": annotation}}}
 	}
 	key, script := f.healthLua("Service")
 	if key == "" || strings.Contains(script, "conditions") {
 		return nil
 	}
-	return []event.Finding{{
-		Problem:  "The health check of Knative Services in argocd-cm does not look at their conditions",
-		Effect:   "Promotions do not rely on Argo CD's health. But Argo CD cannot tell a broken Service from a good one, nor can those who ask it.",
-		Evidence: "resource.customizations.health." + customization(key) + " in argocd-cm does not mention conditions",
-		Fix:      "Put this into argocd-cm in its place, below data:\n" + serviceHealth,
-	}}
+	return []found{{values: values{"Annotation": "", "Key": customization(key), "Check": serviceHealth}}}
 }
 
-func findChildrenHealth(f Facts) []event.Finding {
-	if f.Setup.Overrides == nil {
-		return nil
-	}
+func findChildrenHealth(f Facts) []found {
 	var missing []string
-	fix := "If you want to see them, put this into argocd-cm, below data:\n"
+	checks := ""
 	for _, kind := range []string{"Configuration", "Revision", "Route"} {
 		if key, _ := f.healthLua(kind); key == "" {
 			missing = append(missing, kind)
-			fix += strings.ReplaceAll(childHealth, "KIND", kind)
+			checks += strings.ReplaceAll(childHealth, "KIND", kind)
 		}
 	}
 	if missing == nil {
 		return nil
 	}
-	return []event.Finding{{
-		Problem: "Argo CD has no health check for the Knative kinds " + strings.Join(missing, ", "),
-		Effect: "None for promotions, nor for the Application's health, to which only what is in Git counts. In Argo CD's tree these objects show no state, " +
-			"so a revision that failed is not seen there.",
-		Evidence: "resource.customizations.health in argocd-cm; Argo CD itself brings a check for Services alone",
-		Fix:      fix,
-	}}
+	return []found{{values: values{"Missing": missing, "Checks": checks}}}
 }
 
-func findKnownTypes(f Facts) []event.Finding {
+func findKnownTypes(f Facts) []found {
 	o := f.Setup.Overrides[servingGroup+"/Service"]
 	if o == nil {
 		return nil
@@ -160,13 +107,7 @@ func findKnownTypes(f Facts) []event.Finding {
 	if i < 0 {
 		return nil
 	}
-	return []event.Finding{{
-		Problem: fmt.Sprintf("Argo CD reads %s of Knative Services as %s", o.KnownTypeFields[i].Field, o.KnownTypeFields[i].Type),
-		Effect: "It compares the template as Kubernetes would write it out and not as Knative does. A Service whose containers have no name is OutOfSync for ever " +
-			"and self-heal syncs it again and again, until the first promotion has written the template out.",
-		Evidence: "resource.customizations.knownTypeFields." + servingGroup + "_Service in argocd-cm",
-		Fix:      "Take the key away:\nkubectl -n " + f.argocd() + " edit configmap argocd-cm",
-	}}
+	return []found{{values: values{"Field": o.KnownTypeFields[i].Field, "Type": o.KnownTypeFields[i].Type}}}
 }
 
 // annotated tells whether an object has an option in a list of Argo CD's.

@@ -71,8 +71,12 @@ func (f Facts) maker() (kind, name string) {
 	return v1alpha1.ApplicationSchemaGroupVersionKind.Kind, parent
 }
 
-// compareOnServer is how to switch server-side diff on, beside other options.
+// compareOnServer is how to switch server-side diff on, beside other options; empty
+// where Knative would refuse the dry run that it compares by.
 func (f Facts) compareOnServer() string {
+	if !f.mayCompareOnServer() {
+		return ""
+	}
 	all := slices.DeleteFunc(options(f.Setup.App.Annotations[compareOptions]), func(option string) bool {
 		return option == "" || strings.HasPrefix(option, "ServerSideDiff=")
 	})

@@ -13,35 +13,15 @@ import (
 // immutable is how Knative's webhook refuses to have its annotations taken away.
 const immutable = "annotation value is immutable: metadata.annotations." + creator
 
-// findOwned knows what a server-side sync does that respects ignored differences: it
-// applies what the cluster has there, so that Argo CD owns it. Git does not have it,
-// so whoever applies Git alone takes it away, which Knative refuses: server-side diff
-// at once, and every sync once the fields are not ignored any more.
-func findOwned(f Facts) []event.Finding {
-	service := rendered(f.Next)
-	if !f.serverSide() || f.Service == nil || service == nil || service.Annotations[creator] != "" ||
-		!owns(f.Service.ManagedFields, argoManager, "metadata", "annotations", creator) {
+func findOwned(f Facts) []found {
+	if !f.serverSide() || rendered(f.Next).Annotations[creator] != "" || !owns(f.Service.ManagedFields, argoManager, "metadata", "annotations", creator) {
 		return nil
 	}
-	finding := event.Finding{
-		Severity: event.SeverityError,
-		Problem:  fmt.Sprintf("Argo CD owns %s of Service %s in managedFields, and Git does not have it", creator, f.Request.Service),
-		Effect:   "A sync of what Git has takes the annotation away, and Knative refuses that (\"" + immutable + "\"): nothing can be promoted or rolled back. It does not pass by itself.",
-		Evidence: "managedFields of the live Service: " + argoManager + " owns metadata.annotations." + creator + "; syncs with ServerSideApply and RespectIgnoreDifferences leave it so",
-		Fix:      f.disown(),
+	severity, condition := event.SeverityError, conditionWith(f.Setup.App, immutable)
+	if f.keepsIgnored() && condition == nil && f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync {
+		severity = event.SeverityWarning // nothing of that is seen
 	}
-	condition := conditionWith(f.Setup.App, immutable)
-	if condition != nil {
-		finding.Evidence += "\n" + string(condition.Type) + ": " + condition.Message
-	}
-	if f.keepsIgnored() {
-		finding.Effect = "As long as syncs keep what is ignored they succeed, but Argo CD may show the Service as OutOfSync after every one, and a promotion does not see " +
-			"its commits live. A sync of what Git has alone, and ServerSideDiff, Knative refuses (\"" + immutable + "\")."
-		if condition == nil && f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync {
-			finding.Severity = event.SeverityWarning // nothing of that is seen
-		}
-	}
-	return []event.Finding{finding}
+	return []found{{severity: severity, values: values{"Keeps": f.keepsIgnored(), "Condition": condition, "Disown": f.disown()}}}
 }
 
 // keepsIgnored tells whether syncs apply what the cluster has in ignored fields. The
@@ -53,7 +33,9 @@ func (f Facts) keepsIgnored() bool {
 }
 
 // mayCompareOnServer tells whether Knative takes the dry run of server-side diff.
-func (f Facts) mayCompareOnServer() bool { return !f.keepsIgnored() && len(findOwned(f)) == 0 }
+func (f Facts) mayCompareOnServer() bool {
+	return !f.keepsIgnored() && !f.finds("server-side-apply-annotations")
+}
 
 // disown is how to have syncs apply what Git has and no more: nothing of the Service
 // is ignored, and the API server forgets who owns which field. What is in Git Argo CD
@@ -68,7 +50,7 @@ func (f Facts) disown() string {
 		all = append(all, f.patchApplication("["+strings.Join(operations, ", ")+"]"))
 	}
 	forget := fmt.Sprintf(`kubectl -n %s patch ksvc %s --type json -p '[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]'`, f.namespace(), f.Request.Service)
-	return "Let Argo CD ignore nothing of the Service, then let the API server forget who owns its fields:\n" + strings.Join(append(all, forget), "\n")
+	return strings.Join(append(all, forget), "\n")
 }
 
 // ignoringEntries are the places of the Application's entries of ignoreDifferences

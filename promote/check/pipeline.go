@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -12,21 +11,9 @@ import (
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
-// pipelineLink is where the pipeline file is explained.
-const pipelineLink = "https://github.com/acme/knative-promote/blob/main/docs/environments.md"
-
 // pipelineRules are about the pipeline file, all of it.
 func pipelineRules() []Rule {
-	return []Rule{
-		{
-			ID: "pipeline-unreadable", Severity: event.SeverityError, Find: findPipelineUnreadable, Link: pipelineLink,
-			Summary: "`knative-promote.yaml` cannot be read",
-		},
-		{
-			ID: "pipeline-overlay-missing", Severity: event.SeverityWarning, Find: findPipelineMissing, Link: pipelineLink,
-			Summary: "`knative-promote.yaml` names overlays that are not there",
-		},
-	}
+	return []Rule{rule("pipeline-unreadable", findPipelineUnreadable), rule("pipeline-overlay-missing", findPipelineMissing)}
 }
 
 // Pipeline is the pipeline file of the infra repository. The zero Pipeline is of a
@@ -36,30 +23,34 @@ type Pipeline struct {
 	Unreadable error // why it cannot be read
 }
 
-func findPipelineUnreadable(f Facts) []event.Finding {
+func findPipelineUnreadable(f Facts) []found {
 	if f.Pipeline.Unreadable == nil {
 		return nil
 	}
-	return []event.Finding{unreadableFile(pipeline.Name, f.Pipeline.Unreadable)}
+	return []found{{at: unreadable(pipeline.Name, f.Pipeline.Unreadable), values: values{"Why": f.Pipeline.Unreadable}}}
 }
 
 // findPipelineMissing looks for the overlays of the target, and for one of each
 // environment and each exception.
-func findPipelineMissing(f Facts) []event.Finding {
+func findPipelineMissing(f Facts) []found {
 	file := f.Pipeline.File
 	if f.Tree == nil {
 		return nil
 	}
-	var found []event.Finding
+	var all []found
 	for _, environment := range file.Environments {
 		if !anywhere(f.Tree, file, environment) {
-			found = append(found, missing(file.Line(environment), fmt.Sprintf("No Service has an overlay in the environment %s", environment), file.Path("*", environment)))
+			all = append(all, found{at: place{pipeline.Name, file.Line(environment)}, values: values{
+				"Kind": "environment", "Environment": environment, "Folder": file.Path("*", environment),
+			}})
 			continue
 		}
 		exceptions := file.Exceptions(environment)
 		for _, service := range slices.Sorted(maps.Keys(exceptions)) {
 			if overlay := file.Path(service, environment); !there(f.Tree, overlay) {
-				found = append(found, missing(exceptions[service], fmt.Sprintf("%s has an exception for %s, which has no overlay in %s", pipeline.Name, service, environment), overlay))
+				all = append(all, found{at: place{pipeline.Name, exceptions[service]}, values: values{
+					"Kind": "exception", "For": service, "Environment": environment, "Folder": overlay,
+				}})
 			}
 		}
 	}
@@ -68,20 +59,11 @@ func findPipelineMissing(f Facts) []event.Finding {
 		if _, elsewhere := rules.Settings["from-branch"]; elsewhere || there(f.Tree, from) {
 			continue
 		}
-		finding := missing(rules.Settings["from"].Line, fmt.Sprintf("%s takes its images from an overlay that is not there", f.Request.Overlay), from)
-		finding.Severity, finding.Effect = event.SeverityError, "No promotion of it begins."
-		found = append(found, finding)
+		all = append(all, found{severity: event.SeverityError, at: place{pipeline.Name, rules.Settings["from"].Line}, values: values{
+			"Kind": "source", "Overlay": f.Request.Overlay, "Folder": from,
+		}})
 	}
-	return found
-}
-
-func missing(line int, problem, overlay string) event.Finding {
-	return event.Finding{
-		File: pipeline.Name, Line: line, Problem: problem,
-		Effect:   "What the file says there is about nothing, as where a name is written wrong.",
-		Evidence: "there is no folder " + overlay,
-		Fix:      "Correct the path, or the name, or take it out of the file.",
-	}
+	return all
 }
 
 // anywhere tells whether some Service has an overlay in the environment.

@@ -3,46 +3,24 @@ package check
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // unreadRules are about what the check itself could not see, so that what
 // was not seen never counts as good.
 func unreadRules() []Rule {
-	return []Rule{
-		{
-			ID: "application-unreadable", Severity: event.SeverityError, Find: findNoApp,
-			Summary: "Argo CD cannot be asked, or the Application does not exist, or not for the Argo CD token",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/",
-		},
-		{
-			ID: "not-looked-at", Severity: event.SeverityInfo, Find: findUnread,
-			Summary: "something could not be read, so troubles there are not found",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/",
-		},
-	}
+	return []Rule{rule("application-unreadable", findNoApp), rule("not-looked-at", findUnread)}
 }
 
-func findNoApp(f Facts) []event.Finding {
+func findNoApp(f Facts) []found {
 	if f.NoApp == nil {
 		return nil
 	}
-	app := f.Request.App
-	fix := "Check the inputs application, project and argocd-token. The token's role needs, in the project's roles or in argocd-rbac-cm:\n" +
-		fmt.Sprintf("p, ROLE, applications, get, %s, allow", policyObject(app, f.Setup))
-	if !errors.Is(f.NoApp, argo.ErrNotFound) && !errors.Is(f.NoApp, argo.ErrAuth) {
-		fix = "Check the inputs argocd-server, argocd-ca, argocd-root-path and argocd-headers, and whether Argo CD can be reached from where this runs."
-	}
-	return []event.Finding{{
-		Problem:  fmt.Sprintf("Application %s cannot be read", app),
-		Effect:   "A promotion ends before its first commit, because it could never see one live.",
-		Evidence: f.NoApp.Error(), Fix: fix,
-	}}
+	answered := errors.Is(f.NoApp, argo.ErrNotFound) || errors.Is(f.NoApp, argo.ErrAuth)
+	return []found{{values: values{"App": f.Request.App, "Why": f.NoApp, "Answered": answered}}}
 }
 
 // policyObject is the Application as Argo CD's policies name it.
@@ -72,26 +50,17 @@ var partNames = map[argo.Section]string{
 	argo.SectionAnonymous: "whose token it is",
 }
 
-func findUnread(f Facts) []event.Finding {
-	var found []event.Finding
+func findUnread(f Facts) []found {
+	var all []found
 	for _, name := range slices.Sorted(maps.Keys(f.Unread)) {
-		found = append(found, unread(name, "", f.Unread[name]))
+		all = append(all, found{values: values{"What": name, "Why": f.Unread[name], "ProjectRole": false}})
 	}
 	for _, part := range slices.Sorted(maps.Keys(f.Setup.Unread)) {
-		err, fix := f.Setup.Unread[part], ""
-		if part == argo.SectionProject && f.Setup.App != nil && errors.Is(err, argo.ErrAuth) {
-			fix = "To have it checked too, let the token's role read it, in argocd-rbac-cm:\n" + fmt.Sprintf("p, ROLE, projects, get, %s, allow", f.Setup.App.Spec.GetProject())
-		}
-		found = append(found, unread(cmp.Or(partNames[part], string(part)), fix, err))
+		err := f.Setup.Unread[part]
+		all = append(all, found{values: values{
+			"What": cmp.Or(partNames[part], string(part)), "Why": err,
+			"ProjectRole": part == argo.SectionProject && f.Setup.App != nil && errors.Is(err, argo.ErrAuth),
+		}})
 	}
-	return found
-}
-
-func unread(name, fix string, err error) event.Finding {
-	return event.Finding{
-		Problem:  "could not look at " + name,
-		Effect:   "What may be wrong there was not found. It does not stop a promotion.",
-		Evidence: err.Error(),
-		Fix:      fix,
-	}
+	return all
 }
