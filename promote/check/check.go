@@ -24,7 +24,6 @@ type Rule struct {
 
 	sections map[string]*template.Template // the texts of a finding
 	find     func(Facts) []found
-	Find     func(Facts) []event.Finding `yaml:"-"` // what finds it where it has no page yet
 }
 
 // Rules are all rules, in the order of their groups.
@@ -49,16 +48,6 @@ func run(rules []Rule, facts Facts, skip []string) []event.Finding {
 
 // ask runs one rule, where the facts are there that it needs.
 func ask(rule Rule, facts Facts) []event.Finding {
-	if rule.Find != nil {
-		findings := rule.Find(facts)
-		for i := range findings {
-			f := &findings[i]
-			f.Rule = rule.ID
-			f.Severity = max(f.Severity, rule.Severity)
-			f.Link = cmp.Or(f.Link, rule.Link)
-		}
-		return findings
-	}
 	var findings []event.Finding
 	for _, what := range rule.findIn(facts) {
 		finding, _ := rule.finding(what, facts.common()) // a failure stands in its texts
@@ -82,5 +71,5 @@ func (r Rule) findIn(facts Facts) []found {
 func (f Facts) finds(id string) bool {
 	all := Rules()
 	i := slices.IndexFunc(all, func(r Rule) bool { return r.ID == id })
-	return i >= 0 && len(ask(all[i], f)) > 0
+	return i >= 0 && len(all[i].findIn(f)) > 0
 }

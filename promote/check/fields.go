@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,10 +31,10 @@ var knownTypes = sync.OnceValue(func() *runtime.Scheme {
 // findUnknown leaves kinds alone that are not known. Of the Service that is
 // promoted it leaves to findNotNormal what that finds, and wrong types, without
 // which no promotion is planned. Of a change that is proposed neither is asked.
-func findUnknown(f Facts) []event.Finding {
-	var found []event.Finding
+func findUnknown(f Facts) []found {
+	var all []found
 	for _, o := range objects(f.result()) {
-		wrong := misfitsOf(o)
+		wrong := wrongFields(o)
 		if f.Before == nil && f.isPromoted(o) {
 			normal := f.notNormal()
 			wrong = slices.DeleteFunc(wrong, func(m mismatch) bool {
@@ -43,14 +42,14 @@ func findUnknown(f Facts) []event.Finding {
 			})
 		}
 		if len(wrong) > 0 {
-			found = append(found, f.unknown(o, wrong))
+			all = append(all, f.unknown(o, wrong))
 		}
 	}
-	return found
+	return all
 }
 
-// misfitsOf are the fields of an object that its type does not take.
-func misfitsOf(o unstructured.Unstructured) []mismatch {
+// wrongFields are the fields of an object that its type does not take.
+func wrongFields(o unstructured.Unstructured) []mismatch {
 	typed, err := knownTypes().New(o.GroupVersionKind())
 	if err != nil {
 		return nil
@@ -60,32 +59,19 @@ func misfitsOf(o unstructured.Unstructured) []mismatch {
 	})
 }
 
-func (f Facts) unknown(o unstructured.Unstructured, wrong []mismatch) event.Finding {
+func (f Facts) unknown(o unstructured.Unstructured, wrong []mismatch) found {
 	slices.SortStableFunc(wrong, func(a, b mismatch) int { return b.rank() - a.rank() })
-	first, at := wrong[0], f.inObject(o, wrong[0].steps...)
-	finding := event.Finding{
-		Problem:  fmt.Sprintf("%s has the field %s, which its kind does not have", title(o), readable(first.steps)),
-		Effect:   "The API server drops it or refuses the object, so it never does what it is meant to, and the Application gets out of sync.",
-		Evidence: f.misfitLines(o, wrong),
-		Fix:      "Correct the field's name or its place, or take it out. Where the cluster is newer and has it, leave the rule out (skip-checks).",
-		File:     at.File, Line: at.Line,
-	}
-	if first.want != "" {
-		finding.Problem = fmt.Sprintf("%s has %s in %s, which takes %s", title(o), first.is, readable(first.steps), first.want)
-		finding.Effect = "The API server refuses the object, and with it the sync of every commit that has it."
-		finding.Fix = "Correct the value."
-	}
-	if len(wrong) > 1 {
-		finding.Problem += ", and " + count(len(wrong)-1, "more field") + " like that"
-	}
+	first, severity := wrong[0], event.SeverityWarning
 	if f.Request.Strict {
-		finding.Severity = event.SeverityError
+		severity = event.SeverityError
 	}
-	return finding
+	return found{severity: severity, at: f.inObject(o, first.steps...), values: values{
+		"Object": title(o), "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": f.fieldLines(o, wrong),
+	}}
 }
 
-// misfitLines shows the fields, but no value: it could be a secret.
-func (f Facts) misfitLines(o unstructured.Unstructured, wrong []mismatch) string {
+// fieldLines shows the fields, but no value: it could be a secret.
+func (f Facts) fieldLines(o unstructured.Unstructured, wrong []mismatch) []string {
 	const most = 20
 	var lines []string
 	for _, m := range wrong[:min(len(wrong), most)] {
@@ -101,5 +87,5 @@ func (f Facts) misfitLines(o unstructured.Unstructured, wrong []mismatch) string
 	if more := len(wrong) - most; more > 0 {
 		lines = append(lines, "and "+count(more, "more"))
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }

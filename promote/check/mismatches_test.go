@@ -35,7 +35,7 @@ func TestMismatchesAgree(t *testing.T) {
 			for i, mapping := range mappings(object) {
 				mapping["nobodyKnows"] = "x"
 				want, typed := strictly(t, decoder, object)
-				got := misfitsOf(unstructured.Unstructured{Object: object})
+				got := wrongFields(unstructured.Unstructured{Object: object})
 				delete(mapping, "nobodyKnows")
 				if !typed { // a mapping of other values than strings
 					if !slices.ContainsFunc(got, func(m mismatch) bool { return m.want != "" }) {
@@ -48,7 +48,7 @@ func TestMismatchesAgree(t *testing.T) {
 					names = append(names, readable(m.steps))
 				}
 				if diff := cmp.Diff(want, names); diff != "" {
-					t.Errorf("mapping %d: fields that are not known (-strict decoder +misfits):\n%s", i, diff)
+					t.Errorf("mapping %d: fields that are not known (-strict decoder +mismatches):\n%s", i, diff)
 				}
 			}
 		})

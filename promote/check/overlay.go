@@ -2,13 +2,13 @@ package check
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 )
@@ -16,41 +16,8 @@ import (
 // overlayRules are about the overlay's files.
 func overlayRules() []Rule {
 	return []Rule{
-		{
-			ID: "labels-in-selector", Severity: event.SeverityWarning, Find: findSelector,
-			Summary: "labels that kustomize also writes into a selector, which Knative Services do not have",
-			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/labels",
-		},
-		{
-			ID: "image-by-tag", Severity: event.SeverityInfo, Find: findTags,
-			Summary: "an image without a digest",
-			Link:    "https://knative.dev/docs/serving/tag-resolution/",
-		},
-		{
-			ID: "image-shared", Severity: event.SeverityInfo, Find: findSharing,
-			Summary: "other objects run an image of the Service, so that a promotion moves them too",
-			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
-		},
-		{
-			ID: "image-refused", Severity: event.SeverityWarning, Find: findUnsettable,
-			Summary: "an image of the Service that a promotion cannot set",
-			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
-		},
-		{
-			ID: "image-entry-unused", Severity: event.SeverityWarning, Find: findUnusedImages,
-			Summary: "an entry of images: that no image of the overlay goes by",
-			Link:    "https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/",
-		},
-		{
-			ID: "secret-in-git", Severity: event.SeverityWarning, Find: findSecrets,
-			Summary: "the overlay renders a Secret with its values",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/secret-management/",
-		},
-		{
-			ID: "secret-encrypted", Severity: event.SeverityWarning, Find: findEncrypted,
-			Summary: "the overlay renders a Secret that SOPS has encrypted, which nobody decrypts",
-			Link:    "https://argo-cd.readthedocs.io/en/stable/operator-manual/secret-management/",
-		},
+		rule("labels-in-selector", findSelector), rule("image-by-tag", findTags), rule("image-shared", findSharing), rule("image-refused", findUnsettable),
+		rule("image-entry-unused", findUnusedImages), rule("secret-in-git", findSecrets), rule("secret-encrypted", findEncrypted),
 	}
 }
 
@@ -58,33 +25,19 @@ func overlayRules() []Rule {
 // plain Service: https://github.com/kubernetes-sigs/kustomize/blob/master/api/internal/konfig/builtinpluginconsts/commonlabels.go
 const selector = "/spec/selector"
 
-func findSelector(f Facts) []event.Finding {
-	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced || f.overlooks(selector) {
+func findSelector(f Facts) []found {
+	if f.syncStatus() == v1alpha1.SyncStatusCodeSynced || f.overlooks(selector) {
 		return nil
 	}
 	all, err := f.Overlay.Respellings()
-	if err != nil {
+	if err != nil || !slices.ContainsFunc(all, func(r knative.Respelling) bool { return r.Path == selector }) {
 		return nil
 	}
-	for _, r := range all {
-		if r.Path != selector {
-			continue
-		}
-		at := f.inLabels()
-		finding := event.Finding{
-			Problem: fmt.Sprintf("labels of the overlay get into spec.selector of Service %s", f.Overlay.Service()),
-			Effect: "A Knative Service has no selector, so the API server drops it and the Application is out of sync after every sync. " +
-				"A promotion never sees its commit live: it fails, and does not see the rollback live either.",
-			Evidence: "The render has spec.selector, which kustomize adds for commonLabels, and for labels with includeSelectors.",
-			Fix:      "Write them as labels:, without includeSelectors, in place of what is there:" + f.plainLabels(),
-			File:     at.File, Line: at.Line,
-		}
-		if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() {
-			finding.Severity = event.SeverityError
-		}
-		return []event.Finding{finding}
+	severity := event.SeverityWarning
+	if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() {
+		severity = event.SeverityError
 	}
-	return nil
+	return []found{{severity: severity, at: f.inLabels(), values: values{"Labels": f.plainLabels()}}}
 }
 
 // inLabels is where the overlay's kustomization sets labels.
@@ -123,37 +76,24 @@ func (f Facts) plainLabels() string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("\n# in %s\n%s", f.inKustomization().File, text)
+	return string(text)
 }
 
 // findTags warns of images without even a tag of their own.
-func findTags(f Facts) []event.Finding {
-	service := rendered(f.Next)
-	if service == nil {
-		return nil
-	}
-	var found []event.Finding
-	for i, c := range service.Spec.Template.Spec.Containers {
+func findTags(f Facts) []found {
+	var all []found
+	for i, c := range rendered(f.Next).Spec.Template.Spec.Containers {
 		name, tag, digest := kustomize.SplitImage(c.Image)
 		if digest != "" || name == "" {
 			continue
 		}
-		at := f.inImages(name, i)
-		finding := event.Finding{
-			Problem: fmt.Sprintf("Service %s runs %s, without a digest", f.Next.Service(), c.Image),
-			Effect: "Knative looks the tag up when it makes a revision, and only then. Where the tag has moved since, a promotion of it finds " +
-				"nothing to do, and a rollback to a revision that was garbage-collected gets another image.",
-			Evidence: fmt.Sprintf("spec.template.spec.containers[%d].image", i),
-			Fix:      fmt.Sprintf("Promote by digest, in the input image:\n%s@sha256:…", name),
-			File:     at.File, Line: at.Line,
+		severity, moves := event.SeverityInfo, tag == "" || tag == "latest"
+		if moves {
+			severity = event.SeverityWarning
 		}
-		if tag == "" || tag == "latest" {
-			finding.Severity = event.SeverityWarning
-			finding.Problem = fmt.Sprintf("Service %s runs %s, a tag that moves", f.Next.Service(), c.Image)
-		}
-		found = append(found, finding)
+		all = append(all, found{severity: severity, at: f.inImages(name, i), values: values{"Image": c.Image, "Name": name, "Container": i, "Moves": moves}})
 	}
-	return found
+	return all
 }
 
 // inImages is the overlay's entry for an image, or where the container names
@@ -183,29 +123,18 @@ func (f Facts) images() []kustomize.Image {
 	return images
 }
 
-// findUnusedImages takes an entry for used where anything in the render can be
-// what it made: which fields are images can be configured.
-func findUnusedImages(f Facts) []event.Finding {
+func findUnusedImages(f Facts) []found {
 	var rendered []string
 	for _, o := range objects(f.Overlay) {
 		rendered = texts(o.Object, rendered)
 	}
-	var found []event.Finding
+	var all []found
 	for i, entry := range f.images() {
-		if entry.TagSuffix != "" || slices.ContainsFunc(rendered, entry.Shows) {
-			continue
+		if entry.TagSuffix == "" && !slices.ContainsFunc(rendered, entry.Shows) {
+			all = append(all, found{at: f.inKustomization("images", i), values: values{"Entry": entry}})
 		}
-		at := f.inKustomization("images", i)
-		found = append(found, event.Finding{
-			Problem: fmt.Sprintf("the entry %s of images: changes nothing in overlay %s", entry.Name, f.Overlay.Overlay),
-			Effect: "What it is meant to set keeps the image that the base names. The name must be the image's in the base, without its tag, " +
-				"and so must the name in the input image.",
-			Evidence: fmt.Sprintf("no image of the render is %s", entry),
-			Fix:      "Correct the entry's name, or take the entry out.",
-			File:     at.File, Line: at.Line,
-		})
 	}
-	return found
+	return all
 }
 
 // texts adds all strings of a value.

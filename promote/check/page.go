@@ -79,7 +79,7 @@ func (r Rule) parseSection(section string) error {
 	if r.sections[name] != nil {
 		return fmt.Errorf("two sections are named %s", name)
 	}
-	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"count": count, "join": strings.Join, "span": span}).Parse(plain(text))
+	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"count": count, "join": strings.Join, "lines": lines, "span": span}).Parse(plain(text))
 	r.sections[name] = t
 	return err
 }

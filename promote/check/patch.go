@@ -72,6 +72,15 @@ func readable(steps []any) string {
 	return b.String()
 }
 
+// lines are one line for each text, in the place of %s.
+func lines(texts []string, format string) string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, fmt.Sprintf(format, text))
+	}
+	return strings.Join(all, "\n")
+}
+
 // count is a number of things in words.
 func count(n int, thing string) string {
 	if n == 1 {

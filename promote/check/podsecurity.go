@@ -2,8 +2,7 @@ package check
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,12 +42,12 @@ var templates = map[metav1.GroupKind][]string{
 
 // findInsecure looks at the pods as they are written. What Knative or a webhook
 // adds to them is not known.
-func findInsecure(f Facts) []event.Finding {
+func findInsecure(f Facts) []found {
 	if f.Request.PodSecurity == "" {
 		return nil
 	}
 	level := api.LevelVersion{Level: api.Level(f.Request.PodSecurity), Version: api.LatestVersion()}
-	var found []event.Finding
+	var all []found
 	for _, o := range objects(f.result()) {
 		steps, there := templates[metav1.GroupKind(o.GroupVersionKind().GroupKind())]
 		if !there {
@@ -60,10 +59,10 @@ func findInsecure(f Facts) []event.Finding {
 		}
 		result := policy.AggregateCheckResults(podSecurity().EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
 		if !result.Allowed {
-			found = append(found, f.insecure(o, steps, result))
+			all = append(all, f.insecure(o, steps, result))
 		}
 	}
-	return found
+	return all
 }
 
 // podOf is the template of an object's pods.
@@ -79,32 +78,19 @@ func podOf(o unstructured.Unstructured, steps []string) (pod corev1.PodTemplateS
 	return pod, json.Unmarshal(raw, &pod)
 }
 
-func (f Facts) insecure(o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) event.Finding {
-	var lines []string
+func (f Facts) insecure(o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) found {
+	var details []string
 	for i, reason := range result.ForbiddenReasons {
-		line := reason
 		if detail := result.ForbiddenDetails[i]; detail != "" {
-			line += ": " + detail
+			reason += ": " + detail
 		}
-		lines = append(lines, line)
+		details = append(details, reason)
 	}
-	spec := numbered(append(append([]string{}, steps...), "spec"))
-	at := f.inObject(o, append(spec, "containers")...)
-	finding := event.Finding{
-		Problem: fmt.Sprintf("%s violates the pod security standard %s: %s", title(o), f.Request.PodSecurity, strings.Join(result.ForbiddenReasons, ", ")),
-		Effect: "Where the namespace enforces the standard no pod of it is made: no revision becomes ready, and a promotion waits until its " +
-			"wait-timeout and rolls it back.",
-		Evidence: strings.Join(lines, "\n"),
-		Fix:      "Set what it names in the securityContext of the pod or of its containers.",
-		File:     at.File, Line: at.Line,
-	}
-	if f.Request.PodSecurity == string(api.LevelRestricted) {
-		finding.Fix += " A container takes:\nsecurityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}"
-	}
+	severity, spec := event.SeverityWarning, numbered(append(slices.Clone(steps), "spec"))
 	if f.applied(o) {
-		finding.Severity = event.SeverityError
-	} else {
-		finding.Effect = "A promotion does not change it, and goes on. Where the namespace enforces the standard, its pods are not made again."
+		severity = event.SeverityError
 	}
-	return finding
+	return found{severity: severity, at: f.inObject(o, append(spec, "containers")...), values: values{
+		"Object": title(o), "Standard": f.Request.PodSecurity, "Reasons": result.ForbiddenReasons, "Details": details, "Applied": f.applied(o),
+	}}
 }

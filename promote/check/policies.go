@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,23 +20,7 @@ const PolicyDenied = "policy-denied"
 // manifestRules are about what the promotion's commits would apply: whether its
 // fields are known, and whether policies take it.
 func manifestRules() []Rule {
-	return []Rule{
-		{
-			ID: "unknown-field", Severity: event.SeverityWarning, Find: findUnknown,
-			Summary: "a field that its kind does not have, or a value of the wrong type",
-			Link:    "https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation",
-		},
-		{
-			ID: "pod-security", Severity: event.SeverityWarning, Find: findInsecure,
-			Summary: "a pod template that the pod security standard of the input `pod-security` forbids",
-			Link:    "https://kubernetes.io/docs/concepts/security/pod-security-standards/",
-		},
-		{
-			ID: PolicyDenied, Severity: event.SeverityWarning, Find: findPolicyDenied,
-			Summary: "a ValidatingAdmissionPolicy of the input `policies` denies an object",
-			Link:    "https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/",
-		},
-	}
+	return []Rule{rule("unknown-field", findUnknown), rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied)}
 }
 
 // result is the overlay as the promotion leaves it, as far as that is known.
@@ -82,40 +65,19 @@ func (f Facts) inObject(o unstructured.Unstructured, steps ...any) place {
 }
 
 // findPolicyDenied quotes no values but those that the policy's own message has.
-func findPolicyDenied(f Facts) []event.Finding {
-	var found []event.Finding
+func findPolicyDenied(f Facts) []found {
+	var all []found
 	for _, d := range f.Denials {
-		at := f.inObject(d.Object, objectField(d.Expression)...)
-		message := manifest.HideSecrets(d.Message)
-		finding := event.Finding{
-			Problem:  fmt.Sprintf("policy %s denies %s: %s", d.Policy, title(d.Object), message),
-			Effect:   "The API server refuses it, and with it the sync of every commit that has it.",
-			Evidence: fmt.Sprintf("expression %s of %s", d.Expression, d.File),
-			Fix:      "Change the object so that the expression is true, or the policy.",
-			File:     at.File, Line: at.Line,
+		severity, applied := event.SeverityWarning, d.Applied || f.result() != nil && f.isPromoted(d.Object)
+		if applied && !d.Warns {
+			severity = event.SeverityError
 		}
-		if d.Failed {
-			finding.Problem = fmt.Sprintf("policy %s cannot be evaluated on %s: %s", d.Policy, title(d.Object), message)
-			finding.Fix = "Ask in the expression whether a field is there, by has(), before it is read."
-		}
-		if d.Expression == "" {
-			finding.Evidence = "policy of " + d.File
-		}
-		applied := d.Applied || f.result() != nil && f.isPromoted(d.Object)
-		switch {
-		case d.Warns && d.Failed:
-			finding.Effect = "Its failurePolicy or its binding lets the object pass."
-		case d.Warns:
-			finding.Problem = fmt.Sprintf("policy %s warns of %s: %s", d.Policy, title(d.Object), message)
-			finding.Effect = "Its binding does not deny, so the API server takes the object."
-		case applied:
-			finding.Severity = event.SeverityError
-		default:
-			finding.Effect = "A promotion does not change it, and goes on. The next commit that does is refused."
-		}
-		found = append(found, finding)
+		all = append(all, found{severity: severity, at: f.inObject(d.Object, objectField(d.Expression)...), values: values{
+			"Policy": d.Policy, "Object": title(d.Object), "Message": manifest.HideSecrets(d.Message), "Expression": d.Expression, "Of": d.File,
+			"Failed": d.Failed, "Warns": d.Warns, "Applied": applied,
+		}})
 	}
-	return found
+	return all
 }
 
 // objectField is the field of the object that an expression asks for first, for

@@ -17,36 +17,17 @@ import (
 
 // serviceRules are about the Knative Service that the overlay renders.
 func serviceRules() []Rule {
-	return append([]Rule{
-		{
-			ID: "promotion-refused", Severity: event.SeverityError, Find: findRefused,
-			Summary: "a promotion would end before its first commit",
-			Link:    "https://knative.dev/docs/serving/services/",
-		},
-		{
-			ID: "analysis-template", Severity: event.SeverityError, Find: findAnalysis,
-			Summary: "an AnalysisTemplate that the input analysis names, or a value for it, is wrong",
-			Link:    "https://argo-rollouts.readthedocs.io/en/stable/features/analysis/",
-		},
-		{
-			ID: "service-refused", Severity: event.SeverityWarning, Find: findInvalid,
-			Summary: "Knative refuses the Service as the overlay renders it now",
-			Link:    "https://github.com/knative/specs/blob/main/specs/serving/knative-api-specification-1.0.md",
-		},
-		{
-			ID: "service-not-normal", Severity: event.SeverityWarning, Find: findNotNormal,
-			Summary: "fields that Knative stores otherwise than Git writes them, so that Argo CD is never in sync",
-			Link: "https://argo-cd.readthedocs.io/en/stable/faq/#why-is-my-argocd-application-out-of-sync-when-there-are-no-actual-changes" +
-				"-to-the-resource-limits-or-other-fields-with-unit-values",
-		},
-	}, append(templateRules(), trafficRules()...)...)
+	return slices.Concat([]Rule{
+		rule("promotion-refused", findRefused), rule("analysis-template", findAnalysis),
+		rule("service-refused", findInvalid), rule("service-not-normal", findNotNormal),
+	}, templateRules(), trafficRules())
 }
 
-// findRefused passes on what the promotion itself says: it would end with the
-// same words.
-func findRefused(f Facts) []event.Finding {
+// findRefused passes on what the promotion itself says.
+func findRefused(f Facts) []found {
+	all := findUnchangeable(f)
 	if f.Refused == nil {
-		return findUnchangeable(f)
+		return all
 	}
 	at := f.inKustomization()
 	if _, target := f.foreignCandidate(); target >= 0 {
@@ -54,12 +35,15 @@ func findRefused(f Facts) []event.Finding {
 	} else if f.Overlay != nil && !f.readable() {
 		at = f.inService(namedField(f.Refused.Error())...)
 	}
-	return append(findUnchangeable(f), event.Finding{
-		Problem: fmt.Sprintf("a promotion of Service %s ends before its first commit", f.Request.Service),
-		Effect:  "Nothing is pushed, and the run fails: " + f.Refused.Error(),
-		Fix:     "Correct what it says in the infra repository, or in the input that it names.",
-		File:    at.File, Line: at.Line,
-	})
+	return append(all, found{at: at, values: values{"Annotation": "", "Service": f.Request.Service, "Why": f.Refused}})
+}
+
+func findAnalysis(f Facts) []found {
+	var all []found
+	for _, err := range f.Analysis {
+		all = append(all, found{values: values{"Why": err}})
+	}
+	return all
 }
 
 // readable tells whether the rendered Service has the types of a Knative one.
@@ -69,28 +53,18 @@ func (f Facts) readable() bool {
 	return err == nil
 }
 
-func findInvalid(f Facts) []event.Finding {
-	if f.Overlay == nil || !f.readable() {
+func findInvalid(f Facts) []found {
+	if !f.readable() {
 		return nil
 	}
-	refusal := f.Overlay.Refusal()
+	refusal, severity := f.Overlay.Refusal(), event.SeverityWarning
 	if refusal == nil {
 		return nil
 	}
-	at := f.inService(namedField(refusal.Error())...)
-	finding := event.Finding{
-		Problem: fmt.Sprintf("Knative refuses Service %s as overlay %s renders it", f.Overlay.Service(), f.Overlay.Overlay),
-		Effect: "Argo CD cannot sync what is in Git now. A promotion may correct it, as far as it writes the revision's name and the traffic itself, " +
-			"but one that fails cannot be rolled back: what was there before is refused too.",
-		Evidence: refusal.Error(),
-		Fix:      "Correct the field that it names.",
-		File:     at.File, Line: at.Line,
-	}
 	if f.Before != nil {
-		finding.Severity = event.SeverityError
-		finding.Effect = "Argo CD cannot sync it: nothing of the change becomes live, and a promotion that fails cannot be rolled back to it."
+		severity = event.SeverityError
 	}
-	return []event.Finding{finding}
+	return []found{{severity: severity, at: f.inService(namedField(refusal.Error())...), values: values{"Why": refusal, "Proposed": f.Before != nil}}}
 }
 
 var (
@@ -112,17 +86,7 @@ func namedField(message string) []any {
 	return numbered(steps)
 }
 
-const neverInSync = "Application is out of sync after every sync, and self-heal syncs it again and again. A promotion never sees its commit " +
-	"live: it fails, and does not see the rollback live either."
-
-// findNotNormal is certain only where Argo CD says that the Service differs at
-// this very commit. It finds nothing where Argo CD is content: server-side
-// diff, for one, compares what both would become.
-// https://argo-cd.readthedocs.io/en/stable/user-guide/diff-strategies/#server-side-diff
-func findNotNormal(f Facts) []event.Finding {
-	if f.Overlay == nil {
-		return nil
-	}
+func findNotNormal(f Facts) []found {
 	var fields []string
 	var changes []change
 	known := false
@@ -134,27 +98,13 @@ func findNotNormal(f Facts) []event.Finding {
 	if len(fields) == 0 {
 		return nil
 	}
-	status := f.syncStatus()
-	at := f.inService(keys(changes[0].Path)...)
-	finding := event.Finding{
-		Problem:  fmt.Sprintf("Service %s never gets in sync, because of %s", f.Overlay.Service(), readable(keys(changes[0].Path))),
-		Effect:   "The " + neverInSync,
-		Evidence: strings.Join(fields, "\n"),
-		Fix: "Write what the cluster has, leave out what is empty, or add this to the overlay. " +
-			"(The customization knownTypeFields, which Argo CD's FAQ has for this, puts every Service out of sync whose containers have no name.)\n" +
-			f.patch(changes...),
-		File: at.File, Line: at.Line,
+	first, severity := keys(changes[0].Path), event.SeverityWarning
+	if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince()) {
+		severity = event.SeverityError
 	}
-	if len(fields) > 1 {
-		finding.Problem += " and " + count(len(fields)-1, "more field")
-	}
-	switch {
-	case status == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince()):
-		finding.Severity = event.SeverityError
-	case !known:
-		finding.Effect = "A newer Knative may have the field. Where it does not, the " + neverInSync
-	}
-	return []event.Finding{finding}
+	return []found{{severity: severity, at: f.inService(first...), values: values{
+		"Field": readable(first), "More": len(fields) - 1, "Fields": fields, "Perhaps": severity == event.SeverityWarning && !known, "Patch": f.patch(changes...),
+	}}}
 }
 
 // notNormal are the fields of the Service that Argo CD takes for out of sync, as

@@ -151,20 +151,11 @@ func (f Facts) unchangeable() []string {
 	return found
 }
 
-// findUnchangeable is a part of promotion-refused: what Knative has written
-// nobody else may change, so that every sync is refused or undone.
-func findUnchangeable(f Facts) []event.Finding {
-	var found []event.Finding
+// findUnchangeable is a part of promotion-refused.
+func findUnchangeable(f Facts) []found {
+	var all []found
 	for _, key := range f.unchangeable() {
-		at := f.inService("metadata", "annotations", key)
-		found = append(found, event.Finding{
-			Problem: fmt.Sprintf("the annotation %s of Service %s is written in Git, with another value than the cluster's", key, f.Overlay.Service()),
-			Effect: "Knative writes it itself: it refuses every sync that changes serving.knative.dev/creator, and overwrites " +
-				"serving.knative.dev/lastModifier, so that no commit of a promotion gets in sync.",
-			Evidence: fmt.Sprintf("The cluster has %q.", f.Service.Annotations[key]),
-			Fix:      "Take the annotation out of Git.",
-			File:     at.File, Line: at.Line,
-		})
+		all = append(all, found{at: f.inService("metadata", "annotations", key), values: values{"Annotation": key, "Value": f.Service.Annotations[key]}})
 	}
-	return found
+	return all
 }

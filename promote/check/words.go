@@ -61,7 +61,7 @@ func span(d time.Duration) string {
 func (f Facts) common() values {
 	v := values{
 		"Application": f.application(), "Service": f.Request.Service, "Overlay": f.Request.Overlay, "Branch": f.Request.Source.Branch,
-		"Commit": fmt.Sprintf("%.10s", f.Commit), "Namespace": f.namespace(), "ArgoCD": f.argocd(), "Policy": policyObject(f.app(), f.Setup), "Project": "",
+		"Commit": fmt.Sprintf("%.10s", f.Commit), "Namespace": f.namespace(), "ArgoCD": f.argocd(), "RBAC": policyObject(f.app(), f.Setup), "Project": "",
 	}
 	if f.Overlay != nil {
 		v["Service"], v["Overlay"] = f.Overlay.Service(), f.Overlay.Overlay
