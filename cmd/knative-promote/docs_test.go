@@ -127,7 +127,7 @@ func referenceRules() string {
 	var b strings.Builder
 	b.WriteString("\n| Rule | At least | Looks for |\n| --- | --- | --- |\n")
 	for _, rule := range check.Rules() {
-		fmt.Fprintf(&b, "| `%s` | %s | [%s](%s) |\n", rule.ID, rule.Severity, capital(rule.Summary), rule.Link)
+		fmt.Fprintf(&b, "| [`%s`](../promote/check/rules/%s.md) | %s | [%s](%s) |\n", rule.ID, rule.ID, rule.Severity, capital(rule.Summary), rule.Link)
 	}
 	return b.String() + "\n"
 }

@@ -103,17 +103,17 @@ func findConditions(f Facts) []found {
 
 // explained tells whether another rule finds what a condition reports.
 func (f Facts) explained(message string) bool {
-	if strings.Contains(message, immutable) && f.finds("server-side-apply-annotations") {
+	if strings.Contains(message, immutable) && f.finds(ruleAnnotationsOwned) {
 		return true
 	}
 	if strings.Contains(message, noProtocol) {
-		return f.finds("server-side-apply-ports")
+		return f.finds(rulePorts)
 	}
 	if slices.ContainsFunc(badSignatures(), func(text string) bool { return strings.Contains(message, text) }) {
 		return f.signatures() != nil
 	}
 	denied := strings.Contains(message, "not permitted in project") || strings.Contains(message, "allowed destinations in project")
-	return denied && f.finds("project-denies")
+	return denied && f.finds(ruleProjectDenies)
 }
 
 // findOperation tells a sync that will be over in a moment from one that keeps

@@ -17,8 +17,8 @@ import (
 // replacing it, and by what is left of earlier syncs.
 func appliedRules() []Rule {
 	return []Rule{
-		rule("server-side-apply-ports", findPortsWithoutProtocol), rule("server-side-apply-switched", findSwitched),
-		rule("server-side-apply-diff", findStructuredDiff), rule("server-side-apply-annotations", findOwned),
+		rule(rulePorts, findPortsWithoutProtocol), rule("server-side-apply-switched", findSwitched),
+		rule("server-side-apply-diff", findStructuredDiff), rule(ruleAnnotationsOwned, findOwned),
 		rule("server-side-apply-overwrites", findOverwriting), rule("last-applied-annotations", findLastApplied), rule("replace", findReplace),
 	}
 }

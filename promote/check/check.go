@@ -1,9 +1,10 @@
 // Package check finds, before a promotion does, what would break it.
 //
-// A Rule looks at Facts for one trouble, such as an ignored /spec/traffic, and
-// says what will happen, what shows it, and how to fix it. Facts are what Git
-// and Argo CD told; gathering them is somebody else's work, so every rule is a
-// pure function. Adding one is one more entry in the list of its file.
+// A Rule looks at Facts for one trouble, such as an ignored /spec/traffic. Its page
+// in the folder rules says what will happen, what shows it, and how to fix it, by
+// the values that its function finds. Facts are what Git and Argo CD told; gathering
+// them is somebody else's work, so every rule is a pure function. Adding one is a
+// page, a function and an entry in the list of its file.
 package check
 
 import (
@@ -66,6 +67,17 @@ func (r Rule) findIn(facts Facts) []found {
 	}
 	return r.find(facts)
 }
+
+// Names of the rules that others ask whether they find anything, so as not to say the
+// same twice.
+const (
+	ruleAnnotationsOwned = "server-side-apply-annotations"
+	ruleNotNormal        = "service-not-normal"
+	rulePorts            = "server-side-apply-ports"
+	ruleProjectDenies    = "project-denies"
+	ruleSelector         = "labels-in-selector"
+	ruleTemplateChanged  = "template-changed"
+)
 
 // finds tells whether the rule of this name finds anything.
 func (f Facts) finds(id string) bool {

@@ -16,7 +16,7 @@ import (
 // overlayRules are about the overlay's files.
 func overlayRules() []Rule {
 	return []Rule{
-		rule("labels-in-selector", findSelector), rule("image-by-tag", findTags), rule("image-shared", findSharing), rule("image-refused", findUnsettable),
+		rule(ruleSelector, findSelector), rule("image-by-tag", findTags), rule("image-shared", findSharing), rule("image-refused", findUnsettable),
 		rule("image-entry-unused", findUnusedImages), rule("secret-in-git", findSecrets), rule("secret-encrypted", findEncrypted),
 	}
 }

@@ -34,7 +34,7 @@ func (f Facts) keepsIgnored() bool {
 
 // mayCompareOnServer tells whether Knative takes the dry run of server-side diff.
 func (f Facts) mayCompareOnServer() bool {
-	return !f.keepsIgnored() && !f.finds("server-side-apply-annotations")
+	return !f.keepsIgnored() && !f.finds(ruleAnnotationsOwned)
 }
 
 // disown is how to have syncs apply what Git has and no more: nothing of the Service

@@ -18,7 +18,7 @@ import (
 // projectRules are about what the Application's project demands and permits,
 // and about what a sync deletes.
 func projectRules() []Rule {
-	return []Rule{rule("project-denies", findDenied), rule("prune-config", findPrunedConfig), rule("prune-off", findUnpruned)}
+	return []Rule{rule(ruleProjectDenies, findDenied), rule("prune-config", findPrunedConfig), rule("prune-off", findUnpruned)}
 }
 
 func findDenied(f Facts) []found {

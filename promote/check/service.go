@@ -19,7 +19,7 @@ import (
 func serviceRules() []Rule {
 	return slices.Concat([]Rule{
 		rule("promotion-refused", findRefused), rule("analysis-template", findAnalysis),
-		rule("service-refused", findInvalid), rule("service-not-normal", findNotNormal),
+		rule("service-refused", findInvalid), rule(ruleNotNormal, findNotNormal),
 	}, templateRules(), trafficRules())
 }
 

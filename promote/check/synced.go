@@ -58,7 +58,7 @@ func (f Facts) deployed() bool {
 
 // differsOtherwise tells whether another rule knows why the Service is out of sync.
 func (f Facts) differsOtherwise() bool {
-	return len(f.unchangeable()) > 0 || slices.ContainsFunc([]string{"service-not-normal", "labels-in-selector", "server-side-apply-annotations"}, f.finds)
+	return len(f.unchangeable()) > 0 || slices.ContainsFunc([]string{ruleNotNormal, ruleSelector, ruleAnnotationsOwned}, f.finds)
 }
 
 // comparedSince tells whether Argo CD has compared the Application after its
@@ -113,7 +113,7 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []found {
 		failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
 		others = others || r.Group != "serving.knative.dev" || r.Name != f.Overlay.Service()
 	}
-	corrects := f.Overlay.Refusal() != nil || f.finds("template-changed") || len(f.unchangeable()) > 0
+	corrects := f.Overlay.Refusal() != nil || f.finds(ruleTemplateChanged) || len(f.unchangeable()) > 0
 	if !others && corrects || f.explained(operation.Message) {
 		return nil
 	}

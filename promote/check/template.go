@@ -17,7 +17,7 @@ import (
 // templateRules are about the template that revisions are made from.
 func templateRules() []Rule {
 	return []Rule{
-		rule("template-changed", findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit),
+		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit),
 		rule("startup-probe-without-port", findStartupProbe), rule("initial-scale-zero", findInitialScale), rule("previous-keeps-running", findMinScale),
 	}
 }
