@@ -8,7 +8,6 @@ import (
 	k8s "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // accessRules are about tokens and what they may do.
@@ -73,14 +72,11 @@ func findExpiry(f Facts) []found {
 	if f.Setup.Expires.IsZero() || f.Request.Now.IsZero() || left > near && left > f.Request.Worst {
 		return nil
 	}
-	severity, at := event.SeverityWarning, f.when(f.Setup.Expires)
-	if left <= f.Request.Worst {
-		severity = event.SeverityError
-	}
+	at, early := f.when(f.Setup.Expires), left <= f.Request.Worst
 	if left <= 0 {
 		at = f.Setup.Expires.UTC().Format("2006-01-02 15:04 MST")
 	}
-	return []found{{severity: severity, values: values{"At": at, "Expired": left <= 0, "Early": left <= f.Request.Worst, "Worst": f.Request.Worst}}}
+	return []found{{severity: errorIf(early), values: values{"At": at, "Expired": left <= 0, "Early": early, "Worst": f.Request.Worst}}}
 }
 
 func findPush(f Facts) []found {

@@ -9,7 +9,6 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // applicationRules are about the Application: its source, its sync policy, its
@@ -35,12 +34,8 @@ func findAutoSyncOff(f Facts) []found {
 	if f.automated() {
 		return nil
 	}
-	severity := event.SeverityInfo
 	may, asked := f.Setup.Can[argo.MaySync]
-	if asked && !may {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, values: values{"MayNot": asked && !may, "Command": f.mergeApplication(selfHeal)}}}
+	return []found{{severity: errorIf(asked && !may), values: values{"MayNot": asked && !may, "Command": f.mergeApplication(selfHeal)}}}
 }
 
 // app is the Application's name as policies want it.
@@ -82,20 +77,18 @@ func findSkipped(f Facts) []found {
 func findConditions(f Facts) []found {
 	var all []found
 	for _, c := range f.Setup.App.Status.Conditions {
-		what := found{values: values{"Type": string(c.Type), "Message": c.Message, "Denied": argo.Denied(c.Message) != ""}}
+		denied, fatal := argo.Denied(c.Message) != "", false
 		switch c.Type {
 		case v1alpha1.ApplicationConditionInvalidSpecError:
-			what.severity = event.SeverityError
+			fatal = true
 		case v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionUnknownError, v1alpha1.ApplicationConditionDeletionError:
-			if argo.Denied(c.Message) != "" {
-				what.severity = event.SeverityError
-			}
+			fatal = denied
 		case v1alpha1.ApplicationConditionSyncError:
 		default:
 			continue
 		}
 		if !f.explained(c.Message) {
-			all = append(all, what)
+			all = append(all, found{severity: errorIf(fatal), values: values{"Type": string(c.Type), "Message": c.Message, "Denied": denied}})
 		}
 	}
 	return all
@@ -123,13 +116,15 @@ func findOperation(f Facts) []found {
 	if state == nil || state.Phase.Completed() {
 		return nil
 	}
-	what := found{values: values{"Phase": state.Phase, "Since": second(state.StartedAt.Time), "Message": state.Message, "Retries": 0}}
-	if state.RetryCount > 0 && state.Phase == common.OperationRunning {
-		may, asked := f.Setup.Can[argo.MaySync]
-		what.severity = event.SeverityWarning
-		what.values["Retries"], what.values["Ends"] = state.RetryCount, state.Operation.InitiatedBy.Automated && (may || !asked)
+	retries := state.RetryCount
+	if state.Phase != common.OperationRunning {
+		retries = 0
 	}
-	return []found{what}
+	may, asked := f.Setup.Can[argo.MaySync]
+	return []found{{severity: warningIf(retries > 0), values: values{
+		"Phase": state.Phase, "Since": second(state.StartedAt.Time), "Message": state.Message,
+		"Retries": retries, "Ends": state.Operation.InitiatedBy.Automated && (may || !asked),
+	}}}
 }
 
 func findOwners(f Facts) []found {

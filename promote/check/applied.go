@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // appliedRules are about how Argo CD applies the Service: server-side, by
@@ -54,14 +52,12 @@ func findPortsWithoutProtocol(f Facts) []found {
 	if !f.structured() || container < 0 {
 		return nil
 	}
-	condition, severity := conditionWith(f.Setup.App, noProtocol), event.SeverityWarning
-	switch status := f.Setup.App.Status.Sync.Status; {
-	case condition != nil, annotated(f.Setup.App, compareOptions, "ServerSideDiff=false"):
-		severity = event.SeverityError
-	case status != v1alpha1.SyncStatusCodeUnknown && status != "":
+	condition, status := conditionWith(f.Setup.App, noProtocol), f.Setup.App.Status.Sync.Status
+	certain := condition != nil || annotated(f.Setup.App, compareOptions, "ServerSideDiff=false")
+	if !certain && status != v1alpha1.SyncStatusCodeUnknown && status != "" {
 		return nil // it can: by an admin's setting, or a newer Knative
 	}
-	return []found{{severity: severity, at: f.inService("spec", "template", "spec", "containers", container, "ports", port), values: values{
+	return []found{{severity: errorIf(certain), at: f.inService("spec", "template", "spec", "containers", container, "ports", port), values: values{
 		"Port": port, "Container": container, "Condition": condition, "CompareOnServer": f.compareOnServer(),
 	}}}
 }
@@ -130,13 +126,13 @@ func findLastApplied(f Facts) []found {
 	if json.Unmarshal([]byte(f.Service.Annotations[corev1.LastAppliedConfigAnnotation]), &last) != nil || last.Annotations[creator] == "" {
 		return nil
 	}
-	severity, text := event.SeverityError, ""
+	text := ""
 	for _, i := range f.ignored() {
 		if respects(f.Setup.App) && i.covers("metadata", "annotations", creator) {
-			severity, text = event.SeverityInfo, i.text
+			text = i.text
 		}
 	}
-	return []found{{severity: severity, values: values{"Ignored": text}}}
+	return []found{{severity: errorIf(text == ""), values: values{"Ignored": text}}}
 }
 
 func findReplace(f Facts) []found {

@@ -9,8 +9,6 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // argocdRules are about how Argo CD judges and compares Knative Services.
@@ -51,11 +49,8 @@ func findBlindHealth(f Facts) []found {
 	if strings.Contains(script, "observedGeneration") {
 		return nil
 	}
-	severity, waits := event.SeverityInfo, f.waiting()
-	if waits != "" {
-		severity = event.SeverityWarning
-	}
-	return []found{{severity: severity, values: values{"Key": customization(key), "Waits": waits, "Check": serviceHealth}}}
+	waits := f.waiting()
+	return []found{{severity: warningIf(waits != ""), values: values{"Key": customization(key), "Waits": waits, "Check": serviceHealth}}}
 }
 
 // waiting is what in the overlay makes Argo CD itself wait for healthy

@@ -17,10 +17,7 @@ func differenceRules() []Rule {
 }
 
 func findTrafficIgnored(f Facts) []found {
-	severity := event.SeverityWarning
-	if f.Request.Shifts {
-		severity = event.SeverityError
-	}
+	severity := max(event.SeverityWarning, errorIf(f.Request.Shifts))
 	var all []found
 	for _, i := range f.ignored() {
 		if i.covers("spec", "traffic") || f.keeps(i, "spec", "traffic") {
@@ -36,16 +33,9 @@ func findTemplateIgnored(f Facts) []found {
 		if !i.covers("spec", "template") && !f.keeps(i, "spec", "template") {
 			continue
 		}
-		what := found{values: f.ignoredValues(i)}
-		what.values["Decides"] = i.decides(f)
-		switch {
-		case !respects(f.Setup.App):
-		case i.decides(f):
-			what.severity = event.SeverityError
-		default:
-			what.severity = event.SeverityWarning
-		}
-		all = append(all, what)
+		v, kept := f.ignoredValues(i), respects(f.Setup.App)
+		v["Decides"] = i.decides(f)
+		all = append(all, found{severity: max(warningIf(kept), errorIf(kept && i.decides(f))), values: v})
 	}
 	return all
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // knownTypes are the kinds whose fields are known: those of Kubernetes and of
@@ -61,11 +60,8 @@ func wrongFields(o unstructured.Unstructured) []mismatch {
 
 func (f Facts) unknown(o unstructured.Unstructured, wrong []mismatch) found {
 	slices.SortStableFunc(wrong, func(a, b mismatch) int { return b.rank() - a.rank() })
-	first, severity := wrong[0], event.SeverityWarning
-	if f.Request.Strict {
-		severity = event.SeverityError
-	}
-	return found{severity: severity, at: f.inObject(o, first.steps...), values: values{
+	first := wrong[0]
+	return found{severity: errorIf(f.Request.Strict), at: f.inObject(o, first.steps...), values: values{
 		"Object": title(o), "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": f.fieldLines(o, wrong),
 	}}
 }

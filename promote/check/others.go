@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // findOthers leaves those to findOwners that deploy the very same Service.
@@ -21,9 +20,5 @@ func findOthers(f Facts) []found {
 	if more := len(others) - most; more > 0 {
 		names = append(names, count(more, "more"))
 	}
-	severity := event.SeverityInfo
-	if !f.Request.OnlyThis {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, values: values{"Overlay": f.Request.Overlay, "Names": names, "Others": len(others)}}}
+	return []found{{severity: errorIf(!f.Request.OnlyThis), values: values{"Overlay": f.Request.Overlay, "Names": names, "Others": len(others)}}}
 }

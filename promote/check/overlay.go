@@ -10,7 +10,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // overlayRules are about the overlay's files.
@@ -33,11 +32,8 @@ func findSelector(f Facts) []found {
 	if err != nil || !slices.ContainsFunc(all, func(r knative.Respelling) bool { return r.Path == selector }) {
 		return nil
 	}
-	severity := event.SeverityWarning
-	if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, at: f.inLabels(), values: values{"Labels": f.plainLabels()}}}
+	certain := f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll()
+	return []found{{severity: errorIf(certain), at: f.inLabels(), values: values{"Labels": f.plainLabels()}}}
 }
 
 // inLabels is where the overlay's kustomization sets labels.
@@ -87,11 +83,8 @@ func findTags(f Facts) []found {
 		if digest != "" || name == "" {
 			continue
 		}
-		severity, moves := event.SeverityInfo, tag == "" || tag == "latest"
-		if moves {
-			severity = event.SeverityWarning
-		}
-		all = append(all, found{severity: severity, at: f.inImages(name, i), values: values{"Image": c.Image, "Name": name, "Container": i, "Moves": moves}})
+		moves := tag == "" || tag == "latest"
+		all = append(all, found{severity: warningIf(moves), at: f.inImages(name, i), values: values{"Image": c.Image, "Name": name, "Container": i, "Moves": moves}})
 	}
 	return all
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // immutable is how Knative's webhook refuses to have its annotations taken away.
@@ -17,11 +15,9 @@ func findOwned(f Facts) []found {
 	if !f.serverSide() || rendered(f.Next).Annotations[creator] != "" || !owns(f.Service.ManagedFields, argoManager, "metadata", "annotations", creator) {
 		return nil
 	}
-	severity, condition := event.SeverityError, conditionWith(f.Setup.App, immutable)
-	if f.keepsIgnored() && condition == nil && f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync {
-		severity = event.SeverityWarning // nothing of that is seen
-	}
-	return []found{{severity: severity, values: values{"Keeps": f.keepsIgnored(), "Condition": condition, "Disown": f.disown()}}}
+	condition, keeps := conditionWith(f.Setup.App, immutable), f.keepsIgnored()
+	seen := condition != nil || f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync
+	return []found{{severity: errorIf(!keeps || seen), values: values{"Keeps": keeps, "Condition": condition, "Disown": f.disown()}}}
 }
 
 // keepsIgnored tells whether syncs apply what the cluster has in ignored fields. The

@@ -134,8 +134,24 @@ type values map[string]any
 // say.
 type found struct {
 	values   values         // beside those that every page has, which these replace
-	severity event.Severity // where it is worse than the rule's
+	severity event.Severity // counts where it is worse than the rule's
 	at       place          // where people correct it, as far as it is known
+}
+
+// errorIf is the severity of what is an error in this case.
+func errorIf(is bool) event.Severity {
+	if is {
+		return event.SeverityError
+	}
+	return event.SeverityInfo
+}
+
+// warningIf is the severity of what is worth a warning in this case.
+func warningIf(is bool) event.Severity {
+	if is {
+		return event.SeverityWarning
+	}
+	return event.SeverityInfo
 }
 
 // finding is what the page says of what was found. Where it cannot say it, which

@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
-
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // podSecurity is the evaluator of the pod security admission of Kubernetes, with
@@ -86,11 +84,8 @@ func (f Facts) insecure(o unstructured.Unstructured, steps []string, result poli
 		}
 		details = append(details, reason)
 	}
-	severity, spec := event.SeverityWarning, numbered(append(slices.Clone(steps), "spec"))
-	if f.applied(o) {
-		severity = event.SeverityError
-	}
-	return found{severity: severity, at: f.inObject(o, append(spec, "containers")...), values: values{
+	spec := numbered(append(slices.Clone(steps), "spec"))
+	return found{severity: errorIf(f.applied(o)), at: f.inObject(o, append(spec, "containers")...), values: values{
 		"Object": title(o), "Standard": f.Request.PodSecurity, "Reasons": result.ForbiddenReasons, "Details": details, "Applied": f.applied(o),
 	}}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/oneline"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -68,11 +67,8 @@ func (f Facts) inObject(o unstructured.Unstructured, steps ...any) place {
 func findPolicyDenied(f Facts) []found {
 	var all []found
 	for _, d := range f.Denials {
-		severity, applied := event.SeverityWarning, d.Applied || f.result() != nil && f.isPromoted(d.Object)
-		if applied && !d.Warns {
-			severity = event.SeverityError
-		}
-		all = append(all, found{severity: severity, at: f.inObject(d.Object, objectField(d.Expression)...), values: values{
+		applied := d.Applied || f.result() != nil && f.isPromoted(d.Object)
+		all = append(all, found{severity: errorIf(applied && !d.Warns), at: f.inObject(d.Object, objectField(d.Expression)...), values: values{
 			"Policy": d.Policy, "Object": title(d.Object), "Message": manifest.HideSecrets(d.Message), "Expression": d.Expression, "Of": d.File,
 			"Failed": d.Failed, "Warns": d.Warns, "Applied": applied,
 		}})

@@ -12,7 +12,6 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // serviceRules are about the Knative Service that the overlay renders.
@@ -57,14 +56,11 @@ func findInvalid(f Facts) []found {
 	if !f.readable() {
 		return nil
 	}
-	refusal, severity := f.Overlay.Refusal(), event.SeverityWarning
+	refusal, proposed := f.Overlay.Refusal(), f.Before != nil
 	if refusal == nil {
 		return nil
 	}
-	if f.Before != nil {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, at: f.inService(namedField(refusal.Error())...), values: values{"Why": refusal, "Proposed": f.Before != nil}}}
+	return []found{{severity: errorIf(proposed), at: f.inService(namedField(refusal.Error())...), values: values{"Why": refusal, "Proposed": proposed}}}
 }
 
 var (
@@ -98,12 +94,10 @@ func findNotNormal(f Facts) []found {
 	if len(fields) == 0 {
 		return nil
 	}
-	first, severity := keys(changes[0].Path), event.SeverityWarning
-	if f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince()) {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, at: f.inService(first...), values: values{
-		"Field": readable(first), "More": len(fields) - 1, "Fields": fields, "Perhaps": severity == event.SeverityWarning && !known, "Patch": f.patch(changes...),
+	first := keys(changes[0].Path)
+	certain := f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince())
+	return []found{{severity: errorIf(certain), at: f.inService(first...), values: values{
+		"Field": readable(first), "More": len(fields) - 1, "Fields": fields, "Perhaps": !certain && !known, "Patch": f.patch(changes...),
 	}}}
 }
 

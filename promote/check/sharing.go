@@ -21,11 +21,8 @@ func findSharing(f Facts) []found {
 		}
 		moving, running := f.companions(image)
 		if len(moving) > 0 {
-			severity, once := event.SeverityInfo, names(slices.DeleteFunc(slices.Clone(moving), func(c knative.Companion) bool { return !c.Once }))
-			if once != "" {
-				severity = event.SeverityWarning
-			}
-			all = append(all, found{severity: severity, at: at, values: values{"Image": image, "Names": names(moving), "Once": once, "Blocks": false}})
+			once := names(slices.DeleteFunc(slices.Clone(moving), func(c knative.Companion) bool { return !c.Once }))
+			all = append(all, found{severity: warningIf(once != ""), at: at, values: values{"Image": image, "Names": names(moving), "Once": once, "Blocks": false}})
 		}
 		if len(running) > 0 && may && f.Refused == nil { // else a promotion says it itself
 			stops = append(stops, found{severity: event.SeverityWarning, at: at, values: values{"Image": image, "Names": names(running), "Blocks": true}})

@@ -6,7 +6,6 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -40,12 +39,9 @@ func findSignatureOfOthers(f Facts) []found {
 	if wanted == nil || !f.signs(*wanted) {
 		return nil
 	}
-	severity, condition := event.SeverityInfo, f.badSignature()
+	condition := f.badSignature()
 	unsigned := wanted.Ancestors && condition != nil
-	if unsigned {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, values: values{"Unsigned": unsigned, "Keys": wanted.Keys, "Condition": condition}}}
+	return []found{{severity: errorIf(unsigned), values: values{"Unsigned": unsigned, "Keys": wanted.Keys, "Condition": condition}}}
 }
 
 // signatures are what the project wants of the commits; nil: nothing.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/internal/repourl"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // sourceRules are about what Argo CD makes of the infra repository.
@@ -80,11 +79,8 @@ func findOutside(f Facts) []found {
 		return nil
 	}
 	source, _ := f.source()
-	certain, severity := source != nil && f.Setup.Overrides != nil && (source.Kustomize == nil || source.Kustomize.Version == ""), event.SeverityWarning
-	if certain {
-		severity = event.SeverityError
-	}
-	return []found{{severity: severity, at: f.inKustomization(), values: values{
+	certain := source != nil && f.Setup.Overrides != nil && (source.Kustomize == nil || source.Kustomize.Version == "")
+	return []found{{severity: errorIf(certain), at: f.inKustomization(), values: values{
 		"Overlay": f.Request.Overlay, "Outside": f.Outside, "Certain": certain, "BuildOptions": f.Setup.BuildOptions,
 	}}}
 }

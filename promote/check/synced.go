@@ -27,14 +27,12 @@ func findOutOfSync(f Facts) []found {
 	if !seen || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
 		return nil
 	}
-	what := found{values: values{"Failed": nil, "Unlike": f.unlike(), "CompareOnServer": ""}}
+	compare := ""
 	if adds {
-		what.values["CompareOnServer"] = f.compareOnServer()
+		compare = f.compareOnServer()
 	}
-	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal { // else somebody may have changed it in the cluster
-		what.severity = event.SeverityError
-	}
-	return []found{what}
+	heals := f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal // else somebody may have changed it in the cluster
+	return []found{{severity: errorIf(heals), values: values{"Failed": nil, "Unlike": f.unlike(), "CompareOnServer": compare}}}
 }
 
 // serverAdds tells whether what Knative adds to the template counts as a difference, after every sync.

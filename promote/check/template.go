@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/internal/jsonpointer"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // templateRules are about the template that revisions are made from.
@@ -39,11 +38,8 @@ func findPinned(f Facts) []found {
 	if name == "" {
 		return nil
 	}
-	severity, steps := event.SeverityWarning, []any{"spec", "template", "metadata", "name"}
-	if f.Overlay.Owned() {
-		severity = event.SeverityInfo
-	}
-	return []found{{severity: severity, at: f.handWritten(steps...), values: values{
+	steps := []any{"spec", "template", "metadata", "name"}
+	return []found{{severity: warningIf(!f.Overlay.Owned()), at: f.handWritten(steps...), values: values{
 		"Name": name, "Owned": f.Overlay.Owned(), "Patch": f.patch(change{Op: "remove", Path: jsonpointer.Join(steps...)}),
 	}}}
 }

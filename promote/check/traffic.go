@@ -12,7 +12,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
-	"github.com/acme/knative-promote/promote/event"
 )
 
 // trafficRules are about the traffic that the overlay renders, and the host
@@ -120,13 +119,13 @@ func findRolloutDuration(f Facts) []found {
 	if err != nil || duration == 0 {
 		return nil
 	}
-	severity, tag, items := event.SeverityInfo, "", []string(nil)
+	tag, items := "", []string(nil)
 	for i, t := range f.traffic() {
 		if t.RevisionName == "" && t.Tag != "" {
-			severity, tag, items = event.SeverityWarning, t.Tag, append(items, item(i, t))
+			tag, items = t.Tag, append(items, item(i, t))
 		}
 	}
-	return []found{{severity: severity, at: f.inService("metadata", "annotations", key), values: values{
+	return []found{{severity: warningIf(tag != ""), at: f.inService("metadata", "annotations", key), values: values{
 		"Duration": duration, "Key": key, "Value": value, "Tag": tag, "Items": items,
 		"Patch": f.patch(change{Op: "remove", Path: jsonpointer.Join("metadata", "annotations", key)}),
 	}}}
