@@ -72,7 +72,7 @@ func findExpiry(f Facts) []found {
 	if f.Setup.Expires.IsZero() || f.Request.Now.IsZero() || left > near && left > f.Request.Worst {
 		return nil
 	}
-	at, early := f.when(f.Setup.Expires), left <= f.Request.Worst
+	at, early := f.Request.when(f.Setup.Expires), left <= f.Request.Worst
 	if left <= 0 {
 		at = f.Setup.Expires.UTC().Format("2006-01-02 15:04 MST")
 	}

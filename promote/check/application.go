@@ -22,8 +22,9 @@ func policyRules() []Rule {
 	return []Rule{rule("auto-sync-off", findAutoSyncOff), rule("self-heal-off", findSelfHealOff)}
 }
 
-func (f Facts) automated() bool {
-	policy := f.Setup.App.Spec.SyncPolicy
+// automated tells whether Argo CD syncs the Application by itself.
+func automated(app *v1alpha1.Application) bool {
+	policy := app.Spec.SyncPolicy
 	return policy != nil && policy.Automated != nil
 }
 
@@ -31,23 +32,18 @@ func (f Facts) automated() bool {
 const selfHeal = `{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`
 
 func findAutoSyncOff(f Facts) []found {
-	if f.automated() {
+	if automated(f.Setup.App) {
 		return nil
 	}
 	may, asked := f.Setup.Can[argo.MaySync]
-	return []found{{severity: errorIf(asked && !may), values: values{"MayNot": asked && !may, "Command": f.mergeApplication(selfHeal)}}}
-}
-
-// app is the Application's name as policies want it.
-func (f Facts) app() argo.App {
-	return argo.App{Name: f.application(), Namespace: f.Request.App.Namespace, Project: f.Request.App.Project}
+	return []found{{severity: errorIf(asked && !may), values: values{"MayNot": asked && !may, "Command": mergeApplication(f.Setup.App, selfHeal)}}}
 }
 
 func findSelfHealOff(f Facts) []found {
 	if f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal {
 		return nil
 	}
-	return []found{{values: values{"Command": f.mergeApplication(selfHeal)}}}
+	return []found{{values: values{"Command": mergeApplication(f.Setup.App, selfHeal)}}}
 }
 
 // stateRules are about what the Application is doing now.
@@ -70,7 +66,7 @@ func findSkipped(f Facts) []found {
 	if f.Setup.App.Annotations[annotation] != "true" {
 		return nil
 	}
-	return []found{{values: values{"Command": f.annotateApplication(annotation, "")}}}
+	return []found{{values: values{"Command": annotateApplication(f.Setup.App, annotation, "")}}}
 }
 
 // findConditions leaves out what another rule explains.
@@ -87,7 +83,7 @@ func findConditions(f Facts) []found {
 		default:
 			continue
 		}
-		if !f.explained(c.Message) {
+		if !explained(f, c.Message) {
 			all = append(all, found{severity: errorIf(fatal), values: values{"Type": string(c.Type), "Message": c.Message, "Denied": denied}})
 		}
 	}
@@ -95,7 +91,7 @@ func findConditions(f Facts) []found {
 }
 
 // explained tells whether another rule finds what a condition reports.
-func (f Facts) explained(message string) bool {
+func explained(f Facts, message string) bool {
 	if strings.Contains(message, immutable) && f.finds(ruleAnnotationsOwned) {
 		return true
 	}
@@ -103,7 +99,7 @@ func (f Facts) explained(message string) bool {
 		return f.finds(rulePorts)
 	}
 	if slices.ContainsFunc(badSignatures(), func(text string) bool { return strings.Contains(message, text) }) {
-		return f.signatures() != nil
+		return signatures(f) != nil
 	}
 	denied := strings.Contains(message, "not permitted in project") || strings.Contains(message, "allowed destinations in project")
 	return denied && f.finds(ruleProjectDenies)

@@ -30,7 +30,7 @@ const (
 
 // serverSide tells whether syncs apply the Service server-side: by the
 // Application or by the Service's own annotation.
-func (f Facts) serverSide() bool {
+func serverSide(f Facts) bool {
 	if f.Setup.App == nil {
 		return false
 	}
@@ -41,7 +41,7 @@ func (f Facts) serverSide() bool {
 // structured tells whether Argo CD compares by structured merge diff, which
 // goes by the Application's options alone. An admin may have switched
 // server-side diff on for all Applications, which no API tells.
-func (f Facts) structured() bool {
+func structured(f Facts) bool {
 	return f.Setup.App != nil && hasOption(f.Setup.App, "ServerSideApply=true") && !annotated(f.Setup.App, compareOptions, "ServerSideDiff=true")
 }
 
@@ -49,7 +49,7 @@ const noProtocol = `omits key field "protocol"`
 
 func findPortsWithoutProtocol(f Facts) []found {
 	container, port := portWithoutProtocol(rendered(f.Next))
-	if !f.structured() || container < 0 {
+	if !structured(f) || container < 0 {
 		return nil
 	}
 	condition, status := conditionWith(f.Setup.App, noProtocol), f.Setup.App.Status.Sync.Status
@@ -58,7 +58,7 @@ func findPortsWithoutProtocol(f Facts) []found {
 		return nil // it can: by an admin's setting, or a newer Knative
 	}
 	return []found{{severity: errorIf(certain), at: f.inService("spec", "template", "spec", "containers", container, "ports", port), values: values{
-		"Port": port, "Container": container, "Condition": condition, "CompareOnServer": f.compareOnServer(),
+		"Port": port, "Container": container, "Condition": condition, "CompareOnServer": compareOnServer(f),
 	}}}
 }
 
@@ -86,7 +86,7 @@ func conditionWith(app *v1alpha1.Application, text string) *v1alpha1.Application
 
 // findSwitched knows what becomes of annotations that nobody owns.
 func findSwitched(f Facts) []found {
-	if !f.serverSide() || len(rendered(f.Next).Annotations) > 0 || f.Service.Annotations[trackingID] != "" || f.Service.Annotations[creator] == "" {
+	if !serverSide(f) || len(rendered(f.Next).Annotations) > 0 || f.Service.Annotations[trackingID] != "" || f.Service.Annotations[creator] == "" {
 		return nil
 	}
 	owned := false
@@ -104,22 +104,22 @@ func findSwitched(f Facts) []found {
 }
 
 func findStructuredDiff(f Facts) []found {
-	if !f.structured() {
+	if !structured(f) {
 		return nil
 	}
-	return []found{{values: values{"CompareOnServer": f.compareOnServer()}}}
+	return []found{{values: values{"CompareOnServer": compareOnServer(f)}}}
 }
 
 func findOverwriting(f Facts) []found {
-	ignored := f.ignored()
-	if !f.serverSide() || respects(f.Setup.App) || len(ignored) == 0 {
+	ignored := ignored(f)
+	if !serverSide(f) || respects(f.Setup.App) || len(ignored) == 0 {
 		return nil
 	}
 	return []found{{values: values{"Where": ignored[0].where, "Text": ignored[0].text}}}
 }
 
 func findLastApplied(f Facts) []found {
-	if f.serverSide() || rendered(f.Next).Annotations[creator] != "" {
+	if serverSide(f) || rendered(f.Next).Annotations[creator] != "" {
 		return nil
 	}
 	var last metav1.PartialObjectMetadata
@@ -127,7 +127,7 @@ func findLastApplied(f Facts) []found {
 		return nil
 	}
 	text := ""
-	for _, i := range f.ignored() {
+	for _, i := range ignored(f) {
 		if respects(f.Setup.App) && i.covers("metadata", "annotations", creator) {
 			text = i.text
 		}
@@ -143,7 +143,7 @@ func findReplace(f Facts) []found {
 	}
 	what := found{values: values{
 		"BySelf": bySelf, "Force": annotated(service, syncOptions, "Force=true") || hasOption(app, "Force=true"),
-		"Edit": f.editApplication("spec.syncPolicy.syncOptions without Replace=true"),
+		"Edit": editApplication(f.Setup.App, "spec.syncPolicy.syncOptions without Replace=true"),
 	}}
 	if bySelf {
 		what.at = f.inService("metadata", "annotations", syncOptions)

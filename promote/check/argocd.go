@@ -9,6 +9,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // argocdRules are about how Argo CD judges and compares Knative Services.
@@ -29,13 +31,13 @@ func healthRules() []Rule {
 // healthLua is the health check that argocd-cm has for a kind, and its key;
 // empty is the one that is built in, if any. An exact key wins over a pattern
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/util/lua/lua.go#L146-L173).
-func (f Facts) healthLua(kind string) (key, script string) {
-	if o := f.Setup.Overrides[servingGroup+"/"+kind]; o != nil && o.HealthLua != "" {
+func healthLua(overrides map[string]*v1alpha1.ResourceOverride, kind string) (key, script string) {
+	if o := overrides[servingGroup+"/"+kind]; o != nil && o.HealthLua != "" {
 		return servingGroup + "/" + kind, o.HealthLua
 	}
-	for _, key := range slices.Sorted(maps.Keys(f.Setup.Overrides)) {
+	for _, key := range slices.Sorted(maps.Keys(overrides)) {
 		group, k, _ := strings.Cut(key, "/")
-		if o := f.Setup.Overrides[key]; o.HealthLua != "" && strings.Contains(key, "*") && glob.Match(group, servingGroup) && glob.Match(k, kind) {
+		if o := overrides[key]; o.HealthLua != "" && strings.Contains(key, "*") && glob.Match(group, servingGroup) && glob.Match(k, kind) {
 			return key, o.HealthLua
 		}
 	}
@@ -45,18 +47,18 @@ func (f Facts) healthLua(kind string) (key, script string) {
 // findBlindHealth reads a script as people do: one that does not mention the
 // field cannot know the generation.
 func findBlindHealth(f Facts) []found {
-	key, script := f.healthLua("Service")
+	key, script := healthLua(f.Setup.Overrides, "Service")
 	if strings.Contains(script, "observedGeneration") {
 		return nil
 	}
-	waits := f.waiting()
+	waits := waiting(f.Overlay)
 	return []found{{severity: warningIf(waits != ""), values: values{"Key": customization(key), "Waits": waits, "Check": serviceHealth}}}
 }
 
 // waiting is what in the overlay makes Argo CD itself wait for healthy
 // resources.
-func (f Facts) waiting() string {
-	for _, o := range objects(f.Overlay) {
+func waiting(overlay *knative.State) string {
+	for _, o := range objects(overlay) {
 		for _, name := range []string{"argocd.argoproj.io/sync-wave", "argocd.argoproj.io/hook"} {
 			if value := o.GetAnnotations()[name]; value != "" {
 				return fmt.Sprintf("%s %s has %s: %q", o.GetKind(), o.GetName(), name, value)
@@ -71,7 +73,7 @@ func findIgnoredHealth(f Facts) []found {
 	if service := rendered(f.Overlay); service != nil && service.Annotations[annotation] == "true" {
 		return []found{{at: f.inService("metadata", "annotations", annotation), values: values{"Annotation": annotation}}}
 	}
-	key, script := f.healthLua("Service")
+	key, script := healthLua(f.Setup.Overrides, "Service")
 	if key == "" || strings.Contains(script, "conditions") {
 		return nil
 	}
@@ -82,7 +84,7 @@ func findChildrenHealth(f Facts) []found {
 	var missing []string
 	checks := ""
 	for _, kind := range []string{"Configuration", "Revision", "Route"} {
-		if key, _ := f.healthLua(kind); key == "" {
+		if key, _ := healthLua(f.Setup.Overrides, kind); key == "" {
 			missing = append(missing, kind)
 			checks += strings.ReplaceAll(childHealth, "KIND", kind)
 		}

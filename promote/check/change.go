@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,35 +11,35 @@ import (
 )
 
 // patchApplication is how to apply a JSON patch to the Application.
-func (f Facts) patchApplication(patch string) string {
-	return f.changeApplication(patch, fmt.Sprintf("patch application %s --type json -p '%s'", f.application(), patch))
+func patchApplication(app *v1alpha1.Application, patch string) string {
+	return changeApplication(app, patch, fmt.Sprintf("patch application %s --type json -p '%s'", app.Name, patch))
 }
 
 // mergeApplication is how to apply a JSON merge patch to it.
-func (f Facts) mergeApplication(patch string) string {
-	return f.changeApplication(patch, fmt.Sprintf("patch application %s --type merge -p '%s'", f.application(), patch))
+func mergeApplication(app *v1alpha1.Application, patch string) string {
+	return changeApplication(app, patch, fmt.Sprintf("patch application %s --type merge -p '%s'", app.Name, patch))
 }
 
 // annotateApplication is how to give it an annotation; without a value, how to take
 // that away.
-func (f Facts) annotateApplication(key, value string) string {
+func annotateApplication(app *v1alpha1.Application, key, value string) string {
 	if value == "" {
-		return f.changeApplication("metadata.annotations without "+key, fmt.Sprintf("annotate application %s %s-", f.application(), key))
+		return changeApplication(app, "metadata.annotations without "+key, fmt.Sprintf("annotate application %s %s-", app.Name, key))
 	}
 	text, _ := json.Marshal(map[string]string{key: value}) // texts alone
-	return f.changeApplication("metadata.annotations: "+string(text), fmt.Sprintf("annotate --overwrite application %s '%s=%s'", f.application(), key, value))
+	return changeApplication(app, "metadata.annotations: "+string(text), fmt.Sprintf("annotate --overwrite application %s '%s=%s'", app.Name, key, value))
 }
 
 // editApplication is how to change it by hand.
-func (f Facts) editApplication(what string) string {
-	return f.changeApplication(what, "edit application "+f.application())
+func editApplication(app *v1alpha1.Application, what string) string {
+	return changeApplication(app, what, "edit application "+app.Name)
 }
 
 // changeApplication is a command of kubectl that changes the Application. Where it is
 // made from something else that would undo that, it says where to change it.
-func (f Facts) changeApplication(what, command string) string {
-	command = "kubectl -n " + f.appNamespace() + " " + command
-	kind, name := f.maker()
+func changeApplication(app *v1alpha1.Application, what, command string) string {
+	command = "kubectl -n " + cmp.Or(app.Namespace, "argocd") + " " + command
+	kind, name := maker(app)
 	switch kind {
 	case v1alpha1.ApplicationSetSchemaGroupVersionKind.Kind:
 		return fmt.Sprintf("ApplicationSet %s makes the Application and undoes what is changed in that alone. In spec.template of the ApplicationSet it is:\n%s", name, what)
@@ -51,11 +52,7 @@ func (f Facts) changeApplication(what, command string) string {
 // maker is what the Application is made from: an ApplicationSet, or another
 // Application that deploys it. Empty: nothing is known to.
 // https://argo-cd.readthedocs.io/en/stable/user-guide/resource_tracking/
-func (f Facts) maker() (kind, name string) {
-	app := f.Setup.App
-	if app == nil {
-		return "", ""
-	}
+func maker(app *v1alpha1.Application) (kind, name string) {
 	for _, owner := range app.OwnerReferences {
 		if owner.Kind == v1alpha1.ApplicationSetSchemaGroupVersionKind.Kind {
 			return owner.Kind, owner.Name
@@ -73,12 +70,12 @@ func (f Facts) maker() (kind, name string) {
 
 // compareOnServer is how to switch server-side diff on, beside other options; empty
 // where Knative would refuse the dry run that it compares by.
-func (f Facts) compareOnServer() string {
-	if !f.mayCompareOnServer() {
+func compareOnServer(f Facts) string {
+	if !mayCompareOnServer(f) {
 		return ""
 	}
 	all := slices.DeleteFunc(options(f.Setup.App.Annotations[compareOptions]), func(option string) bool {
 		return option == "" || strings.HasPrefix(option, "ServerSideDiff=")
 	})
-	return f.annotateApplication(compareOptions, strings.Join(append(all, "ServerSideDiff=true"), ","))
+	return annotateApplication(f.Setup.App, compareOptions, strings.Join(append(all, "ServerSideDiff=true"), ","))
 }

@@ -19,9 +19,9 @@ func differenceRules() []Rule {
 func findTrafficIgnored(f Facts) []found {
 	severity := max(event.SeverityWarning, errorIf(f.Request.Shifts))
 	var all []found
-	for _, i := range f.ignored() {
-		if i.covers("spec", "traffic") || f.keeps(i, "spec", "traffic") {
-			all = append(all, found{severity: severity, values: f.ignoredValues(i)})
+	for _, i := range ignored(f) {
+		if i.covers("spec", "traffic") || keeps(f, i, "spec", "traffic") {
+			all = append(all, found{severity: severity, values: ignoredValues(f, i)})
 		}
 	}
 	return all
@@ -29,11 +29,11 @@ func findTrafficIgnored(f Facts) []found {
 
 func findTemplateIgnored(f Facts) []found {
 	var all []found
-	for _, i := range f.ignored() {
-		if !i.covers("spec", "template") && !f.keeps(i, "spec", "template") {
+	for _, i := range ignored(f) {
+		if !i.covers("spec", "template") && !keeps(f, i, "spec", "template") {
 			continue
 		}
-		v, kept := f.ignoredValues(i), respects(f.Setup.App)
+		v, kept := ignoredValues(f, i), respects(f.Setup.App)
 		v["Decides"] = i.decides(f)
 		all = append(all, found{severity: max(warningIf(kept), errorIf(kept && i.decides(f))), values: v})
 	}
@@ -44,7 +44,7 @@ func findTemplateIgnored(f Facts) []found {
 // revisions of a promotion.
 func (i ignoring) decides(f Facts) bool {
 	return i.covers("spec", "template", "metadata", "name") || i.covers("spec", "template", "spec", "containers", "*", "image") ||
-		f.keeps(i, "spec", "template")
+		keeps(f, i, "spec", "template")
 }
 
 // argoManager is the field manager of Argo CD's syncs.
@@ -53,36 +53,36 @@ const argoManager = "argocd-controller"
 // keeps tells whether a field is ignored because of its manager, and stays so.
 // Any other manager than Argo CD loses it with the first sync that changes it,
 // unless syncs keep what is ignored.
-func (f Facts) keeps(i ignoring, path ...string) bool {
+func keeps(f Facts, i ignoring, path ...string) bool {
 	return i.manager != "" && f.Service != nil && owns(f.Service.ManagedFields, i.manager, path...) &&
 		(i.manager == argoManager || respects(f.Setup.App))
 }
 
 // ignoredValues are what pages say an ignored difference with. What syncs keep
 // server-side Argo CD comes to own, and taking the entry away is not enough.
-func (f Facts) ignoredValues(i ignoring) values {
+func ignoredValues(f Facts, i ignoring) values {
 	v := values{"Where": i.where, "Text": i.text, "Manager": i.manager, "Respects": respects(f.Setup.App), "Remove": i.remove, "Disown": ""}
-	if f.serverSide() && respects(f.Setup.App) {
-		v["Disown"] = f.disown()
+	if serverSide(f) && respects(f.Setup.App) {
+		v["Disown"] = disown(f)
 	}
 	return v
 }
 
 func findUnclear(f Facts) []found {
 	var all []found
-	for _, i := range f.ignored() {
+	for _, i := range ignored(f) {
 		mentions := slices.ContainsFunc([]string{"spec", "..", "traffic", "template", "paths", "recurse"}, func(word string) bool {
 			return strings.Contains(i.text, word)
 		})
 		if i.unclear && mentions {
-			all = append(all, found{values: f.ignoredValues(i)})
+			all = append(all, found{values: ignoredValues(f, i)})
 		}
 	}
 	return all
 }
 
 func findStatusNotIgnored(f Facts) []found {
-	for _, i := range f.ignored() {
+	for _, i := range ignored(f) {
 		if i.covers("status") || i.covers("metadata", "annotations", creator) {
 			return nil
 		}

@@ -2,14 +2,11 @@ package check
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -23,7 +20,7 @@ const Drifted = "drifted"
 // kubectl. Traffic for the latest revision is nobody's in particular.
 func findDrifted(f Facts) []found {
 	has := Drift(f)
-	if len(has) == 0 || !f.compared() {
+	if len(has) == 0 || !f.sync().compared() {
 		return nil
 	}
 	r, _ := record.Parse(f.Overlay.Record()) // what cannot be read speaks against nobody
@@ -36,7 +33,7 @@ func findDrifted(f Facts) []found {
 		}
 	}
 	return []found{{values: values{
-		"Has": knative.Describe(sharing(f.Service.Status.Traffic)), "Says": knative.Describe(sharing(f.traffic())), "Synced": f.lastSync(),
+		"Has": knative.Describe(sharing(f.Service.Status.Traffic)), "Says": knative.Describe(sharing(f.traffic())), "Synced": f.sync().last(),
 		"RollsBack": r.RollsBack() && !r.HasPassed(), "Commands": commands, "Unfit": unfit,
 	}}}
 }
@@ -45,7 +42,7 @@ func findDrifted(f Facts) []found {
 // than Git says and Argo CD will not change that by itself. Empty: it does not, or
 // that is not known.
 func Drift(f Facts) map[string]int {
-	if f.Service == nil || f.Setup.App == nil || f.aboutToSync() {
+	if f.Service == nil || f.Setup.App == nil || f.sync().about() {
 		return nil
 	}
 	wanted, asked, has := knative.Shares(f.traffic()), knative.Shares(f.Service.Spec.Traffic), knative.Shares(f.Service.Status.Traffic)
@@ -53,33 +50,6 @@ func Drift(f Facts) map[string]int {
 		return nil
 	}
 	return has
-}
-
-// aboutToSync tells whether Argo CD will bring the cluster to what Git says by
-// itself: by a sync that has just begun, or by the next one. It heals nothing of a commit
-// whose sync has failed, and an attempt that is refused brings nothing, however often it is
-// made again (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L2103-L2128).
-func (f Facts) aboutToSync() bool {
-	app := f.Setup.App
-	operation := app.Status.OperationState
-	switch {
-	case operation != nil && operation.Phase == common.OperationRunning:
-		return argo.Denied(operation.Message) == ""
-	case app.Operation != nil:
-		return true
-	case !f.automated():
-		return false
-	}
-	return !f.tried() || app.Spec.SyncPolicy.Automated.SelfHeal && operation.Phase.Successful()
-}
-
-// lastSync is when Argo CD has synced last, and which commit; nil: not known.
-func (f Facts) lastSync() values {
-	operation := f.Setup.App.Status.OperationState
-	if operation == nil || operation.SyncResult == nil || operation.FinishedAt == nil {
-		return nil
-	}
-	return values{"Commit": fmt.Sprintf("%.10s", operation.SyncResult.Revision), "At": second(operation.FinishedAt.Time)}
 }
 
 // sharing are the targets with a share.

@@ -34,14 +34,14 @@ func findUnknown(f Facts) []found {
 	var all []found
 	for _, o := range objects(f.result()) {
 		wrong := wrongFields(o)
-		if f.Before == nil && f.isPromoted(o) {
-			normal := f.notNormal()
+		if f.Before == nil && isPromoted(f, o) {
+			normal := notNormal(f)
 			wrong = slices.DeleteFunc(wrong, func(m mismatch) bool {
 				return m.want != "" || slices.ContainsFunc(normal, func(r knative.Respelling) bool { return r.Path == jsonpointer.Join(m.steps...) })
 			})
 		}
 		if len(wrong) > 0 {
-			all = append(all, f.unknown(o, wrong))
+			all = append(all, unknownFields(f, o, wrong))
 		}
 	}
 	return all
@@ -58,16 +58,16 @@ func wrongFields(o unstructured.Unstructured) []mismatch {
 	})
 }
 
-func (f Facts) unknown(o unstructured.Unstructured, wrong []mismatch) found {
+func unknownFields(f Facts, o unstructured.Unstructured, wrong []mismatch) found {
 	slices.SortStableFunc(wrong, func(a, b mismatch) int { return b.rank() - a.rank() })
 	first := wrong[0]
 	return found{severity: errorIf(f.Request.Strict), at: f.inObject(o, first.steps...), values: values{
-		"Object": title(o), "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": f.fieldLines(o, wrong),
+		"Object": title(o), "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": fieldLines(f, o, wrong),
 	}}
 }
 
 // fieldLines shows the fields, but no value: it could be a secret.
-func (f Facts) fieldLines(o unstructured.Unstructured, wrong []mismatch) []string {
+func fieldLines(f Facts, o unstructured.Unstructured, wrong []mismatch) []string {
 	const most = 20
 	var lines []string
 	for _, m := range wrong[:min(len(wrong), most)] {

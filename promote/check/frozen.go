@@ -22,9 +22,9 @@ type Windows struct {
 
 func findFrozen(f Facts) []found {
 	w := f.Windows
-	v := values{"Unreadable": w.Unreadable, "Causes": nil, "For": f.service(), "Change": "", "Soon": false, "Worst": f.Request.Worst, "Overridable": w.State.Overridable()}
+	v := values{"Unreadable": w.Unreadable, "Causes": nil, "For": f.Request.inEnvironment(), "Change": "", "Soon": false, "Worst": f.Request.Worst, "Overridable": w.State.Overridable()}
 	if !w.State.Next.IsZero() {
-		v["Change"] = f.whenHere()
+		v["Change"] = fmt.Sprintf("%s (in %s)", windows.Format(w.State.Next), span(w.State.Next.Sub(f.Request.Now))) // in their time zone
 	}
 	what := found{at: place{File: w.File}, values: v}
 	switch {
@@ -54,16 +54,10 @@ func unreadable(file string, why error) place {
 	return place{File: file}
 }
 
-// service is the Service with its environment, which windows are for.
-func (f Facts) service() string {
-	if f.Request.Environment == "" {
-		return f.Request.Service
+// inEnvironment is the Service with its environment, which windows are for.
+func (r Request) inEnvironment() string {
+	if r.Environment == "" {
+		return r.Service
 	}
-	return f.Request.Service + " in " + f.Request.Environment
-}
-
-// whenHere is when the windows change, in their time zone, and how far away that is.
-func (f Facts) whenHere() string {
-	next := f.Windows.State.Next
-	return fmt.Sprintf("%s (in %s)", windows.Format(next), span(next.Sub(f.Request.Now)))
+	return r.Service + " in " + r.Environment
 }

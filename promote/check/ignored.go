@@ -47,22 +47,22 @@ func (i ignoring) covers(path ...string) bool {
 
 // ignored are the differences of the Service that the Application and
 // argocd-cm tell Argo CD to ignore.
-func (f Facts) ignored() []ignoring {
+func ignored(f Facts) []ignoring {
 	var all []ignoring
 	if f.Setup.App == nil {
 		return nil
 	}
-	for _, i := range f.ignoringEntries() {
+	for _, i := range ignoringEntries(f) {
 		entry := f.Setup.App.Spec.IgnoreDifferences[i]
 		where := fmt.Sprintf("spec.ignoreDifferences[%d] of application %s", i, f.application())
 		remove := func(list string, item int, text string) string {
-			return f.patchApplication(removal(entry, fmt.Sprintf("/spec/ignoreDifferences/%d", i), list, item, text))
+			return patchApplication(f.Setup.App, removal(entry, fmt.Sprintf("/spec/ignoreDifferences/%d", i), list, item, text))
 		}
 		all = append(all, ignorings(where, remove, entry.JSONPointers, entry.JQPathExpressions, entry.ManagedFieldsManagers)...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Setup.Overrides)) {
 		group, kind, found := strings.Cut(key, "/")
-		if !found || !f.isService(group, kind) {
+		if !found || !isService(group, kind) {
 			continue
 		}
 		ignore := f.Setup.Overrides[key].IgnoreDifferences
@@ -85,7 +85,7 @@ func customization(key string) string {
 
 // isService matches as Argo CD does
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/util/argo/normalizers/diff_normalizer.go#L163-L170).
-func (f Facts) isService(group, kind string) bool {
+func isService(group, kind string) bool {
 	return glob.Match(group, servingGroup) && glob.Match(kind, "Service")
 }
 

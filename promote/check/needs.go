@@ -7,7 +7,7 @@ func (f Facts) has(need string) (there, known bool) {
 	case "application":
 		return f.Setup.App != nil, true
 	case "automation": // Argo CD syncs the Application by itself
-		return f.Setup.App != nil && f.automated(), true
+		return f.Setup.App != nil && automated(f.Setup.App), true
 	case "customizations": // of argocd-cm
 		return f.Setup.Overrides != nil, true
 	case "next": // the Service as the overlay renders it with the images set

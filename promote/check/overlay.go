@@ -25,19 +25,19 @@ func overlayRules() []Rule {
 const selector = "/spec/selector"
 
 func findSelector(f Facts) []found {
-	if f.syncStatus() == v1alpha1.SyncStatusCodeSynced || f.overlooks(selector) {
+	if f.sync().status() == v1alpha1.SyncStatusCodeSynced || overlooks(f, selector) {
 		return nil
 	}
 	all, err := f.Overlay.Respellings()
 	if err != nil || !slices.ContainsFunc(all, func(r knative.Respelling) bool { return r.Path == selector }) {
 		return nil
 	}
-	certain := f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll()
-	return []found{{severity: errorIf(certain), at: f.inLabels(), values: values{"Labels": f.plainLabels()}}}
+	certain := f.sync().status() == v1alpha1.SyncStatusCodeOutOfSync && comparesAll(f)
+	return []found{{severity: errorIf(certain), at: inLabels(f), values: values{"Labels": plainLabels(f)}}}
 }
 
 // inLabels is where the overlay's kustomization sets labels.
-func (f Facts) inLabels() place {
+func inLabels(f Facts) place {
 	whole := f.inKustomization()
 	for _, key := range []string{"commonLabels", "labels"} {
 		if at := f.inKustomization(key); at.Line > 0 {
@@ -49,7 +49,7 @@ func (f Facts) inLabels() place {
 
 // plainLabels are the labels of the overlay's kustomization, as they reach no
 // selector; empty when it is another that sets them.
-func (f Facts) plainLabels() string {
+func plainLabels(f Facts) string {
 	if f.Tree == nil {
 		return ""
 	}
@@ -84,15 +84,15 @@ func findTags(f Facts) []found {
 			continue
 		}
 		moves := tag == "" || tag == "latest"
-		all = append(all, found{severity: warningIf(moves), at: f.inImages(name, i), values: values{"Image": c.Image, "Name": name, "Container": i, "Moves": moves}})
+		all = append(all, found{severity: warningIf(moves), at: inImages(f, name, i), values: values{"Image": c.Image, "Name": name, "Container": i, "Moves": moves}})
 	}
 	return all
 }
 
 // inImages is the overlay's entry for an image, or where the container names
 // it.
-func (f Facts) inImages(name string, container int) place {
-	for i, entry := range f.images() {
+func inImages(f Facts, name string, container int) place {
+	for i, entry := range imageEntries(f.Overlay) {
 		if cmp.Or(entry.NewName, entry.Name) == name {
 			return f.inKustomization("images", i)
 		}
@@ -100,12 +100,12 @@ func (f Facts) inImages(name string, container int) place {
 	return f.inService("spec", "template", "spec", "containers", container, "image")
 }
 
-// images are the entries of the overlay's kustomization.
-func (f Facts) images() []kustomize.Image {
-	if f.Overlay == nil {
+// imageEntries are those of the overlay's kustomization.
+func imageEntries(overlay *knative.State) []kustomize.Image {
+	if overlay == nil {
 		return nil
 	}
-	_, content, err := f.Overlay.Kustomization()
+	_, content, err := overlay.Kustomization()
 	if err != nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func findUnusedImages(f Facts) []found {
 		rendered = texts(o.Object, rendered)
 	}
 	var all []found
-	for i, entry := range f.images() {
+	for i, entry := range imageEntries(f.Overlay) {
 		if entry.TagSuffix == "" && !slices.ContainsFunc(rendered, entry.Shows) {
 			all = append(all, found{at: f.inKustomization("images", i), values: values{"Entry": entry}})
 		}

@@ -25,7 +25,7 @@ type overriding struct {
 
 // overridings reads the files that argocd-image-updater writes
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/reposerver/repository/repository.go#L1554-L1600).
-func (f Facts) overridings() []overriding {
+func overridings(f Facts) []overriding {
 	source, index := f.source()
 	var all []overriding
 	if source != nil && source.Kustomize != nil {
@@ -35,10 +35,10 @@ func (f Facts) overridings() []overriding {
 		}
 		all = append(all, overriding{
 			where: strings.ReplaceAll(at[1:], "/", ".") + " of application " + f.application(), kustomize: *source.Kustomize,
-			remove: f.patchApplication(`[{"op": "remove", "path": "` + at + `"}]`),
+			remove: patchApplication(f.Setup.App, `[{"op": "remove", "path": "`+at+`"}]`),
 		})
 	}
-	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + f.fileName() + ".yaml"} {
+	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + fileName(f) + ".yaml"} {
 		file := path.Join(f.Request.Overlay, name)
 		var content struct {
 			Kustomize *v1alpha1.ApplicationSourceKustomize `json:"kustomize"`
@@ -53,7 +53,7 @@ func (f Facts) overridings() []overriding {
 
 // fileName is the Application's name in the name of its file: outside of Argo
 // CD's own namespace with the namespace before it.
-func (f Facts) fileName() string {
+func fileName(f Facts) string {
 	app := f.Setup.App
 	if app == nil {
 		return f.Request.App.Name
@@ -81,7 +81,7 @@ func findImageOverridden(f Facts) []found {
 		return nil
 	}
 	var all []found
-	for _, o := range f.overridings() {
+	for _, o := range overridings(f) {
 		for _, text := range o.kustomize.Images {
 			image, err := kustomize.ParseImage(string(text))
 			if err != nil || slices.ContainsFunc(f.Next.Images(), func(used string) bool { return sameName(used, image) }) {
@@ -101,9 +101,9 @@ func sameName(used string, entry kustomize.Image) bool {
 
 func findRenderOverridden(f Facts) []found {
 	var all []found
-	for _, o := range f.overridings() {
+	for _, o := range overridings(f) {
 		k := o.kustomize
-		if f.renames(k) {
+		if renames(f, k) {
 			all = append(all, o.found(event.SeverityError, values{"Kind": "name", "Set": k}))
 		}
 		if len(k.CommonLabels) > 0 && !k.LabelWithoutSelector {
@@ -118,7 +118,7 @@ func findRenderOverridden(f Facts) []found {
 
 // renames tells whether the Service gets another name than in the overlay,
 // whose own prefix and suffix are replaced by Argo CD's.
-func (f Facts) renames(k v1alpha1.ApplicationSourceKustomize) bool {
+func renames(f Facts, k v1alpha1.ApplicationSourceKustomize) bool {
 	if f.Tree == nil {
 		return false
 	}

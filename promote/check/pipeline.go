@@ -33,26 +33,19 @@ func findPipelineUnreadable(f Facts) []found {
 // findPipelineMissing looks for the overlays of the target, and for one of each
 // environment and each exception.
 func findPipelineMissing(f Facts) []found {
-	file := f.Pipeline.File
 	if f.Tree == nil {
 		return nil
 	}
 	var all []found
+	file := f.Pipeline.File
 	for _, environment := range file.Environments {
-		if !anywhere(f.Tree, file, environment) {
-			all = append(all, found{at: place{pipeline.Name, file.Line(environment)}, values: values{
-				"Kind": "environment", "Environment": environment, "Folder": file.Path("*", environment),
-			}})
+		if anywhere(f.Tree, file, environment) {
+			all = append(all, missingExceptions(f.Tree, file, environment)...)
 			continue
 		}
-		exceptions := file.Exceptions(environment)
-		for _, service := range slices.Sorted(maps.Keys(exceptions)) {
-			if overlay := file.Path(service, environment); !there(f.Tree, overlay) {
-				all = append(all, found{at: place{pipeline.Name, exceptions[service]}, values: values{
-					"Kind": "exception", "For": service, "Environment": environment, "Folder": overlay,
-				}})
-			}
-		}
+		all = append(all, found{at: place{pipeline.Name, file.Line(environment)}, values: values{
+			"Kind": "environment", "Environment": environment, "Folder": file.Path("*", environment),
+		}})
 	}
 	rules := file.Of(f.Request.Overlay, f.Request.Service)
 	for _, from := range rules.Sources() {
@@ -62,6 +55,21 @@ func findPipelineMissing(f Facts) []found {
 		all = append(all, found{severity: event.SeverityError, at: place{pipeline.Name, rules.Settings["from"].Line}, values: values{
 			"Kind": "source", "Overlay": f.Request.Overlay, "Folder": from,
 		}})
+	}
+	return all
+}
+
+// missingExceptions are the Services that the environment has an exception for, and
+// that have no overlay in it.
+func missingExceptions(tree fs.FS, file pipeline.File, environment string) []found {
+	var all []found
+	exceptions := file.Exceptions(environment)
+	for _, service := range slices.Sorted(maps.Keys(exceptions)) {
+		if overlay := file.Path(service, environment); !there(tree, overlay) {
+			all = append(all, found{at: place{pipeline.Name, exceptions[service]}, values: values{
+				"Kind": "exception", "For": service, "Environment": environment, "Folder": overlay,
+			}})
+		}
 	}
 	return all
 }

@@ -57,7 +57,7 @@ func findInsecure(f Facts) []found {
 		}
 		result := policy.AggregateCheckResults(podSecurity().EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
 		if !result.Allowed {
-			all = append(all, f.insecure(o, steps, result))
+			all = append(all, insecure(f, o, steps, result))
 		}
 	}
 	return all
@@ -76,7 +76,7 @@ func podOf(o unstructured.Unstructured, steps []string) (pod corev1.PodTemplateS
 	return pod, json.Unmarshal(raw, &pod)
 }
 
-func (f Facts) insecure(o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) found {
+func insecure(f Facts, o unstructured.Unstructured, steps []string, result policy.AggregateCheckResult) found {
 	var details []string
 	for i, reason := range result.ForbiddenReasons {
 		if detail := result.ForbiddenDetails[i]; detail != "" {
@@ -85,7 +85,7 @@ func (f Facts) insecure(o unstructured.Unstructured, steps []string, result poli
 		details = append(details, reason)
 	}
 	spec := numbered(append(slices.Clone(steps), "spec"))
-	return found{severity: errorIf(f.applied(o)), at: f.inObject(o, append(spec, "containers")...), values: values{
-		"Object": title(o), "Standard": f.Request.PodSecurity, "Reasons": result.ForbiddenReasons, "Details": details, "Applied": f.applied(o),
+	return found{severity: errorIf(applied(f, o)), at: f.inObject(o, append(spec, "containers")...), values: values{
+		"Object": title(o), "Standard": f.Request.PodSecurity, "Reasons": result.ForbiddenReasons, "Details": details, "Applied": applied(f, o),
 	}}
 }

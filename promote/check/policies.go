@@ -35,7 +35,7 @@ func (f Facts) result() *knative.State {
 
 // isPromoted tells whether an object is a Service that is promoted: the one that
 // is asked for, or any where none is. Every promotion changes it.
-func (f Facts) isPromoted(o unstructured.Unstructured) bool {
+func isPromoted(f Facts, o unstructured.Unstructured) bool {
 	name := f.result().Service()
 	return o.GetAPIVersion() == "serving.knative.dev/v1" && o.GetKind() == "Service" && (name == "" || o.GetName() == name)
 }
@@ -43,12 +43,12 @@ func (f Facts) isPromoted(o unstructured.Unstructured) bool {
 // applied tells whether a commit of a promotion, or the change that is proposed,
 // changes an object. What it does not change Argo CD does not send to the API
 // server again.
-func (f Facts) applied(o unstructured.Unstructured) bool {
+func applied(f Facts, o unstructured.Unstructured) bool {
 	before := f.Overlay
 	if f.Before != nil {
 		before = f.Before
 	}
-	return f.isPromoted(o) || !slices.ContainsFunc(objects(before), func(before unstructured.Unstructured) bool {
+	return isPromoted(f, o) || !slices.ContainsFunc(objects(before), func(before unstructured.Unstructured) bool {
 		return reflect.DeepEqual(before.Object, o.Object)
 	})
 }
@@ -67,7 +67,7 @@ func (f Facts) inObject(o unstructured.Unstructured, steps ...any) place {
 func findPolicyDenied(f Facts) []found {
 	var all []found
 	for _, d := range f.Denials {
-		applied := d.Applied || f.result() != nil && f.isPromoted(d.Object)
+		applied := d.Applied || f.result() != nil && isPromoted(f, d.Object)
 		all = append(all, found{severity: errorIf(applied && !d.Warns), at: f.inObject(d.Object, objectField(d.Expression)...), values: values{
 			"Policy": d.Policy, "Object": title(d.Object), "Message": manifest.HideSecrets(d.Message), "Expression": d.Expression, "Of": d.File,
 			"Failed": d.Failed, "Warns": d.Warns, "Applied": applied,

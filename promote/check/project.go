@@ -32,7 +32,7 @@ func findDenied(f Facts) []found {
 		}
 		all = append(all, found{values: values{"Kind": "repository", "Repository": repourl.Shown(source.RepoURL), "Permitted": permitted}})
 	}
-	if !f.destinationPermitted() {
+	if !destinationPermitted(f) {
 		all = append(all, found{values: values{"Kind": "destination", "Destination": f.Setup.App.Spec.Destination, "Permitted": project.Spec.Destinations}})
 	}
 	if !project.IsGroupKindPermitted(k8s.GroupKind{Group: servingGroup, Kind: "Service"}, true) {
@@ -43,7 +43,7 @@ func findDenied(f Facts) []found {
 
 // destinationPermitted leaves out what only Argo CD can tell: a cluster that
 // one side names and the other gives the address of.
-func (f Facts) destinationPermitted() bool {
+func destinationPermitted(f Facts) bool {
 	to := f.Setup.App.Spec.Destination
 	permitted := false
 	for _, d := range f.Setup.Project.Spec.Destinations {
@@ -98,7 +98,7 @@ func references(service *servingv1.Service) []string {
 }
 
 func findUnpruned(f Facts) []found {
-	if f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+	if automated(f.Setup.App) && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
 	var names []string

@@ -30,7 +30,7 @@ type Report struct {
 func Examine(facts Facts, skip ...string) Report {
 	r := Report{
 		Service: facts.Request.Service, Overlay: facts.Request.Overlay, Commit: facts.Commit, File: facts.inKustomization().File,
-		Looked: facts.looked(), Findings: Run(facts, skip...),
+		Looked: looked(facts), Findings: Run(facts, skip...),
 	}
 	if facts.Overlay != nil {
 		r.Before, r.After = facts.Overlay.Manifest, facts.result().Manifest
@@ -39,7 +39,7 @@ func Examine(facts Facts, skip ...string) Report {
 }
 
 // looked lists what the facts are from.
-func (f Facts) looked() []string {
+func looked(f Facts) []string {
 	var all []string
 	add := func(is bool, format string, args ...any) {
 		if is {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
-	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
 )
@@ -29,9 +28,9 @@ func findRefused(f Facts) []found {
 		return all
 	}
 	at := f.inKustomization()
-	if _, target := f.foreignCandidate(); target >= 0 {
+	if _, target := foreignCandidate(f); target >= 0 {
 		at = f.inService("spec", "traffic", target, "tag")
-	} else if f.Overlay != nil && !f.readable() {
+	} else if f.Overlay != nil && !hasTypes(f.Overlay) {
 		at = f.inService(namedField(f.Refused.Error())...)
 	}
 	return append(all, found{at: at, values: values{"Annotation": "", "Service": f.Request.Service, "Why": f.Refused}})
@@ -45,15 +44,15 @@ func findAnalysis(f Facts) []found {
 	return all
 }
 
-// readable tells whether the rendered Service has the types of a Knative one.
+// hasTypes tells whether the rendered Service has the types of a Knative one.
 // Without them no promotion can begin.
-func (f Facts) readable() bool {
-	_, err := f.Overlay.Traffic()
+func hasTypes(overlay *knative.State) bool {
+	_, err := overlay.Traffic()
 	return err == nil
 }
 
 func findInvalid(f Facts) []found {
-	if !f.readable() {
+	if !hasTypes(f.Overlay) {
 		return nil
 	}
 	refusal, proposed := f.Overlay.Refusal(), f.Before != nil
@@ -86,8 +85,8 @@ func findNotNormal(f Facts) []found {
 	var fields []string
 	var changes []change
 	known := false
-	for _, r := range f.notNormal() {
-		fields = append(fields, f.evidence(r))
+	for _, r := range notNormal(f) {
+		fields = append(fields, fieldEvidence(f, r))
 		changes = append(changes, corrected(r))
 		known = known || !r.Unknown()
 	}
@@ -95,7 +94,7 @@ func findNotNormal(f Facts) []found {
 		return nil
 	}
 	first := keys(changes[0].Path)
-	certain := f.syncStatus() == v1alpha1.SyncStatusCodeOutOfSync && f.comparesAll() && (known || f.tried() && f.comparedSince())
+	certain := f.sync().status() == v1alpha1.SyncStatusCodeOutOfSync && comparesAll(f) && (known || f.sync().tried() && f.sync().comparedSince())
 	return []found{{severity: errorIf(certain), at: f.inService(first...), values: values{
 		"Field": readable(first), "More": len(fields) - 1, "Fields": fields, "Perhaps": !certain && !known, "Patch": f.patch(changes...),
 	}}}
@@ -104,8 +103,8 @@ func findNotNormal(f Facts) []found {
 // notNormal are the fields of the Service that Argo CD takes for out of sync, as
 // far as it does. Where they are asked for strictly, and where a change is
 // proposed, those that no Service has are findUnknown's.
-func (f Facts) notNormal() []knative.Respelling {
-	if f.Overlay == nil || f.syncStatus() == v1alpha1.SyncStatusCodeSynced {
+func notNormal(f Facts) []knative.Respelling {
+	if f.Overlay == nil || f.sync().status() == v1alpha1.SyncStatusCodeSynced {
 		return nil
 	}
 	all, err := f.Overlay.Respellings()
@@ -113,7 +112,7 @@ func (f Facts) notNormal() []knative.Respelling {
 		return nil
 	}
 	return slices.DeleteFunc(all, func(r knative.Respelling) bool {
-		return r.Path == selector || f.serverSideDiff() && !r.Unknown() || f.overlooks(r.Path) || (f.Request.Strict || f.Before != nil) && r.Unknown()
+		return r.Path == selector || serverSideDiff(f.Setup.App) && !r.Unknown() || overlooks(f, r.Path) || (f.Request.Strict || f.Before != nil) && r.Unknown()
 	})
 }
 
@@ -125,8 +124,8 @@ func corrected(r knative.Respelling) change {
 	return change{Op: "replace", Path: r.Path, Value: r.Stored}
 }
 
-// evidence shows a field, but no value that could be a secret.
-func (f Facts) evidence(r knative.Respelling) string {
+// fieldEvidence shows a field, but no value that could be a secret.
+func fieldEvidence(f Facts, r knative.Respelling) string {
 	steps := keys(r.Path)
 	where := readable(steps)
 	if at := f.inService(steps...); at.Line > 0 {
@@ -148,55 +147,25 @@ func quoted(value any) string {
 	return fmt.Sprint(value)
 }
 
-// syncStatus is what Argo CD says of the Service at the commit that was looked
-// at; empty when it has not compared that one.
-func (f Facts) syncStatus() v1alpha1.SyncStatusCode {
-	if !f.compared() {
-		return ""
-	}
-	for _, r := range f.Setup.App.Status.Resources {
-		if argo.IsKnativeService(r.Group, r.Kind) && r.Name == f.Overlay.Service() {
-			return r.Status
-		}
-	}
-	return ""
-}
-
-// compared tells whether Argo CD has rendered the commit that was looked at and
-// compared it with the cluster.
-func (f Facts) compared() bool {
-	if f.Setup.App == nil || f.Commit == "" {
-		return false
-	}
-	sync := f.Setup.App.Status.Sync
-	return sync.Status != v1alpha1.SyncStatusCodeUnknown && f.at(sync.Revision, sync.Revisions)
-}
-
-// at tells whether Argo CD means the commit that was looked at: revision is that of an Application's one source,
-// revisions are those of several.
-func (f Facts) at(revision string, revisions []string) bool {
-	return revision == f.Commit || slices.Contains(revisions, f.Commit)
-}
-
 // overlooks tells whether Argo CD is told to ignore a field.
-func (f Facts) overlooks(field string) bool {
-	return slices.ContainsFunc(f.ignored(), func(i ignoring) bool { return i.covers(jsonpointer.Split(field)...) })
+func overlooks(f Facts, field string) bool {
+	return slices.ContainsFunc(ignored(f), func(i ignoring) bool { return i.covers(jsonpointer.Split(field)...) })
 }
 
 // comparesAll tells whether Argo CD certainly compares every other field, and
 // as it is written.
-func (f Facts) comparesAll() bool {
+func comparesAll(f Facts) bool {
 	for key, override := range f.Setup.Overrides {
 		group, kind, _ := strings.Cut(key, "/")
-		if f.isService(group, kind) && len(override.KnownTypeFields) > 0 {
+		if isService(group, kind) && len(override.KnownTypeFields) > 0 {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(f.ignored(), func(i ignoring) bool { return i.unclear || i.manager != "" })
+	return !slices.ContainsFunc(ignored(f), func(i ignoring) bool { return i.unclear || i.manager != "" })
 }
 
 // serverSideDiff tells whether the Application itself asks for it. Argo CD can
 // also have it for all Applications, which the sync status shows.
-func (f Facts) serverSideDiff() bool {
-	return f.Setup.App != nil && annotated(f.Setup.App, compareOptions, "ServerSideDiff=true")
+func serverSideDiff(app *v1alpha1.Application) bool {
+	return app != nil && annotated(app, compareOptions, "ServerSideDiff=true")
 }

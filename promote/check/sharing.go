@@ -19,7 +19,7 @@ func findSharing(f Facts) []found {
 		if may {
 			settable++
 		}
-		moving, running := f.companions(image)
+		moving, running := companions(f, image)
 		if len(moving) > 0 {
 			once := names(slices.DeleteFunc(slices.Clone(moving), func(c knative.Companion) bool { return !c.Once }))
 			all = append(all, found{severity: warningIf(once != ""), at: at, values: values{"Image": image, "Names": names(moving), "Once": once, "Blocks": false}})
@@ -38,7 +38,7 @@ func findSharing(f Facts) []found {
 
 // companions of an image are those that move with it, and those that keep a
 // promotion from it.
-func (f Facts) companions(image string) (moving, running []knative.Companion) {
+func companions(f Facts, image string) (moving, running []knative.Companion) {
 	for _, c := range f.ImageEffects[image].Moves {
 		if c.MayMove(f.Request.Also) {
 			moving = append(moving, c)

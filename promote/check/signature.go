@@ -15,13 +15,13 @@ func signatureRules() []Rule {
 }
 
 func findSignature(f Facts) []found {
-	wanted := f.signatures()
-	if wanted == nil || f.signs(*wanted) {
+	wanted := signatures(f)
+	if wanted == nil || f.Request.signs(*wanted) {
 		return nil
 	}
 	forge, unnamed, signer := "", "", f.Request.Signer
 	switch {
-	case f.Request.leavesToForge() && !f.forgeSigns(*wanted):
+	case f.Request.leavesToForge() && !f.Request.forgeSigns(*wanted):
 		forge = "merges"
 		if f.Request.ByAPI {
 			forge = "commits"
@@ -30,22 +30,22 @@ func findSignature(f Facts) []found {
 		unnamed = signer.ID
 	}
 	return []found{{values: values{
-		"Forge": forge, "ForgeKey": f.Request.ForgeKey, "Signer": signer, "Unnamed": unnamed, "Keys": wanted.Keys, "Condition": f.badSignature(),
+		"Forge": forge, "ForgeKey": f.Request.ForgeKey, "Signer": signer, "Unnamed": unnamed, "Keys": wanted.Keys, "Condition": badSignature(f.Setup.App),
 	}}}
 }
 
 func findSignatureOfOthers(f Facts) []found {
-	wanted := f.signatures()
-	if wanted == nil || !f.signs(*wanted) {
+	wanted := signatures(f)
+	if wanted == nil || !f.Request.signs(*wanted) {
 		return nil
 	}
-	condition := f.badSignature()
+	condition := badSignature(f.Setup.App)
 	unsigned := wanted.Ancestors && condition != nil
 	return []found{{severity: errorIf(unsigned), values: values{"Unsigned": unsigned, "Keys": wanted.Keys, "Condition": condition}}}
 }
 
 // signatures are what the project wants of the commits; nil: nothing.
-func (f Facts) signatures() *argo.Signatures {
+func signatures(f Facts) *argo.Signatures {
 	source, _ := f.source()
 	if f.Setup.Project == nil || source == nil {
 		return nil
@@ -54,8 +54,8 @@ func (f Facts) signatures() *argo.Signatures {
 }
 
 // signs tells whether all commits of a promotion are signed as the project wants it.
-func (f Facts) signs(wanted argo.Signatures) bool {
-	return (!f.Request.pushes() || f.signsItself(wanted)) && (!f.Request.leavesToForge() || f.forgeSigns(wanted))
+func (r Request) signs(wanted argo.Signatures) bool {
+	return (!r.pushes() || r.signsItself(wanted)) && (!r.leavesToForge() || r.forgeSigns(wanted))
 }
 
 // pushes tells whether some commits come to the branch as the promotion makes them.
@@ -66,19 +66,17 @@ func (r Request) leavesToForge() bool {
 	return r.ByAPI || r.Mode == review.First || r.Mode == review.Every
 }
 
-func (f Facts) signsItself(wanted argo.Signatures) bool {
-	signer := f.Request.Signer
-	return signer != nil && signer.OpenPGP && slices.Contains(wanted.Keys, signer.ID)
+func (r Request) signsItself(wanted argo.Signatures) bool {
+	return r.Signer != nil && r.Signer.OpenPGP && slices.Contains(wanted.Keys, r.Signer.ID)
 }
 
 // forgeSigns tells whether the project names the forge's key, or may where that is
 // not known: some other key than the promotion's own.
-func (f Facts) forgeSigns(wanted argo.Signatures) bool {
-	if f.Request.ForgeKey != "" {
-		return slices.Contains(wanted.Keys, f.Request.ForgeKey)
+func (r Request) forgeSigns(wanted argo.Signatures) bool {
+	if r.ForgeKey != "" {
+		return slices.Contains(wanted.Keys, r.ForgeKey)
 	}
-	signer := f.Request.Signer
-	return slices.ContainsFunc(wanted.Keys, func(key string) bool { return signer == nil || key != signer.ID })
+	return slices.ContainsFunc(wanted.Keys, func(key string) bool { return r.Signer == nil || key != r.Signer.ID })
 }
 
 // badSignatures are what Argo CD says of a commit whose signature it does not accept, 2.14
@@ -87,9 +85,9 @@ func badSignatures() []string {
 	return []string{"signature is required", "this key is not allowed in AppProject", "Could not verify commit signature", "Failed verifying revision"}
 }
 
-func (f Facts) badSignature() *v1alpha1.ApplicationCondition {
+func badSignature(app *v1alpha1.Application) *v1alpha1.ApplicationCondition {
 	for _, text := range badSignatures() {
-		if condition := conditionWith(f.Setup.App, text); condition != nil {
+		if condition := conditionWith(app, text); condition != nil {
 			return condition
 		}
 	}

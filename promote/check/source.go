@@ -31,7 +31,7 @@ func findSource(f Facts) []found {
 	}
 	return []found{{values: values{
 		"Reason": upper(mismatch.Reason), "Sources": describeSources(f.Setup.App), "Hydrator": f.Setup.App.Spec.SourceHydrator, "OtherBranch": mismatch.OtherBranch,
-		"Follow": f.mergeApplication(fmt.Sprintf(`{"spec": {"source": {"targetRevision": %q}}}`, f.Request.Source.Branch)),
+		"Follow": mergeApplication(f.Setup.App, fmt.Sprintf(`{"spec": {"source": {"targetRevision": %q}}}`, f.Request.Source.Branch)),
 	}}}
 }
 
@@ -75,7 +75,7 @@ func findNotKustomize(f Facts) []found {
 
 // findOutside is content where Argo CD has rendered this very commit.
 func findOutside(f Facts) []found {
-	if len(f.Outside) == 0 || f.compared() || strings.Contains(f.Setup.BuildOptions, "LoadRestrictionsNone") {
+	if len(f.Outside) == 0 || f.sync().compared() || strings.Contains(f.Setup.BuildOptions, "LoadRestrictionsNone") {
 		return nil
 	}
 	source, _ := f.source()
@@ -98,7 +98,7 @@ func findGeneratePaths(f Facts) []found {
 		}
 	}
 	return []found{{values: values{
-		"Paths": value, "Source": overlay, "Command": f.annotateApplication(v1alpha1.AnnotationKeyManifestGeneratePaths, ".;../../base"),
+		"Paths": value, "Source": overlay, "Command": annotateApplication(f.Setup.App, v1alpha1.AnnotationKeyManifestGeneratePaths, ".;../../base"),
 	}}}
 }
 

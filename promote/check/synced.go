@@ -19,76 +19,34 @@ const OutOfSync = "out-of-sync"
 // that ends a promotion's first commit too, unless the promotion corrects it, and
 // the commit that rolls it back.
 func findOutOfSync(f Facts) []found {
-	tried, adds := f.tried(), f.serverAdds()
+	tried, adds := f.sync().tried(), serverAdds(f)
 	if operation := f.Setup.App.Status.OperationState; tried && (operation.Phase.Failed() || isRefused(operation)) {
-		return f.failedSync(operation)
+		return failedSync(f, operation)
 	}
-	seen := tried && f.comparedSince() || adds && f.deployed()
-	if !seen || f.syncStatus() != v1alpha1.SyncStatusCodeOutOfSync || f.differsOtherwise() {
+	seen := tried && f.sync().comparedSince() || adds && f.sync().deployed()
+	if !seen || f.sync().status() != v1alpha1.SyncStatusCodeOutOfSync || differsOtherwise(f) {
 		return nil
 	}
 	compare := ""
 	if adds {
-		compare = f.compareOnServer()
+		compare = compareOnServer(f)
 	}
-	heals := f.automated() && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal // else somebody may have changed it in the cluster
-	return []found{{severity: errorIf(heals), values: values{"Failed": nil, "Unlike": f.unlike(), "CompareOnServer": compare}}}
+	heals := automated(f.Setup.App) && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal // else somebody may have changed it in the cluster
+	return []found{{severity: errorIf(heals), values: values{"Failed": nil, "Unlike": unlike(f), "CompareOnServer": compare}}}
 }
 
 // serverAdds tells whether what Knative adds to the template counts as a difference, after every sync.
-func (f Facts) serverAdds() bool {
-	if !f.structured() || !f.mayCompareOnServer() {
+func serverAdds(f Facts) bool {
+	if !structured(f) || !mayCompareOnServer(f) {
 		return false
 	}
 	missing, err := f.Overlay.MissingDefaults(f.Service)
 	return err == nil && missing != nil
 }
 
-// deployed tells whether this very commit is the newest that Argo CD has synced with success, whatever it does now.
-func (f Facts) deployed() bool {
-	history := f.Setup.App.Status.History
-	if len(history) == 0 {
-		return false
-	}
-	last := history.LastRevisionHistory()
-	return f.at(last.Revision, last.Revisions)
-}
-
 // differsOtherwise tells whether another rule knows why the Service is out of sync.
-func (f Facts) differsOtherwise() bool {
-	return len(f.unchangeable()) > 0 || slices.ContainsFunc([]string{ruleNotNormal, ruleSelector, ruleAnnotationsOwned}, f.finds)
-}
-
-// comparedSince tells whether Argo CD has compared the Application after its
-// last operation has ended. The times are in whole seconds.
-func (f Facts) comparedSince() bool {
-	status := f.Setup.App.Status
-	return status.ReconciledAt != nil &&
-		(status.OperationState == nil || status.OperationState.FinishedAt == nil || status.ReconciledAt.After(status.OperationState.FinishedAt.Time))
-}
-
-// tried tells whether the last operation has synced this very commit, or has
-// failed to, with the sync options that the Application has now.
-func (f Facts) tried() bool {
-	if !f.compared() {
-		return false
-	}
-	operation := f.Setup.App.Status.OperationState
-	if operation == nil || operation.SyncResult == nil || !operation.Phase.Completed() && !isRefused(operation) {
-		return false
-	}
-	if sync := operation.Operation.Sync; sync != nil && !slices.Equal(sync.SyncOptions, f.syncOptions()) {
-		return false // a retry keeps the options that it began with
-	}
-	return f.at(operation.SyncResult.Revision, operation.SyncResult.Revisions)
-}
-
-// syncOptions are those of the Application's policy.
-func (f Facts) syncOptions() v1alpha1.SyncOptions {
-	if policy := f.Setup.App.Spec.SyncPolicy; policy != nil {
-		return policy.SyncOptions
-	}
-	return nil
+func differsOtherwise(f Facts) bool {
+	return len(unchangeable(f)) > 0 || slices.ContainsFunc([]string{ruleNotNormal, ruleSelector, ruleAnnotationsOwned}, f.finds)
 }
 
 // isRefused tells whether Argo CD tries a sync again that an admission webhook
@@ -100,7 +58,7 @@ func isRefused(operation *v1alpha1.OperationState) bool {
 
 // failedSync leaves out what another rule explains: a promotion corrects a
 // template under an old name, and some of what Knative refuses.
-func (f Facts) failedSync(operation *v1alpha1.OperationState) []found {
+func failedSync(f Facts, operation *v1alpha1.OperationState) []found {
 	const most = 5 // failures that are shown
 	failed := []string{operation.Message}
 	others := false
@@ -111,15 +69,15 @@ func (f Facts) failedSync(operation *v1alpha1.OperationState) []found {
 		failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
 		others = others || r.Group != "serving.knative.dev" || r.Name != f.Overlay.Service()
 	}
-	corrects := f.Overlay.Refusal() != nil || f.finds(ruleTemplateChanged) || len(f.unchangeable()) > 0
-	if !others && corrects || f.explained(operation.Message) {
+	corrects := f.Overlay.Refusal() != nil || f.finds(ruleTemplateChanged) || len(unchangeable(f)) > 0
+	if !others && corrects || explained(f, operation.Message) {
 		return nil
 	}
 	return []found{{severity: event.SeverityError, values: values{"Failed": failed[:min(len(failed), 1+most)]}}}
 }
 
 // unlike names the fields of Git that are not so in the cluster.
-func (f Facts) unlike() []string {
+func unlike(f Facts) []string {
 	if f.Service == nil {
 		return nil
 	}
@@ -136,7 +94,7 @@ func (f Facts) unlike() []string {
 
 // unchangeable are the annotations in Git that Knative itself writes, where
 // their values differ from those in the cluster.
-func (f Facts) unchangeable() []string {
+func unchangeable(f Facts) []string {
 	if f.Overlay == nil || f.Service == nil {
 		return nil
 	}
@@ -152,7 +110,7 @@ func (f Facts) unchangeable() []string {
 // findUnchangeable is a part of promotion-refused.
 func findUnchangeable(f Facts) []found {
 	var all []found
-	for _, key := range f.unchangeable() {
+	for _, key := range unchangeable(f) {
 		all = append(all, found{at: f.inService("metadata", "annotations", key), values: values{"Annotation": key, "Value": f.Service.Annotations[key]}})
 	}
 	return all

@@ -39,13 +39,13 @@ func findPinned(f Facts) []found {
 		return nil
 	}
 	steps := []any{"spec", "template", "metadata", "name"}
-	return []found{{severity: warningIf(!f.Overlay.Owned()), at: f.handWritten(steps...), values: values{
+	return []found{{severity: warningIf(!f.Overlay.Owned()), at: handWritten(f, steps...), values: values{
 		"Name": name, "Owned": f.Overlay.Owned(), "Patch": f.patch(change{Op: "remove", Path: jsonpointer.Join(steps...)}),
 	}}}
 }
 
 // handWritten is inService without the files that the tool has written.
-func (f Facts) handWritten(steps ...any) place {
+func handWritten(f Facts, steps ...any) place {
 	for _, doc := range f.documents() {
 		if strings.HasPrefix(path.Base(doc.file), "knative-promote-") || text(doc.root, "apiVersion") != "serving.knative.dev/v1" || text(doc.root, "kind") != "Service" {
 			continue

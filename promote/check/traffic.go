@@ -49,7 +49,7 @@ func findMissing(f Facts) []found {
 			continue
 		}
 		all = append(all, found{at: f.inService("spec", "traffic", i, "revisionName"), values: values{
-			"Revision": t.RevisionName, "Percent": knative.Percent(t), "Item": item(i, t), "Missed": f.missed(t.RevisionName), "Owned": f.Overlay.Owned(),
+			"Revision": t.RevisionName, "Percent": knative.Percent(t), "Item": item(i, t), "Missed": missed(f.Service, t.RevisionName), "Owned": f.Overlay.Owned(),
 			"Patch": f.patch(change{Op: "remove", Path: jsonpointer.Join("spec", "traffic", i)}),
 		}})
 	}
@@ -71,11 +71,11 @@ func findNotReady(f Facts) []found {
 }
 
 // missed is what the live Service says of a revision that its routes miss.
-func (f Facts) missed(revision string) string {
-	if f.Service == nil {
+func missed(service *servingv1.Service, revision string) string {
+	if service == nil {
 		return ""
 	}
-	for _, c := range f.Service.Status.Conditions {
+	for _, c := range service.Status.Conditions {
 		if c.Reason == "RevisionMissing" && strings.Contains(c.Message, strconv.Quote(revision)) && c.IsFalse() {
 			return c.Message
 		}
@@ -85,7 +85,7 @@ func (f Facts) missed(revision string) string {
 
 // foreignCandidate is the target that has the candidate's tag, but not from a
 // promotion; -1 for none.
-func (f Facts) foreignCandidate() (revision string, target int) {
+func foreignCandidate(f Facts) (revision string, target int) {
 	if f.Overlay == nil || f.Overlay.Owned() || f.Request.CandidateTag == "" {
 		return "", -1
 	}
@@ -145,7 +145,7 @@ func findLongHost(f Facts) []found {
 		return nil // another tag-template
 	}
 	var all []found
-	for _, tag := range f.newTags() {
+	for _, tag := range newTags(f.Request) {
 		long := tag + "-" + at.Host
 		first, _, _ := strings.Cut(long, ".")
 		if len(first) <= maxLabel || len(tag)+1+len(f.Service.Name) > maxLabel {
@@ -159,12 +159,12 @@ func findLongHost(f Facts) []found {
 }
 
 // newTags are the tags that a promotion brings in.
-func (f Facts) newTags() []string {
+func newTags(r Request) []string {
 	var tags []string
-	if f.Request.Shifts && f.Request.CandidateTag != "" {
-		tags = append(tags, f.Request.CandidateTag)
+	if r.Shifts && r.CandidateTag != "" {
+		tags = append(tags, r.CandidateTag)
 	}
-	if f.Request.KeepPrevious {
+	if r.KeepPrevious {
 		tags = append(tags, knative.PreviousTag)
 	}
 	return tags

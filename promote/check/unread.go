@@ -24,18 +24,16 @@ func findNoApp(f Facts) []found {
 }
 
 // policyObject is the Application as Argo CD's policies name it.
-func policyObject(app argo.App, setup argo.Setup) string {
-	project := app.Project
-	if setup.App != nil {
-		project = setup.App.Spec.GetProject()
+func policyObject(f Facts) string {
+	app, project := f.Request.App, f.Request.App.Project
+	if f.Setup.App != nil {
+		project = f.Setup.App.Spec.GetProject()
 	}
-	if project == "" {
-		project = "PROJECT"
-	}
+	object := cmp.Or(project, "PROJECT") + "/"
 	if app.Namespace != "" && app.Namespace != "argocd" {
-		return project + "/" + app.Namespace + "/" + app.Name
+		object += app.Namespace + "/"
 	}
-	return project + "/" + app.Name
+	return object + f.application()
 }
 
 // partNames are what people call the parts of a Setup.

@@ -19,19 +19,19 @@ func windowRules() []Rule {
 
 // A window is one of the project's sync windows, with its schedule read.
 type window struct {
-	*v1alpha1.SyncWindow
+	set      *v1alpha1.SyncWindow
 	schedule cron.Schedule
 	length   time.Duration
 	zone     *time.Location
 }
 
-// windows are the Application's; ok is false when the project was not read or
+// syncWindows are the Application's; ok is false when the project was not read or
 // one of them cannot be understood.
-func (f Facts) windows() (all []window, ok bool) {
-	if f.Setup.Project == nil || f.Setup.App == nil {
+func syncWindows(setup argo.Setup) (all []window, ok bool) {
+	if setup.Project == nil || setup.App == nil {
 		return nil, false
 	}
-	assigned := f.Setup.Project.Spec.SyncWindows.Matches(f.Setup.App)
+	assigned := setup.Project.Spec.SyncWindows.Matches(setup.App)
 	if assigned == nil {
 		return nil, true
 	}
@@ -68,16 +68,16 @@ func open(all []window, at time.Time, byHand bool) bool {
 	allowed := false
 	for _, w := range all {
 		switch active := w.active(at); {
-		case w.Kind == "deny" && active:
+		case w.set.Kind == "deny" && active:
 			denying = append(denying, w)
-		case w.Kind == "allow" && active:
+		case w.set.Kind == "allow" && active:
 			allowed = true
-		case w.Kind == "allow":
+		case w.set.Kind == "allow":
 			waiting = append(waiting, w)
 		}
 	}
 	forced := func(closing []window) bool {
-		return byHand && !slices.ContainsFunc(closing, func(w window) bool { return !w.ManualSync })
+		return byHand && !slices.ContainsFunc(closing, func(w window) bool { return !w.set.ManualSync })
 	}
 	switch {
 	case len(denying) > 0:
@@ -123,35 +123,35 @@ func earliest(after time.Time, times []time.Time) (first time.Time, ok bool) {
 
 // byHand tells whether the tool syncs the Application itself, because Argo CD
 // does not.
-func (f Facts) byHand() bool { return f.Setup.App != nil && !f.automated() }
+func byHand(app *v1alpha1.Application) bool { return app != nil && !automated(app) }
 
 // closed tells whether the windows are closed now. Argo CD's own answer counts
 // where there is one.
-func (f Facts) closed(all []window, known bool) bool {
+func closed(f Facts, all []window, known bool) bool {
 	if told := f.Setup.Windows; told != nil {
-		if f.byHand() {
+		if byHand(f.Setup.App) {
 			return !told.GetCanSync()
 		}
 		return argo.Closed(told)
 	}
-	return known && !open(all, f.Request.Now, f.byHand())
+	return known && !open(all, f.Request.Now, byHand(f.Setup.App))
 }
 
 func findClosed(f Facts) []found {
-	all, known := f.windows()
-	if !f.closed(all, known) {
+	all, known := syncWindows(f.Setup)
+	if !closed(f, all, known) {
 		return nil
 	}
 	what := found{values: values{
-		"Opens": "", "Never": false, "Wait": f.Request.Wait, "Known": len(all) > 0, "Windows": f.windowEvidence(all),
-		"ByHand": !f.byHand() && f.Setup.Windows.GetCanSync(),
+		"Opens": "", "Never": false, "Wait": f.Request.Wait, "Known": len(all) > 0, "Windows": windowEvidence(f, all),
+		"ByHand": !byHand(f.Setup.App) && f.Setup.Windows.GetCanSync(),
 	}}
 	if !known || len(all) == 0 {
 		return []found{what}
 	}
-	opens, ever := next(all, f.Request.Now, f.byHand(), true)
+	opens, ever := next(all, f.Request.Now, byHand(f.Setup.App), true)
 	if ever {
-		what.values["Opens"] = f.when(opens)
+		what.values["Opens"] = f.Request.when(opens)
 	}
 	if what.values["Never"] = !ever; !ever || opens.Sub(f.Request.Now) > f.Request.Wait {
 		what.severity = event.SeverityError
@@ -160,29 +160,29 @@ func findClosed(f Facts) []found {
 }
 
 func findClosing(f Facts) []found {
-	all, known := f.windows()
-	if !known || len(all) == 0 || f.closed(all, known) {
+	all, known := syncWindows(f.Setup)
+	if !known || len(all) == 0 || closed(f, all, known) {
 		return nil
 	}
-	closes, ever := next(all, f.Request.Now, f.byHand(), false)
+	closes, ever := next(all, f.Request.Now, byHand(f.Setup.App), false)
 	if !ever || closes.Sub(f.Request.Now) >= f.Request.Worst {
 		return nil
 	}
-	return []found{{values: values{"Closes": f.when(closes), "Windows": f.windowEvidence(all), "Worst": f.Request.Worst}}}
+	return []found{{values: values{"Closes": f.Request.when(closes), "Windows": windowEvidence(f, all), "Worst": f.Request.Worst}}}
 }
 
 // when is a time for people, and how far away it is.
-func (f Facts) when(at time.Time) string {
-	return fmt.Sprintf("%s (in %s)", at.UTC().Format("2006-01-02 15:04 MST"), span(at.Sub(f.Request.Now)))
+func (r Request) when(at time.Time) string {
+	return fmt.Sprintf("%s (in %s)", at.UTC().Format("2006-01-02 15:04 MST"), span(at.Sub(r.Now)))
 }
 
 // windowEvidence describes the windows that are known, or what the API server tells
 // of them, which is without their time zones.
-func (f Facts) windowEvidence(all []window) []string {
+func windowEvidence(f Facts, all []window) []string {
 	var lines []string
 	for _, w := range all {
-		line := fmt.Sprintf("%s from %q for %s, time zone %s", w.Kind, w.Schedule, w.Duration, w.zone)
-		if w.ManualSync {
+		line := fmt.Sprintf("%s from %q for %s, time zone %s", w.set.Kind, w.set.Schedule, w.set.Duration, w.zone)
+		if w.set.ManualSync {
 			line += ", manualSync"
 		}
 		if w.active(f.Request.Now) {

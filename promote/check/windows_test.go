@@ -31,7 +31,7 @@ func TestWindowsAgreeWithArgoCD(t *testing.T) {
 			})
 		}
 		facts := Facts{Setup: argo.Setup{App: app, Project: project}}
-		all, ok := facts.windows()
+		all, ok := syncWindows(facts.Setup)
 		if !ok {
 			t.Fatalf("not understood: %v", project.Spec.SyncWindows)
 		}
@@ -77,7 +77,7 @@ func TestNextChange(t *testing.T) {
 				w.Namespaces = []string{"*"}
 			}
 			facts := Facts{Setup: argo.Setup{App: app, Project: &v1alpha1.AppProject{Spec: v1alpha1.AppProjectSpec{SyncWindows: test.windows}}}}
-			all, ok := facts.windows()
+			all, ok := syncWindows(facts.Setup)
 			if !ok {
 				t.Fatal("not understood")
 			}

@@ -25,9 +25,6 @@ func (f Facts) argocd() string {
 	return cmp.Or(f.Setup.App.Status.ControllerNamespace, f.Setup.App.Namespace, "argocd")
 }
 
-// appNamespace is the namespace of the Application.
-func (f Facts) appNamespace() string { return cmp.Or(f.Setup.App.Namespace, "argocd") }
-
 // namespace is that of the Service.
 func (f Facts) namespace() string {
 	if f.Service != nil {
@@ -60,8 +57,15 @@ func span(d time.Duration) string {
 // common are the values that every page has.
 func (f Facts) common() values {
 	v := values{
-		"Application": f.application(), "Service": f.Request.Service, "Overlay": f.Request.Overlay, "Branch": f.Request.Source.Branch,
-		"Commit": fmt.Sprintf("%.10s", f.Commit), "Namespace": f.namespace(), "ArgoCD": f.argocd(), "RBAC": policyObject(f.app(), f.Setup), "Project": "",
+		"Application": f.application(), // its name as kubectl takes it
+		"ArgoCD":      f.argocd(),      // the namespace of Argo CD itself
+		"Branch":      f.Request.Source.Branch,
+		"Commit":      fmt.Sprintf("%.10s", f.Commit),
+		"Namespace":   f.namespace(), // of the Service
+		"Overlay":     f.Request.Overlay,
+		"Project":     "",
+		"RBAC":        policyObject(f), // the Application as Argo CD's policies name it
+		"Service":     f.Request.Service,
 	}
 	if f.Overlay != nil {
 		v["Service"], v["Overlay"] = f.Overlay.Service(), f.Overlay.Overlay
