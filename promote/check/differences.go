@@ -61,9 +61,12 @@ func keeps(f Facts, i ignoring, path ...string) bool {
 // ignoredValues are what pages say an ignored difference with. What syncs keep
 // server-side Argo CD comes to own, and taking the entry away is not enough.
 func ignoredValues(f Facts, i ignoring) values {
-	v := values{"Where": i.where, "Text": i.text, "Manager": i.manager, "Respects": respects(f.Setup.App), "Remove": i.remove, "Disown": ""}
+	v := values{"Where": i.where, "Text": i.text, "Respects": respects(f.Setup.App), "Disown": ""}
 	if serverSide(f) && respects(f.Setup.App) {
 		v["Disown"] = disown(f)
+	}
+	if !i.unclear {
+		v["Manager"], v["Remove"] = i.manager, i.remove
 	}
 	return v
 }

@@ -21,29 +21,27 @@ type Windows struct {
 }
 
 func findFrozen(f Facts) []found {
-	w := f.Windows
-	v := values{"Unreadable": w.Unreadable, "Causes": nil, "For": f.Request.inEnvironment(), "Change": "", "Soon": false, "Worst": f.Request.Worst, "Overridable": w.State.Overridable()}
-	if !w.State.Next.IsZero() {
-		v["Change"] = fmt.Sprintf("%s (in %s)", windows.Format(w.State.Next), span(w.State.Next.Sub(f.Request.Now))) // in their time zone
+	w, now := f.Windows, f.Request.Now
+	var causes []string
+	for _, c := range w.State.Closed {
+		causes = append(causes, c.String())
 	}
-	what := found{at: place{File: w.File}, values: v}
+	v := values{
+		"Unreadable": w.Unreadable, "Causes": causes, "Change": "", "Soon": w.State.Next.Sub(now) < f.Request.Worst,
+		"For": f.Request.inEnvironment(), "Worst": f.Request.Worst, "Overridable": w.State.Overridable(),
+	}
+	if !w.State.Next.IsZero() {
+		v["Change"] = fmt.Sprintf("%s (in %s)", windows.Format(w.State.Next), span(w.State.Next.Sub(now))) // in their time zone
+	}
 	switch {
-	case w.File == "":
+	case w.File == "", w.Unreadable == nil && w.State.Open() && w.State.Next.IsZero():
 		return nil
 	case w.Unreadable != nil:
-		what.at, what.severity = unreadable(w.File, w.Unreadable), event.SeverityError
+		return []found{{severity: event.SeverityError, at: unreadable(w.File, w.Unreadable), values: v}}
 	case !w.State.Open():
-		var causes []string
-		for _, c := range w.State.Closed {
-			causes = append(causes, c.String())
-		}
-		what.at.Line, what.severity, v["Causes"] = w.State.Closed[0].Line, event.SeverityWarning, causes
-	case w.State.Next.IsZero():
-		return nil
-	case w.State.Next.Sub(f.Request.Now) < f.Request.Worst:
-		what.severity, v["Soon"] = event.SeverityWarning, true
+		return []found{{severity: event.SeverityWarning, at: place{w.File, w.State.Closed[0].Line}, values: v}}
 	}
-	return []found{what}
+	return []found{{severity: warningIf(v["Soon"] == true), at: place{File: w.File}, values: v}}
 }
 
 // unreadable is where a file cannot be read that promotions go by.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ var pages = sync.OnceValues(func() (map[string]Rule, error) {
 	for _, file := range files {
 		content, err := pageFiles.ReadFile(path.Join("rules", file.Name()))
 		rule, parsed := parsePage(strings.TrimSuffix(file.Name(), ".md"), content)
-		if err := cmp.Or(err, parsed); err != nil {
+		if err := errors.Join(err, parsed); err != nil {
 			wrong = append(wrong, fmt.Errorf("reading the page of rule %s: %w", rule.ID, err))
 		}
 		all[rule.ID] = rule
@@ -161,16 +160,26 @@ func (r Rule) finding(what found, common values) (event.Finding, error) {
 	all := maps.Clone(common)
 	all["File"], all["Line"] = f.File, f.Line
 	maps.Copy(all, what.values)
-	var failed error
-	for name, text := range map[string]*string{"Problem": &f.Problem, "Effect": &f.Effect, "Evidence": &f.Evidence, "Fix": &f.Fix} {
-		var b strings.Builder
-		if section := r.sections[name]; section != nil {
-			if err := section.Execute(&b, all); err != nil {
-				failed = fmt.Errorf("writing what rule %s has found: %w", r.ID, err)
-				b.WriteString("(" + failed.Error() + ")")
-			}
-		}
-		*text = b.String()
+	errs := make([]error, 4)
+	f.Problem, errs[0] = r.text("Problem", all)
+	f.Effect, errs[1] = r.text("Effect", all)
+	f.Evidence, errs[2] = r.text("Evidence", all)
+	f.Fix, errs[3] = r.text("Fix", all)
+	return f, errors.Join(errs...)
+}
+
+// text is what a section says, and the error where it cannot; empty where the page
+// does not have it.
+func (r Rule) text(section string, v values) (string, error) {
+	t := r.sections[section]
+	if t == nil {
+		return "", nil
 	}
-	return f, failed
+	var b strings.Builder
+	err := t.Execute(&b, v)
+	if err != nil {
+		err = fmt.Errorf("writing what rule %s has found: %w", r.ID, err)
+		b.WriteString("(" + err.Error() + ")")
+	}
+	return b.String(), err
 }

@@ -1,10 +1,12 @@
 package check
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"testing"
+	"text/template/parse"
 
 	"github.com/acme/knative-promote/promote/event"
 )
@@ -45,6 +47,70 @@ func TestPagesSayIt(t *testing.T) {
 		if !said[rule.ID] {
 			t.Errorf("the page of %s says nothing in any scene", rule.ID)
 		}
+	}
+}
+
+// TestPagesUseTheValues wants of the values that a rule finds in its scenes that the
+// page uses each, and that it uses no others: not in a case either that no scene has.
+func TestPagesUseTheValues(t *testing.T) {
+	t.Parallel()
+	given := map[string]values{}
+	for _, c := range scenes(t) {
+		rule, facts := ruleOf(t, c), loadScene(t, c.Path).facts(t)
+		if given[rule.ID] == nil {
+			given[rule.ID] = values{}
+		}
+		for _, what := range rule.findIn(facts) {
+			maps.Copy(given[rule.ID], what.values)
+		}
+	}
+	common := Facts{}.common()
+	common["File"], common["Line"] = "", 0
+	for _, rule := range Rules() {
+		used := map[string]bool{}
+		for _, section := range rule.sections {
+			addNames(section.Root, used)
+		}
+		for name := range used {
+			if _, ok := given[rule.ID][name]; !ok && common[name] == nil {
+				t.Errorf("the page of %s uses %s, which the rule does not find in any scene", rule.ID, name)
+			}
+		}
+		for name := range given[rule.ID] {
+			if !used[name] {
+				t.Errorf("rule %s finds %s, which its page does not use", rule.ID, name)
+			}
+		}
+	}
+}
+
+// addNames adds the values that a template uses. Below a with the names are those of
+// the value's own fields.
+func addNames(node parse.Node, used map[string]bool) {
+	switch n := node.(type) {
+	case *parse.ListNode:
+		if n != nil {
+			for _, below := range n.Nodes {
+				addNames(below, used)
+			}
+		}
+	case *parse.ActionNode:
+		addNames(n.Pipe, used)
+	case *parse.IfNode:
+		addNames(n.Pipe, used)
+		addNames(n.List, used)
+		addNames(n.ElseList, used)
+	case *parse.WithNode:
+		addNames(n.Pipe, used)
+		addNames(n.ElseList, used)
+	case *parse.PipeNode:
+		for _, command := range n.Cmds {
+			for _, argument := range command.Args {
+				addNames(argument, used)
+			}
+		}
+	case *parse.FieldNode:
+		used[n.Ident[0]] = true
 	}
 }
 
