@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"text/template"
@@ -43,7 +44,7 @@ func rule(id string, find func(Facts) []found) Rule {
 }
 
 // parsePage reads the page of a rule: YAML between two lines ---, then Markdown
-// with the heading # NAME, and a section for each text of a finding.
+// with the heading # NAME and a section for each text of a finding.
 func parsePage(id string, content []byte) (Rule, error) {
 	r := Rule{ID: id, sections: map[string]*template.Template{}}
 	front, body, closed := strings.Cut(strings.TrimPrefix(string(content), "---\n"), "\n---\n")
@@ -61,42 +62,26 @@ func parsePage(id string, content []byte) (Rule, error) {
 		}
 	}
 	title, rest, _ := strings.Cut(strings.TrimSpace(body), "\n## ")
-	if title = strings.TrimSpace(title); title != "# "+id && !strings.HasPrefix(title, "# "+id+"\n") {
+	if heading, _, _ := strings.Cut(title, "\n"); heading != "# "+id {
 		return r, fmt.Errorf("expected the heading # %s", id)
 	}
-	for section := range strings.SplitSeq(rest, "\n## ") {
-		if err := r.parseSection(section); err != nil {
-			return r, err
-		}
-	}
-	return r, r.incomplete()
+	return r, r.parseSections(strings.Split(rest, "\n## "))
 }
 
-// parseSection reads one section, which begins with its name.
-func (r Rule) parseSection(section string) error {
-	name, text, _ := strings.Cut(section, "\n")
-	if r.sections[name] != nil {
-		return fmt.Errorf("two sections are named %s", name)
-	}
-	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"count": count, "join": strings.Join, "lines": lines, "span": span}).Parse(plain(text))
-	r.sections[name] = t
-	return err
-}
-
-// incomplete is nil where the page has the sections that it must have, and no
-// others: not every rule has evidence, or knows what to do.
-func (r Rule) incomplete() error {
-	for _, name := range []string{"Problem", "Effect"} {
-		if r.sections[name] == nil {
-			return fmt.Errorf("there is no section %s", name)
+// parseSections reads the sections, each of which begins with its name.
+func (r Rule) parseSections(sections []string) error {
+	functions := template.FuncMap{"count": count, "join": strings.Join, "lines": lines, "span": span}
+	var names []string
+	for _, section := range sections {
+		name, text, _ := strings.Cut(section, "\n")
+		t, err := template.New(name).Option("missingkey=error").Funcs(functions).Parse(plain(text))
+		if err != nil {
+			return err
 		}
+		names, r.sections[name] = append(names, name), t
 	}
-	for name := range r.sections {
-		switch name {
-		case "Problem", "Effect", "Evidence", "Fix":
-		default:
-			return fmt.Errorf("there is no section %s of a finding", name)
-		}
+	if want := []string{"Problem", "Effect", "Evidence", "Fix"}; !slices.Equal(names, want) {
+		return fmt.Errorf("expected the sections %s, not %s", strings.Join(want, ", "), strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -168,15 +153,13 @@ func (r Rule) finding(what found, common values) (event.Finding, error) {
 	return f, errors.Join(errs...)
 }
 
-// text is what a section says, and the error where it cannot; empty where the page
-// does not have it.
+// text is what a section says, or why it cannot.
 func (r Rule) text(section string, v values) (string, error) {
-	t := r.sections[section]
-	if t == nil {
-		return "", nil
-	}
 	var b strings.Builder
-	err := t.Execute(&b, v)
+	err := errors.New("the rule has no page")
+	if t := r.sections[section]; t != nil {
+		err = t.Execute(&b, v)
+	}
 	if err != nil {
 		err = fmt.Errorf("writing what rule %s has found: %w", r.ID, err)
 		b.WriteString("(" + err.Error() + ")")

@@ -118,7 +118,7 @@ func addNames(node parse.Node, used map[string]bool) {
 func TestWrongPages(t *testing.T) {
 	t.Parallel()
 	const front = "---\nseverity: info\nsummary: it\nlink: https://example.com\n---\n\n"
-	const body = "# it\n\n## Problem\n\nIt.\n\n## Effect\n\nNone.\n"
+	const body = "# it\n\n## Problem\n\nIt.\n\n## Effect\n\nNone.\n\n## Evidence\n\nThis.\n\n## Fix\n\nThat.\n"
 	if _, err := parsePage("it", []byte(front+body)); err != nil {
 		t.Errorf("a page as it should be: %v", err)
 	}
@@ -128,11 +128,11 @@ func TestWrongPages(t *testing.T) {
 		"a severity":            {strings.Replace(front, "info", "bad", 1) + body, `severity "bad"`},
 		"a fact that is none":   {strings.Replace(front, "link", "needs: [nothing]\nlink", 1) + body, `there is no fact "nothing"`},
 		"another name":          {front + strings.Replace(body, "# it", "# that", 1), "expected the heading # it"},
-		"no effect":             {front + strings.Replace(body, "## Effect", "", 1), "there is no section Effect"},
-		"a section too much":    {front + body + "\n## Cause\n\nThat.\n", "there is no section Cause of a finding"},
-		"a section twice":       {front + body + "\n## Effect\n\nThat.\n", "two sections are named Effect"},
-		"a broken template":     {front + body + "\n## Fix\n\n{{if .It}}Do it.\n", "unexpected EOF"},
-		"a function that is no": {front + body + "\n## Fix\n\n{{lower .It}}\n", `function "lower" not defined`},
+		"no effect":             {front + strings.Replace(body, "## Effect", "", 1), "expected the sections Problem, Effect, Evidence, Fix, not Problem, Evidence, Fix"},
+		"a section too much":    {front + body + "\n## Cause\n\nThat.\n", "not Problem, Effect, Evidence, Fix, Cause"},
+		"a section twice":       {front + body + "\n## Effect\n\nThat.\n", "not Problem, Effect, Evidence, Fix, Effect"},
+		"a broken template":     {front + body + "\n{{if .It}}Do it.\n", "unexpected EOF"},
+		"a function that is no": {front + body + "\n{{lower .It}}\n", `function "lower" not defined`},
 	} {
 		if _, err := parsePage("it", []byte(test.page)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, expected %s", name, err, test.want)
@@ -144,7 +144,7 @@ func TestWrongPages(t *testing.T) {
 // counts, and says so.
 func TestMissingValue(t *testing.T) {
 	t.Parallel()
-	rule, err := parsePage("it", []byte("---\nseverity: error\n---\n\n# it\n\n## Problem\n\nIt is {{.It}}\n\n## Effect\n\nNone, {{.Service}}.\n"))
+	rule, err := parsePage("it", []byte("---\nseverity: error\n---\n\n# it\n\n## Problem\n\nIt is {{.It}}\n\n## Effect\n\nNone, {{.Service}}.\n\n## Evidence\n\nThis.\n\n## Fix\n\nThat.\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
