@@ -111,11 +111,11 @@ func findStructuredDiff(f Facts) []found {
 }
 
 func findOverwriting(f Facts) []found {
-	ignored := ignored(f)
-	if !serverSide(f) || respects(f.Setup.App) || len(ignored) == 0 {
+	all := ignored(f)
+	if !serverSide(f) || respects(f.Setup.App) || len(all) == 0 {
 		return nil
 	}
-	return []found{{values: values{"Where": ignored[0].where, "Text": ignored[0].text}}}
+	return []found{{values: values{"Where": all[0].where, "Text": all[0].text}}}
 }
 
 func findLastApplied(f Facts) []found {

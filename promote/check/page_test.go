@@ -24,6 +24,9 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for id := range all {
+		if content, err := pageFiles.ReadFile("rules/" + id + ".md"); err != nil || !strings.Contains(string(content), "\nseverity: ") {
+			t.Errorf("rules/%s.md does not say the severity, %v", id, err)
+		}
 		if !slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == id }) {
 			t.Errorf("the page rules/%s.md is no rule's", id)
 		}
