@@ -58,8 +58,11 @@ func ask(rule Rule, facts Facts) []event.Finding {
 }
 
 // findIn is what the rule finds in the facts; nothing where one is missing that it
-// needs.
+// needs, or where its page, which says that, is not there.
 func (r Rule) findIn(facts Facts) []found {
+	if len(r.sections) == 0 {
+		return nil
+	}
 	for _, need := range r.Needs {
 		if there, _ := facts.has(need); !there {
 			return nil

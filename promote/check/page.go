@@ -142,8 +142,8 @@ func warningIf(is bool) event.Severity {
 // no test has seen, the finding has the reason in its texts and counts all the same.
 func (r Rule) finding(what found, common values) (event.Finding, error) {
 	f := event.Finding{Rule: r.ID, Severity: max(r.Severity, what.severity), Link: r.Link, File: what.at.File, Line: what.at.Line}
-	all := maps.Clone(common)
-	all["File"], all["Line"] = f.File, f.Line
+	all := values{"File": f.File, "Line": f.Line}
+	maps.Copy(all, common)
 	maps.Copy(all, what.values)
 	errs := make([]error, 4)
 	f.Problem, errs[0] = r.text("Problem", all)

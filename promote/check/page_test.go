@@ -143,8 +143,8 @@ func TestWrongPages(t *testing.T) {
 	}
 }
 
-// TestMissingValue has a page ask for a value that a rule does not find: the finding
-// counts, and says so.
+// TestMissingValue has a page ask for a value that a rule does not find, and a rule
+// without a page: the finding counts, and says so.
 func TestMissingValue(t *testing.T) {
 	t.Parallel()
 	rule, err := parsePage("it", []byte("---\nseverity: error\n---\n\n# it\n\n## Problem\n\nIt is {{.It}}\n\n## Effect\n\nNone, {{.Service}}.\n\n## Evidence\n\nThis.\n\n## Fix\n\nThat.\n"))
@@ -154,6 +154,9 @@ func TestMissingValue(t *testing.T) {
 	f, err := rule.finding(found{}, values{"Service": "web"})
 	if err == nil || !strings.Contains(f.Problem, "It is (writing what rule it has found: ") || f.Effect != "None, web." || f.Severity != event.SeverityError {
 		t.Errorf("%v, %+v", err, f)
+	}
+	if f, err := (Rule{ID: "that"}).finding(found{severity: event.SeverityError}, nil); err == nil || !strings.Contains(f.Problem, "the rule has no page") || f.Severity != event.SeverityError {
+		t.Errorf("without a page: %v, %+v", err, f)
 	}
 }
 
