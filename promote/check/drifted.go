@@ -34,8 +34,19 @@ func findDrifted(f Facts) []found {
 	}
 	return []found{{values: values{
 		"Has": knative.Describe(sharing(f.Service.Status.Traffic)), "Says": knative.Describe(sharing(f.traffic())), "Synced": f.sync().last(),
-		"RollsBack": r.RollsBack() && !r.HasPassed(), "Commands": commands, "Unfit": unfit,
+		"RollsBack": rollbackWaits(r, has), "Commands": commands, "Unfit": unfit,
 	}}}
+}
+
+// rollbackWaits tells whether the traffic is where a rollback that nobody has seen live goes
+// from: it only has to come to be live. Others have been given it since.
+func rollbackWaits(r record.Record, has map[string]int) bool {
+	for name := range has {
+		if name != r.From.Revision && name != r.To.Revision {
+			return false
+		}
+	}
+	return r.RollsBack() && !r.HasPassed()
 }
 
 // Drift is who has which share of the traffic, where the cluster gives it to others

@@ -120,10 +120,13 @@ func Known(entries []Entry) []string {
 
 // Unfit is why the traffic must not be left with a revision, in words that follow its
 // name: by its last entry it was rolled back from, or has not passed its gates; empty:
-// nothing speaks against it.
+// nothing speaks against it. Who gives it the traffic after a rollback from it by hand was
+// live has decided so since.
 func (r Record) Unfit(revision string) string {
 	for _, e := range r.Entries() {
 		switch {
+		case e.Rollback && e.From.Revision == revision && !e.Passed.IsZero():
+			return ""
 		case e.Rollback && e.From.Revision == revision, !e.Rollback && e.Ended == RolledBack && e.To.Revision == revision:
 			return "was rolled back from"
 		case e.From.Revision == revision, e.To.Revision == revision && (e.Rollback || e.Ended == Promoted):
