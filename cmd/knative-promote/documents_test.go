@@ -161,8 +161,27 @@ func TestArchitectureNamesPackages(t *testing.T) {
 	text := documents(t)["docs/architecture.md"]
 	for _, name := range strings.Fields(string(out)) {
 		name = strings.TrimPrefix(name, module)
-		if !strings.Contains(name, "internal") && !strings.Contains(text, "`"+name+"/`") {
+		if !strings.Contains(name, "/internal/") && !strings.Contains(text, "`"+name+"/`") {
 			t.Errorf("docs/architecture.md does not name %s", name)
 		}
+	}
+}
+
+// TestArchitectureNamesDependencies looks that it says of each module that go.mod requires
+// what it is for, and of no other.
+func TestArchitectureNamesDependencies(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{if not (or .Indirect .Main)}}{{.Path}}{{end}}", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(documents(t)["docs/architecture.md"], "\n## Dependencies\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var named []string
+	for _, match := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$").FindAllStringSubmatch(section, -1) {
+		named = append(named, match[1])
+	}
+	if diff := cmp.Diff(strings.Fields(string(out)), named); diff != "" {
+		t.Errorf("the modules (-go.mod +docs/architecture.md):\n%s", diff)
 	}
 }
