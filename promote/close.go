@@ -19,7 +19,7 @@ const closeTime = 30 * time.Second
 
 // A closing is a step of one target whose gates have all passed.
 type closing struct {
-	*targetRun
+	target          *targetRun
 	promotion, step string // of the record
 	commit          string // that was live
 }
@@ -45,9 +45,9 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 	for _, c := range closings {
 		switch {
 		case p.made:
-			c.journal.Tell(event.Noted{Commit: p.commit, Title: c.title()})
+			c.target.journal.Tell(event.Noted{Commit: p.commit, Title: c.title()})
 		case err != nil && !lost:
-			c.journal.Warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
+			c.target.journal.Warn("Git does not say yet that the gates have passed, so a run that is started again asks them again: " + err.Error())
 		}
 	}
 	if lost {
@@ -59,18 +59,18 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 // edit notes in the record that the gates have passed.
 func (c closing) edit(ctx context.Context, now time.Time) commit.Edit {
 	return commit.Edit{
-		Proposal: c.proposal(c.promotion, c.step+noted, false),
-		Subject:  plan.Subject(c.Target, c.title()),
+		Proposal: c.target.proposal(c.promotion, c.step+noted, false),
+		Subject:  plan.Subject(c.target.Target, c.title()),
 		Trailers: []gitops.Trailer{
-			{Key: plan.TrailerID, Value: c.promotion}, {Key: plan.TrailerService, Value: c.Service}, {Key: plan.TrailerOverlay, Value: c.Overlay},
+			{Key: plan.TrailerID, Value: c.promotion}, {Key: plan.TrailerService, Value: c.target.Service}, {Key: plan.TrailerOverlay, Value: c.target.Overlay},
 			{Key: plan.TrailerStep, Value: c.step}, {Key: plan.TrailerPassed, Value: now.UTC().Format(time.RFC3339)},
 		},
 		Draft: func(tip gitops.Snapshot) (d commit.Draft, err error) {
 			d.Files, err = editPassed(ctx, c, tip, now)
 			if err == nil && len(d.Files) > 0 && !record.RollsBack(c.step) {
-				err = c.notHeld(ctx, c.step+noted, false)
+				err = c.target.notHeld(ctx, c.step+noted, false)
 			}
-			return d, c.named(err)
+			return d, c.target.named(err)
 		},
 	}
 }
@@ -94,7 +94,7 @@ func closingsOf(reversals []*reversal) []closing {
 		if has, err := record.Parse(b.after.State.Record()); err == nil && !has.Is(b.promotion, b.Step) {
 			continue // Git showed it before, by a promotion
 		}
-		closings = append(closings, closing{b.targetRun, b.promotion, b.Step, b.journal.Result.Commit})
+		closings = append(closings, closing{b.target, b.promotion, b.Step, b.target.journal.Result.Commit})
 	}
 	return closings
 }
@@ -112,14 +112,14 @@ func (c closing) title() string {
 
 // shows tells whether an overlay has the traffic that its record of a rollback says.
 func (c closing) shows(state *knative.State, has record.Record) bool {
-	split, err := plan.Situation{Target: c.Target, Now: state, Tag: c.at.Tag}.Split()
-	return err == nil && has.Disagreement(c.Place(), split) == ""
+	split, err := plan.Situation{Target: c.target.Target, Now: state, Tag: c.target.at.Tag}.Split()
+	return err == nil && has.Disagreement(c.target.Place(), split) == ""
 }
 
 // editPassed notes in the record of a step that its gates have passed. Where another
 // promotion has gone on from there, there is nothing to note.
 func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Time) (map[string][]byte, error) {
-	state, err := c.infra.Read(ctx, tip)
+	state, err := c.target.infra.Read(ctx, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +128,9 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 		return nil, record.Unreadable(state, err)
 	}
 	switch {
-	case has.Is(c.promotion, c.step) && has.HasPassed(), has.Promotion != c.promotion && !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.plan.To:
+	case has.Is(c.promotion, c.step) && has.HasPassed(), has.Promotion != c.promotion && !has.RollsBack() && has.From.Revision != "" && has.From.Revision == c.target.plan.To:
 		return nil, nil
-	case !has.Is(c.promotion, c.step), has.RollsBack() && !c.shows(state, has), !has.RollsBack() && !c.plan.ShowsStep(state, has):
+	case !has.Is(c.promotion, c.step), has.RollsBack() && !c.shows(state, has), !has.RollsBack() && !c.target.plan.ShowsStep(state, has):
 		return nil, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(state.Revision()), plan.DescribeTraffic(state))
 	}
 	has.Passed, has.Commit = now, c.commit

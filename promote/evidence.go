@@ -22,13 +22,13 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 	notes := make(chan func(), len(moves))
 	asked := 0
 	for _, m := range moves {
-		if r.Evidence == nil || r.cancelled(ctx) || !m.gateFailed() {
+		if r.systems.Evidence == nil || r.systems.cancelled(ctx) || !m.gateFailed() {
 			continue
 		}
 		asked++
 		go func() {
-			told := r.Evidence.Evidence(context.WithoutCancel(ctx), m.App, m.plan.To)
-			notes <- func() { tellEvidence(m.journal, told) }
+			told := r.systems.Evidence.Evidence(context.WithoutCancel(ctx), m.target.App, m.target.plan.To)
+			notes <- func() { tellEvidence(m.target.journal, told) }
 		}()
 	}
 	return func() {

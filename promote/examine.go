@@ -66,11 +66,11 @@ func (p *targetRun) refusal(ctx context.Context, seen bool) (err error) {
 	} else if at.Live != nil {
 		at.LatestReady = live.Serving(at.Live)
 	}
-	plan, err := plan.New(p.Settings, at)
+	plan, err := plan.New(p.config.Settings, at)
 	if err != nil {
 		return err
 	}
-	p.planned, err = plan.Try(ctx, p.Settings, at)
+	p.planned, err = plan.Try(ctx, p.config.Settings, at)
 	return err
 }
 
@@ -78,14 +78,14 @@ func (p *targetRun) refusal(ctx context.Context, seen bool) (err error) {
 func (p *targetRun) facts(ctx context.Context) facts.Reader {
 	return facts.Reader{
 		Request: check.Request{
-			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.Also,
-			KeepPrevious: p.KeepPrevious, Probed: p.Gates.Probe.Path != "",
-			Strict: p.Strict, PodSecurity: p.PodSecurity, Policies: p.Policies, CronJobs: p.gates.Templates.CronJobs(),
-			Signer: p.Signer, ByAPI: p.ByAPI, ForgeKey: p.ForgeKey, Mode: p.Mode, Merge: p.Merge,
-			OnlyThis: p.OnlyThis, Wait: p.Gates.Wait, Worst: p.worst(ctx),
+			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.config.Also,
+			KeepPrevious: p.config.KeepPrevious, Probed: p.config.Gates.Probe.Path != "",
+			Strict: p.config.Strict, PodSecurity: p.config.PodSecurity, Policies: p.config.Policies, CronJobs: p.gates.Templates.CronJobs(),
+			Signer: p.config.Signer, ByAPI: p.config.ByAPI, ForgeKey: p.config.ForgeKey, Mode: p.config.Mode, Merge: p.config.Merge,
+			OnlyThis: p.config.OnlyThis, Wait: p.config.Gates.Wait, Worst: p.worst(ctx),
 		},
-		Skip: p.Skip, Gates: p.Gates, Guards: p.Guards, Rights: p.gates.Rights(),
-		Systems: p.Facts, Revisions: p.Cluster, Metrics: p.Metrics,
+		Skip: p.config.Skip, Gates: p.config.Gates, Guards: p.config.Guards, Rights: p.gates.Rights(),
+		Systems: p.systems.Facts, Revisions: p.systems.Cluster, Metrics: p.systems.Metrics,
 	}
 }
 
@@ -93,9 +93,9 @@ func (p *targetRun) facts(ctx context.Context) facts.Reader {
 // last gate fails.
 func (p *targetRun) worst(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
-		return p.ends(&p.gates, time.Until(end))
+		return p.config.ends(&p.gates, time.Until(end))
 	}
-	return p.ends(&p.gates, math.MaxInt64)
+	return p.config.ends(&p.gates, math.MaxInt64)
 }
 
 // tellTime says before the first commit that the run may have too little time left for

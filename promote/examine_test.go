@@ -159,7 +159,7 @@ func inShort(f check.Facts) string {
 
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	p := &targetRun{Config: examinedConfig(), gates: examinedConfig().gates(analysis.Sources{})}
+	p := &targetRun{config: examinedConfig(), gates: examinedConfig().gates(analysis.Sources{})}
 	// the candidate, two steps, one of them baked for an hour and its grace, and going back
 	if got, want := p.worst(t.Context()), time.Hour+30*time.Second+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -35,13 +35,13 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 		return ending{cause: cause, hold: r.committed()}
 	case !r.restorable():
 		return ending{cause: cause, hold: ask.IsGate(cause) && r.committed()}
-	case r.cancelled(ctx):
+	case r.systems.cancelled(ctx):
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):
 		return ending{cause: cause, hold: r.committed() && !isUnmerged(cause)}
 	case !ask.IsGate(cause) && !isSuperseded(cause) && !(isMoved(cause) && r.committed()):
 		return ending{cause: cause}
-	case r.onGate(cause) == Hold:
+	case r.config.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
 	}
 	err := r.restore(ctx, cause)
@@ -87,7 +87,7 @@ func (r *run) restorable() bool {
 // cancel stops where the last commit left the traffic, or rolls it back with
 // one commit that is not waited for: the runner gives ten seconds in all.
 func (r *run) cancel(ctx context.Context, cause error) ending {
-	if r.OnCancel != RollBack {
+	if r.config.OnCancel != RollBack {
 		return ending{cause: cause}
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
@@ -116,7 +116,7 @@ func (r *run) announce(ctx context.Context, reversals []*reversal) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer stop()
 	err := together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		_, err := r.Cluster.Await(ctx, b.ask.Intent, gate.Verdicts(b.journal.Say))
+		_, err := r.systems.Cluster.Await(ctx, b.ask.Intent, gate.Verdicts(b.target.journal.Say))
 		return err
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ func (p *targetRun) askAt(step gate.Step, commit string, intent argo.Intent) *ga
 		Service: p.Service, Tag: p.at.Tag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
 		Step: step, Commit: commit, Intent: intent,
 		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.gates.Counted,
-		Cluster: p.Cluster, Revision: p.service.Revision, Metrics: p.Metrics, Sources: p.Sources,
+		Cluster: p.systems.Cluster, Revision: p.service.Revision, Metrics: p.systems.Metrics, Sources: p.systems.Sources,
 		Say: p.journal.Say, Debug: p.journal.Debug,
 	}
 }

@@ -42,7 +42,7 @@ func TestTimeIsTold(t *testing.T) {
 			defer stop()
 			log := &lines{}
 			c := Config{Gates: gate.Settings{Wait: 5 * time.Minute}}
-			p := &targetRun{Config: c, gates: c.gates(analysis.Sources{}), journal: journal.New(event.Result{}, log)}
+			p := &targetRun{config: c, gates: c.gates(analysis.Sources{}), journal: journal.New(event.Result{}, log)}
 			p.plan.Steps = []plan.PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
 			p.tellTime(ctx)
 			if got := strings.Join(log.said, "\n"); got != want {

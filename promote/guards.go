@@ -13,7 +13,7 @@ func (p *targetRun) tellFreeze() {
 	if !p.plan.Shifts() || !slices.ContainsFunc(p.plan.Steps, func(s plan.PlannedStep) bool { return !s.Done }) {
 		return
 	}
-	if err := p.Guards.MayShift(p.at.Snapshot(), guarded(p.Target), time.Now()); err != nil {
+	if err := p.config.Guards.MayShift(p.at.Snapshot(), guarded(p.Target), time.Now()); err != nil {
 		p.journal.Explain("nothing would be pushed now: %v", err)
 	}
 }

@@ -20,20 +20,20 @@ import (
 func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	state := b.after.State
 	has, err := record.Parse(state.Record())
-	live := b.targetRun.at.Live
+	live := b.target.at.Live
 	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx, live) == "" {
 		return nil
 	}
-	b.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.Service)
+	b.target.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.target.Service)
 	traffic, _ := state.Traffic() // it has been read before
 	from, to := has.From, has.To
 	if has.Step == record.Restore {
 		from, to = to, from
 	}
 	return &reversal{
-		targetRun: b.targetRun, split: b.split, over: b.over, leavesOut: true,
+		target: b.target, split: b.split, over: b.over, leavesOut: true,
 		Reversal: plan.Reversal{
-			Plan: plan.Plan{Target: b.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.targetRun.at.Tag, Now: state, Record: has, FromVersion: from},
+			Plan: plan.Plan{Target: b.target.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.target.at.Tag, Now: state, Record: has, FromVersion: from},
 			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: live, Reason: b.Reason, Refused: b.after.Refused,
 		},
 	}
@@ -47,7 +47,7 @@ func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
 		if !live.Optional(t, b.after.State.Revision()) {
 			continue
 		}
-		if why := b.service.Why(ctx, seen, t.RevisionName); why != "" {
+		if why := b.target.service.Why(ctx, seen, t.RevisionName); why != "" {
 			return fmt.Sprintf("revision %s, at 0 %%, %s, so Knative routes nothing anew", t.RevisionName, why)
 		}
 	}
@@ -62,7 +62,7 @@ const downEvery = 10 * time.Second
 // reversal, with that as its cause.
 func (b *reversal) whileRoutable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
-	live := b.targetRun.at.Live
+	live := b.target.at.Live
 	go func() {
 		for !b.leavesOut && sleep.For(ctx, downEvery) == nil {
 			if why := b.down(ctx, live); why != "" {

@@ -31,14 +31,14 @@ func isMoved(err error) bool {
 // passesMoved tells whether a step may be made over what others have made of the Service:
 // the run was told not to stop at it, and it is the first step that it makes live.
 func (m *move) passesMoved() bool {
-	return m.index == 0 && (m.Preflight != PreflightError || slices.Contains(m.Skip, check.Drifted))
+	return m.index == 0 && (m.target.config.Preflight != PreflightError || slices.Contains(m.target.config.Skip, check.Drifted))
 }
 
 // notMoved is an error where the cluster is not as the tip says any more, and will not
 // come to be so by itself. Where Argo CD does not answer, it is asked for as long as a
 // commit may take to be live: what cannot be seen may be anything.
 func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
-	seen, err := p.service.Observe(ctx, p.Gates.Wait)
+	seen, err := p.service.Observe(ctx, p.config.Gates.Wait)
 	if err != nil {
 		return fmt.Errorf("asking who has the traffic: %w", err)
 	}
@@ -63,11 +63,11 @@ func (p *targetRun) notMoved(ctx context.Context, tip gitops.Snapshot) error {
 
 // stillThere is the same after the gates of the last step, whose commit none comes after.
 func (m *move) stillThere(ctx context.Context) error {
-	shown, err := m.Commits.At(ctx, m.commit)
+	shown, err := m.target.systems.Commits.At(ctx, m.commit)
 	if err != nil {
 		return ctx.Err()
 	}
-	return m.notMoved(ctx, shown)
+	return m.target.notMoved(ctx, shown)
 }
 
 // over are the revisions that the promotion may move users from.
@@ -78,7 +78,7 @@ func (p *targetRun) over() []string {
 // overFor are those that a rollback to a revision may; none: it was named, so whatever
 // users have.
 func (p *targetRun) overFor(leads string) []string {
-	if p.To != "" {
+	if p.config.To != "" {
 		return nil
 	}
 	return append(p.at.Holders(), leads)

@@ -21,7 +21,7 @@ import (
 // back past Git then, as in Argo CD or with kubectl, and what comes before in Git
 // may be what they rolled back from.
 func refuseDrift(ctx context.Context, p *targetRun, git knative.Split, leads string) error {
-	if p.To != "" {
+	if p.config.To != "" {
 		return nil
 	}
 	has := drift(p.at.Tip.Hash, p.at.Now, p.at.Live, p.at.App)

@@ -40,7 +40,7 @@ func (r *run) preflight(ctx context.Context) error {
 			r.forbidden = p.named(err)
 		}
 	}
-	if r.underWay() && !r.DryRun && ctx.Err() == nil {
+	if r.underWay() && !r.config.DryRun && ctx.Err() == nil {
 		return nil
 	}
 	return r.forbidden
@@ -64,20 +64,20 @@ func (p *targetRun) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Step
 // cannot read never stops it.
 func (p *targetRun) preflight(ctx context.Context) error {
 	switch {
-	case p.Preflight == PreflightPlan:
+	case p.config.Preflight == PreflightPlan:
 		planned, err := p.facts(ctx).Planned(ctx, p.at, p.planned)
 		if err != nil {
 			return err
 		}
-		return p.stopped(check.Proposed(planned, p.Skip...))
-	case p.Preflight == PreflightOff || p.at.App == nil || p.Facts.Setup == nil:
+		return p.stopped(check.Proposed(planned, p.config.Skip...))
+	case p.config.Preflight == PreflightOff || p.at.App == nil || p.systems.Facts.Setup == nil:
 		return nil
 	}
 	found, err := p.facts(ctx).Preflight(ctx, p.at, p.planned)
 	if err != nil {
 		return err
 	}
-	skip := p.Skip
+	skip := p.config.Skip
 	if name, err := p.at.Next.NextRevision(); err == nil && name == p.at.Now.Revision() {
 		skip = append(slices.Clone(skip), check.OutOfSync) // what is under way continues, or is rolled back
 		if p.plan.ID != "" && !p.plan.Record.HasPassed() && p.infra.MayLag(ctx, p.at.Tip.Hash, p.at) {
@@ -90,7 +90,7 @@ func (p *targetRun) preflight(ctx context.Context) error {
 // stopped is why findings stop the promotion; nil: they do not.
 func (p *targetRun) stopped(findings []event.Finding) error {
 	p.journal.Tell(event.Found{Findings: findings})
-	if p.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
+	if p.config.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil
 	}
 	return &PreflightStop{findings}

@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 // makePlan computes what is left to do, and tries its edits, so that a bad one
 // ends the run before anything is pushed.
 func (p *targetRun) makePlan(ctx context.Context) error {
-	plan, err := plan.New(p.Settings, p.at)
+	plan, err := plan.New(p.config.Settings, p.at)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.journal.Tell(planned)
-	p.planned, err = plan.Try(ctx, p.Settings, p.at)
+	p.planned, err = plan.Try(ctx, p.config.Settings, p.at)
 	if err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 
 // A move is one step of one target.
 type move struct {
-	*targetRun
+	target *targetRun
 	index  int // of the step in the plan
 	log    journal.StepLog
 	commit string // that shows the step
 }
 
-func (m *move) step() plan.PlannedStep { return m.plan.Steps[m.index] }
+func (m *move) step() plan.PlannedStep { return m.target.plan.Steps[m.index] }
 
 // moves are the steps of all targets, in the order in which the run makes them,
 // and side by side where they stand together. First come those that Git shows
@@ -130,7 +130,7 @@ func (r *run) moves() (all [][]*move) {
 	left := map[int][]*move{} // by their share of the traffic
 	for _, p := range r.targets {
 		for i, step := range p.plan.Steps {
-			if m := (&move{targetRun: p, index: i}); step.Done {
+			if m := (&move{target: p, index: i}); step.Done {
 				shown = append(shown, m)
 			} else {
 				left[step.Percent] = append(left[step.Percent], m)
@@ -150,30 +150,30 @@ func (r *run) moves() (all [][]*move) {
 // their gates of each target.
 func (r *run) advance(ctx context.Context, moves []*move) error {
 	for _, m := range moves {
-		m.log, m.begun = m.journal.Begin(m.index), m.index+1
+		m.log, m.target.begun = m.target.journal.Begin(m.index), m.index+1
 	}
 	if err := noteLost(r.publish(ctx, moves)); err != nil {
 		return fmt.Errorf("%s: %w", moves[0].step().Name, err)
 	}
 	return untilOneFails(ctx, moves, func(ctx context.Context, m *move) error {
-		return noteLost(m.named(m.askGates(ctx)))
+		return noteLost(m.target.named(m.askGates(ctx)))
 	})
 }
 
 // askGates asks the gates of a step, one row after the other.
 func (m *move) askGates(ctx context.Context) error {
-	step := m.gates.Step(m.step().Name, m.step().Step())
-	intent := m.infra.Intent(m.commit, m.plan.Expected(m.step()))
-	if intent.Over = m.over(); m.passesMoved() {
+	step := m.target.gates.Step(m.step().Name, m.step().Step())
+	intent := m.target.infra.Intent(m.commit, m.target.plan.Expected(m.step()))
+	if intent.Over = m.target.over(); m.passesMoved() {
 		intent.Over, intent.Own, intent.Gives = nil, nil, nil
 	}
-	asked := m.askAt(step, m.commit, intent)
-	for _, row := range m.gates.After(step, m.unasked) {
-		if err := m.gates.All(ctx, row, asked, m.log, m.saw); err != nil {
+	asked := m.target.askAt(step, m.commit, intent)
+	for _, row := range m.target.gates.After(step, m.target.unasked) {
+		if err := m.target.gates.All(ctx, row, asked, m.log, m.target.saw); err != nil {
 			return err
 		}
 	}
-	if m.index == len(m.plan.Steps)-1 {
+	if m.index == len(m.target.plan.Steps)-1 {
 		if err := m.stillThere(ctx); err != nil {
 			return fmt.Errorf("%s: %w", m.step().Name, err)
 		}
@@ -186,7 +186,7 @@ func (m *move) askGates(ctx context.Context) error {
 func (r *run) publish(ctx context.Context, moves []*move) error {
 	if moves[0].step().Done {
 		for _, m := range moves {
-			m.committed(m.plan.Tip, true)
+			m.committed(m.target.plan.Tip, true)
 		}
 		return nil
 	}
@@ -208,7 +208,7 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 func (m *move) committed(hash string, resumed bool) {
 	m.commit = hash
 	m.log.Committed(hash, resumed)
-	m.journal.Tell(event.TrafficSet{Traffic: m.step().Traffic})
+	m.target.journal.Tell(event.TrafficSet{Traffic: m.step().Traffic})
 }
 
 // commitSteps makes one commit of the targets' steps, unless something of the
@@ -221,13 +221,13 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
-		p, err := r.commitRendered(ctx, edits, r.Gates.Wait)
+		p, err := r.commitRendered(ctx, edits, r.config.Gates.Wait)
 		next, causes := guard.Overridden(err)
 		if next == "" || slices.Contains(over, next) {
 			return p, err
 		}
 		for _, m := range moves {
-			m.journal.Override(causes, r.Reason)
+			m.target.journal.Override(causes, r.config.Reason)
 		}
 		over = append(over, next)
 	}
@@ -239,17 +239,17 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 	step := m.step()
 	e := commit.Edit{
-		Proposal: m.proposal(m.plan.ID, record.StepOf(step.Percent), m.index == 0),
+		Proposal: m.target.proposal(m.target.plan.ID, record.StepOf(step.Percent), m.index == 0),
 		Adopts:   m.adopts,
 		Subject:  step.Subject,
-		Trailers: plan.Trailers(m.Settings, m.plan, record.StepOf(step.Percent), m.plan.From, m.plan.To, m.Reason),
+		Trailers: plan.Trailers(m.target.config.Settings, m.target.plan, record.StepOf(step.Percent), m.target.plan.From, m.target.plan.To, m.target.config.Reason),
 		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
 			plan := m.routable(ctx)
-			files, err := plan.EditStep(ctx, m.Settings, m.index, tip, m.at.Live)
+			files, err := plan.EditStep(ctx, m.target.config.Settings, m.index, tip, m.target.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
 			}
-			return commit.Draft{Files: files, Traffic: plan.Steps[m.index].Traffic}, m.named(err)
+			return commit.Draft{Files: files, Traffic: plan.Steps[m.index].Traffic}, m.target.named(err)
 		},
 	}
 	for _, o := range over {
@@ -261,7 +261,7 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 // permitted is why the step must not be committed on a tip; nil: it may be.
 func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapshot, over []guard.Override) error {
 	if !m.passesMoved() {
-		if err := m.notMoved(ctx, tip); err != nil {
+		if err := m.target.notMoved(ctx, tip); err != nil {
 			return err
 		}
 	}
@@ -274,13 +274,13 @@ func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapsho
 	if err := m.mayPromote(ctx, tip); err != nil {
 		return err
 	}
-	if err := m.notHeld(ctx, record.StepOf(m.step().Percent), m.index == 0); err != nil {
+	if err := m.target.notHeld(ctx, record.StepOf(m.step().Percent), m.index == 0); err != nil {
 		return err
 	}
-	if !m.plan.Shifts() {
+	if !m.target.plan.Shifts() {
 		return nil
 	}
-	return m.Guards.Permits(tip, guarded(m.Target), time.Now(), over)
+	return m.target.config.Guards.Permits(tip, guarded(m.target.Target), time.Now(), over)
 }
 
 // reachedBy is how a target ends whose plan has passed all its gates.

@@ -46,9 +46,9 @@ func (r *run) commit(ctx context.Context, edits []commit.Edit) (published, error
 	var commit gitops.Commit
 	var err error
 	if p := edits[0].Proposal; p != nil {
-		commit, err = r.Reviews.Publish(ctx, change, *p)
+		commit, err = r.systems.Reviews.Publish(ctx, change, *p)
 	} else {
-		commit, err = r.Branch.Publish(ctx, r.telling(change))
+		commit, err = r.systems.Branch.Publish(ctx, r.telling(change))
 	}
 	unchanged := errors.Is(err, gitops.ErrUnchanged)
 	switch {

@@ -29,7 +29,7 @@ func (moving) Publish(_ context.Context, change gitops.Change) (gitops.Commit, e
 // for that to show this one would roll a good promotion back.
 func TestCommitThatIsThereIsTheOneThatWasLookedAt(t *testing.T) {
 	t.Parallel()
-	r := &run{Systems: Systems{Branch: moving{}, Reporter: silent{}}}
+	r := &run{systems: Systems{Branch: moving{}, Reporter: silent{}}}
 	got, err := r.commit(t.Context(), []commit.Edit{{Draft: func(gitops.Snapshot) (commit.Draft, error) { return commit.Draft{}, nil }}})
 	if err != nil || got.commit != "shows it" || got.made {
 		t.Errorf("commit %q, made %t, %v, want the one that the last edit saw", got.commit, got.made, err)

@@ -12,9 +12,9 @@ import (
 // restore rolls a failed promotion back in one commit and waits until that is
 // live. The run's own context may be over, this has its own time.
 func (r *run) restore(ctx context.Context, cause error) error {
-	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.Gates.Wait+r.reviewTime())
+	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.config.Gates.Wait+r.config.reviewTime())
 	defer stop()
-	reversals, err := r.rollBack(own, cause, r.Gates.Wait)
+	reversals, err := r.rollBack(own, cause, r.config.Gates.Wait)
 	if err != nil {
 		return err
 	}
@@ -34,15 +34,15 @@ func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()
 	ended := make(chan struct{})
 	go func() {
 		done := ctx.Done()
-		if ctx.Err() != nil && !r.cancelled(ctx) {
+		if ctx.Err() != nil && !r.systems.cancelled(ctx) {
 			done = nil // its time is over, which is no cancel
 		}
 		select {
 		case <-done:
-			if r.cancelled(ctx) {
+			if r.systems.cancelled(ctx) {
 				cut()
 			}
-		case <-r.Cancelled:
+		case <-r.systems.Cancelled:
 			cut()
 		case <-until.Done():
 		case <-ended:
@@ -79,7 +79,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			MayChange: p.plan.ShowsStep,
 		}
 		back.Plan.FromVersion, back.Plan.Base = dest.Version, dest.Base
-		reversals = append(reversals, &reversal{targetRun: p, Reversal: back, over: over})
+		reversals = append(reversals, &reversal{target: p, Reversal: back, over: over})
 	}
 	if len(reversals) == 0 {
 		return nil, down
@@ -93,9 +93,9 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 	if err := r.reverse(ctx, reversals, patience); err != nil {
 		return nil, err
 	}
-	kept := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.lost != nil })
+	kept := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.target.lost != nil })
 	if len(kept) == 0 {
-		return nil, reversals[0].lost
+		return nil, reversals[0].target.lost
 	}
 	return kept, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // A reversal is one target's part of a commit that rolls back.
 type reversal struct {
-	*targetRun
+	target *targetRun
 	plan.Reversal
 	split     knative.Split // at the tip
 	done      bool          // a commit before has done it, it is only confirmed
@@ -46,22 +46,22 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 	drafts := p.drafts
 	for _, b := range reversals {
 		if err == nil && !b.done {
-			b.after, b.lost = drafts[0].Reversed, drafts[0].Left
+			b.after, b.target.lost = drafts[0].Reversed, drafts[0].Left
 			drafts = drafts[1:]
 		}
-		if err != nil || b.lost != nil {
+		if err != nil || b.target.lost != nil {
 			b.log.Unseen()
 			continue
 		}
 		if b.done {
-			b.log.Committed(b.at.Tip.Hash, true)
+			b.log.Committed(b.target.at.Tip.Hash, true)
 			continue
 		}
 		b.log.Committed(p.commit, !p.made)
-		b.journal.Warn(b.after.Warning(b.Dest))
+		b.target.journal.Warn(b.after.Warning(b.Dest))
 	}
 	for _, b := range reversals {
-		if err == nil && b.lost == nil {
+		if err == nil && b.target.lost == nil {
 			err = b.expect(ctx)
 		}
 	}
@@ -72,27 +72,27 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 // somebody's, may keep the commit from doing anything.
 func (b *reversal) routable(ctx context.Context) plan.Reversal {
 	back := b.Reversal
-	back.Dest.Traffic = b.onlyRoutable(ctx, b.Live, b.Dest.Traffic, b.Dest.Revision)
+	back.Dest.Traffic = b.target.onlyRoutable(ctx, b.Live, b.Dest.Traffic, b.Dest.Revision)
 	return back
 }
 
 // begin opens the step in the journal and says what it changes.
 func (b *reversal) begin(ctx context.Context) commit.Edit {
 	b.Plan.Image = plan.FirstImage(b.Dest.Images)
-	title := "back to " + plan.Short(b.Service, b.Dest.Revision)
+	title := "back to " + plan.Short(b.target.Service, b.Dest.Revision)
 	if !b.done {
-		title = plan.Subject(b.Target, title+" ("+plan.ImageVersion(b.Plan.Image)+")")
+		title = plan.Subject(b.target.Target, title+" ("+plan.ImageVersion(b.Plan.Image)+")")
 	}
-	b.log = b.journal.BeginReversal(b.Step, title)
+	b.log = b.target.journal.BeginReversal(b.Step, title)
 	return commit.Edit{
-		Proposal: b.proposal(b.Plan.ID, b.stepName(), false),
+		Proposal: b.target.proposal(b.Plan.ID, b.stepName(), false),
 		Adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		Subject:  title,
-		Trailers: plan.Trailers(b.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
+		Trailers: plan.Trailers(b.target.config.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
 		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
 			after, err := b.edited(ctx, tip)
 			if b.apart && err != nil && ctx.Err() == nil {
-				return commit.Draft{Left: b.named(err)}, nil
+				return commit.Draft{Left: b.target.named(err)}, nil
 			}
 			if err != nil {
 				return commit.Draft{}, err
@@ -114,9 +114,9 @@ func (b *reversal) stepName() string {
 // edited is what the reversal makes of a tip, as Knative can route it now.
 func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (plan.Edited, error) {
 	if b.leavesOut {
-		return b.routable(ctx).EditLeftOut(ctx, b.Settings, tip)
+		return b.routable(ctx).EditLeftOut(ctx, b.target.config.Settings, tip)
 	}
-	return b.routable(ctx).Edit(ctx, b.Settings, tip)
+	return b.routable(ctx).Edit(ctx, b.target.config.Settings, tip)
 }
 
 // expect says what must be live now.
@@ -126,14 +126,14 @@ func (b *reversal) expect(ctx context.Context) error {
 	}
 	want := plan.ShownAt(b.after.State)
 	want.TrafficOnly = b.after.Refused != nil
-	b.journal.Tell(event.TrafficSet{Traffic: want.Traffic})
-	b.journal.Tell(event.RollbackLeads{}) // it is made
-	b.tellLeftOut(ctx, b.Dest.Traffic, want.Traffic)
+	b.target.journal.Tell(event.TrafficSet{Traffic: want.Traffic})
+	b.target.journal.Tell(event.RollbackLeads{}) // it is made
+	b.target.tellLeftOut(ctx, b.Dest.Traffic, want.Traffic)
 	commit := b.log.Step().Commit
-	intent := b.infra.Intent(commit, want)
+	intent := b.target.infra.Intent(commit, want)
 	intent.Over = b.over
-	intent.Restores, intent.RollsBack = true, b.infra.OfPromotion(b.rolledBack())
-	b.promotion, b.ask = want.Promotion, b.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
+	intent.Restores, intent.RollsBack = true, b.target.infra.OfPromotion(b.rolledBack())
+	b.promotion, b.ask = want.Promotion, b.target.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		waiting, stop := b.whileRoutable(ctx)
 		defer stop()
-		if b.failed = b.gates.All(waiting, []gate.Gate{gate.Live(r.Gates.Wait)}, b.ask, b.log, b.saw); b.failed != nil {
+		if b.failed = b.target.gates.All(waiting, []gate.Gate{gate.Live(r.config.Gates.Wait)}, b.ask, b.log, b.target.saw); b.failed != nil {
 			b.log.Unseen()
 			b.noteRollback(ctx)
 			return b.failed

@@ -40,7 +40,7 @@ const again = "-again"
 // proposal is the pull request for a commit of the target; nil where it is pushed.
 // Promotion and step name the commit, and first is a promotion's first one.
 func (p *targetRun) proposal(promotion, step string, first bool) *review.Proposal {
-	if p.Mode != review.Every && (p.Mode != review.First || !first) {
+	if p.config.Mode != review.Every && (p.config.Mode != review.First || !first) {
 		return nil
 	}
 	return &review.Proposal{
@@ -87,7 +87,7 @@ func (p *targetRun) adoptProposed(ctx context.Context, to *plan.Plan) error {
 	switch {
 	case err != nil:
 		return err
-	case newerRun(r.Run, p.RunURL):
+	case newerRun(r.Run, p.config.RunURL):
 		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", plan.ErrSuperseded, r.Run, r.To.Revision)
 	case r.Step == record.StepOf(to.Steps[0].Percent) && r.To.Revision == to.To && r.From.Revision == to.From:
 		return p.adopt(ctx, to, r)
@@ -100,10 +100,10 @@ func (p *targetRun) adoptProposed(ctx context.Context, to *plan.Plan) error {
 // before has passed. One that is proposed is asked about by whoever proposes it. A forge
 // that cannot be asked keeps no commit from being pushed, which needs none.
 func (p *targetRun) notHeld(ctx context.Context, step string, first bool) error {
-	if p.Reviews == nil || p.proposal(p.plan.ID, step, first) != nil {
+	if p.systems.Reviews == nil || p.proposal(p.plan.ID, step, first) != nil {
 		return nil
 	}
-	err := p.Reviews.HeldBy(ctx, review.Proposal{Target: branchOf(p.Target), Promotion: p.plan.ID, Step: step, Begins: first})
+	err := p.systems.Reviews.HeldBy(ctx, review.Proposal{Target: branchOf(p.Target), Promotion: p.plan.ID, Step: step, Begins: first})
 	if err != nil && !isNotMerged(err) && ctx.Err() == nil {
 		p.journal.Say("whether a pull request that rolls back is open is not known: %v", err)
 		return nil
@@ -114,12 +114,12 @@ func (p *targetRun) notHeld(ctx context.Context, step string, first bool) error 
 // unschedule keeps what a killed run has proposed from being merged while nobody
 // waits for it. A step of this run that is proposed already is scheduled again.
 func (p *targetRun) unschedule(ctx context.Context) {
-	if p.Reviews == nil {
+	if p.systems.Reviews == nil {
 		return
 	}
 	asked, stop := context.WithTimeout(ctx, facts.PreflightTime)
 	defer stop()
-	left, err := p.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(p.Target)})
+	left, err := p.systems.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(p.Target)})
 	for _, pull := range left {
 		p.journal.Say("pull request #%d (%s): from an earlier run, and not merged by the forge itself any more unless a run waits for it", pull.Number, pull.URL)
 	}
@@ -132,7 +132,7 @@ func (p *targetRun) unschedule(ctx context.Context) {
 // that does not answer keeps none from being tried: publishing it waits for the forge.
 func (p *targetRun) adoptRollback(ctx context.Context, back *reversal) error {
 	r, err := p.proposed(ctx, p.proposal(back.Plan.ID, back.Step, false))
-	if err == nil && r.Step == record.Rollback && back.Step == r.Step && r.To.Revision != back.Dest.Revision && p.To == "" {
+	if err == nil && r.Step == record.Rollback && back.Step == r.Step && r.To.Revision != back.Dest.Revision && p.config.To == "" {
 		return setting.Bad("to: a pull request that rolls back to %s is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to", r.To.Revision, back.Dest.Revision)
 	}
 	if err != nil || r.Step != back.Step || r.To.Revision != back.Dest.Revision || r.From.Revision != back.Plan.To {
@@ -144,10 +144,10 @@ func (p *targetRun) adoptRollback(ctx context.Context, back *reversal) error {
 // proposed is the record that the newest open pull request for the target would bring; the
 // zero Record where there is none that can be read.
 func (p *targetRun) proposed(ctx context.Context, proposal *review.Proposal) (record.Record, error) {
-	if proposal == nil || p.Reviews == nil {
+	if proposal == nil || p.systems.Reviews == nil {
 		return record.Record{}, nil
 	}
-	head, found, err := p.Reviews.Proposed(ctx, *proposal)
+	head, found, err := p.systems.Reviews.Proposed(ctx, *proposal)
 	if err != nil || !found {
 		return record.Record{}, err
 	}
@@ -178,7 +178,7 @@ func (p *targetRun) sameAt(ctx context.Context, commit string) (bool, error) {
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	return wouldWrite(plan.StepRecord(m.Settings, m.plan, record.StepOf(m.step().Percent), recordAt(tip, m.Target)), recordAt(head, m.Target))
+	return wouldWrite(plan.StepRecord(m.target.config.Settings, m.target.plan, record.StepOf(m.step().Percent), recordAt(tip, m.target.Target)), recordAt(head, m.target.Target))
 }
 
 // adopts tells the same of a proposal that rolls back.
@@ -194,7 +194,7 @@ func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool,
 	if err != nil {
 		return false, err
 	}
-	return wouldWrite(want, recordAt(head, b.Target))
+	return wouldWrite(want, recordAt(head, b.target.Target))
 }
 
 // wouldWrite tells whether a record is the wanted one, but for who wrote it and when.

@@ -39,8 +39,8 @@ func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, 
 // nothing that an emergency waits for, or fails by.
 func TestRollbackWhileTheForgeIsAway(t *testing.T) {
 	t.Parallel()
-	p := &targetRun{Config: Config{Mode: review.Every}, Systems: Systems{Reviews: awayReviews{}}, journal: journal.New(event.Result{}, silent{})}
-	if err := p.adoptRollback(t.Context(), &reversal{targetRun: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
+	p := &targetRun{config: Config{Mode: review.Every}, systems: Systems{Reviews: awayReviews{}}, journal: journal.New(event.Result{}, silent{})}
+	if err := p.adoptRollback(t.Context(), &reversal{target: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
 		t.Error(err)
 	}
 }

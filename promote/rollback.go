@@ -53,7 +53,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 	if err := r.reverse(ctx, reversals, 0); err != nil {
 		return ending{cause: err}
 	}
-	if r.Unseen {
+	if r.config.Unseen {
 		return endUnseen(reversals)
 	}
 	if err := r.confirm(ctx, reversals); err != nil {
@@ -61,12 +61,12 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 	}
 	committed := map[*reversal]bool{}
 	for _, b := range reversals {
-		committed[b] = b.journal.Result.Changed
+		committed[b] = b.target.journal.Result.Changed
 	}
-	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.at.Record.HasPassed() })
+	left := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.done && b.target.at.Record.HasPassed() })
 	_ = r.close(ctx, closingsOf(left)) // who has changed it since ends it for that target
 	for _, b := range reversals {
-		b.reached = b.reachedBy(ctx, committed[b])
+		b.target.reached = b.reachedBy(ctx, committed[b])
 	}
 	return ending{}
 }
@@ -74,7 +74,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 // lookUnless sees what is live, but not for long, unless Argo CD is not to be asked.
 func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if unseen {
-		return supersededRun(p.Config, p.at)
+		return supersededRun(p.config, p.at)
 	}
 	return p.unlessUrgent(p.observe(ctx, emergencyLook))
 }
@@ -84,7 +84,7 @@ func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 func endUnseen(reversals []*reversal) ending {
 	var failed error
 	for _, b := range reversals {
-		if b.done && b.at.Record.HasPassed() {
+		if b.done && b.target.at.Record.HasPassed() {
 			continue
 		}
 		b.log.Unseen()
@@ -97,15 +97,15 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
-	case b.done && (b.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.journal.Result.Changed:
+	case b.done && (b.target.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.target.journal.Result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !b.movedUsers():
-		b.journal.Explain("no traffic has moved: %s had all of it", b.Dest.Revision)
+		b.target.journal.Explain("no traffic has moved: %s had all of it", b.Dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
 		}
-		if further, err := b.destinations().LastGood(ctx, b.Dest.Revision, b.split); err == nil {
-			b.journal.Explain(goesFurther, further.Revision)
+		if further, err := b.target.destinations().LastGood(ctx, b.Dest.Revision, b.split); err == nil {
+			b.target.journal.Explain(goesFurther, further.Revision)
 		}
 	}
 	return event.RolledBack
@@ -114,8 +114,8 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 // movedUsers tells whether the share of some revision is another one, in Git or as far as
 // was seen in the cluster, than before the reversal.
 func (b *reversal) movedUsers() bool {
-	now := b.journal.Result.Traffic
-	if moved(b.at.Now, now) {
+	now := b.target.journal.Result.Traffic
+	if moved(b.target.at.Now, now) {
 		return true
 	}
 	return b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), knative.Shares(now))
@@ -186,10 +186,10 @@ const sameIncident = 15 * time.Minute
 func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	at := p.at
 	split, err := at.Split()
-	if err != nil && p.To == "" {
+	if err != nil && p.config.To == "" {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
-	confirms := rolledBack(p.Config, at, split, time.Now())
+	confirms := rolledBack(p.config, at, split, time.Now())
 	if confirms && p.stands(ctx, split) {
 		return p.confirmOnly(ctx, split), refuseDrift(ctx, p, split, split.Stable)
 	}
@@ -204,9 +204,9 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	back := &reversal{
-		targetRun: p, split: split, over: p.overFor(dest.Revision),
+		target: p, split: split, over: p.overFor(dest.Revision),
 		Reversal: plan.Reversal{
-			Plan: plan.OfRollback(at, dest.Revision, p.journal.Result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.Reason,
+			Plan: plan.OfRollback(at, dest.Revision, p.journal.Result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.config.Reason,
 			MayChange: func(now *knative.State, has record.Record) bool {
 				return plan.Unchanged(now, at.Now) || further(at, now, has)
 			},
@@ -216,7 +216,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 		return nil, err
 	}
 	p.journal.DebugPlan(back.Plan, at)
-	after, err := back.routable(ctx).Edit(ctx, p.Settings, at.Snapshot())
+	after, err := back.routable(ctx).Edit(ctx, p.config.Settings, at.Snapshot())
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func further(at plan.Situation, now *knative.State, has record.Record) bool {
 
 // destinations finds where the target can be rolled back to.
 func (p *targetRun) destinations() destination.Finder {
-	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.To, KeepPrevious: p.KeepPrevious, Journal: p.journal}
+	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
 }
 
 // tellRollback tells what a rollback leads to.
@@ -252,11 +252,11 @@ func (p *targetRun) stands(ctx context.Context, split knative.Split) bool {
 	if err != nil {
 		return true // nothing better can be made of it
 	}
-	back := reversal{targetRun: p, Reversal: plan.Reversal{
+	back := reversal{target: p, Reversal: plan.Reversal{
 		Plan: plan.OfRollback(p.at, dest.Revision, time.Time{}), Step: record.Rollback, Dest: dest, Live: p.at.Live,
 		MayChange: func(*knative.State, record.Record) bool { return true },
 	}}
-	after, err := back.routable(ctx).Edit(ctx, p.Settings, p.at.Snapshot())
+	after, err := back.routable(ctx).Edit(ctx, p.config.Settings, p.at.Snapshot())
 	return err != nil || p.at.Now.SameTemplate(after.State) && after.State.Revision() == p.at.Now.Revision()
 }
 
@@ -272,7 +272,7 @@ func (p *targetRun) confirmOnly(ctx context.Context, split knative.Split) *rever
 	if further, err := p.destinations().Previous(ctx, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
 		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
-	back := &reversal{targetRun: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back := &reversal{target: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
 	back.after.State = p.at.Now
 	if has.TemplateStays(p.at.Now) {
 		back.after.Refused = errTemplateStays

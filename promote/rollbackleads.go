@@ -14,7 +14,7 @@ import (
 // promotion where it is, what a rollback leads to now. A run that is cancelled has no
 // time for that.
 func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
-	if e.back || r.cancelled(ctx) {
+	if e.back || r.systems.cancelled(ctx) {
 		return e
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
@@ -48,19 +48,19 @@ func (p *targetRun) noteRollback(ctx context.Context) {
 // Ready, or somebody has moved the Service since. The traffic stays as it is then: whoever
 // has most of it is the one that Git can still give all of it to.
 func (b *reversal) noteRollback(ctx context.Context) {
-	seen, err := b.service.Observe(ctx, emergencyLook)
+	seen, err := b.target.service.Observe(ctx, emergencyLook)
 	if err != nil || seen.Service == nil {
 		return
 	}
-	b.journal.Tell(journal.SeenLive(seen, b.targetRun.at.Tag))
-	if _, ready := b.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved == "" {
+	b.target.journal.Tell(journal.SeenLive(seen, b.target.at.Tag))
+	if _, ready := b.target.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved == "" {
 		return
 	}
 	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if share := shares[name]; share > most && name != b.Dest.Revision && b.service.Why(ctx, seen.Service, name) == "" {
+		if share := shares[name]; share > most && name != b.Dest.Revision && b.target.service.Why(ctx, seen.Service, name) == "" {
 			most = share
-			b.journal.Tell(event.RollbackLeads{To: name})
+			b.target.journal.Tell(event.RollbackLeads{To: name})
 		}
 	}
 }

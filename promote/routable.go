@@ -92,9 +92,9 @@ func leftOut(wanted, committed []servingv1.TrafficTarget, why func(revision stri
 
 // routable is the plan with its step as Knative can route it now.
 func (m *move) routable(ctx context.Context) plan.Plan {
-	plan := m.plan
+	plan := m.target.plan
 	plan.Steps = slices.Clone(plan.Steps)
-	plan.Steps[m.index].Traffic = m.onlyRoutable(ctx, m.at.Live, m.step().Traffic, plan.To)
+	plan.Steps[m.index].Traffic = m.target.onlyRoutable(ctx, m.target.at.Live, m.step().Traffic, plan.To)
 	return plan
 }
 
@@ -102,10 +102,10 @@ func (m *move) routable(ctx context.Context) plan.Plan {
 // is not Ready.
 func (m *move) oldServes(ctx context.Context, traffic []servingv1.TrafficTarget) error {
 	for revision := range knative.Shares(traffic) {
-		if revision == m.plan.To || revision == "" {
+		if revision == m.target.plan.To || revision == "" {
 			continue
 		}
-		if _, ready := m.service.Readiness(ctx, m.at.Live, revision); ready.Why != "" {
+		if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, revision); ready.Why != "" {
 			return &downError{revision, ready}
 		}
 	}
@@ -118,11 +118,11 @@ var errReadyAgain = errors.New("is Ready again, so the new one need not get all 
 // stillAlone is an error where the new revision was to get all traffic in one step, as
 // the old one was not Ready, and that is Ready again. Only a clear yes is one.
 func (m *move) stillAlone(ctx context.Context) error {
-	if m.plan.Alone == "" {
+	if m.target.plan.Alone == "" {
 		return nil
 	}
-	if found, err := m.service.Revision(ctx, live.NamespaceOf(m.at.Live), m.plan.From); err == nil && found.IsReady() {
-		return fmt.Errorf("revision %s, which has the traffic, %w", m.plan.From, errReadyAgain)
+	if found, err := m.target.service.Revision(ctx, live.NamespaceOf(m.target.at.Live), m.target.plan.From); err == nil && found.IsReady() {
+		return fmt.Errorf("revision %s, which has the traffic, %w", m.target.plan.From, errReadyAgain)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (m *move) stillAlone(ctx context.Context) error {
 // to, when that was made, does not stand in it. Where it cannot be read, what was written
 // says the same.
 func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.TrafficTarget) {
-	state, err := m.infra.At(ctx, commit)
+	state, err := m.target.infra.At(ctx, commit)
 	if err == nil {
 		var read []servingv1.TrafficTarget
 		if read, err = state.Traffic(); err == nil {
@@ -139,8 +139,8 @@ func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.
 		}
 	}
 	if err != nil {
-		m.journal.Say("the commit cannot be read back, going on with what was written: %v", err)
+		m.target.journal.Say("the commit cannot be read back, going on with what was written: %v", err)
 	}
-	m.tellLeftOut(ctx, m.step().Traffic, traffic)
-	m.plan.Steps[m.index].Traffic = traffic
+	m.target.tellLeftOut(ctx, m.step().Traffic, traffic)
+	m.target.plan.Steps[m.index].Traffic = traffic
 }

@@ -22,8 +22,8 @@ import (
 // in its targetRun; what is done for all of them at once, a commit above all, is
 // here.
 type run struct {
-	Config
-	Systems
+	config  Config
+	systems Systems
 	tip     gitops.Snapshot // that the overlays were read at
 	targets []*targetRun    // one a target, in their order
 
@@ -33,13 +33,13 @@ type run struct {
 // open reads the targets' overlays at the branch's tip and begins a run of a
 // command on them. With an error there is a run as well, that can be ended.
 func open(ctx context.Context, command event.Command, c Config, on Systems) (*run, error) {
-	r, started := &run{Config: c, Systems: on.complete()}, time.Now()
+	r, started := &run{config: c, systems: on.complete()}, time.Now()
 	err := checkTargets(c.Targets)
 	if err == nil {
-		r.tip, err = r.Branch.Tip(ctx)
+		r.tip, err = r.systems.Branch.Tip(ctx)
 	}
 	for _, target := range c.Targets {
-		p := newTargetRun(command, c, target, r.Systems, started)
+		p := newTargetRun(command, c, target, r.systems, started)
 		if err == nil {
 			err = p.read(ctx, r.tip)
 		}
@@ -104,11 +104,11 @@ func untilOneFails[T any](ctx context.Context, all []T, do func(context.Context,
 }
 
 // say prints a line into the log.
-func (r *run) say(format string, args ...any) { journal.Say(r.Reporter, format, args...) }
+func (r *run) say(format string, args ...any) { journal.Say(r.systems.Reporter, format, args...) }
 
 // end closes the Results, one a target.
 func (r *run) end(ctx context.Context, e ending) (results []event.Result, err error) {
-	cancelled := r.cancelled(ctx)
+	cancelled := r.systems.cancelled(ctx)
 	for _, p := range r.targets {
 		own := p.ending(e)
 		status, why := own.of(ctx, cancelled)
@@ -124,7 +124,7 @@ func (r *run) end(ctx context.Context, e ending) (results []event.Result, err er
 func (p *targetRun) ending(e ending) ending {
 	e.reached = cmp.Or(p.reached, event.Unchanged)
 	switch {
-	case isSuperseded(p.lost) && (len(p.Targets) > 1 || e.cause == nil):
+	case isSuperseded(p.lost) && (len(p.config.Targets) > 1 || e.cause == nil):
 		return ending{cause: p.lost}
 	case isDown(p.lost):
 		return heldFor(errors.New(e.cause.Error()), p.lost)
@@ -133,7 +133,7 @@ func (p *targetRun) ending(e ending) ending {
 	case p.stays:
 		e.back, e.failed, e.atOnce = false, nil, false
 	}
-	if isSuperseded(e.cause) && len(p.Targets) > 1 {
+	if isSuperseded(e.cause) && len(p.config.Targets) > 1 {
 		e.cause = errors.New(e.cause.Error()) // another target is
 	}
 	if guard.Holds(e.cause) && !p.committed() {

@@ -61,22 +61,22 @@ const mostTakenOut = 4
 // again. The record has gone with the commits, so the Application's history tells, as far as
 // it goes.
 func (p *targetRun) notTakenOut(ctx context.Context) error {
-	if p.RunURL == "" || p.To != "" || p.at.App == nil || p.Commits == nil || p.at.Unreadable != nil {
+	if p.config.RunURL == "" || p.config.To != "" || p.at.App == nil || p.systems.Commits == nil || p.at.Unreadable != nil {
 		return nil
 	}
 	left := p.at.Record.Of(p.Place()).Entries()
-	if slices.ContainsFunc(left, func(e record.Entry) bool { return e.Run == p.RunURL }) {
+	if slices.ContainsFunc(left, func(e record.Entry) bool { return e.Run == p.config.RunURL }) {
 		return nil
 	}
 	deployed := slices.Compact(argo.Deployed(argo.Intent{Target: p.Target.Target}, p.at.App))
 	for _, commit := range deployed[:min(len(deployed), mostTakenOut)] {
-		then, err := p.Commits.At(ctx, commit)
+		then, err := p.systems.Commits.At(ctx, commit)
 		if err != nil {
 			continue // it is gone, or nobody can tell
 		}
 		r := recordAt(then, p.Target)
 		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // without a workflow run
-		if r.Exists() && r.Run == p.RunURL && !slices.ContainsFunc(left, goesOn) {
+		if r.Exists() && r.Run == p.config.RunURL && !slices.ContainsFunc(left, goesOn) {
 			return sinceThen("has taken its commits out of Git")
 		}
 	}

@@ -19,13 +19,13 @@ const sourcePoll = 5 * time.Second
 // that the run promotes from, and waits for that where it is asked to, unless it only
 // plans.
 func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
-	if len(p.From) == 0 || p.origin.Resume(p.at) {
+	if len(p.config.From) == 0 || p.origin.Resume(p.at) {
 		return nil
 	}
 	var said time.Time
-	for until := time.Now().Add(p.WaitForSource); ; {
+	for until := time.Now().Add(p.config.WaitForSource); ; {
 		err := p.origin.Take(ctx, tip, &p.at)
-		if !source.IsNotYet(err) || p.DryRun || !time.Now().Before(until) {
+		if !source.IsNotYet(err) || p.config.DryRun || !time.Now().Before(until) {
 			return err
 		}
 		if time.Since(said) >= time.Minute {
@@ -35,7 +35,7 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 		if err := sleep.For(ctx, min(sourcePoll, time.Until(until))); err != nil {
 			return err
 		}
-		if tip, err = p.Branch.Tip(ctx); err != nil {
+		if tip, err = p.systems.Branch.Tip(ctx); err != nil {
 			return err
 		}
 		if err := p.read(ctx, tip); err != nil {
@@ -51,7 +51,7 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 // those were rolled back and could not be taken out of the overlay. A candidate at 0 % is no
 // beginning: a pull request's merge may have made it.
 func (p *targetRun) notWithdrawn(plan plan.Plan) error {
-	if len(p.at.Images) > 0 || p.DryRun || plan.Record.Promotion == plan.ID && plan.Record.HasBegun() {
+	if len(p.at.Images) > 0 || p.config.DryRun || plan.Record.Promotion == plan.ID && plan.Record.HasBegun() {
 		return nil
 	}
 	gone := p.origin.Withdrawn(p.at)
@@ -64,25 +64,25 @@ func (p *targetRun) notWithdrawn(plan plan.Plan) error {
 // mayPromote is why the images must get no more traffic on a tip, because of where they
 // come from; nil: they may.
 func (m *move) mayPromote(ctx context.Context, tip gitops.Snapshot) error {
-	if m.index == 0 && m.origin.Looked() && m.plan.Record.Promotion != m.plan.ID {
-		return m.origin.Stand(ctx, tip)
+	if m.index == 0 && m.target.origin.Looked() && m.target.plan.Record.Promotion != m.target.plan.ID {
+		return m.target.origin.Stand(ctx, tip)
 	}
-	return m.origin.NotWithdrawn(ctx, tip, m.plan, m.at)
+	return m.target.origin.NotWithdrawn(ctx, tip, m.target.plan, m.target.at)
 }
 
 // sourcesStill is why a promotion must not be noted as passed, that has all its commits:
 // what it comes from was rolled back there while its last gates were asked.
 func (r *run) sourcesStill(ctx context.Context) error {
-	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.targetRun.plan.Source.IsZero() })
+	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.target.plan.Source.IsZero() })
 	if len(left) == 0 {
 		return nil
 	}
-	tip, err := r.Branch.Tip(ctx)
+	tip, err := r.systems.Branch.Tip(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range left {
-		p := c.targetRun
+		p := c.target
 		if err := p.origin.NotWithdrawn(ctx, tip, p.plan, p.at); err != nil {
 			return p.named(err)
 		}

@@ -24,8 +24,8 @@ import (
 // A targetRun is what a run does for one of its targets: what it has seen of it,
 // what it plans, and the journal of that.
 type targetRun struct {
-	Config
-	Systems
+	config  Config
+	systems Systems
 	plan.Target
 	infra   overlay.Reader
 	service live.Service
@@ -50,7 +50,7 @@ func newTargetRun(command event.Command, c Config, target plan.Target, on System
 	case command == event.CommandRollback:
 		asked.Reason = c.Reason
 	}
-	p := &targetRun{Config: c, Systems: on, gates: c.gates(on.Sources), journal: journal.New(asked, on.Reporter)}
+	p := &targetRun{config: c, systems: on, gates: c.gates(on.Sources), journal: journal.New(asked, on.Reporter)}
 	p.origin = origin.Images{
 		Reader: source.Reader{Wants: c.Wants, Branch: on.SourceBranch, Cluster: on.SourceCluster, Statuses: on.Statuses},
 		Guards: c.Guards, Reason: c.Reason, Journal: p.journal,
@@ -73,7 +73,7 @@ func (p *targetRun) named(err error) error {
 	if err == nil {
 		return nil
 	}
-	if len(p.Targets) > 1 {
+	if len(p.config.Targets) > 1 {
 		err = fmt.Errorf("%s: %w", strings.TrimSpace(p.Service+" "+p.Environment), err)
 	}
 	return &targetError{p, err}
@@ -91,9 +91,9 @@ func noteLost(err error) error {
 
 func (p *targetRun) setTarget(target plan.Target) {
 	p.Target = target
-	p.infra = overlay.Reader{Target: target, Branch: p.Branch, Commits: p.Commits, Debug: p.Reporter.Debug, Tag: p.CandidateTag}
+	p.infra = overlay.Reader{Target: target, Branch: p.systems.Branch, Commits: p.systems.Commits, Debug: p.systems.Reporter.Debug, Tag: p.config.CandidateTag}
 	p.origin.Overlay = p.infra
-	p.service = live.Service{Target: target, Cluster: p.Cluster}
+	p.service = live.Service{Target: target, Cluster: p.systems.Cluster}
 	p.journal.Tell(event.Named{Target: Named(target)})
 }
 
@@ -110,10 +110,10 @@ func (p *targetRun) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
-	if at.Tag != p.CandidateTag {
-		p.journal.Say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.CandidateTag)
+	if at.Tag != p.config.CandidateTag {
+		p.journal.Say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.config.CandidateTag)
 	}
-	p.at.Images = p.Images
+	p.at.Images = p.config.Images
 	p.at.Next, err = plan.WithImages(ctx, at.Now, p.at.Images)
 	return err
 }
@@ -129,7 +129,7 @@ func (p *targetRun) after() *knative.State {
 // observe sees what is live, after the overlay at the tip. Patience is how long
 // Argo CD may take; zero: as long as the run has.
 func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
-	if err := supersededRun(p.Config, p.at); err != nil {
+	if err := supersededRun(p.config, p.at); err != nil {
 		return err
 	}
 	if err := p.lookLive(ctx, patience); err != nil {

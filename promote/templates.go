@@ -36,8 +36,8 @@ func (p *targetRun) loadAnalysis(ctx context.Context) error {
 // whereItBegan is the tree of the commit where the promotion began. Where history
 // was rewritten and that commit is gone, it is the tip's.
 func (p *targetRun) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {
-	if p.resumed() && p.plan.Base != "" && p.Commits != nil {
-		then, err := p.Commits.At(ctx, p.plan.Base)
+	if p.resumed() && p.plan.Base != "" && p.systems.Commits != nil {
+		then, err := p.systems.Commits.At(ctx, p.plan.Base)
 		if err == nil {
 			return then.Tree, p.plan.Base, nil
 		}

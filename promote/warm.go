@@ -13,7 +13,7 @@ func (r *run) keepWarm(ctx context.Context) (stop func()) {
 	for _, p := range r.targets {
 		url, err := gate.CandidateURL(p.at.Live, p.at.Tag, 0)
 		if err == nil { // else it has all traffic, or none of its own
-			go p.Gates.KeepWarm(ctx, url)
+			go p.config.Gates.KeepWarm(ctx, url)
 		}
 	}
 	return stop
