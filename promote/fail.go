@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/moved"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/source"
 )
@@ -39,13 +40,13 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):
 		return ending{cause: cause, hold: r.committed() && !isUnmerged(cause)}
-	case !ask.IsGate(cause) && !isSuperseded(cause) && !(isMoved(cause) && r.committed()):
+	case !ask.IsGate(cause) && !isSuperseded(cause) && !(moved.Is(cause) && r.committed()):
 		return ending{cause: cause}
 	case r.config.onGate(cause) == Hold:
 		return ending{cause: cause, hold: true}
 	}
 	err := r.restore(ctx, cause)
-	if isDown(err) || isMoved(err) {
+	if isDown(err) || moved.Is(err) {
 		return heldFor(cause, err)
 	}
 	return ending{cause: cause, back: true, failed: err}

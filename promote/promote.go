@@ -261,7 +261,7 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 // permitted is why the step must not be committed on a tip; nil: it may be.
 func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapshot, over []guard.Override) error {
 	if !m.passesMoved() {
-		if err := m.target.notMoved(ctx, tip); err != nil {
+		if err := m.target.moved().Since(ctx, tip, m.target.over(), m.target.config.Gates.Wait); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			continue
 		}
 		over := append(p.over(), dest.Revision)
-		if err := p.othersChoice(ctx, over, dest.Revision); err != nil {
+		if err := p.notElsewhere(ctx, over, dest.Revision); err != nil {
 			return nil, p.named(err)
 		}
 		back := plan.Reversal{

@@ -115,14 +115,14 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 // was seen in the cluster, than before the reversal.
 func (b *reversal) movedUsers() bool {
 	now := b.target.journal.Result.Traffic
-	if moved(b.target.at.Now, now) {
+	if trafficMoved(b.target.at.Now, now) {
 		return true
 	}
 	return b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), knative.Shares(now))
 }
 
-// moved tells whether the share of some revision is another one now.
-func moved(before *knative.State, now []servingv1.TrafficTarget) bool {
+// trafficMoved tells whether the share of some revision is another one now.
+func trafficMoved(before *knative.State, now []servingv1.TrafficTarget) bool {
 	was, err := before.Traffic()
 	if err != nil {
 		return true
@@ -191,7 +191,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	}
 	confirms := rolledBack(p.config, at, split, time.Now())
 	if confirms && p.stands(ctx, split) {
-		return p.confirmOnly(ctx, split), refuseDrift(ctx, p, split, split.Stable)
+		return p.confirmOnly(ctx, split), p.leadsOn(ctx, split, split.Stable)
 	}
 	var dest plan.Destination
 	if confirms {
@@ -200,7 +200,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	} else {
 		dest, err = p.destinations().Find(ctx, split)
 	}
-	if err = cmp.Or(refuseDrift(ctx, p, split, dest.Revision), err); err != nil {
+	if err = cmp.Or(p.leadsOn(ctx, split, dest.Revision), err); err != nil {
 		return nil, err
 	}
 	back := &reversal{

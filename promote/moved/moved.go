@@ -1,0 +1,135 @@
+// Package moved tells whether somebody has moved the Service past Git, as by a rollback in
+// Argo CD or with kubectl: nothing is then promoted over that, and nothing rolled back to
+// where they did not go.
+package moved
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/live"
+	"github.com/acme/knative-promote/promote/overlay"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/setting"
+)
+
+// An Error says where somebody has moved the Service to: the next commit would undo that.
+type Error struct{ Reason string }
+
+// Error is the reason.
+func (e *Error) Error() string { return e.Reason }
+
+// Is tells whether an error is one.
+func Is(err error) bool {
+	_, is := errors.AsType[*Error](err)
+	return is
+}
+
+// A Reader compares the live Service of a target with its overlay.
+type Reader struct {
+	Overlay overlay.Reader
+	Service live.Service
+}
+
+// Since is an [*Error] where the cluster is not as a commit says any more, and will not
+// come to be so by itself; over are the revisions that users may be moved from. Where Argo
+// CD does not answer, it is asked for as long as patience: what cannot be seen may be
+// anything, which is an error too.
+func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, patience time.Duration) error {
+	seen, err := r.Service.Observe(ctx, patience)
+	if err != nil {
+		return fmt.Errorf("asking who has the traffic: %w", err)
+	}
+	if seen.Service == nil {
+		return nil
+	}
+	state, err := r.Overlay.Read(ctx, at)
+	if err != nil {
+		return ctx.Err() // the commit is made on what renders
+	}
+	intent := r.Overlay.Intent(at.Commit.Hash, plan.ShownAt(state))
+	intent.Over = over
+	if why := argo.Moved(ctx, intent, seen.App, seen.Service); why != "" {
+		return &Error{why}
+	}
+	if has := drift(at.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
+		traffic, _ := state.Traffic() // it was read for the drift
+		return &Error{fmt.Sprintf("somebody has moved the traffic past Git: the cluster gives it to %s, and Git to %s", described(has), knative.Describe(traffic))}
+	}
+	return nil
+}
+
+// Elsewhere is an [*Error] where somebody has given the traffic to another revision than
+// those in over, as far as the situation tells: that is where they want it, and what leads
+// to another one must not be committed. The commit is the last one that was made.
+func (r Reader) Elsewhere(ctx context.Context, at plan.Situation, commit string, over []string, leads string) error {
+	shown := at.Now
+	if state, err := r.Overlay.At(ctx, commit); err == nil {
+		shown = state
+	}
+	has := drift(commit, shown, at.Live, at.App)
+	for name := range has {
+		if !slices.Contains(over, name) {
+			return &Error{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(r.choices(ctx, at, has, leads), "; "))}
+		}
+	}
+	return nil
+}
+
+// Unnamed is bad input where a rollback without a name for where to leads to what neither
+// has the traffic in the cluster, nor in Git: what comes before in Git may be what somebody
+// has rolled back from past it. Found says that it leads to what has all traffic already.
+func (r Reader) Unnamed(ctx context.Context, at plan.Situation, git knative.Split, leads string) (found string, err error) {
+	has := drift(at.Tip.Hash, at.Now, at.Live, at.App)
+	if has[leads] == 100 {
+		found = fmt.Sprintf("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
+	}
+	others := maps.Clone(has)
+	maps.DeleteFunc(others, func(name string, _ int) bool { return name == leads || slices.Contains(at.Holders(), name) })
+	if len(others) == 0 {
+		return found, nil
+	}
+	return found, setting.Bad("the cluster gives the traffic of Service %s to others than Git: %s; Git says %s. Somebody has moved it past Git, so it is for a person to say where to roll back to: %s",
+		at.Service, described(has), knative.OrLatest(git.Stable), strings.Join(r.choices(ctx, at, has, leads), "; "))
+}
+
+// drift is who has which share of the traffic, where that is others than a commit's overlay
+// says and Argo CD will not change it by itself; see [check.Drift].
+func drift(commit string, shows *knative.State, live *servingv1.Service, app *v1alpha1.Application) map[string]int {
+	return check.Drift(check.Facts{Commit: commit, Overlay: shows, Service: live, Setup: argo.Setup{App: app}})
+}
+
+// choices are the commands that say where to. What is not Ready cannot be rolled back to.
+func (r Reader) choices(ctx context.Context, at plan.Situation, has map[string]int, leads string) (all []string) {
+	for _, holder := range check.Fit(at.Record, has) {
+		if r.Service.Why(ctx, at.Live, holder) == "" {
+			all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
+		}
+	}
+	all = append(all, fmt.Sprintf("to have what Git says, argocd app sync %s", at.Target.App))
+	if leads != "" {
+		all = append(all, fmt.Sprintf("for what had it before in Git, knative-promote rollback --to %s", leads))
+	}
+	return all
+}
+
+// described are shares in words.
+func described(shares map[string]int) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(shares)) {
+		words = append(words, fmt.Sprintf("%d %% %s", shares[name], name))
+	}
+	return strings.Join(words, ", ")
+}
