@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -59,7 +60,7 @@ func (r *run) close(ctx context.Context, closings []closing) error {
 // edit notes in the record that the gates have passed.
 func (c closing) edit(ctx context.Context, now time.Time) commit.Edit {
 	return commit.Edit{
-		Proposal: c.target.proposal(c.promotion, c.step+noted, false),
+		Proposal: c.target.pulls().Proposal(c.promotion, c.step+pull.Noted, false),
 		Subject:  plan.Subject(c.target.Target, c.title()),
 		Trailers: []gitops.Trailer{
 			{Key: plan.TrailerID, Value: c.promotion}, {Key: plan.TrailerService, Value: c.target.Service}, {Key: plan.TrailerOverlay, Value: c.target.Overlay},
@@ -68,7 +69,7 @@ func (c closing) edit(ctx context.Context, now time.Time) commit.Edit {
 		Draft: func(tip gitops.Snapshot) (d commit.Draft, err error) {
 			d.Files, err = editPassed(ctx, c, tip, now)
 			if err == nil && len(d.Files) > 0 && !record.RollsBack(c.step) {
-				err = c.target.notHeld(ctx, c.step+noted, false)
+				err = c.target.pulls().NotHeld(ctx, c.promotion, c.step+pull.Noted, false)
 			}
 			return d, c.target.named(err)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/moved"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -39,7 +40,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	case r.systems.cancelled(ctx):
 		return r.cancel(ctx, cause)
 	case r.heldBack(cause):
-		return ending{cause: cause, hold: r.committed() && !isUnmerged(cause)}
+		return ending{cause: cause, hold: r.committed() && !pull.IsUnmerged(cause)}
 	case !ask.IsGate(cause) && !isSuperseded(cause) && !(moved.Is(cause) && r.committed()):
 		return ending{cause: cause}
 	case r.config.onGate(cause) == Hold:
@@ -62,7 +63,7 @@ func heldFor(cause, down error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return guard.Holds(cause) || source.IsNotYet(cause) || isUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
+	return guard.Holds(cause) || source.IsNotYet(cause) || pull.IsUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/source"
 )
@@ -41,7 +42,7 @@ func (e ending) outcome(cancelled bool) (event.Status, error) {
 		return event.NotYet, e.cause
 	case !e.back && errors.Is(e.cause, review.ErrNotWaited):
 		return event.Proposed, nil
-	case !e.back && isNotMerged(e.cause):
+	case !e.back && pull.IsNotMerged(e.cause):
 		return event.NotMerged, e.cause
 	case !e.back:
 		return event.Failed, e.cause

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
@@ -24,7 +25,7 @@ import (
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
 	if err == nil && !c.DryRun {
-		err = r.each(func(p *targetRun) error { p.unschedule(ctx); return nil })
+		err = r.each(func(p *targetRun) error { p.pulls().Unschedule(ctx, facts.PreflightTime); return nil })
 	}
 	if err == nil {
 		err = r.each(func(p *targetRun) error { return p.observe(ctx, 0) })
@@ -82,7 +83,7 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 	if err := p.notWithdrawn(plan); err != nil {
 		return err
 	}
-	if err := p.adoptProposed(ctx, &plan); err != nil {
+	if err := p.pulls().Adopt(ctx, &plan, p.at); err != nil {
 		return err
 	}
 	p.journal.DebugPlan(plan, p.at)
@@ -239,7 +240,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 	step := m.step()
 	e := commit.Edit{
-		Proposal: m.target.proposal(m.target.plan.ID, record.StepOf(step.Percent), m.index == 0),
+		Proposal: m.target.pulls().Proposal(m.target.plan.ID, record.StepOf(step.Percent), m.index == 0),
 		Adopts:   m.adopts,
 		Subject:  step.Subject,
 		Trailers: plan.Trailers(m.target.config.Settings, m.target.plan, record.StepOf(step.Percent), m.target.plan.From, m.target.plan.To, m.target.config.Reason),
@@ -274,7 +275,7 @@ func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapsho
 	if err := m.mayPromote(ctx, tip); err != nil {
 		return err
 	}
-	if err := m.target.notHeld(ctx, record.StepOf(m.step().Percent), m.index == 0); err != nil {
+	if err := m.target.pulls().NotHeld(ctx, m.target.plan.ID, record.StepOf(m.step().Percent), m.index == 0); err != nil {
 		return err
 	}
 	if !m.target.plan.Shifts() {

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -85,7 +86,7 @@ func (b *reversal) begin(ctx context.Context) commit.Edit {
 	}
 	b.log = b.target.journal.BeginReversal(b.Step, title)
 	return commit.Edit{
-		Proposal: b.target.proposal(b.Plan.ID, b.stepName(), false),
+		Proposal: b.target.pulls().Proposal(b.Plan.ID, b.stepName(), false),
 		Adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
 		Subject:  title,
 		Trailers: plan.Trailers(b.target.config.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
@@ -106,7 +107,7 @@ func (b *reversal) begin(ctx context.Context) commit.Edit {
 // stepName is what the reversal's commit and its pull request call the step.
 func (b *reversal) stepName() string {
 	if b.leavesOut {
-		return b.Step + again
+		return b.Step + pull.Again
 	}
 	return b.Step
 }

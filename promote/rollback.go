@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
 )
 
 // emergencyLook is how long a rollback waits for what it can do without.
@@ -74,7 +75,7 @@ func (r *run) rollBackTo(ctx context.Context, reversals []*reversal) ending {
 // lookUnless sees what is live, but not for long, unless Argo CD is not to be asked.
 func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if unseen {
-		return supersededRun(p.config, p.at)
+		return runs.Superseded(p.at, p.config.RunURL, p.config.To != "")
 	}
 	return p.unlessUrgent(p.observe(ctx, emergencyLook))
 }
@@ -212,7 +213,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 			},
 		},
 	}
-	if err := p.adoptRollback(ctx, back); err != nil {
+	if err := p.pulls().AdoptRollback(ctx, &back.Reversal, at, p.config.To != ""); err != nil {
 		return nil, err
 	}
 	p.journal.DebugPlan(back.Plan, at)

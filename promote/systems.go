@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -22,8 +23,8 @@ import (
 type Systems struct {
 	Branch   Branch
 	Commits  Commits
-	Reviews  Reviews // nil: nothing is to come by a pull request
-	Cluster  Cluster // nil: there is no Argo CD to ask, which is enough for a plan
+	Reviews  pull.Reviews // nil: nothing is to come by a pull request
+	Cluster  Cluster      // nil: there is no Argo CD to ask, which is enough for a plan
 	Reporter journal.Reporter
 	Metrics  metrics.Asker // nil: there is no Prometheus to ask
 

@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/promote/origin"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/runs"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -129,7 +130,7 @@ func (p *targetRun) after() *knative.State {
 // observe sees what is live, after the overlay at the tip. Patience is how long
 // Argo CD may take; zero: as long as the run has.
 func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
-	if err := supersededRun(p.config, p.at); err != nil {
+	if err := runs.Superseded(p.at, p.config.RunURL, p.config.To != ""); err != nil {
 		return err
 	}
 	if err := p.lookLive(ctx, patience); err != nil {
@@ -187,4 +188,12 @@ func (p *targetRun) saw(seen argo.Observed) {
 		p.at.Live = seen.Service
 		p.journal.Tell(journal.SeenLive(seen, p.at.Tag))
 	}
+}
+
+// notTakenOut ends the run where somebody has taken its own promotion out of Git.
+func (p *targetRun) notTakenOut(ctx context.Context) error {
+	if p.config.To != "" || p.systems.Commits == nil {
+		return nil
+	}
+	return runs.TakenOut(ctx, p.systems.Commits, p.at, p.config.RunURL)
 }

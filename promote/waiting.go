@@ -7,8 +7,8 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/record"
 )
 
 // Waiting are the candidates of pull requests that a push has brought to the branch,
@@ -21,24 +21,10 @@ func Waiting(source argo.Source, before, after gitops.Snapshot) ([]event.Candida
 	var all []event.Candidate
 	for _, file := range changed {
 		t := plan.TargetOf(source, path.Dir(file), knative.OwnedBy(file))
-		r := recordAt(after, t)
-		if r.Pull > 0 && !r.HasPassed() && !r.RollsBack() && r.Promotion != recordAt(before, t).Promotion {
+		r := overlay.RecordAt(after, t)
+		if r.Pull > 0 && !r.HasPassed() && !r.RollsBack() && r.Promotion != overlay.RecordAt(before, t).Promotion {
 			all = append(all, event.Candidate{Overlay: t.Overlay, Service: t.Service, Environment: t.Environment})
 		}
 	}
 	return all, nil
-}
-
-// recordAt is the record of an overlay; the zero Record where it has none that can be
-// read.
-func recordAt(at gitops.Snapshot, t plan.Target) record.Record {
-	text, err := knative.ReadRecord(at.Tree, t.Overlay, t.Service)
-	if err != nil {
-		return record.Record{}
-	}
-	r, err := record.Parse(text)
-	if err != nil {
-		return record.Record{}
-	}
-	return r.Of(t.Place())
 }

@@ -7,16 +7,16 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/gitea"
 	"github.com/acme/knative-promote/promote/github"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/review"
 )
 
 // reviews brings commits into the infra repository by pull requests, which say
 // what the page says. Where they are pushed, they are asked for those that are open; nil:
 // there is no forge to ask.
-func (t task) reviews(repo *gitops.Repo, page func() string) (promote.Reviews, error) {
+func (t task) reviews(repo *gitops.Repo, page func() string) (pull.Reviews, error) {
 	s := t.settings
 	if !s.Reviewed() && !s.AsksForge(t.workflow) || page == nil {
 		return nil, nil

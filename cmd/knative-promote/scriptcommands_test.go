@@ -34,7 +34,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"gitlog":     gitlog,          // gitlog: print the subjects since the seed, oldest first
 		"comment":    comment,         // comment PULL: print the one comment on it; with a count, how many
 		"argo":       argocd,          // see there
-		"pull":       pull,            // see there
+		"pull":       contribute,      // see there
 		"github":     hub,             // github down|up|unapproved|no-statuses|no-deployments
 		"prometheus": startPrometheus, // see there
 		"status":     commitStatus,    // see there

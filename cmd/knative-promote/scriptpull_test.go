@@ -8,13 +8,13 @@ import (
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
-// pull is what people and the forge do with a pull request, which is a branch:
+// contribute is what people and the forge do with a pull request, which is a branch:
 //
 //	pull commit BRANCH MESSAGE DIR   commit the files of a folder on it; it begins at main
 //	pull checkout BRANCH             check out its merge into main, as actions/checkout does
 //	pull update BRANCH               merge main into it; main's files win
 //	pull merge|squash|rebase BRANCH  merge it into main, and delete it
-func pull(ts *testscript.TestScript, w *world, args []string) {
+func contribute(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := clone{ts, ts.MkAbs("person"), args[1]}

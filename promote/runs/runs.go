@@ -1,4 +1,6 @@
-package promote
+// Package runs tells workflow runs by their addresses: which of two is older, and whether
+// others have moved a Service since a run was there, so that it must not go on.
+package runs
 
 import (
 	"context"
@@ -8,26 +10,29 @@ import (
 	"strconv"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
 
-// supersededRun ends a workflow run after a newer one has promoted or rolled back, or
+// Superseded ends a workflow run after a newer one has promoted or rolled back, or
 // after somebody else has come after this run's own: a job that waited for an approval, or a
 // run that is started again. What came before that does not count.
-func supersededRun(c Config, at plan.Situation) error {
-	if c.RunURL == "" {
+// Named says that it was told by name where to roll back to, which is a decision of its own.
+func Superseded(at plan.Situation, run string, named bool) error {
+	if run == "" {
 		return nil
 	}
 	var since record.Entry // of whom nobody can tell whether their run is older
 	for i, e := range at.Record.Of(at.Place()).Entries() {
-		older, known := olderRun(e.Run, c.RunURL)
+		older, known := olderRun(e.Run, run)
 		switch {
-		case e.Run == c.RunURL && since.Promotion != "":
+		case e.Run == run && since.Promotion != "":
 			return sinceThen("has moved the service to %s%s", since.To.Revision, without(since.Run))
-		case e.Run == c.RunURL && i == 0 && c.To == "" && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
+		case e.Run == run && i == 0 && !named && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
 			return sinceThen("has given the service other images")
-		case e.Run == c.RunURL:
+		case e.Run == run:
 			return nil
 		case known && !older:
 			return fmt.Errorf("%w: this run is older than %s, which has moved the service to %s: start a new run instead",
@@ -56,27 +61,32 @@ func sinceThen(what string, args ...any) error {
 // they are this run's: who takes a promotion out of Git makes few.
 const mostTakenOut = 4
 
-// notTakenOut ends a workflow run whose own promotion Argo CD has deployed and Git shows no
+// Commits are the infra repository's commits, by their full hashes.
+type Commits interface {
+	At(ctx context.Context, commit string) (gitops.Snapshot, error)
+}
+
+// TakenOut ends a workflow run whose own promotion Argo CD has deployed and Git shows no
 // more, as after a git revert: a job that waited for an approval, or a run that is started
 // again. The record has gone with the commits, so the Application's history tells, as far as
 // it goes.
-func (p *targetRun) notTakenOut(ctx context.Context) error {
-	if p.config.RunURL == "" || p.config.To != "" || p.at.App == nil || p.systems.Commits == nil || p.at.Unreadable != nil {
+func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string) error {
+	if run == "" || at.App == nil || at.Unreadable != nil {
 		return nil
 	}
-	left := p.at.Record.Of(p.Place()).Entries()
-	if slices.ContainsFunc(left, func(e record.Entry) bool { return e.Run == p.config.RunURL }) {
+	left := at.Record.Of(at.Place()).Entries()
+	if slices.ContainsFunc(left, func(e record.Entry) bool { return e.Run == run }) {
 		return nil
 	}
-	deployed := slices.Compact(argo.Deployed(argo.Intent{Target: p.Target.Target}, p.at.App))
+	deployed := slices.Compact(argo.Deployed(argo.Intent{Target: at.Target.Target}, at.App))
 	for _, commit := range deployed[:min(len(deployed), mostTakenOut)] {
-		then, err := p.systems.Commits.At(ctx, commit)
+		then, err := commits.At(ctx, commit)
 		if err != nil {
 			continue // it is gone, or nobody can tell
 		}
-		r := recordAt(then, p.Target)
+		r := overlay.RecordAt(then, at.Target)
 		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // without a workflow run
-		if r.Exists() && r.Run == p.config.RunURL && !slices.ContainsFunc(left, goesOn) {
+		if r.Exists() && r.Run == run && !slices.ContainsFunc(left, goesOn) {
 			return sinceThen("has taken its commits out of Git")
 		}
 	}
@@ -99,8 +109,8 @@ func olderRun(run, than string) (older, known bool) {
 	return x <= y, errX == nil && errY == nil
 }
 
-// newerRun tells whether a workflow run is known to be started after another one.
-func newerRun(run, than string) bool {
+// Newer tells whether a workflow run is known to be started after another one.
+func Newer(run, than string) bool {
 	older, known := olderRun(run, than)
 	return known && !older
 }

@@ -1,4 +1,4 @@
-package promote
+package runs
 
 import "testing"
 
@@ -18,8 +18,8 @@ func TestNewerRun(t *testing.T) {
 		{server + "web/actions/runs/10", "", false},
 		{server + "web/actions/runs/99999999999999999999", server + "web/actions/runs/9", false},
 	} {
-		if got := newerRun(test.run, test.than); got != test.want {
-			t.Errorf("newerRun(%q, %q) = %t", test.run, test.than, got)
+		if got := Newer(test.run, test.than); got != test.want {
+			t.Errorf("Newer(%q, %q) = %t", test.run, test.than, got)
 		}
 	}
 }

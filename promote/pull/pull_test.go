@@ -1,4 +1,4 @@
-package promote
+package pull
 
 import (
 	"context"
@@ -39,8 +39,15 @@ func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, 
 // nothing that an emergency waits for, or fails by.
 func TestRollbackWhileTheForgeIsAway(t *testing.T) {
 	t.Parallel()
-	p := &targetRun{config: Config{Mode: review.Every}, systems: Systems{Reviews: awayReviews{}}, journal: journal.New(event.Result{}, silent{})}
-	if err := p.adoptRollback(t.Context(), &reversal{target: p, Reversal: plan.Reversal{Step: record.Rollback}}); err != nil {
+	requests := Requests{Mode: review.Every, Reviews: awayReviews{}, Journal: journal.New(event.Result{}, silent{})}
+	if err := requests.AdoptRollback(t.Context(), &plan.Reversal{Step: record.Rollback}, plan.Situation{}, false); err != nil {
 		t.Error(err)
 	}
 }
+
+// silent is a Reporter that says nothing.
+type silent struct{}
+
+func (silent) Tell(event.Event, event.Result) {}
+func (silent) Line(string)                    {}
+func (silent) Debug(string)                   {}

@@ -1,0 +1,203 @@
+// Package pull is what of a target's commits comes by a pull request: what such a one is
+// called, what an earlier run has proposed and this one goes on with, and what must be
+// merged before anything else.
+package pull
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/overlay"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/review"
+	"github.com/acme/knative-promote/promote/runs"
+	"github.com/acme/knative-promote/promote/setting"
+)
+
+// Reviews bring a change into the infra repository's branch by a pull request.
+type Reviews interface {
+	Publish(context.Context, gitops.Change, review.Proposal) (gitops.Commit, error)
+	// Proposed is what an open pull request for the same target would bring.
+	Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error)
+	// HeldBy is a *review.NotMergedError where another one for the same target must be
+	// merged first.
+	HeldBy(context.Context, review.Proposal) error
+	// Unschedule keeps the forge from merging by itself the open steps of the same
+	// target, and returns those.
+	Unschedule(context.Context, review.Proposal) ([]review.PullRequest, error)
+}
+
+// Requests are those of one target.
+type Requests struct {
+	Reviews Reviews // nil: there is no forge to ask
+	Mode    review.Mode
+	RunURL  string // of the workflow run; empty: there is none
+	Overlay overlay.Reader
+	Journal *journal.Journal
+}
+
+// Noted is what the name of a step ends with whose gates have passed.
+const Noted = "-passed"
+
+// Again is what the name of a step ends with that is made once more.
+const Again = "-again"
+
+// Proposal is the pull request for a commit of the target; nil where it is pushed.
+// Promotion and step name the commit, and first is a promotion's first one.
+func (r Requests) Proposal(promotion, step string, first bool) *review.Proposal {
+	if r.Mode != review.Every && (r.Mode != review.First || !first) {
+		return nil
+	}
+	return &review.Proposal{
+		Target: branchOf(r.Overlay.Target), Promotion: promotion, Step: step, Begins: first, Seen: r.Journal.Pull,
+		Stays: record.RollsBack(strings.TrimSuffix(step, Again)) || strings.HasSuffix(step, Noted),
+	}
+}
+
+// branchOf is what the branches of a target's pull requests are called. A folder
+// may have names that a branch may not; two of them are told apart by a hash.
+func branchOf(t plan.Target) string {
+	whole := t.Service + "/" + t.Overlay
+	name := regexp.MustCompile(`[^A-Za-z0-9/_-]`).ReplaceAllString(whole, "-")
+	if name == whole {
+		return name
+	}
+	return fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(whole)))
+}
+
+// IsUnmerged tells whether a commit is proposed, and not in the branch.
+func IsUnmerged(err error) bool { return errors.Is(err, review.ErrNotWaited) || IsNotMerged(err) }
+
+// IsNotMerged tells whether a pull request was not merged.
+func IsNotMerged(err error) bool {
+	_, not := errors.AsType[*review.NotMergedError](err)
+	return not
+}
+
+// Adopt makes the plan that of an open pull request with the same first
+// commit. An earlier run has opened it on an earlier tip, and people may have
+// reviewed it since. What a newer run has proposed is not for this one to replace.
+func (r Requests) Adopt(ctx context.Context, to *plan.Plan, at plan.Situation) error {
+	if to.Steps[0].Done || to.Record.Promotion == to.ID {
+		return nil
+	}
+	has, err := r.proposed(ctx, r.Proposal(to.ID, "", true))
+	switch {
+	case err != nil:
+		return err
+	case runs.Newer(has.Run, r.RunURL):
+		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", plan.ErrSuperseded, has.Run, has.To.Revision)
+	case has.Step == record.StepOf(to.Steps[0].Percent) && has.To.Revision == to.To && has.From.Revision == to.From:
+		return r.adopt(ctx, to, has, at)
+	}
+	return nil
+}
+
+// NotHeld is why a commit of a promotion that is pushed must not be made: a pull request for
+// the target is open that rolls back, or, where it begins, that notes that the promotion
+// before has passed. One that is proposed is asked about by whoever proposes it. A forge
+// that cannot be asked keeps no commit from being pushed, which needs none.
+func (r Requests) NotHeld(ctx context.Context, promotion, step string, first bool) error {
+	if r.Reviews == nil || r.Proposal(promotion, step, first) != nil {
+		return nil
+	}
+	err := r.Reviews.HeldBy(ctx, review.Proposal{Target: branchOf(r.Overlay.Target), Promotion: promotion, Step: step, Begins: first})
+	if err != nil && !IsNotMerged(err) && ctx.Err() == nil {
+		r.unknown("whether a pull request that rolls back is open is not known: %v", err)
+		return nil
+	}
+	return err
+}
+
+// Unschedule keeps what a killed run has proposed from being merged while nobody
+// waits for it. A step of this run that is proposed already is scheduled again.
+func (r Requests) Unschedule(ctx context.Context, patience time.Duration) {
+	if r.Reviews == nil {
+		return
+	}
+	asked, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	left, err := r.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(r.Overlay.Target)})
+	for _, pull := range left {
+		r.Journal.Say("pull request #%d (%s): from an earlier run, and not merged by the forge itself any more unless a run waits for it", pull.Number, pull.URL)
+	}
+	if err != nil {
+		r.unknown("what an earlier run has proposed may still be merged by the forge itself: %v", err)
+	}
+}
+
+// unknown tells what the forge has not answered. Where every commit is pushed, the token
+// need not be able to ask it.
+func (r Requests) unknown(format string, err error) {
+	if r.Mode == review.Push {
+		r.Journal.Debug(format, err)
+		return
+	}
+	r.Journal.Warn(fmt.Sprintf(format, err))
+}
+
+// AdoptRollback does the same for a rollback that somebody has asked for before. A forge
+// that does not answer keeps none from being tried: publishing it waits for the forge.
+func (r Requests) AdoptRollback(ctx context.Context, back *plan.Reversal, at plan.Situation, named bool) error {
+	has, err := r.proposed(ctx, r.Proposal(back.Plan.ID, back.Step, false))
+	if err == nil && has.Step == record.Rollback && back.Step == has.Step && has.To.Revision != back.Dest.Revision && !named {
+		return setting.Bad("to: a pull request that rolls back to %s is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to", has.To.Revision, back.Dest.Revision)
+	}
+	if err != nil || has.Step != back.Step || has.To.Revision != back.Dest.Revision || has.From.Revision != back.Plan.To {
+		return ctx.Err()
+	}
+	return r.adopt(ctx, &back.Plan, has, at)
+}
+
+// proposed is the record that the newest open pull request for the target would bring; the
+// zero Record where there is none that can be read.
+func (r Requests) proposed(ctx context.Context, proposal *review.Proposal) (record.Record, error) {
+	if proposal == nil || r.Reviews == nil {
+		return record.Record{}, nil
+	}
+	head, found, err := r.Reviews.Proposed(ctx, *proposal)
+	if err != nil || !found {
+		return record.Record{}, err
+	}
+	return overlay.RecordAt(head, r.Overlay.Target), nil
+}
+
+// adopt makes the plan that of a proposal's record, where that began on an overlay that is
+// as it is now.
+func (r Requests) adopt(ctx context.Context, to *plan.Plan, has record.Record, at plan.Situation) error {
+	same, err := r.sameAt(ctx, has.Base, at)
+	if same {
+		to.ID, to.Base = has.Promotion, has.Base
+	}
+	return err
+}
+
+// sameAt tells whether the overlay was at a commit what it is now, so that to
+// restore the one is to restore the other. The commit's name comes from a branch
+// that more people may push than the infra repository's.
+func (r Requests) sameAt(ctx context.Context, commit string, at plan.Situation) (bool, error) {
+	then, err := r.Overlay.At(ctx, commit)
+	if err != nil {
+		return false, ctx.Err() // nothing that can be restored
+	}
+	return bytes.Equal(then.Manifest, at.Now.Manifest) && bytes.Equal(then.Record(), at.Now.Record()), nil
+}
+
+// WouldWrite tells whether a record is the wanted one, but for who wrote it and when.
+func WouldWrite(want, has record.Record) (bool, error) {
+	text, err := want.WrittenAs(has).Encode()
+	if err != nil {
+		return false, err
+	}
+	there, err := has.Encode()
+	return bytes.Equal(text, there), err
+}
