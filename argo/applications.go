@@ -34,7 +34,7 @@ const mostNamed = 5
 // orMissing is ErrNotFound in the place of an error that leaves open whether the
 // Application exists, where the token sees others and none of that name. Argo CD tells
 // the two apart only to those who say the project.
-func (c *Client) orMissing(ctx context.Context, app App, err error) error {
+func orMissing(ctx context.Context, c *Client, app App, err error) error {
 	if !errors.Is(err, errDenied) || app.Project != "" {
 		return err
 	}

@@ -83,7 +83,7 @@ func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 	}
 	application, err := c.application(ctx, target.App, true)
 	if err != nil {
-		return Observed{}, c.orMissing(ctx, target.App, err)
+		return Observed{}, orMissing(ctx, c, target.App, err)
 	}
 	observed := Observed{App: application}
 	if _, err := SourceIndex(application, target.Source); err != nil {

@@ -40,20 +40,20 @@ func (r *run) preflight(ctx context.Context) error {
 			r.forbidden = p.named(err)
 		}
 	}
-	if r.underWay() && !r.config.DryRun && ctx.Err() == nil {
+	if underWay(r) && !r.config.DryRun && ctx.Err() == nil {
 		return nil
 	}
 	return r.forbidden
 }
 
 // underWay tells whether Git shows a step that may still have to be rolled back.
-func (r *run) underWay() bool {
+func underWay(r *run) bool {
 	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.plan.Restorable() && p.resumed() })
 }
 
 // unjudged tells whether a target was asked for a gate that cannot be read. What
 // has no step left above it has not passed that gate, whatever counts as passed.
-func (r *run) unjudged() bool {
+func unjudged(r *run) bool {
 	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.gates.Templates.Unread != nil })
 }
 

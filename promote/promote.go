@@ -53,12 +53,12 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err := r.advance(ctx, moves)
 		cool()
 		if err != nil {
-			return r.end(ctx, r.noteRollbacks(ctx, r.fail(ctx, moves, err)))
+			return r.end(ctx, noteRollbacks(ctx, r, r.fail(ctx, moves, err)))
 		}
-		cool = r.keepWarm(ctx)
+		cool = keepWarm(ctx, r)
 	}
 	cool()
-	if r.unjudged() {
+	if unjudged(r) {
 		return r.end(ctx, ending{cause: r.forbidden, hold: r.committed()})
 	}
 	if err := r.sourcesStill(ctx); err != nil {

@@ -48,7 +48,7 @@ func (r *run) commit(ctx context.Context, edits []commit.Edit) (published, error
 	if p := edits[0].Proposal; p != nil {
 		commit, err = r.systems.Reviews.Publish(ctx, change, *p)
 	} else {
-		commit, err = r.systems.Branch.Publish(ctx, r.telling(change))
+		commit, err = r.systems.Branch.Publish(ctx, tellingMoves(r, change))
 	}
 	unchanged := errors.Is(err, gitops.ErrUnchanged)
 	switch {
@@ -67,8 +67,8 @@ func (r *run) commit(ctx context.Context, edits []commit.Edit) (published, error
 	return p, nil
 }
 
-// telling is a change that says when it is made on another tip than before.
-func (r *run) telling(change gitops.Change) gitops.Change {
+// tellingMoves is a change that says when it is made on another tip than before.
+func tellingMoves(r *run, change gitops.Change) gitops.Change {
 	tip, edit := "", change.Edit
 	change.Edit = func(on gitops.Snapshot) (map[string][]byte, error) {
 		if tip != "" {

@@ -20,7 +20,7 @@ func (r *run) restore(ctx context.Context, cause error) error {
 	}
 	// The commit is made. A run that is cancelled has no time to see it live,
 	// but Argo CD must look at it.
-	defer r.whenCancelled(ctx, own, func() { time.AfterFunc(announceTime, stop) })()
+	defer whenCancelled(ctx, own, r, func() { time.AfterFunc(announceTime, stop) })()
 	if err := r.confirm(own, reversals); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (r *run) restore(ctx context.Context, cause error) error {
 
 // whenCancelled calls cut once somebody cancels the run, also one whose time is
 // over, until the returned function is called.
-func (r *run) whenCancelled(ctx, until context.Context, cut func()) (stop func()) {
+func whenCancelled(ctx, until context.Context, r *run, cut func()) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		done := ctx.Done()

@@ -13,7 +13,7 @@ import (
 // noteRollbacks finds out, for those who read how a run ended that leaves its
 // promotion where it is, what a rollback leads to now. A run that is cancelled has no
 // time for that.
-func (r *run) noteRollbacks(ctx context.Context, e ending) ending {
+func noteRollbacks(ctx context.Context, r *run, e ending) ending {
 	if e.back || r.systems.cancelled(ctx) {
 		return e
 	}

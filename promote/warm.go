@@ -8,7 +8,7 @@ import (
 
 // keepWarm asks the candidates now and then until it is stopped, so that what is
 // warm stays so until the next step is live.
-func (r *run) keepWarm(ctx context.Context) (stop func()) {
+func keepWarm(ctx context.Context, r *run) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	for _, p := range r.targets {
 		url, err := gate.CandidateURL(p.at.Live, p.at.Tag, 0)

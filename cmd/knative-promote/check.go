@@ -21,7 +21,7 @@ func (t task) check(ctx context.Context) (event.Result, error) {
 		err = writeFindings(s.Check, found, r)
 	}
 	if err == nil {
-		err = t.writeManifests(rendered{found.Overlay, found.Before, found.After})
+		err = writeManifests(t, rendered{found.Overlay, found.Before, found.After})
 	}
 	if err != nil {
 		return t.looked(ctx, err)

@@ -87,7 +87,7 @@ func (t task) diff(ctx context.Context) (event.Result, error) {
 	}
 	result, err := changes(promote.Run)(t, ctx)
 	if err == nil {
-		err = t.writeManifests(rendered{result.Overlay, result.Before, result.After})
+		err = writeManifests(t, rendered{result.Overlay, result.Before, result.After})
 	}
 	return result, err
 }

@@ -21,7 +21,7 @@ import (
 // plan alone can do without. Page is what pull requests say.
 func (t task) connect(page func() string) (promote.Systems, error) {
 	s := t.settings
-	on := promote.Systems{Cancelled: t.cancelled, Sources: t.sources()}
+	on := promote.Systems{Cancelled: t.cancelled, Sources: analysisSources(t)}
 	if s.Checkout {
 		on.Branch = checkedOut{t.workflow.Workspace}
 	} else {
@@ -53,7 +53,7 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 		}
 		on.Statuses = statuses{found}
 	}
-	if err := t.measure(&on); err != nil {
+	if err := connectPrometheus(t, &on); err != nil {
 		return on, err
 	}
 	return on, t.observe(&on)
@@ -80,9 +80,9 @@ func (t task) written(branch *infraBranch) promote.Branch {
 	return masked{tracedEdits{branch, t.console}, t.console.Redact}
 }
 
-// sources are what AnalysisTemplates measure with. Without Argo CD nobody could
+// analysisSources are what AnalysisTemplates measure with. Without Argo CD nobody could
 // start a Job, which a plan and a check do without.
-func (t task) sources() analysis.Sources {
+func analysisSources(t task) analysis.Sources {
 	return analysis.Sources{
 		Web:        analysis.Web{Client: web.Client{Around: t.console.Trace("analysis")}},
 		Prometheus: analysis.Prometheus{Default: t.settings.Prometheus, Around: t.console.Trace("Prometheus")},
@@ -125,8 +125,8 @@ func (t task) argoCD(c argo.Config) (*argo.Client, error) {
 	return client, badSetting(err)
 }
 
-// measure makes the client of Prometheus, where there is one.
-func (t task) measure(on *promote.Systems) error {
+// connectPrometheus makes the client of Prometheus, where there is one.
+func connectPrometheus(t task, on *promote.Systems) error {
 	c := t.settings.Prometheus
 	if c.Address == "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 func (t task) diffCheckout(ctx context.Context) (event.Result, error) {
 	diff, refused, err := t.proposed(ctx)
 	if err == nil {
-		t.showDiff(diff)
-		err = t.writeOverlays(diff.Overlays)
+		showDiff(t, diff)
+		err = writeOverlays(t, diff.Overlays)
 	}
 	if err != nil {
 		return t.looked(ctx, err)
@@ -26,7 +26,7 @@ func (t task) diffCheckout(ctx context.Context) (event.Result, error) {
 	if err := r.Summarize(report.DiffSummary(diff, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
-	if err := t.comment(ctx, report.DiffMarker, report.DiffComment(diff)); err != nil {
+	if err := commentDiff(ctx, t, report.DiffMarker, report.DiffComment(diff)); err != nil {
 		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 	}
 	result, err := t.looked(ctx, cmp.Or(refused, unrendered(diff.Overlays), errorsIn(diff.Findings())))
@@ -35,15 +35,15 @@ func (t task) diffCheckout(ctx context.Context) (event.Result, error) {
 }
 
 // showDiff prints what changes, and what is wrong then.
-func (t task) showDiff(diff report.Diff) {
+func showDiff(t task, diff report.Diff) {
 	r := t.console
 	for _, file := range diff.Own {
 		r.Warning(console.Note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
 	}
-	t.showFile(diff.Windows)
-	t.showFile(diff.Pipeline)
+	showFile(t, diff.Windows)
+	showFile(t, diff.Pipeline)
 	for _, o := range diff.Overlays {
-		t.showOverlay(o)
+		showOverlay(t, o)
 	}
 	annotate(r, diff.Findings(), true, event.SeverityError)
 	changed := 0
@@ -55,7 +55,7 @@ func (t task) showDiff(diff report.Diff) {
 	r.Printf("overlays that change: %d", changed)
 }
 
-func (t task) showFile(w report.FileChange) {
+func showFile(t task, w report.FileChange) {
 	for _, f := range w.Findings {
 		t.console.Printf("%s", f.Text())
 	}
@@ -67,7 +67,7 @@ func (t task) showFile(w report.FileChange) {
 	}
 }
 
-func (t task) showOverlay(o report.Overlay) {
+func showOverlay(t task, o report.Overlay) {
 	r := t.console
 	r.Group(o.Path)
 	if len(o.Difference) > 0 {
@@ -85,9 +85,9 @@ func (t task) showOverlay(o report.Overlay) {
 	}
 }
 
-// comment writes the comment that has the marker on the event's pull request, where
+// commentDiff writes the comment that has the marker on the event's pull request, where
 // there is one.
-func (t task) comment(ctx context.Context, marker, text string) error {
+func commentDiff(ctx context.Context, t task, marker, text string) error {
 	s, w := t.settings, t.workflow
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil

@@ -19,20 +19,20 @@ type rendered struct {
 }
 
 // writeOverlays writes the manifests of all overlays that change and render.
-func (t task) writeOverlays(overlays []report.Overlay) error {
+func writeOverlays(t task, overlays []report.Overlay) error {
 	var all []rendered
 	for _, o := range overlays {
 		if o.Changes() && o.Err == "" {
 			all = append(all, rendered{o.Path, o.Before, o.After})
 		}
 	}
-	return t.writeManifests(all...)
+	return writeManifests(t, all...)
 }
 
 // writeManifests writes the manifests where the input of that name asks for
 // them: before/OVERLAY/OBJECT.yaml and after/OVERLAY/OBJECT.yaml. No name leads
 // out of the folder.
-func (t task) writeManifests(all ...rendered) error {
+func writeManifests(t task, all ...rendered) error {
 	folder := t.settings.Manifests
 	if folder == "" {
 		return nil
@@ -49,7 +49,7 @@ func (t task) writeManifests(all ...rendered) error {
 	}
 	for _, r := range all {
 		for side, content := range map[string][]byte{"before": r.before, "after": r.after} {
-			if err := t.writeObjects(root, path.Join(side, r.overlay), content); err != nil {
+			if err := writeObjects(t, root, path.Join(side, r.overlay), content); err != nil {
 				return fmt.Errorf("manifests: writing into %q: %w", folder, err)
 			}
 		}
@@ -78,7 +78,7 @@ func newFolder(name string) (*os.Root, error) {
 }
 
 // writeObjects writes the objects of one manifest into a folder of its own.
-func (t task) writeObjects(root *os.Root, folder string, content []byte) error {
+func writeObjects(t task, root *os.Root, folder string, content []byte) error {
 	if err := root.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (c call) heldBefore(last event.Result, s inputs.Settings) event.Result {
 // by then the job's GitHub environment has let it begin. Where nobody has, the run
 // makes no commit that the file guards. Not to know is a warning, and is not waited
 // for longer than what shows a run.
-func (t *task) noteApproval(ctx context.Context) {
+func noteApproval(ctx context.Context, t *task) {
 	s := &t.settings
 	if s.Command != inputs.Promote || s.Promote.DryRun {
 		return

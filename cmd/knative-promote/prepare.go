@@ -43,9 +43,9 @@ func (t task) prepare(ctx context.Context) (event.Result, error) {
 	}
 	page := report.Prepared{Services: reported(p.Services), Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
 	commit, err := t.publish(ctx, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
-	t.logPrepared(page)
+	logPrepared(t, page)
 	if !isAny(err, plan.ErrSuperseded) { // the run for the newer commit shows what becomes of it
-		t.showPrepared(ctx, page)
+		showPrepared(ctx, t, page)
 	}
 	result, err := t.looked(ctx, cmp.Or(err, p.Failed()))
 	result.Candidates = p.Candidates()
@@ -104,7 +104,7 @@ func (t task) publish(ctx context.Context, p proposal.Preparation, suggest func(
 	case t.settings.Promote.DryRun:
 		page.Refused = "dry-run is set"
 	default:
-		commit, err = t.pushPrepared(ctx, p)
+		commit, err = pushPrepared(ctx, t, p)
 		page.Commit, page.Refused = commit, words(err)
 		if !isAny(err, gitops.ErrAuth, gitops.ErrRefused) {
 			return commit, err
@@ -121,7 +121,7 @@ func (t task) publish(ctx context.Context, p proposal.Preparation, suggest func(
 }
 
 // pushPrepared makes the commit on the pull request's branch; none where that has it.
-func (t task) pushPrepared(ctx context.Context, p proposal.Preparation) (commit string, err error) {
+func pushPrepared(ctx context.Context, t task, p proposal.Preparation) (commit string, err error) {
 	s := t.settings
 	s.Remote.Branch = t.workflow.HeadRef
 	repo, err := open(s, t.workflow, t.console)
@@ -161,7 +161,7 @@ func suggestion(ctx context.Context, p proposal.Preparation, pull proposal.Pull,
 }
 
 // showPrepared tells the job summary and the pull request.
-func (t task) showPrepared(ctx context.Context, page report.Prepared) {
+func showPrepared(ctx context.Context, t task, page report.Prepared) {
 	r := t.console
 	if !page.Tells() {
 		r.Printf("no template changes under its revision's name")
@@ -170,14 +170,14 @@ func (t task) showPrepared(ctx context.Context, page report.Prepared) {
 	if err := r.Summarize(report.PreparedSummary(page, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
-	if err := t.comment(ctx, report.PreparedMarker, report.PreparedComment(page)); err != nil {
+	if err := commentDiff(ctx, t, report.PreparedMarker, report.PreparedComment(page)); err != nil {
 		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 	}
 }
 
 // logPrepared says what becomes of each Service. Errors are those that the run ends
 // with.
-func (t task) logPrepared(page report.Prepared) {
+func logPrepared(t task, page report.Prepared) {
 	r := t.console
 	for _, s := range page.Services {
 		line := fmt.Sprintf("%s: %s", s.Overlay, s.InWords())

@@ -68,14 +68,14 @@ func (t task) begin(ctx context.Context, wrong error) (event.Result, error) {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.Timeout, gate.ErrTimeout)
 	defer cancel()
-	t.noteApproval(limited)
-	t.noteCodeTime(limited)
+	noteApproval(limited, &t)
+	noteCodeTime(limited, &t)
 	return t.execute(limited)
 }
 
 // noteCodeTime finds out when the service's commit was made where the event does not
 // say it, but the job has checked just that commit out.
-func (t *task) noteCodeTime(ctx context.Context) {
+func noteCodeTime(ctx context.Context, t *task) {
 	code := &t.settings.Promote.Code
 	if code.Commit == "" || !code.At.IsZero() || !t.settings.Command.Pushes() {
 		return

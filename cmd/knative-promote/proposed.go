@@ -22,7 +22,7 @@ import (
 // proposed is what the checked-out commit changes. Policies that cannot be read
 // are said beside everything else, and are the second value.
 func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err error) {
-	base, head, err := t.compared(ctx)
+	base, head, err := compared(ctx, t)
 	if err != nil {
 		return diff, nil, err
 	}
@@ -52,7 +52,7 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 
 // compared are the two commits of the difference: the checked-out one, and
 // where it is to be merged into.
-func (t task) compared(ctx context.Context) (base, head gitops.Snapshot, err error) {
+func compared(ctx context.Context, t task) (base, head gitops.Snapshot, err error) {
 	if head, err = t.checkedOut(ctx, "diff without image compares"); err != nil {
 		return base, head, err
 	}

@@ -71,7 +71,7 @@ func checkNext(_, after *State, _ Expected) error {
 	}
 	if err := update(ctx, after.service, after.service, created); err != nil {
 		return fmt.Errorf("the next commit, which only shifts the traffic of Service %s, is one that Knative refuses: is a patch after %s, a replacement or a transformer rewriting lists of the template? List the tool's patches last: %w",
-			after.name, after.defaultsName(), err)
+			after.name, defaultsName(after), err)
 	}
 	return nil
 }

@@ -102,17 +102,17 @@ func containerImages(service *servingv1.Service) []string {
 
 // defaultsInTree reads back the tool's defaults file, none when there is none.
 // What the tool cannot have written is an error: it would be lost.
-func (s *State) defaultsInTree() ([]operation, error) {
-	content, err := fs.ReadFile(s.fs(nil), s.defaultsPath())
+func defaultsInTree(s *State) ([]operation, error) {
+	content, err := fs.ReadFile(s.fs(nil), defaultsPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", s.defaultsName(), err)
+		return nil, fmt.Errorf("reading %s: %w", defaultsName(s), err)
 	}
 	var ops []operation
 	if err := yaml.UnmarshalStrict(content, &ops); err != nil {
-		return nil, fmt.Errorf("%s is no list of JSON6902 operations, as knative-promote writes it; delete it and its entry in patches:, the next promotion writes it again", s.defaultsName())
+		return nil, fmt.Errorf("%s is no list of JSON6902 operations, as knative-promote writes it; delete it and its entry in patches:, the next promotion writes it again", defaultsName(s))
 	}
 	var foreign []string
 	for _, op := range ops {
@@ -121,7 +121,7 @@ func (s *State) defaultsInTree() ([]operation, error) {
 		}
 	}
 	if len(foreign) > 0 {
-		return nil, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", s.defaultsName(), list(foreign))
+		return nil, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", defaultsName(s), list(foreign))
 	}
 	return ops, nil
 }
@@ -130,7 +130,7 @@ func (s *State) defaultsInTree() ([]operation, error) {
 // not known now, would: the names of containers, and under the same revision
 // all that the cluster's settings added.
 func (s *State) keep(ops []operation, revision string) ([]operation, error) {
-	old, err := s.defaultsInTree()
+	old, err := defaultsInTree(s)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (s *State) RestoreImages(ctx context.Context, from *State) (*State, error) 
 	if err != nil {
 		return nil, err
 	}
-	names, err := s.changedImages(from)
+	names, err := changedImages(s, from)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -80,7 +80,7 @@ func (s *State) RestoreImages(ctx context.Context, from *State) (*State, error) 
 }
 
 // changedImages names the Service's entries that differ from another State's.
-func (s *State) changedImages(from *State) ([]string, error) {
+func changedImages(s *State, from *State) ([]string, error) {
 	is, err := s.entries()
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (s *State) entries() (map[string]kustomize.Image, error) {
 
 // runs tells whether a container of the Service shows the entry.
 func (s *State) runs(entry kustomize.Image) bool {
-	return slices.ContainsFunc(s.running(), entry.Shows)
+	return slices.ContainsFunc(runningContainers(s), entry.Shows)
 }
 
 // Route is the State with this revision name and traffic, in the tool's own
@@ -147,7 +147,7 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.own(ctx, target, patchFile(target.Name, revision, traffic, record), defaults)
+	after, err := ownFile(ctx, s, target, patchFile(target.Name, revision, traffic, record), defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -162,15 +162,15 @@ func (s *State) RestoreRoute(ctx context.Context, from *State, record []byte) (*
 	if err != nil {
 		return nil, err
 	}
-	route, defaults := from.contentOf(from.routePath()), from.contentOf(from.defaultsPath())
+	route, defaults := contentOf(from, routePath(from)), contentOf(from, defaultsPath(from))
 	if route != nil {
 		route = withRecord(route, record)
 	}
-	return s.own(ctx, target, route, defaults)
+	return ownFile(ctx, s, target, route, defaults)
 }
 
 // contentOf is nil for a file that is not there.
-func (s *State) contentOf(file string) []byte {
+func contentOf(s *State, file string) []byte {
 	content, err := fs.ReadFile(s.fs(nil), file)
 	if err != nil {
 		return nil
@@ -181,7 +181,7 @@ func (s *State) contentOf(file string) []byte {
 // Record is the text in the comment lines of the tool's own patch; empty when
 // there is none.
 func (s *State) Record() []byte {
-	patch, err := fs.ReadFile(s.fs(nil), s.routePath())
+	patch, err := fs.ReadFile(s.fs(nil), routePath(s))
 	if err != nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (s *State) Record() []byte {
 
 // WithRecord is the State with another record, which renders the same.
 func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
-	file := s.routePath()
+	file := routePath(s)
 	patch, err := fs.ReadFile(s.fs(nil), file)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
@@ -205,23 +205,23 @@ func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
 	return after, nil
 }
 
-// own writes the tool's files and registers them, in this order, as the last
+// ownFile writes the tool's files and registers them, in this order, as the last
 // patches of the target; nil contents are removed. What others have put above the
 // first line of one stays there.
-func (s *State) own(ctx context.Context, target kustomize.Target, route, defaults []byte) (*State, error) {
+func ownFile(ctx context.Context, s *State, target kustomize.Target, route, defaults []byte) (*State, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{s.routePath(): route, s.defaultsPath(): defaults}
-	for _, own := range []string{s.routePath(), s.defaultsPath()} {
-		if err := s.mayWrite(own, kustomization); err != nil {
+	files := map[string][]byte{routePath(s): route, defaultsPath(s): defaults}
+	for _, own := range []string{routePath(s), defaultsPath(s)} {
+		if err := mayWrite(s, own, kustomization); err != nil {
 			return nil, err
 		}
 		if files[own] == nil {
 			kustomization, err = kustomize.RemovePatch(kustomization, path.Base(own))
 		} else {
-			above, _ := splitAbove(s.contentOf(own))
+			above, _ := splitAbove(contentOf(s, own))
 			_, below := splitAbove(files[own])
 			files[own] = slices.Concat(above, below)
 			kustomization, err = kustomize.AddPatch(kustomization, path.Base(own), target)
@@ -239,7 +239,7 @@ const written = "# Written by knative-promote"
 
 // mayWrite refuses a file of somebody else's that has the name of one of the
 // tool's own. One that is listed among the patches was the tool's.
-func (s *State) mayWrite(own string, kustomization []byte) error {
+func mayWrite(s *State, own string, kustomization []byte) error {
 	content, err := fs.ReadFile(s.fs(nil), own)
 	if _, below := splitAbove(content); err != nil || bytes.HasPrefix(below, []byte(written)) {
 		return nil

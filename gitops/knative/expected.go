@@ -50,7 +50,7 @@ func checkService(before, after *State, _ Expected) error {
 // not the tool's: somebody else's edit there would be lost.
 func checkOwn(before, after *State, _ Expected) error {
 	for _, s := range []*State{before, after} {
-		ops, err := s.defaultsInTree()
+		ops, err := defaultsInTree(s)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func checkOwn(before, after *State, _ Expected) error {
 		foreign := slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
 			func(field string) bool { return below(field, own) })
 		if len(foreign) > 0 {
-			return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", s.routeName(), list(foreign))
+			return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", routeName(s), list(foreign))
 		}
 	}
 	return nil
@@ -91,15 +91,15 @@ func (s *State) Shows(images []kustomize.Image) error {
 			return fmt.Errorf("image %s: %w", want.Name, err)
 		}
 		if !there || !s.runs(entry) {
-			return fmt.Errorf("image %s is set, but no container of Service %s shows it: %s", want.Name, s.name, s.instead(entry))
+			return fmt.Errorf("image %s is set, but no container of Service %s shows it: %s", want.Name, s.name, instead(s, entry))
 		}
 	}
 	return nil
 }
 
 // instead says what the containers run in place of an entry's image, and why.
-func (s *State) instead(entry kustomize.Image) string {
-	running := slices.DeleteFunc(s.running(), func(image string) bool { return image == "" })
+func instead(s *State, entry kustomize.Image) string {
+	running := slices.DeleteFunc(runningContainers(s), func(image string) bool { return image == "" })
 	named := kustomize.Image{Name: entry.Name, NewName: entry.NewName}
 	odd := func(image string) bool {
 		_, err := kustomize.ParseImage("x=" + image)
@@ -122,7 +122,7 @@ func (s *State) instead(entry kustomize.Image) string {
 func checkRoute(before, after *State, expected Expected) error {
 	if after.Revision() != expected.Revision {
 		return fmt.Errorf("Service %s renders with revision %q instead of %q: a later patch, a replacement or a transformer changes its name or its template after %s",
-			after.name, after.Revision(), expected.Revision, after.routeName())
+			after.name, after.Revision(), expected.Revision, routeName(after))
 	}
 	traffic, err := after.Traffic()
 	if err != nil {
@@ -130,7 +130,7 @@ func checkRoute(before, after *State, expected Expected) error {
 	}
 	if !SameTraffic(traffic, expected.Traffic) {
 		return fmt.Errorf("Service %s renders with traffic %s instead of %s: a later patch, a replacement or a transformer writes it after %s",
-			after.name, Describe(traffic), Describe(expected.Traffic), after.routeName())
+			after.name, Describe(traffic), Describe(expected.Traffic), routeName(after))
 	}
 	return checkTags(before, after, traffic)
 }

@@ -22,18 +22,18 @@ func (s *State) ImageEffects(ctx context.Context) (map[string]ImageEffect, error
 		return nil, err
 	}
 	found := map[string]ImageEffect{}
-	for _, image := range s.running() {
+	for _, image := range runningContainers(s) {
 		name, _, _ := kustomize.SplitImage(image)
 		if name == "" {
 			continue // a check of its own finds a container without an image
 		}
-		found[name] = s.imageEffect(ctx, kustomize.Image{Name: name})
+		found[name] = imageEffectOf(ctx, s, kustomize.Image{Name: name})
 		for _, entry := range slices.Sorted(maps.Keys(entries)) {
 			if found[name].Err == nil || !entries[entry].Shows(image) {
 				continue
 			}
 			// several entries can make one image: it can be asked for by one of them
-			if by := s.imageEffect(ctx, kustomize.Image{Name: entry, NewName: entries[entry].NewName}); by.Err == nil {
+			if by := imageEffectOf(ctx, s, kustomize.Image{Name: entry, NewName: entries[entry].NewName}); by.Err == nil {
 				found[name] = by
 			}
 		}
@@ -41,8 +41,8 @@ func (s *State) ImageEffects(ctx context.Context) (map[string]ImageEffect, error
 	return found, ctx.Err()
 }
 
-// imageEffect is that of one way to ask for an image.
-func (s *State) imageEffect(ctx context.Context, image kustomize.Image) ImageEffect {
+// imageEffectOf is that of one way to ask for an image.
+func imageEffectOf(ctx context.Context, s *State, image kustomize.Image) ImageEffect {
 	image.NewTag = "knative-promote-looks-what-it-does"
 	next, err := s.SetImages(ctx, []kustomize.Image{image})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // SetContainers is the State whose containers and init containers run these
 // images, in their order, as far as the overlay's kustomization can set them.
 func (s *State) SetContainers(ctx context.Context, images, initImages []string) (*State, error) {
-	is, want := s.running(), slices.Concat(images, initImages)
+	is, want := runningContainers(s), slices.Concat(images, initImages)
 	if slices.Equal(is, want) {
 		return s, nil
 	}
@@ -37,7 +37,7 @@ func (s *State) SetContainers(ctx context.Context, images, initImages []string) 
 	if err != nil {
 		return nil, err
 	}
-	if got := after.running(); !slices.Equal(got, want) {
+	if got := runningContainers(after); !slices.Equal(got, want) {
 		return nil, fmt.Errorf("overlay %s: Service %s would run %s instead of %s", s.Overlay, s.name, list(got), list(want))
 	}
 	return after, nil

@@ -80,7 +80,7 @@ func (s *State) with(ctx context.Context, files map[string][]byte) (*State, erro
 
 func (s *State) render(ctx context.Context) (err error) {
 	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
-		return s.explain(ctx, err)
+		return explain(ctx, s, err)
 	}
 	if s.decoded, err = decode(s.Manifest); err != nil {
 		return err
@@ -90,13 +90,13 @@ func (s *State) render(ctx context.Context) (err error) {
 		return err
 	}
 	s.name = s.service.text("metadata", "name")
-	s.plain, err = s.renderPlain(ctx)
+	s.plain, err = renderPlain(ctx, s)
 	return err
 }
 
 // explain finds out whether it is the tool's own defaults that do not render,
 // because the template has changed below them, and says how to correct that.
-func (s *State) explain(ctx context.Context, cause error) error {
+func explain(ctx context.Context, s *State, cause error) error {
 	entries, err := fs.ReadDir(s.fs(nil), s.Overlay)
 	if err != nil {
 		return cause
@@ -121,12 +121,12 @@ func (s *State) explain(ctx context.Context, cause error) error {
 }
 
 // renderPlain renders the Service without the tool's own patches.
-func (s *State) renderPlain(ctx context.Context) (object, error) {
+func renderPlain(ctx context.Context, s *State) (object, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
 	}
-	plain, err := kustomize.RemovePatch(kustomization, s.routeName(), s.defaultsName())
+	plain, err := kustomize.RemovePatch(kustomization, routeName(s), defaultsName(s))
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +164,12 @@ func ownPath(overlay, service, suffix string) string {
 
 // routePath names the file of the revision's name and the traffic, defaultsPath that
 // of what Knative would add to the template.
-func (s *State) routePath() string    { return ownPath(s.Overlay, s.name, routeSuffix) }
-func (s *State) defaultsPath() string { return ownPath(s.Overlay, s.name, defaultsSuffix) }
+func routePath(s *State) string    { return ownPath(s.Overlay, s.name, routeSuffix) }
+func defaultsPath(s *State) string { return ownPath(s.Overlay, s.name, defaultsSuffix) }
 
 // routeName and defaultsName are the own files' names for people.
-func (s *State) routeName() string    { return path.Base(s.routePath()) }
-func (s *State) defaultsName() string { return path.Base(s.defaultsPath()) }
+func routeName(s *State) string    { return path.Base(routePath(s)) }
+func defaultsName(s *State) string { return path.Base(defaultsPath(s)) }
 
 // Kustomization is the overlay's kustomization file, its path and content.
 func (s *State) Kustomization() (file string, content []byte, err error) {
@@ -195,7 +195,7 @@ func (s *State) NextRevision() (string, error) { return revisionName(s.plain) }
 
 // Owned tells whether the tool has written the overlay's revision and traffic.
 func (s *State) Owned() bool {
-	content, err := fs.ReadFile(s.fs(nil), s.routePath())
+	content, err := fs.ReadFile(s.fs(nil), routePath(s))
 	return err == nil && content != nil
 }
 
@@ -234,10 +234,10 @@ func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
 }
 
 // RecordFile is the path of the file that holds the record.
-func (s *State) RecordFile() string { return s.routePath() }
+func (s *State) RecordFile() string { return routePath(s) }
 
-// running are the images of all containers, init containers last.
-func (s *State) running() []string { return append(s.Images(), s.InitImages()...) }
+// runningContainers are the images of all containers, init containers last.
+func runningContainers(s *State) []string { return append(s.Images(), s.InitImages()...) }
 
 func (s *State) images(list string) []string {
 	var images []string
@@ -278,7 +278,7 @@ func (s *State) Files() (map[string][]byte, error) {
 
 // nameBefore is the Service's name before this overlay's prefix and suffix:
 // the name that its patches meet.
-func (s *State) nameBefore(kustomization []byte) (string, error) {
+func nameBefore(s *State, kustomization []byte) (string, error) {
 	prefix, suffix, err := kustomize.AddedToNames(kustomization)
 	if err != nil {
 		return "", fmt.Errorf("reading the names of %s: %w", s.Overlay, err)

@@ -60,7 +60,7 @@ func (s *State) PatchTarget() (kustomize.Target, error) {
 	if err != nil {
 		return kustomize.Target{}, err
 	}
-	name, err := s.nameBefore(kustomization)
+	name, err := nameBefore(s, kustomization)
 	return kustomize.Target{Group: "serving.knative.dev", Version: "v1", Kind: "Service", Name: name}, err
 }
 

@@ -10,7 +10,7 @@ import (
 // than the record; empty where they agree.
 func (r Record) Disagreement(place Place, split knative.Split) string {
 	want := knative.Split{Stable: r.From.Revision, Candidate: r.To.Revision, Percent: r.Percent}
-	switch elsewhere := r.elsewhere(place); {
+	switch elsewhere := isElsewhere(r, place); {
 	case elsewhere != "":
 		return "is of " + elsewhere
 	case r.Step == Restore:
@@ -34,7 +34,7 @@ func shares(split knative.Split) string {
 
 // Disagrees is the error of a record that the traffic beside it contradicts.
 func Disagrees(state *knative.State, place Place, record Record, words string, split knative.Split) error {
-	if record.elsewhere(place) != "" {
+	if isElsewhere(record, place) != "" {
 		return fmt.Errorf("the record in %s %s; it came here with a copy, a merge or a move: take the record out of it (the comment lines below # Written by knative-promote)", state.RecordFile(), words)
 	}
 	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below # Written by knative-promote)",

@@ -39,8 +39,8 @@ type Entry struct {
 	Unknown   string    `yaml:"-"`
 }
 
-// entry is how the recorded promotion ended, as far as is known.
-func (r Record) entry() Entry {
+// entryOf is how the recorded promotion ended, as far as is known.
+func entryOf(r Record) Entry {
 	e := Entry{
 		Rollback: r.Step == Rollback, Promotion: r.Promotion, Reached: r.Reached, Passed: r.Passed, Gate: r.Gate,
 		To: r.To, From: r.From, Base: r.Base,
@@ -64,7 +64,7 @@ func (r Record) Entries() []Entry {
 	if !r.Exists() {
 		return nil
 	}
-	return append([]Entry{r.entry()}, r.Past...)
+	return append([]Entry{entryOf(r)}, r.Past...)
 }
 
 // Follow makes the recorded promotion and those before it the past of another one's
@@ -75,11 +75,11 @@ func (r Record) Follow(before Record) Record {
 		past[0].Ended = Superseded
 	}
 	r.Past, r.Cut = past, before.Cut
-	return r.keep(pastLimit)
+	return keepIn(r, pastLimit)
 }
 
-// keep is the record with so many entries at most.
-func (r Record) keep(most int) Record {
+// keepIn is the record with so many entries at most.
+func keepIn(r Record, most int) Record {
 	if len(r.Past) > most {
 		r.Past, r.Cut = r.Past[:most], true
 	}

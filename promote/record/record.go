@@ -146,7 +146,7 @@ func (r Record) RolledBackTo() string {
 
 // rolledBackFrom is the revision that had the traffic before the recorded step,
 // which rolled back.
-func (r Record) rolledBackFrom() string {
+func rolledBackFrom(r Record) string {
 	if r.Step == Restore {
 		return r.To.Revision
 	}
@@ -172,5 +172,5 @@ func imagesOf(containers []corev1.Container) []string {
 // TemplateStays tells whether the overlay still has the template that was to be
 // rolled back, because only the traffic could be.
 func (r Record) TemplateStays(state *knative.State) bool {
-	return state.Revision() == r.rolledBackFrom()
+	return state.Revision() == rolledBackFrom(r)
 }

@@ -22,17 +22,17 @@ func (r Record) Encode() ([]byte, error) {
 	r.Passed, r.Gate, r.Started = second(r.Passed), word(r.Gate), second(r.Started)
 	r.Run, r.Actor, r.Approved, r.Code = word(r.Run), word(r.Actor), word(r.Approved), r.Code.short()
 	for {
-		text, err := r.text()
+		text, err := textOf(r)
 		if err != nil {
 			return nil, fmt.Errorf("writing the record: %w", err)
 		}
 		if len(text) <= limit {
-			return text, r.check()
+			return text, checkRecord(r)
 		}
 		if len(r.Past) == 0 {
 			return nil, fmt.Errorf("writing the record: the names of the images are too long for it: it would have %d bytes, and may have %d", len(text), limit)
 		}
-		r = r.keep(len(r.Past) - 1)
+		r = keepIn(r, len(r.Past)-1)
 	}
 }
 
@@ -40,9 +40,9 @@ func second(at time.Time) time.Time { return at.UTC().Truncate(time.Second) }
 
 func (c Code) short() Code { return Code{word(c.Commit), second(c.At)} }
 
-// text is the record in YAML and a checksum of that, so that one which is cut or
+// textOf is the record in YAML and a checksum of that, so that one which is cut or
 // was merged is told. Each key of the record and of an entry begins a line.
-func (r Record) text() ([]byte, error) {
+func textOf(r Record) ([]byte, error) {
 	text, err := keysOf(r)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func Parse(text []byte) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("it is not written as knative-promote writes it: %s", word(err.Error()))
 	}
-	return r, r.check()
+	return r, checkRecord(r)
 }
 
 var (
@@ -127,8 +127,8 @@ var (
 	oneRecord  = regexp.MustCompile(`^(candidate|[1-9][0-9]?|100|restore|rollback)$`)
 )
 
-// check says what of a record cannot be.
-func (r Record) check() error {
+// checkRecord says what of a record cannot be.
+func checkRecord(r Record) error {
 	switch {
 	case r.Format != formatNumber:
 		return fmt.Errorf("its format is %d, and this version reads %d", r.Format, formatNumber)

@@ -36,7 +36,7 @@ type SourceArgos map[string]argo.Config
 // from, where the pipeline file says another server than for the target, or they
 // have a token of their own. The lines are what is missing. The token that is given
 // for all is sent to one server alone: the target's, unless that has its own.
-func (s *Settings) findSourceArgos(r *reading, given origins) (lines []string) {
+func findSourceArgos(s *Settings, r *reading, given origins) (lines []string) {
 	if s.Argo.Server == "" {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *Settings) findSourceArgos(r *reading, given origins) (lines []string) {
 		if !there.Known() {
 			continue
 		}
-		if line := s.findSourceArgo(r, there, s.argoOf(there, r.rules, given), &free); line != "" {
+		if line := findSourceArgo(s, r, there, argoOf(s, there, r.rules, given), &free); line != "" {
 			lines = append(lines, line)
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Settings) findSourceArgos(r *reading, given origins) (lines []string) {
 }
 
 // findSourceArgo does so for one, whose Argo CD is as c says.
-func (s *Settings) findSourceArgo(r *reading, there pipeline.Rules, c argo.Config, free *string) (line string) {
+func findSourceArgo(s *Settings, r *reading, there pipeline.Rules, c argo.Config, free *string) (line string) {
 	text, source := r.tokenOf(there.Environment)
 	elsewhere := c.Server != s.Argo.Server || c.RootPath != s.Argo.RootPath
 	forAll := named(All(), "argocd-token")
@@ -87,7 +87,7 @@ func (s *Settings) findSourceArgo(r *reading, there pipeline.Rules, c argo.Confi
 
 // argoOf is how the Argo CD of an environment is reached, without its token: as the
 // target's, unless the file says another server for it than for the target.
-func (s *Settings) argoOf(there, here pipeline.Rules, given origins) argo.Config {
+func argoOf(s *Settings, there, here pipeline.Rules, given origins) argo.Config {
 	c := s.Argo
 	c.Token = ""
 	server, root := there.Settings["argocd-server"].Text, there.Settings["argocd-root-path"].Text
@@ -105,7 +105,7 @@ func (s *Settings) argoOf(there, here pipeline.Rules, given origins) argo.Config
 
 // tokensOfSeveral wants a token for each Argo CD of several environments, before
 // anything is promoted in the first of them.
-func (s *Settings) tokensOfSeveral(r *reading) (line string) {
+func tokensOfSeveral(s *Settings, r *reading) (line string) {
 	first := ""
 	for _, environment := range s.Several {
 		rules := r.file.Rules(s.Target.Service, environment)

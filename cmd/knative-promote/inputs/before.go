@@ -8,7 +8,7 @@ import (
 )
 
 // checkPreflight keeps policies from being asked for that nobody would look at.
-func (s *Settings) checkPreflight(given origins) string {
+func checkPreflight(s *Settings, given origins) string {
 	if s.Command != Promote || s.Promote.Preflight != promote.PreflightOff {
 		return ""
 	}
@@ -22,7 +22,7 @@ func (s *Settings) checkPreflight(given origins) string {
 
 // checkFormat keeps what is no finding from being asked for as one. In the environment
 // it may stand for check.
-func (s *Settings) checkFormat(given origins) string {
+func checkFormat(s *Settings, given origins) string {
 	if s.Command != History || s.Check.Format != FormatSARIF || !strings.HasPrefix(given.source("format"), "--") {
 		return ""
 	}

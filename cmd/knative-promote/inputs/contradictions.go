@@ -17,17 +17,18 @@ import (
 
 // contradictions lists what is wrong between inputs that are each good alone.
 // It looks only at inputs whose own value is good.
-func (s *Settings) contradictions(given origins, w console.Workflow) []string {
+func contradictions(s *Settings, given origins, w console.Workflow) []string {
 	wrong := []string{
-		s.checkImage(given), s.checkFrom(given), s.checkConnect(given), s.checkSLO(given), s.checkTag(), s.checkPrevious(), s.checkBake(), s.checkWait(given),
-		s.checkOverride(given), s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkTokenLife(given), s.checkTLS(given),
-		s.checkSigning(given), s.checkKeyLife(given), s.checkForge(given, w), s.checkMerge(given), s.checkCommit(given, w), s.checkCredentials(given), s.checkApplication(given), s.checkFork(w), s.checkPrepare(w), s.checkPreflight(given), s.checkFormat(given),
+		checkImage(s, given), checkFrom(s, given), checkConnect(s, given), checkSLO(s, given), checkTag(s), checkPrevious(s), checkBake(s), checkWait(s, given),
+		checkOverride(s, given), checkTransport(s, given), checkClear(s, given, w), checkApp(s, given), checkTokenLife(s, given), checkTLS(s, given),
+		checkSigning(s, given), checkKeyLife(s, given), checkForge(s, given, w), checkMerge(s, given), checkCommit(s, given, w), checkCredentials(s, given),
+		checkApplication(s, given), checkFork(s, w), checkPrepare(s, w), checkPreflight(s, given), checkFormat(s, given),
 	}
-	return slices.DeleteFunc(append(wrong, s.aloneOf(given)...), func(line string) bool { return line == "" })
+	return slices.DeleteFunc(append(wrong, aloneOf(s, given)...), func(line string) bool { return line == "" })
 }
 
 // checkImage wants to be told what is promoted.
-func (s *Settings) checkImage(given origins) string {
+func checkImage(s *Settings, given origins) string {
 	if s.Command != Promote || given.has("image") || given.has("from") {
 		return ""
 	}
@@ -37,7 +38,7 @@ func (s *Settings) checkImage(given origins) string {
 
 // checkFrom wants one answer to what is promoted, and somebody who knows what runs
 // in the environment that it comes from.
-func (s *Settings) checkFrom(given origins) string {
+func checkFrom(s *Settings, given origins) string {
 	from := given.source("from")
 	if from == "" {
 		return ""
@@ -54,8 +55,8 @@ func (s *Settings) checkFrom(given origins) string {
 }
 
 // aloneOf lists the inputs that mean nothing without another one, which is not given.
-func (s *Settings) aloneOf(given origins) (wrong []string) {
-	all := s.inputs()
+func aloneOf(s *Settings, given origins) (wrong []string) {
+	all := inputsOf(s)
 	for _, in := range all {
 		if in.With == "" || given.source(in.Name) == "" || given.has(in.With) {
 			continue
@@ -67,7 +68,7 @@ func (s *Settings) aloneOf(given origins) (wrong []string) {
 }
 
 // checkConnect wants something that asks the Service.
-func (s *Settings) checkConnect(given origins) string {
+func checkConnect(s *Settings, given origins) string {
 	if s.Command != Promote {
 		return ""
 	}
@@ -79,12 +80,12 @@ func (s *Settings) checkConnect(given origins) string {
 }
 
 // checkSLO wants an objective's requests to come from somewhere.
-func (s *Settings) checkSLO(given origins) string {
+func checkSLO(s *Settings, given origins) string {
 	switch from := s.Promote.Gates.SLO.From; {
 	case !given.has("slo"), from == "":
 		return ""
 	case from != slo.Load:
-		return s.checkMetrics(given)
+		return checkMetrics(s, given)
 	case !given.has("load") && !given.has("probe"):
 		return fmt.Sprintf("slo (%s): nothing asks the candidate; set load too, for example: /healthz 5/s", given.source("slo"))
 	}
@@ -92,7 +93,7 @@ func (s *Settings) checkSLO(given origins) string {
 }
 
 // checkMetrics wants somebody to ask for metrics, and a query that can be asked.
-func (s *Settings) checkMetrics(given origins) string {
+func checkMetrics(s *Settings, given origins) string {
 	if err := metrics.Check(s.Promote.Gates.SLO); err != nil {
 		return fmt.Sprintf("slo (%s): %v", given.source("slo"), err)
 	}
@@ -103,7 +104,7 @@ func (s *Settings) checkMetrics(given origins) string {
 }
 
 // checkTag keeps the tagged route's host, tag-service, within a DNS label.
-func (s *Settings) checkTag() string {
+func checkTag(s *Settings) string {
 	if host := s.Promote.CandidateTag + "-" + s.Target.Service; len(host) > 63 && s.Target.Service != "" {
 		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
 			s.Promote.CandidateTag, host, len(host), 62-len(s.Target.Service))
@@ -111,7 +112,7 @@ func (s *Settings) checkTag() string {
 	return ""
 }
 
-func (s *Settings) checkPrevious() string {
+func checkPrevious(s *Settings) string {
 	if s.Promote.CandidateTag != "previous" {
 		return ""
 	}
@@ -119,7 +120,7 @@ func (s *Settings) checkPrevious() string {
 }
 
 // checkBake keeps a run from starting that can only end in its timeout.
-func (s *Settings) checkBake() string {
+func checkBake(s *Settings) string {
 	var bake time.Duration
 	for _, step := range s.Promote.Steps {
 		bake += step.Bake
@@ -133,24 +134,24 @@ func (s *Settings) checkBake() string {
 // outlasts tells whether a part of the run may take longer than the whole run. Where
 // the pipeline file says the one and the run is given the other, or rolls back, that
 // is nobody's fault: the run's timeout comes first.
-func (s *Settings) outlasts(given origins, name string, part time.Duration) bool {
+func outlasts(s *Settings, given origins, name string, part time.Duration) bool {
 	whole := given.source("timeout")
 	apart := bySaid(given.source(name)) && !bySaid(whole) && (whole != "" || s.Command == Rollback)
 	return s.Timeout != 0 && part > s.Timeout && !apart
 }
 
-func (s *Settings) checkWait(given origins) string {
+func checkWait(s *Settings, given origins) string {
 	if s.Command == History || s.Command == Prepare {
 		return "" // they wait for nothing to become live
 	}
-	if !s.outlasts(given, "wait-timeout", s.Promote.Gates.Wait) {
+	if !outlasts(s, given, "wait-timeout", s.Promote.Gates.Wait) {
 		return ""
 	}
 	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.Gates.Wait, s.Timeout)
 }
 
 // checkOverride wants to know why.
-func (s *Settings) checkOverride(given origins) string {
+func checkOverride(s *Settings, given origins) string {
 	if given.source("override") == "" || given.has("reason") {
 		return ""
 	}
@@ -159,7 +160,7 @@ func (s *Settings) checkOverride(given origins) string {
 
 // checkTransport keeps a credential from being given for a transport that
 // cannot use it.
-func (s *Settings) checkTransport(given origins) string {
+func checkTransport(s *Settings, given origins) string {
 	scheme := repourl.Read(s.Remote.URL).Scheme
 	web := scheme == "http" || scheme == "https"
 	switch {
@@ -173,7 +174,7 @@ func (s *Settings) checkTransport(given origins) string {
 
 // checkClear keeps credentials from travelling without TLS. Argo CD's does so
 // where argocd-plaintext asks for it, and the comment's is not sent.
-func (s *Settings) checkClear(given origins, w console.Workflow) string {
+func checkClear(s *Settings, given origins, w console.Workflow) string {
 	switch credential := given.source("token") != "" || given.source("app-id") != ""; {
 	case credential && InClear(s.Remote.URL):
 		return fmt.Sprintf("repository: %q: a token must not travel without TLS; expected an https URL", s.Remote.URL)
@@ -184,7 +185,7 @@ func (s *Settings) checkClear(given origins, w console.Workflow) string {
 }
 
 // checkApp keeps the App's inputs together, and other credentials apart.
-func (s *Settings) checkApp(given origins) string {
+func checkApp(s *Settings, given origins) string {
 	id, key := given.source("app-id"), given.source("app-private-key")
 	switch {
 	case id == "" && key == "":
@@ -207,7 +208,7 @@ func (s *Settings) checkApp(given origins) string {
 const appTokenLife = time.Hour
 
 // checkTokenLife refuses a promotion that could not be rolled back any more.
-func (s *Settings) checkTokenLife(given origins) string {
+func checkTokenLife(s *Settings, given origins) string {
 	worst := s.Promote.Worst(s.Timeout)
 	if s.Command != Promote || !strings.HasPrefix(s.Remote.Token, "ghs_") || s.Remote.Token == s.GitHubToken || s.Timeout == 0 || worst <= appTokenLife {
 		return ""
@@ -216,7 +217,7 @@ func (s *Settings) checkTokenLife(given origins) string {
 		"give app-id and app-private-key instead, whose tokens are renewed, or lower timeout, wait-timeout or the times in steps", given.source("token"), appTokenLife, worst)
 }
 
-func (s *Settings) checkTLS(given origins) string {
+func checkTLS(s *Settings, given origins) string {
 	switch {
 	case s.Argo.Plaintext && len(s.Argo.CA) > 0:
 		return fmt.Sprintf("argocd-ca (%s): without TLS there is no certificate; remove it, or set argocd-plaintext to false", given.source("argocd-ca"))
@@ -227,7 +228,7 @@ func (s *Settings) checkTLS(given origins) string {
 }
 
 // checkCredentials says early that Argo CD cannot be asked.
-func (s *Settings) checkCredentials(given origins) string {
+func checkCredentials(s *Settings, given origins) string {
 	if s.Command != Diff && s.Command != Check || given.source("argocd-server") == "" || given.has("argocd-token") {
 		return ""
 	}
@@ -235,7 +236,7 @@ func (s *Settings) checkCredentials(given origins) string {
 }
 
 // checkApplication says what the check needs to compare with Argo CD.
-func (s *Settings) checkApplication(given origins) string {
+func checkApplication(s *Settings, given origins) string {
 	switch {
 	case s.Command != Check && s.Command != Diff || s.DiffsCheckout() || given.source("argocd-server") == "":
 		return ""
@@ -249,7 +250,7 @@ func (s *Settings) checkApplication(given origins) string {
 
 // checkFork keeps what a fork proposes from being promoted with the
 // repository's secrets, as pull_request_target would.
-func (s *Settings) checkFork(w console.Workflow) string {
+func checkFork(s *Settings, w console.Workflow) string {
 	switch {
 	case !s.Command.Pushes():
 		return ""

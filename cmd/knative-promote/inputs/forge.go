@@ -10,8 +10,8 @@ import (
 
 // checkForge wants a forge that has what a run reads and shows of the infra
 // repository there, and a token for it.
-func (s *Settings) checkForge(given origins, w console.Workflow) string {
-	name, what := s.onForge()
+func checkForge(s *Settings, given origins, w console.Workflow) string {
+	name, what := onForge(s)
 	source := given.source(name)
 	if source == "" || s.Remote.URL == "" {
 		return ""
@@ -31,7 +31,7 @@ func (s *Settings) checkForge(given origins, w console.Workflow) string {
 
 // onForge is the input that wants something of the infra repository's forge, and
 // what; empty: none does.
-func (s *Settings) onForge() (name, what string) {
+func onForge(s *Settings) (name, what string) {
 	switch {
 	case s.Reviewed():
 		return "mode", "pull requests"
@@ -49,7 +49,7 @@ func (s *Settings) onForge() (name, what string) {
 
 // checkCommit keeps what git says of a commit from being given to a forge that
 // says it itself, and api from a forge that has none.
-func (s *Settings) checkCommit(given origins, w console.Workflow) string {
+func checkCommit(s *Settings, given origins, w console.Workflow) string {
 	if s.Commit != CommitAPI {
 		return ""
 	}
@@ -73,13 +73,13 @@ func (s *Settings) AsksForge(w console.Workflow) bool {
 
 // checkMerge keeps what is about pull requests from being given where there are
 // none, and their time within the run's.
-func (s *Settings) checkMerge(given origins) string {
+func checkMerge(s *Settings, given origins) string {
 	for _, name := range []string{"merge", "merge-timeout"} {
 		if given.source(name) != "" && !s.Reviewed() {
 			return fmt.Sprintf("%s (%s): mode is push, so there are no pull requests; set mode to first-pull-request or pull-request, or remove it", name, given.source(name))
 		}
 	}
-	if given.source("merge-timeout") != "" && s.outlasts(given, "merge-timeout", s.Promote.MergeTimeout) {
+	if given.source("merge-timeout") != "" && outlasts(s, given, "merge-timeout", s.Promote.MergeTimeout) {
 		return fmt.Sprintf("merge-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.MergeTimeout, s.Timeout)
 	}
 	return ""

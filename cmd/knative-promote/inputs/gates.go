@@ -8,9 +8,9 @@ import (
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// gates are the inputs of what must pass after a step: of each gate its own, and those
+// inputsOfGates are the inputs of what must pass after a step: of each gate its own, and those
 // that several have.
-func (s *Settings) gates(kinds [][]gate.Kind) []Input {
+func inputsOfGates(s *Settings, kinds [][]gate.Kind) []Input {
 	var rows []setting.Row
 	for _, kind := range slices.Concat(kinds...) {
 		if kind.Inputs != nil {
@@ -18,7 +18,7 @@ func (s *Settings) gates(kinds [][]gate.Kind) []Input {
 		}
 	}
 	var all []Input
-	for _, r := range append(rows, s.ofGates()...) {
+	for _, r := range append(rows, rowsOfGates(s)...) {
 		all = append(all, Input{
 			Name: r.Name, Usage: r.Usage, Default: r.Default, Example: r.Example, Secret: r.Secret, Parts: r.Parts, Address: r.Address, With: r.With,
 			Said: r.Said, Stricter: r.Stricter, Value: r.Value, For: []Command{Promote, Check, Diff},
@@ -38,8 +38,8 @@ func senders(kinds [][]gate.Kind) []string {
 	return names
 }
 
-// ofGates are the inputs that several gates have.
-func (s *Settings) ofGates() []setting.Row {
+// rowsOfGates are the inputs that several gates have.
+func rowsOfGates(s *Settings) []setting.Row {
 	p, m := &s.Promote, &s.Prometheus
 	return []setting.Row{
 		{Name: "probe-connect", Said: setting.Free, Example: "127.0.0.1:8080", Address: true, Value: setting.Bind(&p.Gates.Route.Connect, parseHostPort),

@@ -19,7 +19,7 @@ func TestInputsOfAnotherGate(t *testing.T) {
 		return []setting.Row{{Name: "header", Said: setting.Guard, Value: setting.Bind(&wanted, parseLine)}}
 	}}
 	kinds := append(gate.Kinds(), []gate.Kind{header})
-	in := named(s.gates(kinds), "header")
+	in := named(inputsOfGates(s, kinds), "header")
 	if err := in.Value.Set("X-Version"); err != nil || wanted != "X-Version" || !in.isFor(Promote) || in.isFor(Rollback) || in.Said != setting.Guard {
 		t.Errorf("%+v keeps %q, error %v", in, wanted, err)
 	}

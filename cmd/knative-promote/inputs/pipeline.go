@@ -198,7 +198,7 @@ func bySaid(source string) bool { return strings.HasPrefix(source, pipeline.Name
 
 // looser lists the inputs that are less than the file says, unless the run
 // overrides that and the file permits it.
-func (s *Settings) looser(r *reading, given origins) (wrong []string) {
+func looser(s *Settings, r *reading, given origins) (wrong []string) {
 	if s.Command != Promote && s.Command != Diff {
 		return nil
 	}
@@ -225,8 +225,8 @@ func (s *Settings) looser(r *reading, given origins) (wrong []string) {
 
 // reachable tells whether nothing is wrong with what it takes to read the infra
 // repository.
-func (s *Settings) reachable(given origins, w console.Workflow) bool {
-	for _, line := range []string{s.checkTransport(given), s.checkClear(given, w), s.checkApp(given), s.checkFork(w)} {
+func reachable(s *Settings, given origins, w console.Workflow) bool {
+	for _, line := range []string{checkTransport(s, given), checkClear(s, given, w), checkApp(s, given), checkFork(s, w)} {
 		if line != "" {
 			return false
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // checkPrepare wants an open pull request for the branch that Argo CD syncs, or a push.
-func (s *Settings) checkPrepare(w console.Workflow) string {
+func checkPrepare(s *Settings, w console.Workflow) string {
 	switch {
 	case s.Command != Prepare || w.Before != "":
 		return ""

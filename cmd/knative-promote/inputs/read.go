@@ -33,9 +33,9 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 	wrong = append(slices.Clone(args.wrong), wrong...)
 	s.Rules = r.rules
 	s.complete(w)
-	s.Reached = len(wrong) == 0 && s.reachable(given, w)
+	s.Reached = len(wrong) == 0 && reachable(&s, given, w)
 	if lost == "" && len(s.Several) > 0 {
-		lost = s.tokensOfSeveral(r)
+		lost = tokensOfSeveral(&s, r)
 	}
 	switch {
 	case lost != "":
@@ -44,9 +44,9 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 		wrong = append(wrong, fmt.Sprintf("environment: %q: the command %s is for one environment; expected one of %s", strings.Join(s.Several, ","), s.Command, strings.Join(s.Several, ", ")))
 	case len(s.Several) == 0:
 		wrong = append(wrong, s.missing(given)...)
-		wrong = append(wrong, s.looser(r, given)...)
-		wrong = append(wrong, s.contradictions(given, w)...)
-		wrong = append(wrong, s.findSourceArgos(r, given)...)
+		wrong = append(wrong, looser(&s, r, given)...)
+		wrong = append(wrong, contradictions(&s, given, w)...)
+		wrong = append(wrong, findSourceArgos(&s, r, given)...)
 	}
 	if len(wrong) > 0 {
 		return s, &BadInput{wrong}
@@ -58,7 +58,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 // wrong.
 func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong []string) {
 	given, s.Promote.Guards.Given = origins{}, map[string]string{}
-	for _, in := range s.inputs() {
+	for _, in := range inputsOf(s) {
 		text, source := r.lookUp(in)
 		if source != "" && !in.isFor(s.Command) {
 			wrong = append(wrong, s.passOver(in, text, source, w)...)
@@ -179,7 +179,7 @@ func (in Input) withoutPassword(text string) string {
 // missing lists the inputs that the command needs and nobody gave.
 func (s *Settings) missing(given origins) []string {
 	var wrong []string
-	for _, in := range s.inputs() {
+	for _, in := range inputsOf(s) {
 		if given.has(in.Name) || !s.needs(in) {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // checkSigning says what is wrong with the key that signs, or with its passphrase.
-func (s *Settings) checkSigning(given origins) string {
+func checkSigning(s *Settings, given origins) string {
 	key, passphrase := given.source("signing-key"), given.source("signing-passphrase")
 	switch err := s.Signing.refused; {
 	case key == "" && passphrase != "":
@@ -25,7 +25,7 @@ func (s *Settings) checkSigning(given origins) string {
 }
 
 // checkKeyLife refuses a promotion whose rollback could not be signed any more.
-func (s *Settings) checkKeyLife(given origins) string {
+func checkKeyLife(s *Settings, given origins) string {
 	worst := s.Promote.Worst(s.Timeout)
 	if s.Command != Promote || s.Promote.Signer == nil || s.Timeout == 0 || s.Promote.Signer.CanSign(time.Now().Add(worst)) {
 		return ""

@@ -50,27 +50,27 @@ type Group struct {
 }
 
 // Groups is the table of inputs.
-func Groups() []Group { return new(Settings).groups() }
+func Groups() []Group { return groupsOf(new(Settings)) }
 
 // All is the table of inputs without its groups.
-func All() []Input { return new(Settings).inputs() }
+func All() []Input { return inputsOf(new(Settings)) }
 
-// groups is the table of inputs, bound to s.
-func (s *Settings) groups() []Group {
+// groupsOf is the table of inputs, bound to s.
+func groupsOf(s *Settings) []Group {
 	return []Group{
-		{"What to promote", s.what()},
-		{"The infra repository", places(s.where())},
-		{"Argo CD", places(s.argocd())},
-		{"How to promote", s.how()},
-		{"What the candidate must show", s.gates(gate.Kinds())},
-		{"What to look for before", s.before()},
-		{"The report", s.report()},
+		{"What to promote", whatInputs(s)},
+		{"The infra repository", places(whereInputs(s))},
+		{"Argo CD", places(argocdInputs(s))},
+		{"How to promote", howInputs(s)},
+		{"What the candidate must show", inputsOfGates(s, gate.Kinds())},
+		{"What to look for before", beforeInputs(s)},
+		{"The report", reportInputs(s)},
 	}
 }
 
-func (s *Settings) inputs() []Input {
+func inputsOf(s *Settings) []Input {
 	var all []Input
-	for _, g := range s.groups() {
+	for _, g := range groupsOf(s) {
 		all = append(all, g.Inputs...)
 	}
 	return all
@@ -84,7 +84,7 @@ func places(inputs []Input) []Input {
 	return inputs
 }
 
-func (s *Settings) what() []Input {
+func whatInputs(s *Settings) []Input {
 	p := &s.Promote
 	return []Input{
 		{Name: "command", Default: string(Promote), Example: string(Rollback), Value: setting.Bind(&s.Command, oneOf(Commands()...)),
@@ -122,7 +122,7 @@ func (s *Settings) what() []Input {
 	}
 }
 
-func (s *Settings) where() []Input {
+func whereInputs(s *Settings) []Input {
 	r, p := &s.Remote, &s.Promote
 	return []Input{
 		{Name: "repository", Example: "acme/infra", Address: true, Required: []Command{Promote, Rollback, History}, Planned: true, Value: setting.Bind(&r.URL, parseRepository),
@@ -163,7 +163,7 @@ func (s *Settings) where() []Input {
 	}
 }
 
-func (s *Settings) argocd() []Input {
+func argocdInputs(s *Settings) []Input {
 	a, app := &s.Argo, &s.Target.App
 	return []Input{
 		{Name: "application", Said: setting.Free, Example: "argocd/product-import-production", Required: []Command{Promote, Rollback}, Seen: true, Value: setting.Bind(app, parseApp(app)),
@@ -187,7 +187,7 @@ func (s *Settings) argocd() []Input {
 	}
 }
 
-func (s *Settings) how() []Input {
+func howInputs(s *Settings) []Input {
 	p := &s.Promote
 	return []Input{
 		{Name: "steps", Said: setting.Guard, Stricter: pipeline.FurtherSteps(), Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Steps, parseSteps),
@@ -214,7 +214,7 @@ func (s *Settings) how() []Input {
 	}
 }
 
-func (s *Settings) before() []Input {
+func beforeInputs(s *Settings) []Input {
 	p, c := &s.Promote, &s.Check
 	return []Input{
 		{Name: "preflight", Said: setting.Guard, Stricter: pipeline.Always("error"), Default: string(promote.PreflightError), Example: string(promote.PreflightWarn), For: []Command{Promote, Check, Diff},
@@ -241,7 +241,7 @@ func (s *Settings) before() []Input {
 	}
 }
 
-func (s *Settings) report() []Input {
+func reportInputs(s *Settings) []Input {
 	return []Input{
 		{Name: "statuses", Said: setting.Free, Default: "false", Example: "true", For: []Command{Promote, Rollback}, Value: setting.Bind(&s.Statuses, parseBool),
 			Usage: "show beside each commit in the infra repository, as the commit status `knative-promote/SERVICE/ENVIRONMENT`, whether its gates have passed; the token, or the App, must have the permission `statuses: write`"},
