@@ -26,7 +26,7 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 	}
 	var reports []check.Report
 	for _, p := range r.targets {
-		facts, err := p.examined(ctx)
+		facts, err := examined(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -36,11 +36,11 @@ func Examine(ctx context.Context, c Config, on Systems) ([]check.Report, error) 
 }
 
 // examined are all facts that there are.
-func (p *targetRun) examined(ctx context.Context) (check.Facts, error) {
+func examined(ctx context.Context, p *targetRun) (check.Facts, error) {
 	seen, unseen := p.service.Observe(ctx, 0)
 	p.saw(seen)
 	wrong := p.gates.Read(p.at.Tree, p.at.Now.Objects())
-	refused := p.refusal(ctx, unseen == nil)
+	refused := refusal(ctx, p, unseen == nil)
 	found, err := p.facts(ctx).All(ctx, p.at, p.planned)
 	if err != nil {
 		return found, err
@@ -56,7 +56,7 @@ func (p *targetRun) examined(ctx context.Context) (check.Facts, error) {
 
 // refusal is why a promotion would end before its first commit, in its own
 // words. Without one its commits are planned.
-func (p *targetRun) refusal(ctx context.Context, seen bool) (err error) {
+func refusal(ctx context.Context, p *targetRun, seen bool) (err error) {
 	at := p.at
 	if _, err := at.Now.Traffic(); err != nil {
 		return err
@@ -82,16 +82,16 @@ func (p *targetRun) facts(ctx context.Context) facts.Reader {
 			KeepPrevious: p.config.KeepPrevious, Probed: p.config.Gates.Probe.Path != "",
 			Strict: p.config.Strict, PodSecurity: p.config.PodSecurity, Policies: p.config.Policies, CronJobs: p.gates.Templates.CronJobs(),
 			Signer: p.config.Signer, ByAPI: p.config.ByAPI, ForgeKey: p.config.ForgeKey, Mode: p.config.Mode, Merge: p.config.Merge,
-			OnlyThis: p.config.OnlyThis, Wait: p.config.Gates.Wait, Worst: p.worst(ctx),
+			OnlyThis: p.config.OnlyThis, Wait: p.config.Gates.Wait, Worst: worstOf(ctx, p),
 		},
 		Skip: p.config.Skip, Gates: p.config.Gates, Guards: p.config.Guards, Rights: p.gates.Rights(),
 		Systems: p.systems.Facts, Revisions: p.systems.Cluster, Metrics: p.systems.Metrics,
 	}
 }
 
-// worst is the longest that the run may take, and what comes after it when the
+// worstOf is the longest that the run may take, and what comes after it when the
 // last gate fails.
-func (p *targetRun) worst(ctx context.Context) time.Duration {
+func worstOf(ctx context.Context, p *targetRun) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
 		return p.config.ends(&p.gates, time.Until(end))
 	}
@@ -100,11 +100,11 @@ func (p *targetRun) worst(ctx context.Context) time.Duration {
 
 // tellTime says before the first commit that the run may have too little time left for
 // its gates.
-func (p *targetRun) tellTime(ctx context.Context) {
+func tellTime(ctx context.Context, p *targetRun) {
 	end, limited := ctx.Deadline()
 	var longest time.Duration
 	for _, step := range p.plan.Steps {
-		longest += p.patience(step)
+		longest += patienceOf(p, step)
 	}
 	if left := time.Until(end).Round(time.Second); limited && left < longest {
 		p.journal.Say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
@@ -120,7 +120,7 @@ func tellPlan(p *targetRun) {
 		if step.Done {
 			continue
 		}
-		patience := p.patience(step)
+		patience := patienceOf(p, step)
 		longest += patience
 		commits++
 		p.journal.Say("plan: %s; its gates may take up to %s", step.Subject, patience)

@@ -126,7 +126,7 @@ func TestFacts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts, err := r.targets[0].examined(t.Context())
+			facts, err := examined(t.Context(), r.targets[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,12 +161,12 @@ func TestWorst(t *testing.T) {
 	t.Parallel()
 	p := &targetRun{config: examinedConfig(), gates: examinedConfig().gates(analysis.Sources{})}
 	// the candidate, two steps, one of them baked for an hour and its grace, and going back
-	if got, want := p.worst(t.Context()), time.Hour+30*time.Second+4*time.Minute; got != want {
+	if got, want := worstOf(t.Context(), p), time.Hour+30*time.Second+4*time.Minute; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer stop()
-	if got := p.worst(ctx); got > 11*time.Minute || got < 10*time.Minute {
+	if got := worstOf(ctx, p); got > 11*time.Minute || got < 10*time.Minute {
 		t.Errorf("with a timeout of ten minutes it is %s", got)
 	}
 }

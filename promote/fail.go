@@ -134,7 +134,7 @@ const (
 
 // failedGate is the gate that keeps a promotion from going on; empty: the cause is
 // another one.
-func (p *targetRun) failedGate(cause error) string {
+func failedGate(p *targetRun, cause error) string {
 	if !ask.IsGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
 		return ""
 	}

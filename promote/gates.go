@@ -8,8 +8,8 @@ import (
 	"github.com/acme/knative-promote/promote/plan"
 )
 
-// patience is the longest that all gates of a step take.
-func (p *targetRun) patience(step plan.PlannedStep) time.Duration {
+// patienceOf is the longest that all gates of a step take.
+func patienceOf(p *targetRun, step plan.PlannedStep) time.Duration {
 	return gate.Patience(p.gates.After(p.gates.Step(step.Name, step.Step()), p.unasked))
 }
 
@@ -25,7 +25,7 @@ func (p *targetRun) unasked(g gate.Gate, step gate.Step) bool {
 }
 
 // askAt is what the gates are told after a commit.
-func (p *targetRun) askAt(step gate.Step, commit string, intent argo.Intent) *gate.Ask {
+func askAt(p *targetRun, step gate.Step, commit string, intent argo.Intent) *gate.Ask {
 	return &gate.Ask{
 		Service: p.Service, Tag: p.at.Tag, From: p.plan.From, To: p.plan.To, Image: p.plan.Image,
 		Step: step, Commit: commit, Intent: intent,

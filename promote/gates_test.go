@@ -44,7 +44,7 @@ func TestTimeIsTold(t *testing.T) {
 			c := Config{Gates: gate.Settings{Wait: 5 * time.Minute}}
 			p := &targetRun{config: c, gates: c.gates(analysis.Sources{}), journal: journal.New(event.Result{}, log)}
 			p.plan.Steps = []plan.PlannedStep{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 100}}
-			p.tellTime(ctx)
+			tellTime(ctx, p)
 			if got := strings.Join(log.said, "\n"); got != want {
 				t.Errorf("%s: got %q, want %q", limit, got, want)
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // tellFreeze says of a plan what freezes its next commit now.
-func (p *targetRun) tellFreeze() {
+func tellFreeze(p *targetRun) {
 	if !p.plan.Shifts() || !slices.ContainsFunc(p.plan.Steps, func(s plan.PlannedStep) bool { return !s.Done }) {
 		return
 	}

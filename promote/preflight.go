@@ -26,7 +26,7 @@ const (
 // asked for, where somebody has moved the traffic past Git.
 func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.targets {
-		err := p.loadAnalysis(ctx)
+		err := loadAnalysis(ctx, p)
 		if p.gates.Templates.Unread = err; err == nil && !p.resumed() {
 			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
 		}
@@ -69,7 +69,7 @@ func (p *targetRun) preflight(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return p.stopped(check.Proposed(planned, p.config.Skip...))
+		return stopped(p, check.Proposed(planned, p.config.Skip...))
 	case p.config.Preflight == PreflightOff || p.at.App == nil || p.systems.Facts.Setup == nil:
 		return nil
 	}
@@ -84,11 +84,11 @@ func (p *targetRun) preflight(ctx context.Context) error {
 			skip = append(skip, check.Drifted) // its last commit need not be synced yet
 		}
 	}
-	return p.stopped(check.Run(found, skip...))
+	return stopped(p, check.Run(found, skip...))
 }
 
 // stopped is why findings stop the promotion; nil: they do not.
-func (p *targetRun) stopped(findings []event.Finding) error {
+func stopped(p *targetRun, findings []event.Finding) error {
 	p.journal.Tell(event.Found{Findings: findings})
 	if p.config.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil

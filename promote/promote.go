@@ -34,19 +34,19 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })
 	}
 	if err == nil {
-		err = r.each(func(p *targetRun) error { return p.makePlan(ctx) })
+		err = r.each(func(p *targetRun) error { return makePlan(ctx, p) })
 	}
 	if err == nil {
 		err = r.preflight(ctx)
 	}
 	if err == nil && c.DryRun {
-		err = r.each(func(p *targetRun) error { p.tellFreeze(); tellPlan(p); return nil })
+		err = r.each(func(p *targetRun) error { tellFreeze(p); tellPlan(p); return nil })
 	}
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
 	}
 	for _, p := range r.targets {
-		p.tellTime(ctx)
+		tellTime(ctx, p)
 	}
 	cool := func() {}
 	for _, moves := range r.moves() {
@@ -75,12 +75,12 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 
 // makePlan computes what is left to do, and tries its edits, so that a bad one
 // ends the run before anything is pushed.
-func (p *targetRun) makePlan(ctx context.Context) error {
+func makePlan(ctx context.Context, p *targetRun) error {
 	plan, err := plan.New(p.config.Settings, p.at)
 	if err != nil {
 		return err
 	}
-	if err := p.notWithdrawn(plan); err != nil {
+	if err := notWithdrawn(p, plan); err != nil {
 		return err
 	}
 	if err := p.pulls().Adopt(ctx, &plan, p.at); err != nil {
@@ -104,7 +104,7 @@ func (p *targetRun) makePlan(ctx context.Context) error {
 		return err
 	}
 	p.plan = plan
-	after := p.after()
+	after := overlayAfter(p)
 	p.journal.Tell(journal.Renders(p.at.Now, after))
 	for _, c := range knative.Companions(p.at.Now, after) {
 		p.journal.Say("%s runs the image too and moves with the first commit, without steps", c.Name)
@@ -168,7 +168,7 @@ func (m *move) askGates(ctx context.Context) error {
 	if intent.Over = m.target.over(); m.passesMoved() {
 		intent.Over, intent.Own, intent.Gives = nil, nil, nil
 	}
-	asked := m.target.askAt(step, m.commit, intent)
+	asked := askAt(m.target, step, m.commit, intent)
 	for _, row := range m.target.gates.After(step, m.target.unasked) {
 		if err := m.target.gates.All(ctx, row, asked, m.log, m.target.saw); err != nil {
 			return err

@@ -75,7 +75,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 			return nil, p.named(err)
 		}
 		back := plan.Reversal{
-			Plan: p.plan, Step: record.Restore, Dest: dest, Live: p.at.Live, Reason: cause.Error(), Gate: p.failedGate(cause),
+			Plan: p.plan, Step: record.Restore, Dest: dest, Live: p.at.Live, Reason: cause.Error(), Gate: failedGate(p, cause),
 			MayChange: p.plan.ShowsStep,
 		}
 		back.Plan.FromVersion, back.Plan.Base = dest.Version, dest.Base

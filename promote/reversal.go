@@ -129,12 +129,12 @@ func (b *reversal) expect(ctx context.Context) error {
 	want.TrafficOnly = b.after.Refused != nil
 	b.target.journal.Tell(event.TrafficSet{Traffic: want.Traffic})
 	b.target.journal.Tell(event.RollbackLeads{}) // it is made
-	b.target.tellLeftOut(ctx, b.Dest.Traffic, want.Traffic)
+	tellLeftOut(ctx, b.target, b.Dest.Traffic, want.Traffic)
 	commit := b.log.Step().Commit
 	intent := b.target.infra.Intent(commit, want)
 	intent.Over = b.over
 	intent.Restores, intent.RollsBack = true, b.target.infra.OfPromotion(b.rolledBack())
-	b.promotion, b.ask = want.Promotion, b.target.askAt(gate.Step{Name: b.Step, Percent: 100}, commit, intent)
+	b.promotion, b.ask = want.Promotion, askAt(b.target, gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil
 }
 

@@ -38,7 +38,7 @@ func Rollback(ctx context.Context, c Config, on Systems) ([]event.Result, error)
 	var reversals []*reversal
 	if err == nil {
 		err = r.each(func(p *targetRun) error {
-			back, err := p.planRollback(ctx)
+			back, err := planRollback(ctx, p)
 			reversals = append(reversals, back)
 			return err
 		})
@@ -77,7 +77,7 @@ func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if unseen {
 		return runs.Superseded(p.at, p.config.RunURL, p.config.To != "")
 	}
-	return p.unlessUrgent(p.observe(ctx, emergencyLook))
+	return unlessUrgent(p, p.observe(ctx, emergencyLook))
 }
 
 // endUnseen is how a rollback ends that nobody was to see live. One that was seen by a
@@ -149,7 +149,7 @@ func trafficMoved(before *knative.State, now []servingv1.TrafficTarget) bool {
 // unlessUrgent is the error of a look at the live Service, or nil where an
 // emergency may pass over it: a Service without a ready revision, or an Argo CD
 // that does not answer. What is wrong with the inputs may not.
-func (p *targetRun) unlessUrgent(err error) error {
+func unlessUrgent(p *targetRun, err error) error {
 	if err == nil || errors.Is(err, argo.ErrAuth) || errors.Is(err, argo.ErrNotFound) || errors.Is(err, context.Canceled) || isSuperseded(err) {
 		return err
 	}
@@ -184,15 +184,15 @@ const sameIncident = 15 * time.Minute
 
 // planRollback finds what to roll back to and tries the edit. The overlay that it
 // leads to is not the earlier one: the target previous goes, for one.
-func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
+func planRollback(ctx context.Context, p *targetRun) (*reversal, error) {
 	at := p.at
 	split, err := at.Split()
 	if err != nil && p.config.To == "" {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 	}
 	confirms := rolledBack(p.config, at, split, time.Now())
-	if confirms && p.stands(ctx, split) {
-		return p.confirmOnly(ctx, split), p.leadsOn(ctx, split, split.Stable)
+	if confirms && stands(ctx, p, split) {
+		return confirmOnly(ctx, p, split), p.leadsOn(ctx, split, split.Stable)
 	}
 	var dest plan.Destination
 	if confirms {
@@ -221,7 +221,7 @@ func (p *targetRun) planRollback(ctx context.Context) (*reversal, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.tellRollback(back, after)
+	tellRollback(p, back, after)
 	return back, nil
 }
 
@@ -237,7 +237,7 @@ func (p *targetRun) destinations() destination.Finder {
 }
 
 // tellRollback tells what a rollback leads to.
-func (p *targetRun) tellRollback(back *reversal, after plan.Edited) {
+func tellRollback(p *targetRun, back *reversal, after plan.Edited) {
 	p.journal.Tell(journal.PlannedReversal(back.Reversal, p.at))
 	p.journal.Tell(journal.Renders(p.at.Now, after.State))
 	p.journal.Warn(after.Warning(back.Dest))
@@ -248,7 +248,7 @@ func (p *targetRun) tellRollback(back *reversal, after plan.Edited) {
 
 // stands tells whether Git shows a rollback as it would be made now: nobody has changed
 // the template since, under the name of a revision that it no longer makes.
-func (p *targetRun) stands(ctx context.Context, split knative.Split) bool {
+func stands(ctx context.Context, p *targetRun, split knative.Split) bool {
 	dest, err := p.destinations().Revision(ctx, split.Stable, split)
 	if err != nil {
 		return true // nothing better can be made of it
@@ -266,7 +266,7 @@ const goesFurther = "the command that goes further is: knative-promote rollback 
 
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
-func (p *targetRun) confirmOnly(ctx context.Context, split knative.Split) *reversal {
+func confirmOnly(ctx context.Context, p *targetRun, split knative.Split) *reversal {
 	has := p.at.Record
 	p.journal.Tell(journal.Confirmed(p.at, split))
 	p.journal.Say("Git shows the rollback of %s to %s already", p.Service, split.Stable)

@@ -52,7 +52,7 @@ func (p *targetRun) onlyRoutable(ctx context.Context, seen *servingv1.Service, t
 
 // tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the
 // run has found it, and of what it wanted.
-func (p *targetRun) tellLeftOut(ctx context.Context, wanted, committed []servingv1.TrafficTarget) {
+func tellLeftOut(ctx context.Context, p *targetRun, wanted, committed []servingv1.TrafficTarget) {
 	found, _ := p.at.Now.Traffic() // it has been read before
 	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName] == "" })
 	words := leftOut(append(found, wanted...), committed, func(revision string) string {
@@ -141,6 +141,6 @@ func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.
 	if err != nil {
 		m.target.journal.Say("the commit cannot be read back, going on with what was written: %v", err)
 	}
-	m.target.tellLeftOut(ctx, m.step().Traffic, traffic)
+	tellLeftOut(ctx, m.target, m.step().Traffic, traffic)
 	m.target.plan.Steps[m.index].Traffic = traffic
 }

@@ -50,7 +50,7 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 // notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
 // those were rolled back and could not be taken out of the overlay. A candidate at 0 % is no
 // beginning: a pull request's merge may have made it.
-func (p *targetRun) notWithdrawn(plan plan.Plan) error {
+func notWithdrawn(p *targetRun, plan plan.Plan) error {
 	if len(p.at.Images) > 0 || p.config.DryRun || plan.Record.Promotion == plan.ID && plan.Record.HasBegun() {
 		return nil
 	}

@@ -119,8 +119,8 @@ func (p *targetRun) read(ctx context.Context, tip gitops.Snapshot) error {
 	return err
 }
 
-// after is the overlay as the plan leaves it.
-func (p *targetRun) after() *knative.State {
+// overlayAfter is the overlay as the plan leaves it.
+func overlayAfter(p *targetRun) *knative.State {
 	if len(p.planned) == 0 {
 		return p.at.Now
 	}
@@ -136,15 +136,15 @@ func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
 	if err := p.lookLive(ctx, patience); err != nil {
 		return err
 	}
-	if err := p.notTakenOut(ctx); err != nil {
+	if err := notTakenOut(ctx, p); err != nil {
 		return err
 	}
-	return p.lookAtRevisions(ctx)
+	return lookAtRevisions(ctx, p)
 }
 
 // lookAtRevisions sees which revisions of the traffic Knative can route to, and
 // what the one with the traffic runs.
-func (p *targetRun) lookAtRevisions(ctx context.Context) error {
+func lookAtRevisions(ctx context.Context, p *targetRun) error {
 	traffic, err := p.at.Now.Traffic()
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (p *targetRun) saw(seen argo.Observed) {
 }
 
 // notTakenOut ends the run where somebody has taken its own promotion out of Git.
-func (p *targetRun) notTakenOut(ctx context.Context) error {
+func notTakenOut(ctx context.Context, p *targetRun) error {
 	if p.config.To != "" || p.systems.Commits == nil {
 		return nil
 	}

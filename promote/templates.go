@@ -12,11 +12,11 @@ import (
 
 // loadAnalysis reads the templates at the commit where the promotion began: what
 // has changed since then does not change how it is judged.
-func (p *targetRun) loadAnalysis(ctx context.Context) error {
+func loadAnalysis(ctx context.Context, p *targetRun) error {
 	if !p.gates.Measures() {
 		return nil
 	}
-	tree, began, err := p.whereItBegan(ctx)
+	tree, began, err := whereItBegan(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (p *targetRun) loadAnalysis(ctx context.Context) error {
 
 // whereItBegan is the tree of the commit where the promotion began. Where history
 // was rewritten and that commit is gone, it is the tip's.
-func (p *targetRun) whereItBegan(ctx context.Context) (tree fs.FS, commit string, err error) {
+func whereItBegan(ctx context.Context, p *targetRun) (tree fs.FS, commit string, err error) {
 	if p.resumed() && p.plan.Base != "" && p.systems.Commits != nil {
 		then, err := p.systems.Commits.At(ctx, p.plan.Base)
 		if err == nil {

@@ -36,7 +36,7 @@ func stories(w *world) []story {
 			"10, 50 and 100 % of the traffic when Argo CD and Knative show that the step is live, the\n" +
 			"candidate has answered, and it has stayed good for two seconds. Each step is one commit, and a last\n" +
 			"one, which changes a comment, says that all has passed.",
-		with: w.inputs("image", "ghcr.io/acme/product-import:v2.0.0", "steps", "10@2s,50@2s,100",
+		with: commonInputs(w, "image", "ghcr.io/acme/product-import:v2.0.0", "steps", "10@2s,50@2s,100",
 			"probe", "/healthz", "probe-connect", w.Argo.Ingress()),
 		pull: 41, exit: 0, status: "promoted",
 		commits: []string{"v1.0.0 100 %", "v1.0.0 90 %, v2.0.0 10 %", "v1.0.0 50 %, v2.0.0 50 %", "v2.0.0 100 %", "v2.0.0 100 %"},
@@ -45,7 +45,7 @@ func stories(w *world) []story {
 		text: "Pull request 42 brings an image that cannot be pulled. It is given half a minute, as such\n" +
 			"troubles may pass. Its revision does not become ready, so it never gets traffic, and one commit\n" +
 			"rolls everything back to what was there before.",
-		with: w.inputs("image", "ghcr.io/acme/product-import:v2.1.0-broken", "steps", "10,50,100",
+		with: commonInputs(w, "image", "ghcr.io/acme/product-import:v2.1.0-broken", "steps", "10,50,100",
 			"probe", "/healthz", "probe-connect", w.Argo.Ingress()),
 		pull: 42, exit: 8, status: "rolled-back", asNow: true,
 		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %", "v2.0.0 100 %"},
@@ -54,7 +54,7 @@ func stories(w *world) []story {
 		text: "Pull request 43 brings an image that starts, is ready and answers its probe, but fails one\n" +
 			"request in twenty. The load, 20 requests a second to the candidate and as many to the old revision,\n" +
 			"finds that while the candidate is still at 0 %: no user meets it, and no metrics system is needed.",
-		with: w.inputs("image", "ghcr.io/acme/product-import:v2.2.0-fail5", "steps", "10@10s,50@10s,100",
+		with: commonInputs(w, "image", "ghcr.io/acme/product-import:v2.2.0-fail5", "steps", "10@10s,50@10s,100",
 			"probe", "/healthz", "probe-connect", w.Argo.Ingress(), "load", "/healthz 20/s", "slo", "success>=99% requests>=200"),
 		pull: 43, exit: 8, status: "rolled-back", asNow: true,
 		commits: []string{"v2.0.0 100 %", "v2.0.0 100 %", "v2.0.0 100 %"},
@@ -62,7 +62,7 @@ func stories(w *world) []story {
 		title: "a rollback by hand",
 		text: "v2.0.0 is ready and answers, but customers complain. Somebody starts the rollback workflow:\n" +
 			"one commit, no steps, back to the promotion before.",
-		with: w.inputs("command", "rollback", "reason", "wrong prices since 14:10"),
+		with: commonInputs(w, "command", "rollback", "reason", "wrong prices since 14:10"),
 		exit: 0, status: "rolled-back",
 		commits: []string{"v1.0.0 100 %", "v1.0.0 100 %"},
 	}, {
@@ -70,18 +70,20 @@ func stories(w *world) []story {
 		text: "v2.3.0 is promoted in staging. Production names no image: it takes what runs there, by the digest\n" +
 			"that Knative has resolved, because the record says that the last gates have passed, and Argo CD\n" +
 			"shows it live.",
-		first: w.inputsOf(staging, "product-import-staging", "image", "ghcr.io/acme/product-import:v2.3.0"),
-		with:  w.inputs("from", staging, "steps", "50@2s,100", "probe", "/healthz", "probe-connect", w.Argo.Ingress()),
+		first: storyInputs(w, staging, "product-import-staging", "image", "ghcr.io/acme/product-import:v2.3.0"),
+		with:  commonInputs(w, "from", staging, "steps", "50@2s,100", "probe", "/healthz", "probe-connect", w.Argo.Ingress()),
 		exit:  0, status: "promoted",
 		commits: []string{"v1.0.0 100 %", "v1.0.0 50 %, v2.3.0 50 %", "v2.3.0 100 %", "v2.3.0 100 %"},
 	}}
 }
 
 // inputs are the ones of every workflow of production, with more in front.
-func (w *world) inputs(pairs ...string) []input { return w.inputsOf(overlay, application, pairs...) }
+func commonInputs(w *world, pairs ...string) []input {
+	return storyInputs(w, overlay, application, pairs...)
+}
 
 // inputsOf are those of an environment.
-func (w *world) inputsOf(path, app string, pairs ...string) []input {
+func storyInputs(w *world, path, app string, pairs ...string) []input {
 	var with []input
 	for pair := range slices.Chunk(pairs, 2) {
 		with = append(with, input{pair[0], pair[1]})
@@ -121,7 +123,7 @@ func tell(ctx context.Context, out io.Writer, w *world, number int, s story) err
 	if err := s.check(ended, views); err != nil {
 		return err
 	}
-	if err := w.checkEnd(ctx, s, before); err != nil {
+	if err := checkEnd(ctx, w, s, before); err != nil {
 		return err
 	}
 	return w.showComment(out, s)
@@ -179,7 +181,7 @@ func (s story) check(ended ending, views []view) error {
 }
 
 // checkEnd compares the overlay with the one before, where it must be the same.
-func (w *world) checkEnd(ctx context.Context, s story, before state) error {
+func checkEnd(ctx context.Context, w *world, s story, before state) error {
 	after, err := w.tip(ctx)
 	if err != nil {
 		return err

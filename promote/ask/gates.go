@@ -21,7 +21,7 @@ import (
 // Gates are those that a target is asked after its steps. What the analysis's templates
 // ask for is known once they have been read.
 type Gates struct {
-	gate.Settings
+	Settings  gate.Settings
 	Steps     []plan.Step      // that the run is asked for
 	Sources   analysis.Sources // what AnalysisTemplates measure with
 	GoesOn    bool             // one that is inconclusive counts as passed
@@ -56,12 +56,12 @@ func (g *Gates) steps() (all []gate.Step) {
 // Read reads the AnalysisTemplates in a tree whose overlay renders to some objects, and says
 // all that is wrong with them.
 func (g *Gates) Read(tree fs.FS, rendered []unstructured.Unstructured) (wrong []error) {
-	g.Templates, wrong = g.ReadTemplates(g.Sources, g.steps(), tree, rendered)
+	g.Templates, wrong = g.Settings.ReadTemplates(g.Sources, g.steps(), tree, rendered)
 	return wrong
 }
 
 // Measures tells whether AnalysisTemplates are named.
-func (g *Gates) Measures() bool { return len(g.Analysis.Entries) > 0 }
+func (g *Gates) Measures() bool { return len(g.Settings.Analysis.Entries) > 0 }
 
 // Fit wants the measurements to fit into the run's time. The error is bad input.
 func (g *Gates) Fit(ctx context.Context) error {

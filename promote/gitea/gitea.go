@@ -80,11 +80,11 @@ func (c Client) DeleteBranch(ctx context.Context, branch string) error {
 // CancelMerge keeps the forge from merging a pull request by itself. Where
 // nothing is to be cancelled, it does nothing.
 func (c Client) CancelMerge(ctx context.Context, p review.PullRequest) error {
-	_, err := c.Send(ctx, http.MethodDelete, c.mergeOf(p), nil)
+	_, err := c.Send(ctx, http.MethodDelete, mergeOf(c, p), nil)
 	if err == nil || github.StatusOf(err) == http.StatusNotFound {
 		return nil
 	}
 	return fmt.Errorf("keeping pull request %d of %s from being merged: %w", p.Number, c.Name(), c.Explain(err, github.MayPropose))
 }
 
-func (c Client) mergeOf(p review.PullRequest) string { return c.Path("pulls/%d/merge", p.Number) }
+func mergeOf(c Client, p review.PullRequest) string { return c.Path("pulls/%d/merge", p.Number) }

@@ -15,32 +15,32 @@ import (
 // rules allow it, unless its head has changed
 // (https://docs.gitea.com/api/#tag/repository/operation/repoMergePullRequest).
 func (c Client) MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
-	how, err := c.merge(ctx, p, title, body)
+	how, err := mergeOnce(ctx, c, p, title, body)
 	if err == nil || errors.Is(err, review.ErrNotMergeable) {
 		return how, err
 	}
 	return "", fmt.Errorf("merging pull request %d of %s: %w", p.Number, c.Name(), c.Explain(err, github.MayPropose))
 }
 
-func (c Client) merge(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
-	style, err := c.style(ctx)
+func mergeOnce(ctx context.Context, c Client, p review.PullRequest, title, body string) (review.Merging, error) {
+	style, err := styleOf(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	switch code, err := c.Send(ctx, http.MethodPost, c.mergeOf(p), map[string]any{
+	switch code, err := c.Send(ctx, http.MethodPost, mergeOf(c, p), map[string]any{
 		"Do": style, "MergeTitleField": title, "MergeMessageField": body, "merge_when_checks_succeed": true, "head_commit_id": p.Head,
 	}); {
 	case err != nil:
-		return c.refused(err)
+		return refusedBy(c, err)
 	case code == http.StatusCreated:
 		return review.Scheduled, nil
 	}
 	return review.Done, nil
 }
 
-// style is how the repository merges. The forge schedules a style that it does not
+// styleOf is how the repository merges. The forge schedules a style that it does not
 // allow too, and then never merges. Its settings have other names than GitHub's.
-func (c Client) style(ctx context.Context) (string, error) {
+func styleOf(ctx context.Context, c Client) (string, error) {
 	var allows struct {
 		Squash      bool `json:"allow_squash_merge"`
 		Merge       bool `json:"allow_merge_commits"`
@@ -63,9 +63,9 @@ func (c Client) style(ctx context.Context) (string, error) {
 	return "fast-forward-only", nil
 }
 
-// refused is what becomes of a pull request that the forge does not merge.
-func (c Client) refused(err error) (review.Merging, error) {
-	words := c.Refusal(err)
+// refusedBy is what becomes of a pull request that the forge does not merge.
+func refusedBy(c Client, err error) (review.Merging, error) {
+	words := github.Refusal(c.Client, err)
 	lower := strings.ToLower(words)
 	switch code := github.StatusOf(err); {
 	case code == http.StatusConflict && strings.Contains(lower, "scheduled"):

@@ -58,9 +58,9 @@ func StatusOf(err error) int {
 
 // Refusal is what the forge says of a request that it refuses, in one line without the
 // token.
-func (c *Client) Refusal(err error) string {
+func Refusal(c *Client, err error) string {
 	if refusal, ok := errors.AsType[*github.ErrorResponse](err); ok {
-		return c.clean(refusal.Message)
+		return cleaned(c, refusal.Message)
 	}
 	return ""
 }

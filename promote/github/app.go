@@ -104,14 +104,14 @@ func (a *App) mint(ctx context.Context) (string, time.Time, error) {
 	}
 	at, _, err := c.api.Apps.FindRepositoryInstallation(ctx, c.owner, c.name)
 	if err != nil {
-		return "", time.Time{}, c.noToken(err, fmt.Sprintf("is it installed on %s/%s?", c.owner, c.name))
+		return "", time.Time{}, noToken(c, err, fmt.Sprintf("is it installed on %s/%s?", c.owner, c.name))
 	}
 	made, _, err := c.api.Apps.CreateInstallationToken(ctx, at.GetID(), &github.InstallationTokenOptions{
 		Repositories: []string{c.name},
 		Permissions:  a.permissions(),
 	})
 	if err != nil {
-		return "", time.Time{}, c.noToken(err, "has it the permission "+a.wanted()+"?")
+		return "", time.Time{}, noToken(c, err, "has it the permission "+a.wanted()+"?")
 	}
 	if made.GetToken() == "" || !made.GetExpiresAt().After(time.Now()) {
 		return "", time.Time{}, errors.New("asking for a token of the GitHub App: the answer holds none that is good now")
@@ -162,7 +162,7 @@ func (a *App) claim(now time.Time) (string, error) {
 }
 
 // noToken explains why there is none.
-func (c *Client) noToken(err error, hint string) error {
+func noToken(c *Client, err error, hint string) error {
 	const doing = "asking for a token of the GitHub App"
 	switch code := StatusOf(err); {
 	case code == http.StatusUnauthorized:

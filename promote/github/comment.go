@@ -22,41 +22,41 @@ func (c *Client) Upsert(ctx context.Context, pullRequest int, marker, body strin
 	if marker == "" || !strings.HasPrefix(body, marker) {
 		return errors.New("commenting: the text does not start with its marker")
 	}
-	if err := c.upsert(ctx, pullRequest, marker, body); err != nil {
+	if err := upsertComment(ctx, c, pullRequest, marker, body); err != nil {
 		return fmt.Errorf("commenting on pull request %d of %s/%s: %w", pullRequest, c.owner, c.name, c.Explain(err, mayComment))
 	}
 	return nil
 }
 
-func (c *Client) upsert(ctx context.Context, pullRequest int, marker, body string) error {
-	login, err := c.identity(ctx)
+func upsertComment(ctx context.Context, c *Client, pullRequest int, marker, body string) error {
+	login, err := identityOf(ctx, c)
 	if err != nil {
 		return err
 	}
 	if login == "" {
 		// Nobody tells who we are, so write first: the author is us.
-		created, err := c.create(ctx, pullRequest, body)
+		created, err := createComment(ctx, c, pullRequest, body)
 		if err != nil {
 			return err
 		}
-		login = c.remember(created.GetUser().GetLogin())
+		login = remember(c, created.GetUser().GetLogin())
 	}
-	ours, err := c.ours(ctx, pullRequest, login, marker)
+	ours, err := oursOf(ctx, c, pullRequest, login, marker)
 	if err != nil {
 		return err
 	}
 	if len(ours) == 0 {
-		_, err := c.create(ctx, pullRequest, body)
+		_, err := createComment(ctx, c, pullRequest, body)
 		return err
 	}
-	if err := c.edit(ctx, pullRequest, ours[0], body); err != nil {
+	if err := editComment(ctx, c, pullRequest, ours[0], body); err != nil {
 		return err
 	}
-	return c.remove(ctx, ours[1:])
+	return removeComment(ctx, c, ours[1:])
 }
 
-// ours lists our comments that start with the marker, the oldest first.
-func (c *Client) ours(ctx context.Context, pullRequest int, login, marker string) ([]*github.IssueComment, error) {
+// oursOf lists our comments that start with the marker, the oldest first.
+func oursOf(ctx context.Context, c *Client, pullRequest int, login, marker string) ([]*github.IssueComment, error) {
 	var found []*github.IssueComment
 	options := &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: 100}}
 	for range maxPages {
@@ -78,20 +78,20 @@ func (c *Client) ours(ctx context.Context, pullRequest int, login, marker string
 	return found, nil
 }
 
-func (c *Client) create(ctx context.Context, pullRequest int, body string) (*github.IssueComment, error) {
+func createComment(ctx context.Context, c *Client, pullRequest int, body string) (*github.IssueComment, error) {
 	comment, _, err := c.api.Issues.CreateComment(ctx, c.owner, c.name, pullRequest, &github.IssueComment{Body: &body})
 	return comment, err
 }
 
-// edit writes body into the comment, or into a new one where it was deleted
+// editComment writes body into the comment, or into a new one where it was deleted
 // since it was listed.
-func (c *Client) edit(ctx context.Context, pullRequest int, comment *github.IssueComment, body string) error {
+func editComment(ctx context.Context, c *Client, pullRequest int, comment *github.IssueComment, body string) error {
 	if same(comment.GetBody(), body) {
 		return nil
 	}
 	_, _, err := c.api.Issues.EditComment(ctx, c.owner, c.name, comment.GetID(), &github.IssueComment{Body: &body})
 	if gone(err) {
-		_, err = c.create(ctx, pullRequest, body)
+		_, err = createComment(ctx, c, pullRequest, body)
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func same(a, b string) bool {
 	return normal(a) == normal(b)
 }
 
-func (c *Client) remove(ctx context.Context, comments []*github.IssueComment) error {
+func removeComment(ctx context.Context, c *Client, comments []*github.IssueComment) error {
 	for _, comment := range comments {
 		_, err := c.api.Issues.DeleteComment(ctx, c.owner, c.name, comment.GetID())
 		if err != nil && !gone(err) {

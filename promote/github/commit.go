@@ -40,7 +40,7 @@ func (c *Client) CreateCommit(ctx context.Context, n NewCommit) error {
 		"expectedHeadOid": n.Head,
 		"fileChanges":     map[string]any{"additions": additions, "deletions": deletions},
 	}
-	err := c.mutate(ctx, "createCommitOnBranch", "CreateCommitOnBranchInput", input)
+	err := mutate(ctx, c, "createCommitOnBranch", "CreateCommitOnBranchInput", input)
 	doing := fmt.Sprintf("committing to branch %s of %s/%s", n.Branch, c.owner, c.name)
 	switch words := said(err); {
 	case err == nil:

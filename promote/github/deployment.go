@@ -48,11 +48,11 @@ func (c *Client) Deploy(ctx context.Context, d Deployment) (int64, DeploymentSta
 	}
 	for _, there := range newest {
 		if markOf(there) == mark {
-			said, err := c.said(ctx, there.GetID())
+			said, err := saidOf(ctx, c, there.GetID())
 			return there.GetID(), said, err
 		}
 	}
-	if err := c.closeOther(ctx, newest, mark); err != nil {
+	if err := closeOther(ctx, c, newest, mark); err != nil {
 		return 0, none, err
 	}
 	merge := false
@@ -76,7 +76,7 @@ func markOf(d *github.Deployment) deploymentMark {
 
 // closeOther closes the newest deployment of another promotion, if its run has not:
 // nobody goes on with it.
-func (c *Client) closeOther(ctx context.Context, newest []*github.Deployment, mark deploymentMark) error {
+func closeOther(ctx context.Context, c *Client, newest []*github.Deployment, mark deploymentMark) error {
 	other := slices.IndexFunc(newest, func(d *github.Deployment) bool {
 		return markOf(d).Promotion != "" && markOf(d).Promotion != mark.Promotion
 	})
@@ -84,15 +84,15 @@ func (c *Client) closeOther(ctx context.Context, newest []*github.Deployment, ma
 		return nil
 	}
 	id := newest[other].GetID()
-	said, err := c.said(ctx, id)
+	said, err := saidOf(ctx, c, id)
 	if err != nil || slices.Contains([]string{"success", "failure", "error", "inactive"}, said.State) {
 		return err
 	}
 	return c.SetDeploymentStatus(ctx, id, DeploymentStatus{State: "inactive", Description: "another promotion has begun"})
 }
 
-// said is the newest status of a deployment; the zero DeploymentStatus: it has none.
-func (c *Client) said(ctx context.Context, id int64) (DeploymentStatus, error) {
+// saidOf is the newest status of a deployment; the zero DeploymentStatus: it has none.
+func saidOf(ctx context.Context, c *Client, id int64) (DeploymentStatus, error) {
 	newest, _, err := c.api.Repositories.ListDeploymentStatuses(ctx, c.owner, c.name, id, &github.ListOptions{PerPage: 1})
 	if err != nil {
 		return DeploymentStatus{}, fmt.Errorf("reading the statuses of deployment %d of %s/%s: %w", id, c.owner, c.name, c.Explain(err, mayDeploy))

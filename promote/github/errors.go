@@ -48,7 +48,7 @@ func (c *Client) Explain(err error, permission string) error {
 	}
 	var refusal *github.ErrorResponse
 	if errors.As(err, &refusal) {
-		text := c.clean(words(refusal, permission))
+		text := cleaned(c, words(refusal, permission))
 		switch code := StatusOf(err); {
 		case code == http.StatusUnauthorized, code == http.StatusForbidden:
 			return &DeniedError{text}
@@ -59,9 +59,9 @@ func (c *Client) Explain(err error, permission string) error {
 	}
 	var failed *url.Error
 	if errors.As(err, &failed) { // the address adds nothing, and may be foreign after a redirect
-		return &review.AwayError{Err: errors.New(c.clean(failed.Err.Error()))}
+		return &review.AwayError{Err: errors.New(cleaned(c, failed.Err.Error()))}
 	}
-	return errors.New(c.clean(err.Error()))
+	return errors.New(cleaned(c, err.Error()))
 }
 
 // words says what GitHub answered, and what to do about it.
@@ -85,7 +85,7 @@ func words(refusal *github.ErrorResponse, permission string) string {
 	return text
 }
 
-// clean makes foreign text one bounded line without the token.
-func (c *Client) clean(text string) string {
+// cleaned makes foreign text one bounded line without the token.
+func cleaned(c *Client, text string) string {
 	return oneline.Of(strings.ReplaceAll(text, c.token, "***"), maxMessage)
 }

@@ -18,9 +18,9 @@ type saidError struct{ messages string }
 // Error is what was said.
 func (e *saidError) Error() string { return e.messages }
 
-// graphQL asks for what REST has not. Its address is beside the REST API's:
+// queryGraphQL asks for what REST has not. Its address is beside the REST API's:
 // /graphql on github.com, /api/graphql beside /api/v3.
-func (c *Client) graphQL(ctx context.Context, query string, variables map[string]any, data any) error {
+func queryGraphQL(ctx context.Context, c *Client, query string, variables map[string]any, data any) error {
 	address := "graphql"
 	if strings.HasSuffix(c.api.BaseURL.Path, "/v3/") {
 		address = "../graphql"
@@ -46,16 +46,16 @@ func (c *Client) graphQL(ctx context.Context, query string, variables map[string
 	for _, e := range answer.Errors {
 		said = append(said, oneline.Of(e.Message, maxMessage))
 	}
-	return c.refused(said)
+	return refusedBy(c, said)
 }
 
-// refused is the error of what was said. Trouble of GitHub's own decides nothing:
+// refusedBy is the error of what was said. Trouble of GitHub's own decides nothing:
 // it comes as "Something went wrong while executing your query".
-func (c *Client) refused(said []string) error {
+func refusedBy(c *Client, said []string) error {
 	if len(said) == 0 {
 		return nil
 	}
-	words := c.clean(strings.Join(said, "; "))
+	words := cleaned(c, strings.Join(said, "; "))
 	if words == "" || strings.HasPrefix(words, "Something went wrong") {
 		return fmt.Errorf("GitHub answered without a reason: %s", cmp.Or(words, "nothing"))
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// identity is the login under which the token comments; empty where nobody
+// identityOf is the login under which the token comments; empty where nobody
 // tells.
 //
 // A user's token may ask for its user. A workflow's token and other tokens of
@@ -13,7 +13,7 @@ import (
 // without GraphQL leaves it open; the author of the first comment that the
 // client makes settles it then. The login is compared with each comment's
 // author: only bots have one that ends in [bot], so none can be imitated.
-func (c *Client) identity(ctx context.Context) (string, error) {
+func identityOf(ctx context.Context, c *Client) (string, error) {
 	c.mu.Lock()
 	login := c.login
 	c.mu.Unlock()
@@ -22,33 +22,33 @@ func (c *Client) identity(ctx context.Context) (string, error) {
 	}
 	user, _, err := c.api.Users.Get(ctx, "")
 	if err == nil {
-		return c.remember(user.GetLogin()), nil
+		return remember(c, user.GetLogin()), nil
 	}
 	if StatusOf(err) != http.StatusForbidden && StatusOf(err) != http.StatusNotFound {
 		return "", err
 	}
-	login, err = c.viewer(ctx)
+	login, err = viewerOf(ctx, c)
 	if code := StatusOf(err); code >= 400 && code < 500 {
 		return "", nil
 	}
-	return c.remember(login), err
+	return remember(c, login), err
 }
 
-func (c *Client) remember(login string) string {
+func remember(c *Client, login string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.login = login
 	return login
 }
 
-// viewer asks GraphQL for the bot of an app's token.
-func (c *Client) viewer(ctx context.Context) (string, error) {
+// viewerOf asks GraphQL for the bot of an app's token.
+func viewerOf(ctx context.Context, c *Client) (string, error) {
 	var data struct {
 		Viewer struct {
 			Login string `json:"login"`
 		} `json:"viewer"`
 	}
-	if err := c.graphQL(ctx, "query { viewer { login } }", nil, &data); err != nil && said(err) == "" {
+	if err := queryGraphQL(ctx, c, "query { viewer { login } }", nil, &data); err != nil && said(err) == "" {
 		return "", err
 	}
 	return data.Viewer.Login, nil

@@ -12,7 +12,7 @@ import (
 // MergePull has a pull request merged with this message, as soon as the branch's
 // rules allow it, unless its head has changed.
 func (c *Client) MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
-	how, err := c.mergePull(ctx, p, title, body)
+	how, err := mergeOnce(ctx, c, p, title, body)
 	switch {
 	case err == nil || errors.Is(err, review.ErrNotMergeable):
 		return how, err
@@ -22,13 +22,13 @@ func (c *Client) MergePull(ctx context.Context, p review.PullRequest, title, bod
 	return "", fmt.Errorf("merging pull request %d of %s/%s: %w", p.Number, c.owner, c.name, c.Explain(err, MayPropose))
 }
 
-func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
-	method, err := c.method(ctx, p)
+func mergeOnce(ctx context.Context, c *Client, p review.PullRequest, title, body string) (review.Merging, error) {
+	method, err := mergeMethod(ctx, c, p)
 	if err != nil {
 		return "", err
 	}
 	input := map[string]any{"pullRequestId": p.Node, "mergeMethod": method, "expectedHeadOid": p.Head, "commitHeadline": title, "commitBody": body}
-	err = c.mutate(ctx, "enablePullRequestAutoMerge", "EnablePullRequestAutoMergeInput", input)
+	err = mutate(ctx, c, "enablePullRequestAutoMerge", "EnablePullRequestAutoMergeInput", input)
 	if err == nil || strings.Contains(strings.ToLower(said(err)), "already enabled") {
 		return review.Scheduled, nil
 	}
@@ -39,7 +39,7 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 	// Refused where there is nothing to wait for ("Pull request is in clean
 	// status"), and where the repository does not allow it
 	// (https://github.com/cli/cli/issues/3706).
-	err = c.mutate(ctx, "enqueuePullRequest", "EnqueuePullRequestInput", map[string]any{"pullRequestId": p.Node, "expectedHeadOid": p.Head})
+	err = mutate(ctx, c, "enqueuePullRequest", "EnqueuePullRequestInput", map[string]any{"pullRequestId": p.Node, "expectedHeadOid": p.Head})
 	if err == nil || strings.Contains(strings.ToLower(said(err)), "already in the queue") {
 		return review.Queued, nil
 	}
@@ -54,7 +54,7 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 	case !p.Clean: // whoever may bypass the rules would merge it without them
 		return review.Asked, nil
 	}
-	err = c.mutate(ctx, "mergePullRequest", "MergePullRequestInput", input)
+	err = mutate(ctx, c, "mergePullRequest", "MergePullRequestInput", input)
 	switch words := strings.ToLower(said(err)); {
 	case err == nil:
 		return review.Done, nil
@@ -65,21 +65,21 @@ func (c *Client) mergePull(ctx context.Context, p review.PullRequest, title, bod
 }
 
 // mutate calls a mutation of GraphQL.
-func (c *Client) mutate(ctx context.Context, name, kind string, input map[string]any) error {
+func mutate(ctx context.Context, c *Client, name, kind string, input map[string]any) error {
 	query := fmt.Sprintf("mutation($input: %s!) { %s(input: $input) { clientMutationId } }", kind, name)
-	return c.graphQL(ctx, query, map[string]any{"input": input}, nil)
+	return queryGraphQL(ctx, c, query, map[string]any{"input": input}, nil)
 }
 
-// method is how the repository merges. A pull request of one commit gets our
+// mergeMethod is how the repository merges. A pull request of one commit gets our
 // message by a squash.
-func (c *Client) method(ctx context.Context, p review.PullRequest) (string, error) {
+func mergeMethod(ctx context.Context, c *Client, p review.PullRequest) (string, error) {
 	var data struct {
 		Node struct {
 			Repository struct{ SquashMergeAllowed, MergeCommitAllowed bool }
 		}
 	}
 	const query = "query($id: ID!) { node(id: $id) { ... on PullRequest { repository { squashMergeAllowed mergeCommitAllowed } } } }"
-	if err := c.graphQL(ctx, query, map[string]any{"id": p.Node}, &data); err != nil {
+	if err := queryGraphQL(ctx, c, query, map[string]any{"id": p.Node}, &data); err != nil {
 		return "", err
 	}
 	switch r := data.Node.Repository; {
@@ -94,8 +94,8 @@ func (c *Client) method(ctx context.Context, p review.PullRequest) (string, erro
 // CancelMerge keeps the forge from merging a pull request by itself. Where
 // nothing is to be cancelled, it does nothing.
 func (c *Client) CancelMerge(ctx context.Context, p review.PullRequest) error {
-	auto := c.mutate(ctx, "disablePullRequestAutoMerge", "DisablePullRequestAutoMergeInput", map[string]any{"pullRequestId": p.Node})
-	queue := c.mutate(ctx, "dequeuePullRequest", "DequeuePullRequestInput", map[string]any{"id": p.Node})
+	auto := mutate(ctx, c, "disablePullRequestAutoMerge", "DisablePullRequestAutoMergeInput", map[string]any{"pullRequestId": p.Node})
+	queue := mutate(ctx, c, "dequeuePullRequest", "DequeuePullRequestInput", map[string]any{"id": p.Node})
 	var err error
 	for _, failed := range []error{auto, queue} {
 		if said(failed) == "" { // it says so where there is none

@@ -21,14 +21,14 @@ func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) 
 	case http.StatusUnprocessableEntity:
 		return 0, nil // GitHub does not know the commit
 	case http.StatusNotFound:
-		pulls, err = c.pullsOfGitea(ctx, commit)
+		pulls, err = pullsOfGitea(ctx, c, commit)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("looking up the pull request of commit %.12q: %w", commit, c.Explain(err, mayComment))
 	}
 	best, number := 0, 0
 	for _, pull := range pulls {
-		if rank := c.rank(pull, commit); rank > best || rank == best && rank > 0 && pull.GetNumber() > number {
+		if rank := rankOf(c, pull, commit); rank > best || rank == best && rank > 0 && pull.GetNumber() > number {
 			best, number = rank, pull.GetNumber()
 		}
 	}
@@ -47,8 +47,8 @@ func (c *Client) UnmergedOfFork(ctx context.Context, number int) (bool, error) {
 	return !pull.GetMerged() && (own == 0 || pull.GetHead().GetRepo().GetID() != own), nil
 }
 
-// rank says how well a pull request explains a commit; 0: not at all.
-func (c *Client) rank(pull *github.PullRequest, commit string) int {
+// rankOf says how well a pull request explains a commit; 0: not at all.
+func rankOf(c *Client, pull *github.PullRequest, commit string) int {
 	repository := pull.GetBase().GetRepo().GetFullName()
 	if repository != "" && !strings.EqualFold(repository, c.owner+"/"+c.name) {
 		return 0 // of a fork, which has the commit too
@@ -71,7 +71,7 @@ func (c *Client) rank(pull *github.PullRequest, commit string) int {
 // (https://docs.gitea.com/api/#tag/repository/operation/repoGetCommitPullRequest).
 // GitHub itself gets here for a repository that the token cannot see, and then
 // has nothing of all this either.
-func (c *Client) pullsOfGitea(ctx context.Context, commit string) ([]*github.PullRequest, error) {
+func pullsOfGitea(ctx context.Context, c *Client, commit string) ([]*github.PullRequest, error) {
 	options := &github.PullRequestListOptions{State: "open", ListOptions: github.ListOptions{PerPage: 100}}
 	open, _, err := c.api.PullRequests.List(ctx, c.owner, c.name, options)
 	if StatusOf(err) == http.StatusNotFound {

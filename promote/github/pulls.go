@@ -85,7 +85,7 @@ func (c *Client) ClosePull(ctx context.Context, number int, comment string) erro
 // Close closes a pull request with a comment, and tells its branch.
 func (c *Client) Close(ctx context.Context, number int, comment string) (branch string, err error) {
 	doing := fmt.Sprintf("closing pull request %d of %s", number, c.Name())
-	if _, err := c.create(ctx, number, comment); err != nil {
+	if _, err := createComment(ctx, c, number, comment); err != nil {
 		return "", fmt.Errorf("%s: %w", doing, c.Explain(err, MayPropose))
 	}
 	closed, _, err := c.api.PullRequests.Edit(ctx, c.owner, c.name, number, &github.PullRequest{State: github.String("closed")})

@@ -24,14 +24,14 @@ type branchRule struct {
 // BranchRules are the forge's rules of a branch, as far as the token may read
 // them.
 func (c *Client) BranchRules(ctx context.Context, branch string) (review.Rules, error) {
-	rules, err := c.rulesets(ctx, branch)
+	rules, err := rulesetsOf(ctx, c, branch)
 	if err != nil {
 		return review.Rules{}, fmt.Errorf("reading the rules of branch %s of %s: %w", branch, c.Name(), c.Explain(err, "metadata: read"))
 	}
 	return rules, nil
 }
 
-func (c *Client) rulesets(ctx context.Context, branch string) (review.Rules, error) {
+func rulesetsOf(ctx context.Context, c *Client, branch string) (review.Rules, error) {
 	var list []branchRule
 	if err := c.Read(ctx, c.Path("rules/branches/%s?per_page=100", url.PathEscape(branch)), &list); err != nil {
 		return review.Rules{}, err
@@ -50,7 +50,7 @@ func (c *Client) rulesets(ctx context.Context, branch string) (review.Rules, err
 			continue
 		}
 		if _, asked := may[r.Ruleset]; !asked {
-			may[r.Ruleset] = c.bypass(ctx, r.Ruleset)
+			may[r.Ruleset] = bypassOf(ctx, c, r.Ruleset)
 		}
 		rules.NoPush = append(rules.NoPush, words)
 	}
@@ -79,8 +79,8 @@ func (r branchRule) words() string {
 	return ""
 }
 
-// bypass tells whether the token's owner may push past a ruleset.
-func (c *Client) bypass(ctx context.Context, ruleset int64) review.May {
+// bypassOf tells whether the token's owner may push past a ruleset.
+func bypassOf(ctx context.Context, c *Client, ruleset int64) review.May {
 	var answer struct {
 		May string `json:"current_user_can_bypass"`
 	}

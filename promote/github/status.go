@@ -43,7 +43,7 @@ func (c *Client) States(ctx context.Context, commit string) (map[string]string, 
 	states := map[string]string{}
 	page := 1
 	for range maxPages {
-		combined, next, err := c.combinedStatus(ctx, commit, page)
+		combined, next, err := readCombined(ctx, c, commit, page)
 		if err != nil {
 			return nil, fmt.Errorf("reading the statuses of commit %.12s of %s/%s: %w", commit, c.owner, c.name, c.Explain(err, mayReadStatus))
 		}
@@ -57,9 +57,9 @@ func (c *Client) States(ctx context.Context, commit string) (map[string]string, 
 	return states, nil
 }
 
-// combinedStatus reads a page, and tells which is the next; 0: none is. Gitea has
+// readCombined reads a page, and tells which is the next; 0: none is. Gitea has
 // limit in the place of per_page.
-func (c *Client) combinedStatus(ctx context.Context, commit string, page int) (combined combinedStatus, next int, err error) {
+func readCombined(ctx context.Context, c *Client, commit string, page int) (combined combinedStatus, next int, err error) {
 	address := fmt.Sprintf("repos/%s/%s/commits/%s/status?per_page=100&limit=50&page=%d", c.owner, c.name, commit, page)
 	request, err := c.api.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
