@@ -8,7 +8,6 @@ import (
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/proposal"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/source"
 )
@@ -64,12 +63,4 @@ type Config struct {
 	// RunAgain says that this is not the workflow run's first attempt: what a
 	// newer run has done since stays.
 	RunAgain bool
-}
-
-// Proposal are the settings by which a pull request is looked at and prepared.
-func (c Config) Proposal() proposal.Settings {
-	return proposal.Settings{
-		Settings: c.Settings, Source: c.Targets[0].Source, Guards: c.Guards, Policies: c.Policies, PodSecurity: c.PodSecurity,
-		Strict: c.Strict, Probed: c.Gates.Probe.Path != "", Skip: c.Skip, Reason: c.Reason,
-	}
 }

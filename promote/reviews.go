@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
@@ -28,7 +27,7 @@ func (c Config) reviewTime() time.Duration {
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
 func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	return pull.WouldWrite(plan.StepRecord(m.target.config.Settings, m.target.plan, record.StepOf(m.step().Percent), overlay.RecordAt(tip, m.target.Target)), overlay.RecordAt(head, m.target.Target))
+	return pull.WouldWrite(plan.StepRecord(m.target.config.Settings, m.target.plan, record.StepOf(m.step().Percent), plan.RecordAt(tip, m.target.Target)), plan.RecordAt(head, m.target.Target))
 }
 
 // adopts tells the same of a proposal that rolls back.
@@ -44,5 +43,5 @@ func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool,
 	if err != nil {
 		return false, err
 	}
-	return pull.WouldWrite(want, overlay.RecordAt(head, b.target.Target))
+	return pull.WouldWrite(want, plan.RecordAt(head, b.target.Target))
 }

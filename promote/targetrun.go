@@ -13,9 +13,9 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
-	"github.com/acme/knative-promote/promote/origin"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/runs"
@@ -35,7 +35,7 @@ type targetRun struct {
 	gates   ask.Gates
 	at      plan.Situation   // as last seen
 	plan    plan.Plan        // of a promotion: what is left to do
-	origin  origin.Images    // what the images of the plan are taken from
+	origin  source.Taken     // what the images of the plan are taken from
 	planned []*knative.State // what its first and its last commit that are left lead to
 	begun   int              // how many of the plan's steps the run has come to
 	reached event.Status     // how it ends if nothing stops the run; empty: unchanged
@@ -52,9 +52,9 @@ func newTargetRun(command event.Command, c Config, target plan.Target, on System
 		asked.Reason = c.Reason
 	}
 	p := &targetRun{config: c, systems: on, gates: c.gates(on.Sources), journal: journal.New(asked, on.Reporter)}
-	p.origin = origin.Images{
-		Reader: source.Reader{Wants: c.Wants, Branch: on.SourceBranch, Cluster: on.SourceCluster, Statuses: on.Statuses},
-		Guards: c.Guards, Reason: c.Reason, Journal: p.journal,
+	p.origin = source.Taken{
+		Reader:   source.Reader{Wants: c.Wants, Branch: on.SourceBranch, Cluster: on.SourceCluster, Statuses: on.Statuses},
+		TryAgain: c.Guards.PassesOver(guard.OverrideRolledBack), Reason: c.Reason, Journal: p.journal,
 	}
 	p.setTarget(target)
 	return p

@@ -7,7 +7,6 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -21,8 +20,8 @@ func Waiting(source argo.Source, before, after gitops.Snapshot) ([]event.Candida
 	var all []event.Candidate
 	for _, file := range changed {
 		t := plan.TargetOf(source, path.Dir(file), knative.OwnedBy(file))
-		r := overlay.RecordAt(after, t)
-		if r.Pull > 0 && !r.HasPassed() && !r.RollsBack() && r.Promotion != overlay.RecordAt(before, t).Promotion {
+		r := plan.RecordAt(after, t)
+		if r.Pull > 0 && !r.HasPassed() && !r.RollsBack() && r.Promotion != plan.RecordAt(before, t).Promotion {
 			all = append(all, event.Candidate{Overlay: t.Overlay, Service: t.Service, Environment: t.Environment})
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
+
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/promote"
@@ -44,7 +46,7 @@ type task struct {
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over.
 func (t task) execute(ctx context.Context) (event.Result, error) {
-	if err := t.checkPullRequest(ctx); err != nil {
+	if err := forges.CheckPullRequest(ctx, t.settings, t.workflow, t.console); err != nil {
 		return t.looked(ctx, err)
 	}
 	table := commandTable()

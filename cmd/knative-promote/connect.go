@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
+
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
@@ -23,7 +25,7 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 	s := t.settings
 	on := promote.Systems{Cancelled: t.cancelled, Sources: analysisSources(t)}
 	if s.Checkout {
-		on.Branch = checkedOut{t.workflow.Workspace}
+		on.Branch = forges.CheckedOut{Folder: t.workflow.Workspace}
 	} else {
 		found, err := t.open()
 		if err != nil {
@@ -31,9 +33,9 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 		}
 		on.Branch, on.Commits, on.Facts.PushRight = t.written(found), found, found
 		if s.AsksForge(t.workflow) {
-			on.Facts.BranchRules = branchRules{found.forge, s.Remote.Branch}
+			on.Facts.BranchRules = forges.Rules{Infra: found.forge, Branch: s.Remote.Branch}
 		}
-		if on.Reviews, err = t.reviews(found.Repo, page); err != nil {
+		if on.Reviews, err = forges.Reviews(s, t.workflow, t.console, found.Repo, page); err != nil {
 			return on, err
 		}
 	}
@@ -47,11 +49,11 @@ func (t task) connect(page func() string) (promote.Systems, error) {
 		on.SourceBranch = found
 	}
 	if len(s.Promote.Checks) > 0 {
-		found, err := forgeOfInfra(s, t.workflow, t.console, github.Statuses)
+		found, err := forges.OpenInfra(s, t.workflow, t.console, github.Statuses)
 		if err != nil {
 			return on, err
 		}
-		on.Statuses = statuses{found}
+		on.Statuses = forges.Statuses{Infra: found}
 	}
 	if err := connectPrometheus(t, &on); err != nil {
 		return on, err
@@ -75,9 +77,9 @@ func (t task) written(branch *infraBranch) promote.Branch {
 		branch.Sign = signer.Sign
 	}
 	if s.Commit == inputs.CommitAPI {
-		branch.API = branch.forge.commit
+		branch.API = branch.forge.Commit
 	}
-	return masked{tracedEdits{branch, t.console}, t.console.Redact}
+	return forges.Masked{Branch: forges.Traced{Branch: branch, Console: t.console}, Redact: t.console.Redact}
 }
 
 // analysisSources are what AnalysisTemplates measure with. Without Argo CD nobody could
@@ -152,14 +154,14 @@ func badSetting(err error) error {
 // open opens the infra repository, with tokens of the GitHub App where there is
 // one. Its forge is asked with the same tokens.
 func open(s inputs.Settings, w console.Workflow, r *console.Console) (*infraBranch, error) {
-	forge, err := forgeOfInfra(s, w, r, github.Contents)
+	forge, err := forges.OpenInfra(s, w, r, github.Contents)
 	if err != nil {
 		return nil, err
 	}
 	remote := s.Remote
 	remote.Around, remote.Exchanged = r.Trace("Git"), r.Exchanged("Git", remote.URL)
 	if s.App.ID != "" {
-		remote.Mint = forge.token
+		remote.Mint = forge.Token
 	}
 	repo, err := gitops.Open(remote)
 	return &infraBranch{Repo: repo, forge: forge}, err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
+
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
@@ -92,11 +94,11 @@ func commentDiff(ctx context.Context, t task, marker, text string) error {
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
-	hub, err := forgeOf(s, w, t.console)
+	hub, err := forges.Open(s, w, t.console)
 	if err != nil {
 		return err
 	}
-	return writeComment(ctx, hub, s.PullRequest, marker, text, t.console)
+	return forges.WriteComment(ctx, hub, s.PullRequest, marker, text, t.console)
 }
 
 // unrendered is the error of overlays that do not render.

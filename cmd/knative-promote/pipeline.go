@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
+
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
@@ -33,7 +35,7 @@ type call struct {
 // and what is promoted are of one commit.
 type infraBranch struct {
 	*gitops.Repo
-	forge *infraForge
+	forge *forges.Infra
 	read  string // the tip's hash; empty: it was not read
 	err   error  // why it could not be read
 }
@@ -79,7 +81,7 @@ func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, t.settings.Timeout, gate.ErrTimeout)
 	defer cancel()
 	if t.settings.Checkout {
-		tip, err := checkedOut{t.workflow.Workspace}.Tip(limited)
+		tip, err := forges.CheckedOut{Folder: t.workflow.Workspace}.Tip(limited)
 		if err != nil {
 			return pipeline.File{}, err
 		}
@@ -173,7 +175,7 @@ func noteApproval(ctx context.Context, t *task) {
 		s.Promote.Guards.Unasked = true
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, followTime)
+	limited, cancel := context.WithTimeout(ctx, forges.FollowTime)
 	defer cancel()
 	names, err := t.approvals(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
@@ -195,7 +197,7 @@ func (t *task) approvals(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_RUN_ID: expected a number: %w", err)
 	}
-	hub, err := forgeOf(t.settings, t.workflow, t.console)
+	hub, err := forges.Open(t.settings, t.workflow, t.console)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (t task) prepared(ctx context.Context, pull proposal.Pull) (proposal.Prepar
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
-	return proposal.Prepare(ctx, t.settings.Promote.Proposal(), pull, overlays)
+	return proposal.Prepare(ctx, proposalOf(t.settings.Promote), pull, overlays)
 }
 
 // publish makes the commit, or the same as a suggestion where nobody may push: to a

@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
@@ -30,7 +31,7 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 	if err != nil {
 		return diff, nil, err
 	}
-	proposal, err := proposal.Propose(t.settings.Promote.Proposal(), base, head)
+	proposal, err := proposal.Propose(proposalOf(t.settings.Promote), base, head)
 	if is[*setting.InputError](err) {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {
@@ -145,4 +146,12 @@ func (c comparison) compare(ctx context.Context, overlay string) (report.Overlay
 	}
 	o.Findings, err = c.proposal.Overlay(ctx, overlay, before, after)
 	return o, err
+}
+
+// proposalOf are the settings by which a pull request is looked at and prepared.
+func proposalOf(c promote.Config) proposal.Settings {
+	return proposal.Settings{
+		Settings: c.Settings, Source: c.Targets[0].Source, Guards: c.Guards, Policies: c.Policies, PodSecurity: c.PodSecurity,
+		Strict: c.Strict, Probed: c.Gates.Probe.Path != "", Skip: c.Skip, Reason: c.Reason,
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
+
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/internal/repourl"
@@ -23,7 +25,7 @@ type reporter struct {
 	settings inputs.Settings
 	workflow console.Workflow
 	console  *console.Console
-	follow   []*follower
+	follow   []*forges.Follower
 	place    report.Place
 
 	newest    event.Result
@@ -32,15 +34,15 @@ type reporter struct {
 
 func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) *reporter {
 	r := &reporter{settings: s, workflow: w, console: c, place: placeOf(s)}
-	on := forgeWriter{context.WithoutCancel(ctx), s, w, c}
+	on := forges.Writer{Context: context.WithoutCancel(ctx), Settings: s, Workflow: w, Console: c}
 	if s.GitHubToken != "" && w.Repository != "" {
-		r.follow = append(r.follow, &follower{what: "Comment", console: c, begin: on.comment})
+		r.follow = append(r.follow, &forges.Follower{What: "Comment", Console: c, Begin: func() (func(event.Result) error, error) { return on.Comment(r.place) }})
 	}
 	if s.Statuses && !s.Promote.DryRun {
-		r.follow = append(r.follow, &follower{what: "Commit status", console: c, begin: on.statuses})
+		r.follow = append(r.follow, &forges.Follower{What: "Commit status", Console: c, Begin: on.Statuses})
 	}
 	if s.Deployments && !s.Promote.DryRun {
-		r.follow = append(r.follow, &follower{what: "Deployment", console: c, begin: on.deployments})
+		r.follow = append(r.follow, &forges.Follower{What: "Deployment", Console: c, Begin: on.Deployments})
 	}
 	return r
 }
@@ -115,14 +117,14 @@ func (r *reporter) end(ctx context.Context, result event.Result, err error) (eve
 	}
 	r.offer(result)
 	for _, f := range r.follow {
-		f.end(ctx)
+		f.End(ctx)
 	}
 	return result, err
 }
 
 func (r *reporter) offer(result event.Result) {
 	for _, f := range r.follow {
-		f.offer(result)
+		f.Offer(result)
 	}
 }
 

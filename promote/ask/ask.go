@@ -53,7 +53,7 @@ func (g *Gates) All(ctx context.Context, gates []gate.Gate, asked *gate.Ask, log
 	defer stop()
 	answers := make(chan answer, len(gates))
 	for _, gate := range gates {
-		own, note := *asked, log.Ask(gate)
+		own, note := *asked, log.Ask(gate.Name, gate.Measures)
 		go func() { answers <- answered(ctx, gate, own, note) }()
 	}
 	var failed, unclear error

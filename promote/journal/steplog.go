@@ -2,7 +2,6 @@ package journal
 
 import (
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/gate"
 )
 
 // A StepLog tells what becomes of one step.
@@ -32,12 +31,12 @@ func (s StepLog) Committed(hash string, resumed bool) {
 	s.journal.Tell(event.Committed{Step: s.index, Commit: hash, Title: s.Step().Title, Resumed: resumed})
 }
 
-// Ask tells that a gate is asked, and returns what tells its answer.
-func (s StepLog) Ask(g gate.Gate) (answered func(how event.Progress, reason string)) {
+// Ask tells that a gate is asked, and whether it measures, and returns what tells its answer.
+func (s StepLog) Ask(gate string, measures bool) (answered func(how event.Progress, reason string)) {
 	i := len(s.Step().Gates)
-	s.journal.Tell(event.GateAsked{Step: s.index, Gate: g.Name, Measures: g.Measures})
+	s.journal.Tell(event.GateAsked{Step: s.index, Gate: gate, Measures: measures})
 	return func(how event.Progress, reason string) {
-		s.journal.Tell(event.GateAnswered{Step: s.index, Index: i, Gate: g.Name, How: how, Reason: reason})
+		s.journal.Tell(event.GateAnswered{Step: s.index, Index: i, Gate: gate, How: how, Reason: reason})
 	}
 }
 

@@ -102,17 +102,3 @@ func (r Reader) shows(ctx context.Context, at gitops.Snapshot, want plan.Expecte
 	}
 	return want.ShownBy(state, has), nil
 }
-
-// RecordAt is the record of an overlay; the zero Record where it has none that can be
-// read.
-func RecordAt(at gitops.Snapshot, t plan.Target) record.Record {
-	text, err := knative.ReadRecord(at.Tree, t.Overlay, t.Service)
-	if err != nil {
-		return record.Record{}
-	}
-	r, err := record.Parse(text)
-	if err != nil {
-		return record.Record{}
-	}
-	return r.Of(t.Place())
-}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -45,4 +47,18 @@ func Short(service, revision string) string {
 func TargetOf(source argo.Source, overlay, service string) Target {
 	source.Path = overlay
 	return Target{Target: argo.Target{Service: service, Source: source}, Overlay: overlay, Environment: EnvironmentOf(overlay)}
+}
+
+// RecordAt is the record of an overlay; the zero Record where it has none that can be
+// read.
+func RecordAt(at gitops.Snapshot, t Target) record.Record {
+	text, err := knative.ReadRecord(at.Tree, t.Overlay, t.Service)
+	if err != nil {
+		return record.Record{}
+	}
+	r, err := record.Parse(text)
+	if err != nil {
+		return record.Record{}
+	}
+	return r.Of(t.Place())
 }

@@ -168,7 +168,7 @@ func (r Requests) proposed(ctx context.Context, proposal *review.Proposal) (reco
 	if err != nil || !found {
 		return record.Record{}, err
 	}
-	return overlay.RecordAt(head, r.Overlay.Target), nil
+	return plan.RecordAt(head, r.Overlay.Target), nil
 }
 
 // adopt makes the plan that of a proposal's record, where that began on an overlay that is

@@ -11,7 +11,6 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -84,7 +83,7 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 		if err != nil {
 			continue // it is gone, or nobody can tell
 		}
-		r := overlay.RecordAt(then, at.Target)
+		r := plan.RecordAt(then, at.Target)
 		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // without a workflow run
 		if r.Exists() && r.Run == run && !slices.ContainsFunc(left, goesOn) {
 			return sinceThen("has taken its commits out of Git")

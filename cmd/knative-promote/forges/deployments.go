@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"github.com/acme/knative-promote/promote/event"
@@ -6,9 +6,9 @@ import (
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// deployments shows a run as deployments of the infra repository.
-func (w forgeWriter) deployments() (func(event.Result) error, error) {
-	on, err := forgeOfInfra(w.settings, w.workflow, w.console, github.Deployments)
+// Deployments shows a run as deployments of the infra repository.
+func (w Writer) Deployments() (func(event.Result) error, error) {
+	on, err := OpenInfra(w.Settings, w.Workflow, w.Console, github.Deployments)
 	if err != nil {
 		return nil, err
 	}
@@ -31,23 +31,23 @@ func (w forgeWriter) deployments() (func(event.Result) error, error) {
 
 // deploy says how far a deployment is, which it makes where the id is zero and no
 // earlier run has. What such a run has said already starts no workflow again.
-func (w forgeWriter) deploy(on *infraForge, id int64, d report.Deployment) (int64, error) {
-	client, err := on.client(w.ctx)
+func (w Writer) deploy(on *Infra, id int64, d report.Deployment) (int64, error) {
+	client, err := on.client(w.Context)
 	var said github.DeploymentStatus // by an earlier run
 	if err == nil && id == 0 {
-		id, said, err = client.Deploy(w.ctx, w.made(d))
+		id, said, err = client.Deploy(w.Context, w.made(d))
 	}
 	status := w.status(d)
 	if err != nil || said.State == status.State && said.Description == status.Description {
 		return id, err
 	}
-	return id, client.SetDeploymentStatus(w.ctx, id, status)
+	return id, client.SetDeploymentStatus(w.Context, id, status)
 }
 
-func (w forgeWriter) made(d report.Deployment) github.Deployment {
-	return github.Deployment{Commit: d.Commit, Environment: w.console.Redact(d.Environment), Description: w.console.Redact(d.Title), Promotion: d.Promotion, Restores: d.Restores}
+func (w Writer) made(d report.Deployment) github.Deployment {
+	return github.Deployment{Commit: d.Commit, Environment: w.Console.Redact(d.Environment), Description: w.Console.Redact(d.Title), Promotion: d.Promotion, Restores: d.Restores}
 }
 
-func (w forgeWriter) status(d report.Deployment) github.DeploymentStatus {
-	return github.DeploymentStatus{State: d.State, Description: w.console.Redact(d.Description), URL: w.console.Redact(d.URL), LogURL: w.workflow.RunURL}
+func (w Writer) status(d report.Deployment) github.DeploymentStatus {
+	return github.DeploymentStatus{State: d.State, Description: w.Console.Redact(d.Description), URL: w.Console.Redact(d.URL), LogURL: w.Workflow.RunURL}
 }

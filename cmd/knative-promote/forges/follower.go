@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"context"
@@ -11,38 +11,38 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 )
 
-// How long the end of a run waits for what shows it on the forge, and how long
+// How long the end of a run waits for what shows it on the Forge, and how long
 // one write comes after another, as GitHub asks for. A cancelled run has ten
 // seconds in all.
 const (
-	followTime       = 15 * time.Second
+	FollowTime       = 15 * time.Second
 	followTimeCancel = time.Second
 	followPause      = time.Second
 )
 
-// A follower shows a run on the forge, beside the run. It skips states that it
+// A Follower shows a run on the Forge, beside the run. It skips states that it
 // is too slow for, and what goes wrong is a warning, said once.
-type follower struct {
-	what    string // that it writes, for the warning
-	console *console.Console
-	begin   func() (write func(event.Result) error, err error) // with nothing to write: nil
+type Follower struct {
+	What    string // that it writes, for the warning
+	Console *console.Console
+	Begin   func() (write func(event.Result) error, err error) // with nothing to write: nil
 
 	results chan event.Result // newest state, at most one; nil: nothing is written yet
 	closing chan struct{}     // the last state is offered
 	done    chan struct{}     // it is written
 }
 
-// A forgeWriter writes what the forge shows of a run.
-type forgeWriter struct {
-	ctx      context.Context // of the requests, as what is told of a run has none
-	settings inputs.Settings
-	workflow console.Workflow
-	console  *console.Console
+// A Writer writes what the forge shows of a run.
+type Writer struct {
+	Context  context.Context // of the requests, as what is told of a run has none
+	Settings inputs.Settings
+	Workflow console.Workflow
+	Console  *console.Console
 }
 
-// offer puts the newest state in the place of one that was not written yet.
+// Offer puts the newest state in the place of one that was not written yet.
 // The first one starts the writing.
-func (f *follower) offer(result event.Result) {
+func (f *Follower) Offer(result event.Result) {
 	if f.results == nil {
 		f.results, f.closing, f.done = make(chan event.Result, 1), make(chan struct{}), make(chan struct{})
 		go f.follow()
@@ -54,14 +54,14 @@ func (f *follower) offer(result event.Result) {
 	f.results <- result
 }
 
-// end waits until the last state is written.
-func (f *follower) end(ctx context.Context) {
+// End waits until the last state is written.
+func (f *Follower) End(ctx context.Context) {
 	if f.results == nil {
 		return
 	}
 	close(f.results)
 	close(f.closing)
-	wait := followTime
+	wait := FollowTime
 	if ctx.Err() != nil {
 		wait = followTimeCancel
 	}
@@ -73,9 +73,9 @@ func (f *follower) end(ctx context.Context) {
 }
 
 // follow writes every state that is offered.
-func (f *follower) follow() {
+func (f *Follower) follow() {
 	defer close(f.done)
-	write, err := f.begin()
+	write, err := f.Begin()
 	warned := false
 	for result := range f.results {
 		if write != nil {
@@ -92,6 +92,6 @@ func (f *follower) follow() {
 	}
 }
 
-func (f *follower) warn(err error) {
-	f.console.Warning(console.Note{Title: fmt.Sprintf("%s not written", f.what), Text: err.Error()})
+func (f *Follower) warn(err error) {
+	f.Console.Warning(console.Note{Title: fmt.Sprintf("%s not written", f.What), Text: err.Error()})
 }

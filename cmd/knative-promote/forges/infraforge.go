@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 	"github.com/acme/knative-promote/promote/github"
 )
 
-// infraForge is the forge that has the infra repository.
-type infraForge struct {
+// Infra is the forge that has the infra repository.
+type Infra struct {
 	api   string                                    // address of the API
 	name  string                                    // owner/name
-	token func(ctx context.Context) (string, error) // for each request
+	Token func(ctx context.Context) (string, error) // for each request
 	trace func(http.RoundTripper) http.RoundTripper
 }
 
-// forgeOfInfra speaks to that forge with tokens for one purpose.
-func forgeOfInfra(s inputs.Settings, w console.Workflow, c *console.Console, purpose github.Purpose) (*infraForge, error) {
+// OpenInfra speaks to that forge with tokens for one purpose.
+func OpenInfra(s inputs.Settings, w console.Workflow, c *console.Console, purpose github.Purpose) (*Infra, error) {
 	token, err := appToken(s, w, c, purpose)
 	if err != nil {
 		return nil, err
@@ -30,11 +30,11 @@ func forgeOfInfra(s inputs.Settings, w console.Workflow, c *console.Console, pur
 	if token == nil {
 		token = func(context.Context) (string, error) { return s.Remote.Token, nil }
 	}
-	return &infraForge{api: w.APIURL, name: repourl.Read(s.Remote.URL).Name(), token: token, trace: c.Trace("GitHub")}, nil
+	return &Infra{api: w.APIURL, name: repourl.Read(s.Remote.URL).Name(), Token: token, trace: c.Trace("GitHub")}, nil
 }
 
-func (f *infraForge) client(ctx context.Context) (*github.Client, error) {
-	token, err := f.token(ctx)
+func (f *Infra) client(ctx context.Context) (*github.Client, error) {
+	token, err := f.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func appToken(s inputs.Settings, w console.Workflow, c *console.Console, purpose
 	}, nil
 }
 
-// commit has the forge make a commit in the infra repository.
-func (f *infraForge) commit(ctx context.Context, c gitops.APICommit) error {
+// Commit has the forge make a commit in the infra repository.
+func (f *Infra) Commit(ctx context.Context, c gitops.APICommit) error {
 	_, err := asked(ctx, f, func(client *github.Client) (struct{}, error) {
 		return struct{}{}, client.CreateCommit(ctx, github.NewCommit(c))
 	})

@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/acme/knative-promote/promote/github"
 )
 
-// A forge is where the pull requests are. GitHub is the only one yet.
-type forge interface {
+// A Forge is where the pull requests are. GitHub is the only one yet.
+type Forge interface {
 	// Upsert writes the comment that has the marker, or a new one.
 	Upsert(ctx context.Context, pull int, marker, body string) error
 	// PullRequestOf is the pull request that a commit came from, or 0.
@@ -22,9 +22,9 @@ type forge interface {
 	Approvals(ctx context.Context, run int64, environment string) ([]string, error)
 }
 
-// forgeOf speaks to the repository of the workflow. What needs it can be done
+// Open speaks to the repository of the workflow. What needs it can be done
 // without, so a token that would travel without TLS is only not sent.
-func forgeOf(s inputs.Settings, w console.Workflow, c *console.Console) (forge, error) {
+func Open(s inputs.Settings, w console.Workflow, c *console.Console) (Forge, error) {
 	if s.GitHubToken != "" && inputs.InClear(w.APIURL) {
 		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
 	}
@@ -32,43 +32,17 @@ func forgeOf(s inputs.Settings, w console.Workflow, c *console.Console) (forge, 
 	if err != nil {
 		return nil, err
 	}
-	return gitHub{client.Upsert, client.PullRequestOf, client.UnmergedOfFork, client.Approvals}, nil
+	return client, nil
 }
 
-// gitHub is GitHub's client by its functions. As the value of an interface the
-// client itself would keep every method of go-github in the binary, 1.6 MB of it.
-type gitHub struct {
-	upsert         func(ctx context.Context, pull int, marker, body string) error
-	pullRequestOf  func(ctx context.Context, commit string) (int, error)
-	unmergedOfFork func(ctx context.Context, pull int) (bool, error)
-	approvals      func(ctx context.Context, run int64, environment string) ([]string, error)
-}
-
-func (g gitHub) Upsert(ctx context.Context, pull int, marker, body string) error {
-	return g.upsert(ctx, pull, marker, body)
-}
-
-func (g gitHub) PullRequestOf(ctx context.Context, commit string) (int, error) {
-	return g.pullRequestOf(ctx, commit)
-}
-
-func (g gitHub) UnmergedOfFork(ctx context.Context, pull int) (bool, error) {
-	return g.unmergedOfFork(ctx, pull)
-}
-
-func (g gitHub) Approvals(ctx context.Context, run int64, environment string) ([]string, error) {
-	return g.approvals(ctx, run, environment)
-}
-
-// checkPullRequest asks GitHub whose pull request it is where the event does
+// CheckPullRequest asks GitHub whose pull request it is where the event does
 // not tell, as of a comment.
-func (t task) checkPullRequest(ctx context.Context) error {
-	s, w := t.settings, t.workflow
+func CheckPullRequest(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) error {
 	if !w.Untold || !s.Command.Pushes() {
 		return nil
 	}
 	ofFork := false
-	pulls, err := forgeOf(s, w, t.console)
+	pulls, err := Open(s, w, c)
 	if err == nil {
 		ofFork, err = pulls.UnmergedOfFork(ctx, w.PullRequest)
 	}

@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/gitea"
 	"github.com/acme/knative-promote/promote/github"
@@ -13,32 +14,31 @@ import (
 	"github.com/acme/knative-promote/promote/review"
 )
 
-// reviews brings commits into the infra repository by pull requests, which say
+// Reviews brings commits into the infra repository by pull requests, which say
 // what the page says. Where they are pushed, they are asked for those that are open; nil:
 // there is no forge to ask.
-func (t task) reviews(repo *gitops.Repo, page func() string) (pull.Reviews, error) {
-	s := t.settings
-	if !s.Reviewed() && !s.AsksForge(t.workflow) || page == nil {
+func Reviews(s inputs.Settings, w console.Workflow, c *console.Console, repo *gitops.Repo, page func() string) (pull.Reviews, error) {
+	if !s.Reviewed() && !s.AsksForge(w) || page == nil {
 		return nil, nil
 	}
-	on, err := forgeOfInfra(s, t.workflow, t.console, github.Pulls)
+	on, err := OpenInfra(s, w, c, github.Pulls)
 	if err != nil {
 		return nil, err
 	}
 	return maskedReviews{review.Reviews{
 		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: page,
-	}, t.console}, nil
+	}, c}, nil
 }
 
-// branchRules are the forge's rules of the infra repository's branch.
-type branchRules struct {
-	*infraForge
-	branch string
+// Rules are the forge's rules of the infra repository's branch.
+type Rules struct {
+	*Infra
+	Branch string
 }
 
 // BranchRules asks for them.
-func (b branchRules) BranchRules(ctx context.Context) (review.Rules, error) {
-	return asked(ctx, b.infraForge, func(c *github.Client) (review.Rules, error) { return b.pulls(c).BranchRules(ctx, b.branch) })
+func (b Rules) BranchRules(ctx context.Context) (review.Rules, error) {
+	return asked(ctx, b.Infra, func(c *github.Client) (review.Rules, error) { return b.pulls(c).BranchRules(ctx, b.Branch) })
 }
 
 // maskedReviews keeps secrets out of what pull requests say, as masked does of
@@ -66,7 +66,7 @@ type pullForge interface {
 }
 
 // pulls are those of the forge that a client speaks to.
-func (f *infraForge) pulls(client *github.Client) pullForge {
+func (f *Infra) pulls(client *github.Client) pullForge {
 	if gitea.Is(f.api) {
 		return gitea.Client{Client: client}
 	}
@@ -74,7 +74,7 @@ func (f *infraForge) pulls(client *github.Client) pullForge {
 }
 
 // reviewed are the functions of GitHub's client that pull requests need: see gitHub.
-func (f *infraForge) reviewed() review.Forge {
+func (f *Infra) reviewed() review.Forge {
 	return review.Forge{
 		OpenPulls: func(ctx context.Context, base, prefix string) (open []review.PullRequest, err error) {
 			return asked(ctx, f, func(c *github.Client) ([]review.PullRequest, error) { return f.pulls(c).OpenPulls(ctx, base, prefix) })
@@ -107,7 +107,7 @@ func (f *infraForge) reviewed() review.Forge {
 
 // asked asks the forge with a token that is good now. Its errors are gitops.ErrAuth
 // too, as that token is the one for Git.
-func asked[T any](ctx context.Context, f *infraForge, ask func(*github.Client) (T, error)) (T, error) {
+func asked[T any](ctx context.Context, f *Infra, ask func(*github.Client) (T, error)) (T, error) {
 	client, err := f.client(ctx)
 	if err != nil {
 		var none T

@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"context"
@@ -8,18 +8,18 @@ import (
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// statuses are the commit statuses of the infra repository, by the functions
+// Statuses are the commit statuses of the infra repository, by the functions
 // of GitHub's client: see gitHub.
-type statuses struct{ *infraForge }
+type Statuses struct{ *Infra }
 
 // States are the states of a commit's statuses, by their names.
-func (s statuses) States(ctx context.Context, commit string) (map[string]string, error) {
-	return asked(ctx, s.infraForge, func(c *github.Client) (map[string]string, error) { return c.States(ctx, commit) })
+func (s Statuses) States(ctx context.Context, commit string) (map[string]string, error) {
+	return asked(ctx, s.Infra, func(c *github.Client) (map[string]string, error) { return c.States(ctx, commit) })
 }
 
-// statuses sets the statuses of the commits of a run as they change.
-func (w forgeWriter) statuses() (func(event.Result) error, error) {
-	on, err := forgeOfInfra(w.settings, w.workflow, w.console, github.Statuses)
+// Statuses sets the statuses of the commits of a run as they change.
+func (w Writer) Statuses() (func(event.Result) error, error) {
+	on, err := OpenInfra(w.Settings, w.Workflow, w.Console, github.Statuses)
 	if err != nil {
 		return nil, err
 	}
@@ -40,16 +40,16 @@ func (w forgeWriter) statuses() (func(event.Result) error, error) {
 
 // setStatus sets a status that is not there yet: GitHub takes a thousand of a name for
 // one commit (https://docs.github.com/rest/commits/statuses#create-a-commit-status).
-func (w forgeWriter) setStatus(on *infraForge, s report.Status) error {
-	client, err := on.client(w.ctx)
+func (w Writer) setStatus(on *Infra, s report.Status) error {
+	client, err := on.client(w.Context)
 	if err != nil {
 		return err
 	}
 	if s.Found {
-		there, err := client.States(w.ctx, s.Commit)
+		there, err := client.States(w.Context, s.Commit)
 		if err != nil || s.Stands(there[s.Context]) {
 			return err
 		}
 	}
-	return client.SetStatus(w.ctx, s.Commit, github.CommitStatus{Context: w.console.Redact(s.Context), State: s.State, Description: w.console.Redact(s.Description), URL: w.workflow.RunURL})
+	return client.SetStatus(w.Context, s.Commit, github.CommitStatus{Context: w.Console.Redact(s.Context), State: s.State, Description: w.Console.Redact(s.Description), URL: w.Workflow.RunURL})
 }

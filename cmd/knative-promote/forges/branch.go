@@ -1,4 +1,4 @@
-package main
+package forges
 
 import (
 	"context"
@@ -14,15 +14,16 @@ import (
 	"github.com/acme/knative-promote/promote"
 )
 
-// masked keeps secrets out of what commits say in words: a reason may quote
+// Masked keeps secrets out of what commits say in words: a reason may quote
 // what a user passed on by mistake, or a foreign server's answer.
-type masked struct {
+type Masked struct {
 	promote.Branch
-	redact func(string) string
+	Redact func(string) string
 }
 
-func (m masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
-	return m.Branch.Publish(ctx, maskedChange(change, m.redact))
+// Publish has the branch publish the change without secrets.
+func (m Masked) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	return m.Branch.Publish(ctx, maskedChange(change, m.Redact))
 }
 
 func maskedChange(change gitops.Change, redact func(string) string) gitops.Change {
@@ -34,15 +35,16 @@ func maskedChange(change gitops.Change, redact func(string) string) gitops.Chang
 	return change
 }
 
-// tracedEdits prints each try of an edit as a line of debug: the tip, the files,
+// Traced prints each try of an edit as a line of debug: the tip, the files,
 // and how long it took to render and to verify them.
-type tracedEdits struct {
+type Traced struct {
 	promote.Branch
-	console *console.Console
+	Console *console.Console
 }
 
-func (t tracedEdits) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
-	return t.Branch.Publish(ctx, tracedChange(change, t.console))
+// Publish has the branch publish the change, and each try of it printed.
+func (t Traced) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	return t.Branch.Publish(ctx, tracedChange(change, t.Console))
 }
 
 func tracedChange(change gitops.Change, c *console.Console) gitops.Change {
@@ -63,17 +65,19 @@ func tracedChange(change gitops.Change, c *console.Console) gitops.Change {
 	return change
 }
 
-// checkedOut is the commit that the workflow has checked out.
-type checkedOut struct{ folder string }
+// CheckedOut is the commit that the workflow has checked out.
+type CheckedOut struct{ Folder string }
 
-func (c checkedOut) Tip(ctx context.Context) (gitops.Snapshot, error) {
-	tip, err := gitops.Checkout(ctx, c.folder)
+// Tip is that commit.
+func (c CheckedOut) Tip(ctx context.Context) (gitops.Snapshot, error) {
+	tip, err := gitops.Checkout(ctx, c.Folder)
 	if err != nil {
 		return tip, fmt.Errorf("without repository the checked-out commit is looked at (in a workflow, add actions/checkout before): %w", err)
 	}
 	return tip, nil
 }
 
-func (checkedOut) Publish(context.Context, gitops.Change) (gitops.Commit, error) {
+// Publish refuses.
+func (CheckedOut) Publish(context.Context, gitops.Change) (gitops.Commit, error) {
 	return gitops.Commit{}, errors.New("a checked-out commit is only looked at")
 }

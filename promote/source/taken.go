@@ -1,7 +1,4 @@
-// Package origin keeps what the images of a promotion are taken from: it takes them, and
-// says at each later commit whether they may still be promoted, as what they come from may
-// have been rolled back meanwhile.
-package origin
+package source
 
 import (
 	"context"
@@ -11,20 +8,19 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
-	"github.com/acme/knative-promote/promote/source"
 )
 
-// Images are those of one target, and where they come from. Without environments to take
+// Taken are the images of one target by where they are taken from, which is said at each
+// later commit too: whether they may still be promoted there. Without environments to take
 // them from they are those that the run was given.
-type Images struct {
-	source.Reader
-	Guards  guard.Settings // that say whether what was rolled back may be tried again
-	Reason  string         // for that
-	Journal *journal.Journal
+type Taken struct {
+	Reader
+	TryAgain bool   // what was rolled back may be promoted again
+	Reason   string // for that
+	Journal  *journal.Journal
 
 	source   record.Source
 	code     record.Code       // what they were made of
@@ -32,11 +28,11 @@ type Images struct {
 }
 
 // Names are the environments in a sentence.
-func (i *Images) Names() string { return strings.Join(i.From, " and ") }
+func (i *Taken) Names() string { return strings.Join(i.From, " and ") }
 
 // Resume goes on with what an earlier run has taken, where that is under way in a
 // situation; false: it is not.
-func (i *Images) Resume(at plan.Situation) bool {
+func (i *Taken) Resume(at plan.Situation) bool {
 	r := at.Record.Of(at.Place())
 	if !r.TakesFrom(i.From, at.Now) {
 		return false
@@ -48,13 +44,13 @@ func (i *Images) Resume(at plan.Situation) bool {
 }
 
 // Take sets the images of a situation to those that run in the environments, once: a
-// [source.NotYetError] says that they are not to be taken yet.
-func (i *Images) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situation) error {
+// [NotYetError] says that they are not to be taken yet.
+func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situation) error {
 	tip, err := i.Tip(ctx, tip)
 	if err != nil {
 		return err
 	}
-	var observed []source.Observed
+	var observed []Observed
 	for _, from := range i.From {
 		one, err := i.See(ctx, tip, from)
 		if err != nil {
@@ -62,12 +58,12 @@ func (i *Images) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situati
 		}
 		observed = append(observed, one)
 	}
-	missing := source.AllMissing(observed, i.Wants, time.Now())
+	missing := AllMissing(observed, i.Wants, time.Now())
 	if missing != nil {
 		i.Journal.Tell(event.SourceNotBefore{Time: missing.Until})
 		return missing
 	}
-	if at.Images, err = source.ImagesOfAll(observed, at.Now); err != nil {
+	if at.Images, err = ImagesOfAll(observed, at.Now); err != nil {
 		return err
 	}
 	i.note(observed, tip.Commit.Hash)
@@ -81,7 +77,7 @@ func (i *Images) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situati
 }
 
 // note notes what the images are taken from: the sources as a commit shows them.
-func (i *Images) note(observed []source.Observed, commit string) {
+func (i *Taken) note(observed []Observed, commit string) {
 	i.source, i.services = record.Source{}, map[string]string{}
 	for n, s := range observed {
 		one := record.Source{Overlay: s.Overlay, Branch: i.branch(), Commit: commit, Revision: s.Record.To.Revision}
@@ -97,7 +93,7 @@ func (i *Images) note(observed []source.Observed, commit string) {
 }
 
 // branch has the sources; empty: the target's own has.
-func (i *Images) branch() string {
+func (i *Taken) branch() string {
 	if i.FromBranch == i.Overlay.Source.Branch {
 		return ""
 	}
@@ -106,8 +102,8 @@ func (i *Images) branch() string {
 
 // tellDrift says what configuration the sources have and the target has not, and
 // keeps the promotion from beginning where that is asked for.
-func (i *Images) tellDrift(ctx context.Context, at plan.Situation, observed []source.Observed) error {
-	var all *source.NotYetError
+func (i *Taken) tellDrift(ctx context.Context, at plan.Situation, observed []Observed) error {
+	var all *NotYetError
 	var drifts []event.Drift
 	for _, one := range observed {
 		d, unknown := i.Drift(ctx, one, at.Record.Of(at.Place()).Source.Of(one.Overlay), at.Now)
@@ -125,17 +121,17 @@ func (i *Images) tellDrift(ctx context.Context, at plan.Situation, observed []so
 		all = all.And(drifted(d.From, lines))
 	}
 	i.Journal.Tell(event.Drifted{All: drifts})
-	if i.OnDrift != source.DriftFail || all == nil {
+	if i.OnDrift != DriftFail || all == nil {
 		return nil
 	}
 	return all
 }
 
 // drifted is the error of what drifts, where that is not to be.
-func drifted(from string, lines []string) *source.NotYetError {
+func drifted(from string, lines []string) *NotYetError {
 	reason := fmt.Sprintf("it has configuration that is not so here (on-config-drift is fail): %s", lines[0])
 	if more := len(lines) - 1; more > 0 {
 		reason += fmt.Sprintf("; and %d more, which the log has", more)
 	}
-	return &source.NotYetError{From: from, Reason: reason}
+	return &NotYetError{From: from, Reason: reason}
 }

@@ -1,4 +1,4 @@
-package origin
+package source
 
 import (
 	"cmp"
@@ -6,17 +6,15 @@ import (
 	"fmt"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
-	"github.com/acme/knative-promote/promote/source"
 )
 
 // Withdrawn is the revision with the images to promote that was rolled back here last;
 // empty: there is none, or somebody wants to try them again.
-func (i *Images) Withdrawn(at plan.Situation) string {
+func (i *Taken) Withdrawn(at plan.Situation) string {
 	gone := at.Record.Of(at.Place()).Withdrawn(at.Next)
-	if gone == "" || !i.Guards.PassesOver(guard.OverrideRolledBack) {
+	if gone == "" || !i.TryAgain {
 		return gone
 	}
 	i.Journal.Override([]string{gone + ", with these images, was rolled back here last"}, i.Reason)
@@ -25,22 +23,22 @@ func (i *Images) Withdrawn(at plan.Situation) string {
 
 // notRolledBack keeps what was rolled back here from being promoted again by
 // itself, as by a workflow that runs every hour.
-func (i *Images) notRolledBack(at plan.Situation) error {
+func (i *Taken) notRolledBack(at plan.Situation) error {
 	gone := i.Withdrawn(at)
 	if gone == "" {
 		return nil
 	}
-	return &source.NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
+	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
 }
 
 // Complete says in a plan what its images come from: what the run has taken them from, or
 // what the promotion under way has, whatever the run names. The error is bad input.
-func (i *Images) Complete(p *plan.Plan, at plan.Situation) error {
+func (i *Taken) Complete(p *plan.Plan, at plan.Situation) error {
 	p.Source, p.Code = i.source, i.code
 	if has := at.Record.Of(at.Place()); p.Source.IsZero() {
 		p.Source, p.Code = has.SourceOf(at.Next), has.Code
 	}
-	if p.Source.IsZero() || p.Source.Branch == i.branch() || i.Guards.PassesOver(guard.OverrideRolledBack) {
+	if p.Source.IsZero() || p.Source.Branch == i.branch() || i.TryAgain {
 		return nil
 	}
 	branch := cmp.Or(p.Source.Branch, i.Overlay.Source.Branch)
@@ -49,8 +47,8 @@ func (i *Images) Complete(p *plan.Plan, at plan.Situation) error {
 }
 
 // Stand is why a promotion must not begin on a tip; nil: it may. What the run has looked at
-// is not there any more. Where the run has not looked anywhere, it is as [Images.NotWithdrawn].
-func (i *Images) Stand(ctx context.Context, tip gitops.Snapshot) error {
+// is not there any more. Where the run has not looked anywhere, it is as [Taken.NotWithdrawn].
+func (i *Taken) Stand(ctx context.Context, tip gitops.Snapshot) error {
 	if len(i.From) == 0 {
 		return nil
 	}
@@ -70,8 +68,8 @@ func (i *Images) Stand(ctx context.Context, tip gitops.Snapshot) error {
 // was rolled back meanwhile, by its revision or by its images, whose names may be others
 // there. Which source it was says the plan, whatever the run names. One that cannot be
 // read any more permits nothing.
-func (i *Images) NotWithdrawn(ctx context.Context, tip gitops.Snapshot, p plan.Plan, at plan.Situation) error {
-	if p.Source.IsZero() || i.Guards.PassesOver(guard.OverrideRolledBack) {
+func (i *Taken) NotWithdrawn(ctx context.Context, tip gitops.Snapshot, p plan.Plan, at plan.Situation) error {
+	if p.Source.IsZero() || i.TryAgain {
 		return nil
 	}
 	tip, err := i.Tip(ctx, tip)
@@ -87,4 +85,4 @@ func (i *Images) NotWithdrawn(ctx context.Context, tip gitops.Snapshot, p plan.P
 }
 
 // Looked tells whether the run has taken the images from somewhere itself.
-func (i *Images) Looked() bool { return len(i.services) > 0 }
+func (i *Taken) Looked() bool { return len(i.services) > 0 }
