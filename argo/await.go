@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -44,7 +45,7 @@ func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Ob
 // A controlPlane is what waiting needs of Argo CD.
 type controlPlane interface {
 	observe(ctx context.Context, in Intent, refresh bool, known *Observed) (Observed, error)
-	send(ctx context.Context, app *v1alpha1.Application, cmd command) error
+	send(ctx context.Context, app *v1alpha1.Application, cmd command, service string) error
 }
 
 // A waiter is one wait: what it is for, and what it remembers.
@@ -214,7 +215,7 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 	if cmd == nothing || w.sent[key] || time.Now().Before(w.notBefore) {
 		return nil
 	}
-	err := w.argo.send(ctx, ob.App, cmd)
+	err := w.argo.send(ctx, ob.App, cmd, w.in.Service)
 	if ctx.Err() != nil {
 		return err
 	}
@@ -227,6 +228,9 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 		w.sent = map[string]bool{}
 	}
 	w.sent[key], w.note = true, ""
+	if cmd == syncOurs {
+		w.note = fmt.Sprintf("somebody has rolled %s back in Argo CD, so this run has synced the Service alone", strings.Join(ob.Brings, " and "))
+	}
 	if cmd == syncHand {
 		w.note = "auto-sync did not, as in a closed sync window, so this run has synced it by hand"
 	}

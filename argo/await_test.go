@@ -34,7 +34,7 @@ func (p *play) observe(_ context.Context, in Intent, refresh bool, known *Observ
 	return ob, err
 }
 
-func (p *play) send(_ context.Context, _ *v1alpha1.Application, cmd command) error {
+func (p *play) send(_ context.Context, _ *v1alpha1.Application, cmd command, _ string) error {
 	p.commands = append(p.commands, cmd)
 	return p.refuse[cmd]
 }

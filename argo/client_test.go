@@ -198,21 +198,21 @@ func TestStuckSyncRespectsWindows(t *testing.T) {
 	synced := 0
 	s.sync = func() error { synced++; return nil }
 	client := dial(t, s.handler(), nil)
-	if err := client.send(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
+	if err := client.send(t.Context(), s.observed.App, syncStuck, ""); !errors.Is(err, errWindow) || synced != 0 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}
-	if err := client.send(t.Context(), s.observed.App, syncHand); !errors.Is(err, errWindow) || synced != 0 {
+	if err := client.send(t.Context(), s.observed.App, syncHand, ""); !errors.Is(err, errWindow) || synced != 0 {
 		t.Errorf("by hand: got %v after %d syncs", err, synced)
 	}
 	s.closed = false
-	if err := client.send(t.Context(), s.observed.App, syncStuck); !errors.Is(err, errWindow) || synced != 0 {
+	if err := client.send(t.Context(), s.observed.App, syncStuck, ""); !errors.Is(err, errWindow) || synced != 0 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}
-	if err := client.send(t.Context(), s.observed.App, syncHand); err != nil || synced != 1 {
+	if err := client.send(t.Context(), s.observed.App, syncHand, ""); err != nil || synced != 1 {
 		t.Errorf("by hand: got %v after %d syncs", err, synced)
 	}
 	s.windows, synced = nil, 0
-	if err := client.send(t.Context(), s.observed.App, syncStuck); err != nil || synced != 1 {
+	if err := client.send(t.Context(), s.observed.App, syncStuck, ""); err != nil || synced != 1 {
 		t.Errorf("got %v after %d syncs", err, synced)
 	}
 }

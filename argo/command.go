@@ -20,6 +20,7 @@ const (
 	syncNow   command = "sync"      // where auto-sync is off
 	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
 	syncHand  command = "by hand"   // the same for what rolls back, also where a closed window permits a sync by hand
+	syncOurs  command = "sync ours" // the Service alone, as others have rolled back what a sync of all would bring back
 	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back
 )
 
@@ -38,9 +39,14 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 		}
 		return nothing
 	}
+	ours := serviceStatus(in, app)
 	switch {
+	case len(ob.Brings) > 0 && ours != nil && ours.Status == v1alpha1.SyncStatusCodeSynced:
+		return nothing
 	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync, applied(in, ob), ob.Moved != "":
 		return nothing
+	case !automated(app) && len(ob.Brings) > 0:
+		return syncOurs
 	case !automated(app):
 		return syncNow
 	case unchanged >= stuckAfter && in.Restores:

@@ -42,6 +42,10 @@ type Intent struct {
 	// Gives is the traffic that revision, which Argo CD has deployed, says. Nil: nobody asks
 	// whether the cluster is still so.
 	Gives func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
+	// Brings names the objects beside the Service that a sync brings back, where Argo CD has
+	// deployed the revision from and, after it, an older one again, to: those that are in from
+	// as the commit has them, and otherwise in to. Nil: nobody asks.
+	Brings func(ctx context.Context, from, to string) []string
 	// Over are the revisions that users may be moved from. None: whatever they have.
 	Over []string
 	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
@@ -87,6 +91,9 @@ type Observed struct {
 	RolledBack bool
 	// Moved is why the intent must not be synced; see [Moved].
 	Moved string
+	// Brings names objects beside the Service that somebody has rolled back in Argo CD and that
+	// a sync of the whole Application would bring back.
+	Brings []string
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation

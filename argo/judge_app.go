@@ -213,7 +213,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("missing", "application %s at %s would prune the Service %s", in.App, short(compared(in, ob)), in.Service)
 	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced:
 		return nil
-	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob)), ofAnotherCommit(in, ob):
+	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob) || len(ob.Brings) > 0), ofAnotherCommit(in, ob):
 		return nil
 	case applied(in, ob):
 		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))

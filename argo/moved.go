@@ -22,6 +22,9 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 	if to := rolledBackTo(ctx, in, app); to != "" {
 		return fmt.Sprintf("somebody has rolled application %s back to %s in Argo CD", in.App, short(to))
 	}
+	if others := Others(ctx, in, app); others != "" && !in.Restores {
+		return others
+	}
 	if live == nil {
 		return ""
 	}
@@ -44,8 +47,8 @@ func mayBeMoved(app *v1alpha1.Application) bool {
 }
 
 // rolledBackTo is the revision that somebody has rolled the Application back to in Argo CD,
-// after it had deployed a commit of the intent's promotion; empty: nobody has. What restores
-// is never rolled back: it must come to be live.
+// after it had deployed a commit of the intent's promotion that routes the Service otherwise;
+// empty: nobody has. What restores is never rolled back: it must come to be live.
 func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) string {
 	deployed := Deployed(in, app)
 	if in.Restores || in.Own == nil || len(deployed) == 0 {
@@ -61,12 +64,56 @@ func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) str
 		first = lastIndex(deployed, last)
 	}
 	later := func(revision string) bool {
-		return revision != last && own(revision) && lastIndex(deployed, revision) < first
+		return revision != last && own(revision) && lastIndex(deployed, revision) < first && !sameGiven(ctx, in, revision, last)
 	}
 	if slices.ContainsFunc(deployed, later) {
 		return last
 	}
 	return ""
+}
+
+// Others is why a sync of the whole Application would undo what somebody has rolled back there
+// beside the Service, of which it says nothing; empty: nobody has.
+func Others(ctx context.Context, in Intent, app *v1alpha1.Application) string {
+	names := brings(ctx, in, app)
+	if !mayBeMoved(app) || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("somebody has rolled %s back in Argo CD, and a sync of application %s would undo that: have Git say so first, or sync what Git says",
+		strings.Join(names, " and "), in.App)
+}
+
+// brings names what [Intent.Brings] says of the commits that Argo CD has deployed between
+// the one that it has deployed again and the first time that it did.
+func brings(ctx context.Context, in Intent, app *v1alpha1.Application) []string {
+	deployed := Deployed(in, app)
+	if in.Brings == nil || len(deployed) == 0 {
+		return nil
+	}
+	to := deployed[0]
+	for _, from := range deployed[:lastIndex(deployed, to)] {
+		if from == to {
+			continue
+		}
+		if others := in.Brings(ctx, from, to); len(others) > 0 {
+			return others
+		}
+	}
+	return nil
+}
+
+// sameGiven tells whether two commits route the Service alike, as far as that can be read:
+// who goes from one to the other has rolled something else back.
+func sameGiven(ctx context.Context, in Intent, revision, other string) bool {
+	if in.Gives == nil {
+		return false
+	}
+	a, err := in.Gives(ctx, revision)
+	if err != nil {
+		return false
+	}
+	b, err := in.Gives(ctx, other)
+	return err == nil && sameRouting(a, b)
 }
 
 // others are the revisions with a share that the intent does not move users from.

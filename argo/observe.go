@@ -42,6 +42,7 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 		if err := unlessMissing(unlessListed(err, app, in.Service)); err != nil {
 			return Observed{}, err // nothing is asked of Argo CD meanwhile
 		}
+		observed.Brings = brings(ctx, in, app)
 		if observed.Moved = Moved(ctx, in, app, live); observed.Moved != "" {
 			observed.Service = live
 		}

@@ -9,13 +9,14 @@ import (
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"google.golang.org/grpc/codes"
+	"knative.dev/serving/pkg/apis/serving"
 )
 
 // errWindow means that a sync window is closed.
 var errWindow = errors.New("a sync window is closed")
 
 // send sends a command to Argo CD.
-func (c *Client) send(ctx context.Context, app *v1alpha1.Application, cmd command) error {
+func (c *Client) send(ctx context.Context, app *v1alpha1.Application, cmd command, service string) error {
 	switch cmd {
 	case terminate:
 		return c.terminate(ctx, app)
@@ -23,17 +24,19 @@ func (c *Client) send(ctx context.Context, app *v1alpha1.Application, cmd comman
 		if err := c.checkWindows(ctx, app, cmd == syncHand); err != nil {
 			return err
 		}
+	case syncOurs:
+		return c.sync(ctx, app, &v1alpha1.SyncOperationResource{Group: serving.GroupName, Kind: "Service", Name: service})
 	}
 	return c.sync(ctx, app)
 }
 
-// sync asks for a sync of what the application follows: while auto-sync is on, Argo CD
+// sync asks for a sync of what the application follows, of some of its resources or of all: while auto-sync is on, Argo CD
 // takes no revision
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L2055-L2060).
-func (c *Client) sync(ctx context.Context, app *v1alpha1.Application) error {
+func (c *Client) sync(ctx context.Context, app *v1alpha1.Application, only ...*v1alpha1.SyncOperationResource) error {
 	project, prune := app.Spec.GetProject(), false
 	request := &applicationpkg.ApplicationSyncRequest{
-		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project, Prune: &prune,
+		Name: &app.Name, AppNamespace: &app.Namespace, Project: &project, Prune: &prune, Resources: only,
 	}
 	if policy := app.Spec.SyncPolicy; policy != nil && policy.Automated != nil {
 		prune = policy.Automated.Prune // as auto-sync would have done it

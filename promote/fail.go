@@ -63,7 +63,7 @@ func heldFor(cause, down error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return guard.Holds(cause) || source.IsNotYet(cause) || pull.IsUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
+	return guard.Holds(cause) || moved.IsOthers(cause) || source.IsNotYet(cause) || pull.IsUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
 }
 
 // onGate is what a run leaves behind that a gate has stopped.

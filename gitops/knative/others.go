@@ -36,6 +36,24 @@ func (c Companion) MayMove(also []string) bool {
 	return c.Ends || slices.Contains(also, c.Name) || slices.Contains(also, short)
 }
 
+// BroughtBack names the objects beside the Service that a State has as an earlier one had
+// them, and that differ in the one that was gone back to, as Kind/name.
+func BroughtBack(now, from, to *State) []string {
+	changed := func(before, after *State) []string {
+		var ids []string
+		for _, c := range otherChanges(before, after) {
+			if c.is != nil {
+				ids = append(ids, c.is.id())
+			} else {
+				ids = append(ids, c.was.id())
+			}
+		}
+		return ids
+	}
+	since := changed(from, now)
+	return slices.DeleteFunc(changed(from, to), func(id string) bool { return slices.Contains(since, id) })
+}
+
 // otherChange is an object but the Service that differs in two States.
 type otherChange struct {
 	was, is object   // nil: it is not there

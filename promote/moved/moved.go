@@ -37,13 +37,26 @@ func Is(err error) bool {
 	return is
 }
 
+// An OthersError is why nothing further is committed, of which a sync would undo what
+// somebody has rolled back in Argo CD beside the Service. It speaks against no revision.
+type OthersError struct{ Reason string }
+
+// Error is the reason.
+func (e *OthersError) Error() string { return e.Reason }
+
+// IsOthers tells whether an error is one.
+func IsOthers(err error) bool {
+	_, is := errors.AsType[*OthersError](err)
+	return is
+}
+
 // A Reader compares the live Service of a target with its overlay.
 type Reader struct {
 	Overlay overlay.Reader
 	Service live.Service
 }
 
-// Since is an [*Error] where the cluster is not as a commit says any more, and will not
+// Since is an [*OthersError], or an [*Error] where the cluster is not as a commit says any more, and will not
 // come to be so by itself; over are the revisions that users may be moved from. Where Argo
 // CD does not answer, it is asked for as long as patience: what cannot be seen may be
 // anything, which is an error too.
@@ -61,6 +74,9 @@ func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, pa
 	}
 	intent := r.Overlay.Intent(at.Commit.Hash, plan.ShownAt(state))
 	intent.Over = over
+	if why := argo.Others(ctx, intent, seen.App); why != "" {
+		return &OthersError{why}
+	}
 	if why := argo.Moved(ctx, intent, seen.App, seen.Service); why != "" {
 		return &Error{why}
 	}

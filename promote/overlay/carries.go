@@ -20,7 +20,7 @@ func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.Gives,
+		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.Gives, Brings: r.brings(commit),
 	}
 }
 
@@ -78,6 +78,27 @@ func (r Reader) Gives(ctx context.Context, commit string) ([]servingv1.TrafficTa
 		return nil, err
 	}
 	return state.Traffic()
+}
+
+// brings names the objects beside the Service that are in from as in a commit, and otherwise
+// in to; none where one of them cannot be read.
+func (r Reader) brings(commit string) func(ctx context.Context, from, to string) []string {
+	known := map[string][]string{}
+	return func(ctx context.Context, from, to string) []string {
+		if names, asked := known[from+to]; asked {
+			return names
+		}
+		var states []*knative.State
+		for _, one := range []string{commit, from, to} {
+			state, err := r.At(ctx, one)
+			if err != nil {
+				return nil
+			}
+			states = append(states, state)
+		}
+		known[from+to] = knative.BroughtBack(states[0], states[1], states[2])
+		return known[from+to]
+	}
 }
 
 // MayLag tells whether what the cluster shows may be the step before a commit, which is
