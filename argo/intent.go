@@ -39,8 +39,8 @@ type Intent struct {
 	// Own tells whether revision, which Argo CD has deployed, is of the same promotion. Nil:
 	// nobody asks whether somebody has rolled back from it.
 	Own func(ctx context.Context, revision string) (bool, error)
-	// Gives is the traffic that revision, which Argo CD has deployed, says. Nil: nobody asks
-	// whether the cluster is still so.
+	// Gives is the traffic that revision, which Argo CD has deployed, says; ErrNotFound where it
+	// says none that can be read. Nil: nobody asks whether the cluster is still so.
 	Gives func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
 	// Brings names the objects beside the Service that a sync brings back, where Argo CD has
 	// deployed the revision from and, after it, an older one again, to: those that are in from

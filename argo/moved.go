@@ -14,28 +14,37 @@ import (
 // Moved is why the intent must not be synced: past Git, somebody has moved the Service to
 // what they want users to have. They have rolled it back in Argo CD, or given the traffic
 // to others than it was left with. Empty: nobody has, as far as the Application's history
-// and the intent tell, or Argo CD syncs by itself.
-func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) string {
+// and the intent tell, or Argo CD syncs by itself. The error is that the intent cannot tell
+// now.
+func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	if !mayBeMoved(app) {
-		return ""
+		return "", nil
 	}
-	if to := rolledBackTo(ctx, in, app); to != "" {
-		return fmt.Sprintf("somebody has rolled application %s back to %s in Argo CD", in.App, short(to))
+	to, err := rolledBackTo(ctx, in, app)
+	if err != nil {
+		return "", fmt.Errorf("asking what Argo CD has deployed: %w", err)
 	}
-	if others := Others(ctx, in, app); others != "" && !in.Restores {
-		return others
-	}
-	if live == nil {
-		return ""
+	others := Others(ctx, in, app)
+	switch {
+	case to != "":
+		return fmt.Sprintf("somebody has rolled application %s back to %s in Argo CD", in.App, short(to)), nil
+	case others != "" && !in.Restores:
+		return others, nil
+	case live == nil:
+		return "", nil
 	}
 	if others := in.others(live); len(others) > 0 {
-		return fmt.Sprintf("somebody has given the traffic of Service %s to %s", in.Service, strings.Join(others, " and "))
+		return fmt.Sprintf("somebody has given the traffic of Service %s to %s", in.Service, strings.Join(others, " and ")), nil
 	}
-	if deployed := passedOver(ctx, in, app, live); deployed != "" {
+	deployed, err := passedOver(ctx, in, app, live)
+	if err != nil {
+		return "", fmt.Errorf("asking what Argo CD has deployed: %w", err)
+	}
+	if deployed != "" {
 		return fmt.Sprintf("somebody has moved the traffic of Service %s past Git: it is %s, and commit %s, which Argo CD deployed last, says otherwise",
-			in.Service, describeRouting(live.Spec.Traffic), short(deployed))
+			in.Service, describeRouting(live.Spec.Traffic), short(deployed)), nil
 	}
-	return ""
+	return "", nil
 }
 
 // mayBeMoved tells whether the Application is out of sync and stays so, unless it is asked
@@ -49,27 +58,36 @@ func mayBeMoved(app *v1alpha1.Application) bool {
 // rolledBackTo is the revision that somebody has rolled the Application back to in Argo CD,
 // after it had deployed a commit of the intent's promotion that routes the Service otherwise;
 // empty: nobody has. What restores is never rolled back: it must come to be live.
-func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) string {
+func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) (string, error) {
 	deployed := Deployed(in, app)
 	if in.Restores || in.Own == nil || len(deployed) == 0 {
-		return ""
-	}
-	own := func(revision string) bool {
-		is, err := in.Own(ctx, revision)
-		return err == nil && is
+		return "", nil
 	}
 	last := deployed[0]
 	first := len(deployed) // where it stands for the first time; it may be older than the history
-	if own(last) {
+	own, err := in.Own(ctx, last)
+	if err != nil {
+		return "", err
+	}
+	if own {
 		first = lastIndex(deployed, last)
 	}
-	later := func(revision string) bool {
-		return revision != last && own(revision) && lastIndex(deployed, revision) < first && !sameGiven(ctx, in, revision, last)
+	for _, revision := range deployed {
+		if revision == last || lastIndex(deployed, revision) >= first {
+			continue
+		}
+		own, err := in.Own(ctx, revision)
+		if err != nil {
+			return "", err
+		}
+		if !own {
+			continue
+		}
+		if same, err := sameGiven(ctx, in, revision, last); err != nil || !same {
+			return last, err
+		}
 	}
-	if slices.ContainsFunc(deployed, later) {
-		return last
-	}
-	return ""
+	return "", nil
 }
 
 // Others is why a sync of the whole Application would undo what somebody has rolled back there
@@ -104,16 +122,19 @@ func brings(ctx context.Context, in Intent, app *v1alpha1.Application) []string 
 
 // sameGiven tells whether two commits route the Service alike, as far as that can be read:
 // who goes from one to the other has rolled something else back.
-func sameGiven(ctx context.Context, in Intent, revision, other string) bool {
+func sameGiven(ctx context.Context, in Intent, revision, other string) (bool, error) {
 	if in.Gives == nil {
-		return false
+		return false, nil
 	}
 	a, err := in.Gives(ctx, revision)
 	if err != nil {
-		return false
+		return false, unlessMissing(err)
 	}
 	b, err := in.Gives(ctx, other)
-	return err == nil && sameRouting(a, b)
+	if err != nil {
+		return false, unlessMissing(err)
+	}
+	return sameRouting(a, b), nil
 }
 
 // others are the revisions with a share that the intent does not move users from.
@@ -121,7 +142,11 @@ func (in Intent) others(live *servingv1.Service) []string {
 	if len(in.Over) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(live.Spec.Traffic))), func(name string) bool {
+	has := live.Spec.Traffic
+	if live.Status.ObservedGeneration == live.Generation && len(live.Status.Traffic) > 0 {
+		has = live.Status.Traffic // users have that, also where Knative cannot route what is asked for
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(has))), func(name string) bool {
 		return name == "" || slices.Contains(in.Over, name)
 	})
 }
@@ -129,19 +154,25 @@ func (in Intent) others(live *servingv1.Service) []string {
 // passedOver is the commit that Argo CD has deployed last, where the traffic is neither as
 // that says, nor as the last attempt to sync or the intent does. Empty: it is, or that cannot
 // be told.
-func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) string {
+func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	deployed := Deployed(in, app)
 	has := shares(live.Spec.Traffic)
 	if in.Restores || in.Gives == nil || len(deployed) == 0 || maps.Equal(has, shares(in.Traffic)) {
-		return ""
+		return "", nil
 	}
-	for _, revision := range slices.Compact([]string{deployed[0], syncRevision(in, app)}) {
+	for _, revision := range []string{deployed[0], syncRevision(in, app)} {
+		if revision == "" {
+			continue // nothing was tried since Argo CD was restarted
+		}
 		gives, err := in.Gives(ctx, revision)
-		if err != nil || maps.Equal(has, shares(gives)) {
-			return ""
+		if err != nil {
+			return "", unlessMissing(err)
+		}
+		if _, latest := shares(gives)[""]; latest || maps.Equal(has, shares(gives)) {
+			return "", nil // the latest revision's traffic is nobody's in particular
 		}
 	}
-	return deployed[0]
+	return deployed[0], nil
 }
 
 // shares are those of revisions in percent, by their names; empty is the latest one's.

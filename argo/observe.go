@@ -43,7 +43,10 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 			return Observed{}, err // nothing is asked of Argo CD meanwhile
 		}
 		observed.Brings = brings(ctx, in, app)
-		if observed.Moved = Moved(ctx, in, app, live); observed.Moved != "" {
+		if observed.Moved, err = Moved(ctx, in, app, live); err != nil {
+			return Observed{}, err
+		}
+		if observed.Moved != "" {
 			observed.Service = live
 		}
 	}

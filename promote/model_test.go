@@ -165,7 +165,9 @@ func (m *model) check(ctx context.Context, in argo.Intent, before argo.Memory) (
 		return argo.Verdict{}, seen, err
 	}
 	if seen.Relation == argo.Same || seen.Relation == argo.Carrying {
-		seen.Moved = argo.Moved(ctx, in, seen.App, seen.Service)
+		if seen.Moved, err = argo.Moved(ctx, in, seen.App, seen.Service); err != nil {
+			return argo.Verdict{}, seen, err
+		}
 	}
 	verdict := argo.Judge(in, seen, before)
 	for _, target := range in.Traffic {
@@ -192,7 +194,8 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
 			return seen, err
 		}
-		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && argo.Moved(ctx, in, m.cluster.application(), m.cluster.service) == "" {
+		moved, unknown := argo.Moved(ctx, in, m.cluster.application(), m.cluster.service)
+		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && moved == "" && unknown == nil {
 			m.over = m.over || m.undone != "" && m.cluster.service != nil && !in.Restores && !maps.Equal(knative.Shares(m.cluster.routed), knative.Shares(in.Traffic))
 			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])
 		}

@@ -93,6 +93,10 @@ func makePlan(ctx context.Context, p *targetRun) error {
 	if err := p.origin.Complete(&plan, p.at); err != nil {
 		return err
 	}
+	if to := plan.Restores().From.Revision; plan.ID != plan.Record.Promotion && to != "" && to != plan.From {
+		p.journal.Warn(fmt.Sprintf("nothing says in Git that the gates of %s have passed, which has the traffic: where this promotion fails, also at 0 %%, users get %s; "+
+			"to have that judged first, run its promotion again", plan.From, to))
+	}
 	plan.Started = p.journal.Result.Started
 	planned, err := journal.Planned(plan, p.at)
 	if err != nil {

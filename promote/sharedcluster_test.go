@@ -35,7 +35,9 @@ func (s *sharedCluster) check(ctx context.Context, in argo.Intent, before argo.M
 		return argo.Verdict{}, seen, err
 	}
 	if seen.Relation == argo.Same || seen.Relation == argo.Carrying {
-		seen.Moved = argo.Moved(ctx, in, seen.App, seen.Service)
+		if seen.Moved, err = argo.Moved(ctx, in, seen.App, seen.Service); err != nil {
+			return argo.Verdict{}, seen, err
+		}
 	}
 	return argo.Judge(in, seen, before), seen, nil
 }
@@ -48,7 +50,7 @@ func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(a
 		s.mu.Lock()
 		app, live := s.cluster.application(), s.cluster.service
 		s.mu.Unlock()
-		if argo.Moved(ctx, in, app, live) == "" {
+		if moved, err := argo.Moved(ctx, in, app, live); moved == "" && err == nil {
 			if err := s.syncByHand(ctx); err != nil {
 				return argo.Observed{}, err
 			}

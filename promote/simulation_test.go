@@ -116,6 +116,10 @@ func simulateOne(t *testing.T, seed uint64) (status event.Status, happened map[s
 			m.goOn()
 			status, err = m.play(t.Context())
 		}
+		if err == nil && status == event.Promoted && seed%4 == 0 {
+			m.tell("- it is started again after its end")
+			status, err = m.play(t.Context())
+		}
 		if err == nil {
 			err = m.recovers(t.Context(), status)
 		}

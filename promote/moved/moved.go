@@ -77,7 +77,10 @@ func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, pa
 	if why := argo.Others(ctx, intent, seen.App); why != "" {
 		return &OthersError{why}
 	}
-	if why := argo.Moved(ctx, intent, seen.App, seen.Service); why != "" {
+	switch why, err := argo.Moved(ctx, intent, seen.App, seen.Service); {
+	case err != nil:
+		return err
+	case why != "":
 		return &Error{why}
 	}
 	if has := drift(at.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {

@@ -3,6 +3,7 @@ package overlay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -71,13 +72,24 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 	}
 }
 
-// Gives is the traffic that a commit's overlay says.
+// Gives is the traffic that a commit's overlay says. It is argo.ErrNotFound where the commit
+// is gone, or says none that can be read.
 func (r Reader) Gives(ctx context.Context, commit string) ([]servingv1.TrafficTarget, error) {
-	state, err := r.At(ctx, commit)
+	then, err := r.Commits.At(ctx, commit)
+	if errors.Is(err, gitops.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", argo.ErrNotFound, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return state.Traffic()
+	state, err := r.Read(ctx, then)
+	if err == nil {
+		var traffic []servingv1.TrafficTarget
+		if traffic, err = state.Traffic(); err == nil {
+			return traffic, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: at commit %.10s: %w", argo.ErrNotFound, commit, err)
 }
 
 // brings names the objects beside the Service that are in from as in a commit, and otherwise
@@ -112,7 +124,8 @@ func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bo
 			return false
 		}
 	}
-	return argo.Moved(ctx, in, at.App, at.Live) == ""
+	moved, err := argo.Moved(ctx, in, at.App, at.Live)
+	return moved == "" && err == nil
 }
 
 // OfPromotion tells whether a commit is one of a promotion, by its record.

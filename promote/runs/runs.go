@@ -56,10 +56,6 @@ func sinceThen(what string, args ...any) error {
 	return fmt.Errorf("%w: since this run was there last, somebody %s: start a new run instead", plan.ErrSuperseded, fmt.Sprintf(what, args...))
 }
 
-// mostTakenOut is how many of the newest commits that Argo CD has deployed are asked whether
-// they are this run's: who takes a promotion out of Git makes few.
-const mostTakenOut = 4
-
 // Commits are the infra repository's commits, by their full hashes.
 type Commits interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
@@ -73,20 +69,20 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 	if run == "" || at.App == nil || at.Unreadable != nil {
 		return nil
 	}
-	left := at.Record.Of(at.Place()).Entries()
-	if slices.ContainsFunc(left, func(e record.Entry) bool { return e.Run == run }) {
-		return nil
-	}
-	deployed := slices.Compact(argo.Deployed(argo.Intent{Target: at.Target.Target}, at.App))
-	for _, commit := range deployed[:min(len(deployed), mostTakenOut)] {
+	now := at.Record.Of(at.Place())
+	for _, commit := range slices.Compact(argo.Deployed(argo.Intent{Target: at.Target.Target}, at.App)) {
 		then, err := commits.At(ctx, commit)
 		if err != nil {
 			continue // it is gone, or nobody can tell
 		}
 		r := plan.RecordAt(then, at.Target)
-		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // without a workflow run
-		if r.Exists() && r.Run == run && !slices.ContainsFunc(left, goesOn) {
+		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // also without a workflow run
+		switch {
+		case r.Run != run || r.RollsBack():
+		case !slices.ContainsFunc(now.Entries(), goesOn):
 			return sinceThen("has taken its commits out of Git")
+		case now.Promotion == r.Promotion && !now.RollsBack() && now.Reached < r.Reached:
+			return sinceThen("has taken its step of %d %% out of Git", r.Reached)
 		}
 	}
 	return ctx.Err()
