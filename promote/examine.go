@@ -85,7 +85,7 @@ func (p *targetRun) facts(ctx context.Context) facts.Reader {
 			OnlyThis: p.config.OnlyThis, Wait: p.config.Gates.Wait, Worst: worstOf(ctx, p),
 		},
 		Skip: p.config.Skip, Gates: p.config.Gates, Guards: p.config.Guards, Rights: p.gates.Rights(),
-		Systems: p.systems.Facts, Revisions: p.systems.Cluster, Metrics: p.systems.Metrics,
+		Systems: p.systems.Facts, Overlay: p.infra, Revisions: p.systems.Cluster, Metrics: p.systems.Metrics,
 	}
 }
 

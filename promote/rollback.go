@@ -174,6 +174,9 @@ func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time)
 	if !has.HasPassed() {
 		return true
 	}
+	if own && has.Step == record.Restore {
+		return true // as by a job that runs when another one has failed
+	}
 	users := has.Step == record.Rollback || has.Reached > 0
 	return users && (own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident)
 }

@@ -43,6 +43,7 @@ func TestRolledBack(t *testing.T) {
 		"our own restore":                                        {step: record.Restore, run: run, live: live, want: true},
 		"a restore that has just passed":                         {step: record.Restore, passed: now, reached: 50, live: live, want: true},
 		"a restore of what no user has met":                      {step: record.Restore, passed: now, live: live},
+		"our own restore, of what no user has met":               {step: record.Restore, passed: now.Add(-time.Hour), run: run, live: live, want: true},
 		"a restore long ago":                                     {step: record.Restore, passed: now.Add(-time.Hour), reached: 50, live: live},
 		"a promotion":                                            {step: "100"},
 	} {

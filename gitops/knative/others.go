@@ -37,7 +37,7 @@ func (c Companion) MayMove(also []string) bool {
 }
 
 // BroughtBack names the objects beside the Service that a State has as an earlier one had
-// them, and that differ in the one that was gone back to, as Kind/name.
+// them, and that differ in the one that somebody has returned to, as Kind/name.
 func BroughtBack(now, from, to *State) []string {
 	changed := func(before, after *State) []string {
 		var ids []string

@@ -26,7 +26,7 @@ func findDrifted(f Facts) []found {
 	r, _ := record.Parse(f.Overlay.Record()) // what cannot be read speaks against nobody
 	var commands, unfit []string
 	for _, name := range holders(has) {
-		if why := cmp.Or(f.NotReady[name], r.Unfit(name)); why != "" {
+		if why := cmp.Or(f.NotReady[name], r.UnfitBy(f.Deployed, name)); why != "" {
 			unfit = append(unfit, name+" "+why)
 		} else {
 			commands = append(commands, "knative-promote rollback --to "+name)
@@ -76,7 +76,8 @@ func holders(shares map[string]int) []string {
 }
 
 // Fit are those of the revisions that have the traffic which Git may be made to give all
-// of it to: the record says of none that it was rolled back from or has not passed.
-func Fit(r record.Record, shares map[string]int) []string {
-	return slices.DeleteFunc(holders(shares), func(name string) bool { return r.Unfit(name) != "" })
+// of it to: neither the record nor that of the commit that Argo CD has deployed says of
+// them that they were rolled back from or have not passed.
+func Fit(r, deployed record.Record, shares map[string]int) []string {
+	return slices.DeleteFunc(holders(shares), func(name string) bool { return r.UnfitBy(deployed, name) != "" })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/policy"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -39,6 +40,9 @@ type Facts struct {
 	// Outside are files that the overlay reads from beside the kustomization that
 	// names them, for which kustomize needs an option.
 	Outside []string
+
+	// Deployed is the record of the commit that Argo CD has deployed last.
+	Deployed record.Record
 
 	Setup   argo.Setup         // how Argo CD treats the Application
 	Service *servingv1.Service // live

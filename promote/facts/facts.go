@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -61,6 +62,7 @@ type Reader struct {
 	Rights  []argo.Right // that the token must have beyond those that every promotion needs
 
 	Systems
+	Overlay   overlay.Reader
 	Revisions Revisions
 	Metrics   metrics.Asker // nil: there is no Prometheus to ask
 }
@@ -96,6 +98,7 @@ func (r Reader) Preflight(ctx context.Context, at plan.Situation, planned []*kna
 	if err != nil {
 		return facts, err
 	}
+	facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Request.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, PreflightTime)
 	defer stop()
@@ -111,6 +114,7 @@ func (r Reader) All(ctx context.Context, at plan.Situation, planned []*knative.S
 	if err != nil {
 		return facts, err
 	}
+	facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	if facts.ImageEffects, err = at.Now.ImageEffects(ctx); err != nil {
 		facts.Unread["what setting the image does"] = err
 	}

@@ -132,9 +132,13 @@ func drift(commit string, shows *knative.State, live *servingv1.Service, app *v1
 
 // choices are the commands that say where to. What is not Ready cannot be rolled back to.
 func (r Reader) choices(ctx context.Context, at plan.Situation, has map[string]int, leads string) (all []string) {
-	for _, holder := range check.Fit(at.Record, has) {
-		if r.Service.Why(ctx, at.Live, holder) == "" {
+	for _, holder := range check.Fit(at.Record, r.Overlay.Deployed(ctx, at.App), has) {
+		switch {
+		case r.Service.Why(ctx, at.Live, holder) != "":
+		case has[holder] == 100:
 			all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
+		default:
+			all = append(all, fmt.Sprintf("to give all of it to %s, knative-promote rollback --to %s", holder, holder))
 		}
 	}
 	all = append(all, fmt.Sprintf("to have what Git says, argocd app sync %s", at.Target.App))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
@@ -111,6 +112,23 @@ func (r Reader) brings(commit string) func(ctx context.Context, from, to string)
 		known[from+to] = knative.BroughtBack(states[0], states[1], states[2])
 		return known[from+to]
 	}
+}
+
+// Deployed is the record of the commit that Argo CD has deployed last; the zero Record where
+// that cannot be read.
+func (r Reader) Deployed(ctx context.Context, app *v1alpha1.Application) record.Record {
+	if app == nil || r.Commits == nil {
+		return record.Record{}
+	}
+	deployed := argo.Deployed(argo.Intent{Target: r.Target.Target}, app)
+	if len(deployed) == 0 {
+		return record.Record{}
+	}
+	then, err := r.Commits.At(ctx, deployed[0])
+	if err != nil {
+		return record.Record{}
+	}
+	return plan.RecordAt(then, r.Target)
 }
 
 // MayLag tells whether what the cluster shows may be the step before a commit, which is

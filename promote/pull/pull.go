@@ -136,9 +136,9 @@ func (r Requests) Unschedule(ctx context.Context, patience time.Duration) {
 }
 
 // unknown tells what the forge has not answered. Where every commit is pushed, the token
-// need not be able to ask it.
+// need not be able to ask it, which is not said each time.
 func (r Requests) unknown(format string, err error) {
-	if r.Mode == review.Push {
+	if _, away := errors.AsType[*review.AwayError](err); r.Mode == review.Push && !away {
 		r.Journal.Debug(format, err)
 		return
 	}

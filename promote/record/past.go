@@ -118,6 +118,16 @@ func Known(entries []Entry) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
+// UnfitBy is [Record.Unfit], by another record where this one does not know the revision: that
+// of the commit that Argo CD has deployed, of which a revert has taken the record out.
+func (r Record) UnfitBy(deployed Record, revision string) string {
+	knows := func(e Entry) bool { return e.To.Revision == revision || e.From.Revision == revision }
+	if slices.ContainsFunc(r.Entries(), knows) {
+		return r.Unfit(revision)
+	}
+	return deployed.Unfit(revision)
+}
+
 // Unfit is why the traffic must not be left with a revision, in words that follow its
 // name: by its last entry it was rolled back from, or has not passed its gates; empty:
 // nothing speaks against it. Who gives it the traffic after a rollback from it by hand was
