@@ -42,7 +42,7 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 	}
 	if deployed != "" {
 		return fmt.Sprintf("somebody has moved the traffic of Service %s past Git: it is %s, and commit %s, which Argo CD deployed last, says otherwise",
-			in.Service, describeRouting(live.Spec.Traffic), short(deployed)), nil
+			in.Service, describeRouting(had(live)), short(deployed)), nil
 	}
 	return "", nil
 }
@@ -142,13 +142,17 @@ func (in Intent) others(live *servingv1.Service) []string {
 	if len(in.Over) == 0 {
 		return nil
 	}
-	has := live.Spec.Traffic
-	if live.Status.ObservedGeneration == live.Generation && len(live.Status.Traffic) > 0 {
-		has = live.Status.Traffic // users have that, also where Knative cannot route what is asked for
-	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(has))), func(name string) bool {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(had(live)))), func(name string) bool {
 		return name == "" || slices.Contains(in.Over, name)
 	})
+}
+
+// had is the traffic that users have, also where Knative cannot route what is asked for.
+func had(live *servingv1.Service) []servingv1.TrafficTarget {
+	if live.Status.ObservedGeneration == live.Generation && len(live.Status.Traffic) > 0 {
+		return live.Status.Traffic
+	}
+	return live.Spec.Traffic // which Knative has not come to yet
 }
 
 // passedOver is the commit that Argo CD has deployed last, where the traffic is neither as
@@ -156,7 +160,7 @@ func (in Intent) others(live *servingv1.Service) []string {
 // be told.
 func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	deployed := Deployed(in, app)
-	has := shares(live.Spec.Traffic)
+	has := shares(had(live))
 	if in.Restores || in.Gives == nil || len(deployed) == 0 || maps.Equal(has, shares(in.Traffic)) {
 		return "", nil
 	}

@@ -194,7 +194,7 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
 			return seen, err
 		}
-		moved, unknown := argo.Moved(ctx, in, m.cluster.application(), m.cluster.service)
+		moved, unknown := argo.Moved(ctx, in, m.cluster.application(), m.cluster.observed(in).Service)
 		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && moved == "" && unknown == nil {
 			m.over = m.over || m.undone != "" && m.cluster.service != nil && !in.Restores && !maps.Equal(knative.Shares(m.cluster.routed), knative.Shares(in.Traffic))
 			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])

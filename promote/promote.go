@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -261,31 +260,6 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 		e.Trailers = append(e.Trailers, gitops.Trailer{Key: plan.TrailerOverride, Value: string(o)})
 	}
 	return e
-}
-
-// permitted is why the step must not be committed on a tip; nil: it may be.
-func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapshot, over []guard.Override) error {
-	if !m.passesMoved() {
-		if err := m.target.moved().Since(ctx, tip, m.target.over(), m.target.config.Gates.Wait); err != nil {
-			return err
-		}
-	}
-	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
-		return err
-	}
-	if err := m.stillAlone(ctx); err != nil {
-		return err
-	}
-	if err := m.mayPromote(ctx, tip); err != nil {
-		return err
-	}
-	if err := m.target.pulls().NotHeld(ctx, m.target.plan.ID, record.StepOf(m.step().Percent), m.index == 0); err != nil {
-		return err
-	}
-	if !m.target.plan.Shifts() {
-		return nil
-	}
-	return m.target.config.Guards.Permits(tip, guarded(m.target.Target), time.Now(), over)
 }
 
 // reachedBy is how a target ends whose plan has passed all its gates.

@@ -48,7 +48,7 @@ func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(a
 	var before argo.Memory
 	for {
 		s.mu.Lock()
-		app, live := s.cluster.application(), s.cluster.service
+		app, live := s.cluster.application(), s.cluster.observed(in).Service
 		s.mu.Unlock()
 		if moved, err := argo.Moved(ctx, in, app, live); moved == "" && err == nil {
 			if err := s.syncByHand(ctx); err != nil {
