@@ -196,7 +196,10 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 		}
 		moved, unknown := argo.Moved(ctx, in, m.cluster.application(), m.cluster.observed(in).Service)
 		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && moved == "" && unknown == nil {
-			m.over = m.over || m.undone != "" && m.cluster.service != nil && !in.Restores && !maps.Equal(knative.Shares(m.cluster.routed), knative.Shares(in.Traffic))
+			if m.cluster.service == nil {
+				m.undone = "" // what somebody has made of it is gone with it
+			}
+			m.over = m.over || m.undone != "" && m.cluster.synced != in.Commit && !in.Restores && !maps.Equal(knative.Shares(m.cluster.routed), knative.Shares(in.Traffic))
 			m.cluster.apply(ctx, in.Commit, m.trees[m.tip()])
 		}
 		before.TroubleFor = time.Since(since)
