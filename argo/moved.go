@@ -137,14 +137,18 @@ func sameGiven(ctx context.Context, in Intent, revision, other string) (bool, er
 	return sameRouting(a, b), nil
 }
 
-// others are the revisions with a share that the intent does not move users from.
+// others are the revisions with a share that the intent does not move users from. Users have
+// them because somebody has asked for others, and not because Knative has not come further.
 func (in Intent) others(live *servingv1.Service) []string {
-	if len(in.Over) == 0 {
+	beyond := func(traffic []servingv1.TrafficTarget) []string {
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(traffic))), func(name string) bool {
+			return name == "" || slices.Contains(in.Over, name)
+		})
+	}
+	if len(in.Over) == 0 || len(beyond(live.Spec.Traffic)) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(shares(had(live)))), func(name string) bool {
-		return name == "" || slices.Contains(in.Over, name)
-	})
+	return beyond(had(live))
 }
 
 // had is the traffic that users have, also where Knative cannot route what is asked for.
@@ -160,8 +164,10 @@ func had(live *servingv1.Service) []servingv1.TrafficTarget {
 // be told.
 func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	deployed := Deployed(in, app)
-	has := shares(had(live))
-	if in.Restores || in.Gives == nil || len(deployed) == 0 || maps.Equal(has, shares(in.Traffic)) {
+	is := func(traffic []servingv1.TrafficTarget) bool { // what users have, or will where it was asked for
+		return maps.Equal(shares(traffic), shares(had(live))) || maps.Equal(shares(traffic), shares(live.Spec.Traffic))
+	}
+	if in.Restores || in.Gives == nil || len(deployed) == 0 || is(in.Traffic) {
 		return "", nil
 	}
 	for _, revision := range []string{deployed[0], syncRevision(in, app)} {
@@ -172,7 +178,7 @@ func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live 
 		if err != nil {
 			return "", unlessMissing(err)
 		}
-		if _, latest := shares(gives)[""]; latest || maps.Equal(has, shares(gives)) {
+		if _, latest := shares(gives)[""]; latest || is(gives) {
 			return "", nil // the latest revision's traffic is nobody's in particular
 		}
 	}
