@@ -13,20 +13,20 @@ import (
 // say so, and the time that it may take counts.
 func TestAnotherKind(t *testing.T) {
 	t.Parallel()
-	header := Kind{Name: "header", Measures: true, Gate: func(_ Settings, step Step, _ Templates) Gate {
+	pretend := Kind{Name: "pretend", Measures: true, Gate: func(_ Settings, step Step, _ Templates) Gate {
 		if step.Percent == 0 {
 			return Gate{}
 		}
 		return Gate{Patience: time.Hour, Check: func(context.Context, Ask) Outcome { return Outcome{Reason: "it is there"} }}
 	}}
-	kinds := append(Kinds(), []Kind{header})
+	kinds := append(Kinds(), []Kind{pretend})
 	settings := Settings{Wait: time.Minute}
 	if rows := settings.after(kinds, Step{}, Templates{}); len(slices.Concat(rows...)) != 1 {
 		t.Errorf("at 0 %%: %v", rows)
 	}
 	rows := settings.after(kinds, Step{Percent: 10}, Templates{})
 	gates := slices.Concat(rows...)
-	if len(gates) != 2 || gates[1].Name != "header" || !gates[1].Measures || Patience(rows) != time.Hour+time.Minute {
+	if len(gates) != 2 || gates[1].Name != "pretend" || !gates[1].Measures || Patience(rows) != time.Hour+time.Minute {
 		t.Errorf("at 10 %%: %v, patience %s", gates, Patience(rows))
 	}
 }

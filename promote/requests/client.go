@@ -24,7 +24,7 @@ const (
 // Route is how requests get to the Service. The zero Route is the URL's own host.
 type Route struct {
 	Connect string // host:port to connect to instead of the URL's, as curl --connect-to
-	// Around, unless nil, is put around what sends the requests, to see them.
+	// Wrap, unless nil, is put around what sends the requests, to see them.
 	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
@@ -73,6 +73,7 @@ func (c *Client) Close() { c.close() }
 // An Answer is what became of one request.
 type Answer struct {
 	Status int           // 0: there was none
+	Header http.Header   // of the answer
 	Took   time.Duration // until the last byte
 	// Gateway says that the gateway has answered by itself, and no pod has seen the
 	// request: it may not know the route yet.
@@ -118,7 +119,7 @@ func (c *Client) send(request *http.Request, body io.Writer) Answer {
 		return Answer{Err: err}
 	}
 	defer response.Body.Close()
-	answer := Answer{Status: response.StatusCode}
+	answer := Answer{Status: response.StatusCode, Header: response.Header}
 	length, err := io.CopyN(body, response.Body, most)
 	if err != nil && !errors.Is(err, io.EOF) {
 		answer.Err = fmt.Errorf("reading the answer: %w", err)

@@ -15,15 +15,15 @@ func TestInputsOfAnotherGate(t *testing.T) {
 	t.Parallel()
 	s := new(Settings)
 	var wanted string
-	header := gate.Kind{Name: "header", Sends: "header", Inputs: func(*gate.Settings) []setting.Row {
-		return []setting.Row{{Name: "header", Said: setting.Guard, Value: setting.Bind(&wanted, parseLine)}}
+	pretend := gate.Kind{Name: "pretend", Sends: "pretend", Inputs: func(*gate.Settings) []setting.Row {
+		return []setting.Row{{Name: "pretend", Said: setting.Guard, Value: setting.Bind(&wanted, parseLine)}}
 	}}
-	kinds := append(gate.Kinds(), []gate.Kind{header})
-	in := named(inputsOfGates(s, kinds), "header")
+	kinds := append(gate.Kinds(), []gate.Kind{pretend})
+	in := named(inputsOfGates(s, kinds), "pretend")
 	if err := in.Value.Set("X-Version"); err != nil || wanted != "X-Version" || !in.isFor(Promote) || in.isFor(Rollback) || in.Said != setting.Guard {
 		t.Errorf("%+v keeps %q, error %v", in, wanted, err)
 	}
-	if names := senders(kinds); !slices.Contains(names, "header") {
+	if names := senders(kinds); !slices.Contains(names, "pretend") {
 		t.Errorf("what asks the Service: %s", strings.Join(names, ", "))
 	}
 }
