@@ -50,7 +50,7 @@ func (s *setupServer) ask(question string) {
 
 func (s *setupServer) List(_ context.Context, q *applicationpkg.ApplicationQuery) (*v1alpha1.ApplicationList, error) {
 	s.ask("list of " + q.GetRepo())
-	return &v1alpha1.ApplicationList{Items: append(s.others, *s.observed.App)}, nil
+	return &v1alpha1.ApplicationList{Items: slices.Concat(s.others, []v1alpha1.Application{*s.observed.App})}, nil
 }
 
 type accounts struct {

@@ -73,7 +73,7 @@ func (w *world) summary() string { return filepath.Join(w.dir, "summary") }
 func (w *world) environment(s story) []string {
 	env := []string{
 		"GITHUB_ACTIONS=true", "GITHUB_ACTOR=octocat", "GITHUB_REPOSITORY=acme/product-import",
-		"GITHUB_SERVER_URL=https://github.com", "GITHUB_API_URL=" + w.GitHub, "GITHUB_RUN_ID=1001",
+		"GITHUB_SERVER_URL=https://github.com", "GITHUB_API_URL=" + w.GitHub, fmt.Sprintf("GITHUB_RUN_ID=%d", 1000+w.number),
 		"GITHUB_OUTPUT=" + w.outputs(), "GITHUB_STEP_SUMMARY=" + w.summary(),
 		"INPUT_GITHUB-TOKEN=" + hubToken,
 	}

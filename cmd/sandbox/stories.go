@@ -102,6 +102,7 @@ func storyInputs(w *world, path, app string, pairs ...string) []input {
 
 // tell runs a story, shows it and checks how it ended.
 func tell(ctx context.Context, out io.Writer, w *world, number int, s story) error {
+	w.number = number
 	heading(out, fmt.Sprintf("Story %d: %s", number, s.title))
 	fmt.Fprintf(out, "%s\n\n", s.text)
 	if err := w.prepare(ctx, out, s); err != nil {

@@ -37,6 +37,7 @@ const speed = 4
 
 // world is everything that the command talks to.
 type world struct {
+	number int // of the story, each of which is a workflow run of its own
 	*servers.Servers
 	hub    *githubtest.Server
 	repo   *gitops.Repo
