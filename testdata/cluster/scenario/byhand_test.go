@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/acme/knative-promote/testdata/cluster/plane"
@@ -60,6 +61,68 @@ func TestRolledBackInArgoCDInTheMiddle(t *testing.T) {
 	s.answersOnly("v2.0.0")
 	s.begin("rollback", "to="+s.live().Status.Traffic[0].RevisionName).wait().exits(0)
 	s.settled("v2.0.0")
+}
+
+// TestRolledBackBesideInArgoCD: somebody rolls back in Argo CD what another commit has
+// changed beside the Service. A rollback of the Service syncs that alone, and no promotion
+// begins whose sync would bring the other change back.
+func TestRolledBackBesideInArgoCD(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v3.0.0", "steps=50").exits(0)
+	flags := func(level string) {
+		s.push("Set the level to "+level, map[string]string{"./flags.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: flags}\ndata: {level: \"" + level + "\"}\n"})
+	}
+	level := func() string {
+		object, err := kube.Resource(configMaps).Namespace(s.Namespace).Get(s.Context(), "flags", metav1.GetOptions{})
+		if err != nil {
+			return ""
+		}
+		text, _, _ := unstructured.NestedString(object.Object, "data", "level")
+		return text
+	}
+	s.push("Read flags", map[string]string{"./kustomization.yaml": replaced(t, s.read("./kustomization.yaml"), "- ../../base", "- ../../base\n  - flags.yaml"),
+		"./flags.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: flags}\ndata: {level: \"1\"}\n"})
+	s.refresh()
+	s.eventually("the first level is there", func() bool { return level() == "1" && s.lastSync().revision == s.git("rev-parse", "main") })
+	before := s.lastSync()
+	flags("2")
+	s.refresh()
+	s.eventually("the second level is there, and so is its sync", func() bool { return level() == "2" && s.lastSync().revision == s.git("rev-parse", "main") })
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	s.must(world.RollBack(t.Context(), s.App.GetName(), before.id))
+	s.eventually("the first level is there again", func() bool { return level() == "1" })
+
+	s.begin("rollback").wait().exits(0)
+	s.answersOnly("v2.0.0")
+	s.promote("v4.0.0", "steps=100").exits(1).says("somebody has rolled ConfigMap/" + s.Namespace + "/flags back in Argo CD")
+	if level() != "1" {
+		t.Errorf("the level is %q, which somebody has rolled back to 1", level())
+	}
+	flags("3")
+	s.promote("v4.0.0", "steps=100").exits(0)
+	s.settled("v4.0.0")
+	if level() != "3" {
+		t.Errorf("the level is %q, and Git says 3", level())
+	}
+}
+
+// A syncing is an entry of an Application's history.
+type syncing struct {
+	id       int64
+	revision string
+}
+
+// lastSync is the newest one.
+func (s *site) lastSync() syncing {
+	s.Helper()
+	history, _, _ := unstructured.NestedSlice(s.application().Object, "status", "history")
+	if len(history) == 0 {
+		s.Fatal("the Application has no history")
+	}
+	newest := history[len(history)-1].(map[string]any)
+	return syncing{newest["id"].(int64), newest["revision"].(string)}
 }
 
 // syncOf is the number of the last sync in the Application's history whose commit gave
