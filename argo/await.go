@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -229,7 +228,7 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 	}
 	w.sent[key], w.note = true, ""
 	if cmd == syncOurs {
-		w.note = fmt.Sprintf("somebody has rolled %s back in Argo CD, so this run has synced the Service alone", strings.Join(ob.Brings, " and "))
+		w.note = fmt.Sprintf("somebody has rolled %s back in Argo CD, so this run has synced the Service alone", ob.Moved.names())
 	}
 	if cmd == syncHand {
 		w.note = "auto-sync did not, as in a closed sync window, so this run has synced it by hand"

@@ -41,11 +41,11 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	}
 	ours := serviceStatus(in, app)
 	switch {
-	case len(ob.Brings) > 0 && ours != nil && ours.Status == v1alpha1.SyncStatusCodeSynced:
+	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync, applied(in, ob), mustNotSync(in, ob) != "":
 		return nothing
-	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync, applied(in, ob), ob.Moved != "":
+	case len(ob.Moved.Beside) > 0 && ours != nil && ours.Status == v1alpha1.SyncStatusCodeSynced:
 		return nothing
-	case !automated(app) && len(ob.Brings) > 0:
+	case len(ob.Moved.Beside) > 0:
 		return syncOurs
 	case !automated(app):
 		return syncNow
@@ -55,6 +55,15 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 		return syncStuck
 	}
 	return nothing
+}
+
+// mustNotSync is why the intent is not to be synced; empty: it is. What restores brings
+// nothing back beside the Service.
+func mustNotSync(in Intent, ob Observed) string {
+	if in.Restores {
+		return ob.Moved.Service
+	}
+	return ob.Moved.Why(in.App)
 }
 
 // blocks tells whether the running operation is Argo CD's own, for another commit than

@@ -44,8 +44,9 @@ type Intent struct {
 	Gives func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
 	// Brings names the objects beside the Service that a sync brings back, where Argo CD has
 	// deployed the revision from and, after it, an older one again, to: those that are in from
-	// as the commit has them, and otherwise in to. Nil: nobody asks.
-	Brings func(ctx context.Context, from, to string) []string
+	// as the commit has them, and otherwise in to; ErrNotFound where one of those cannot be
+	// read. Nil: nobody asks.
+	Brings func(ctx context.Context, from, to string) ([]string, error)
 	// Over are the revisions that users may be moved from. None: whatever they have.
 	Over []string
 	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
@@ -89,11 +90,8 @@ type Observed struct {
 	Relation Relation
 	// RolledBack is whether the running operation syncs what the intent rolls back.
 	RolledBack bool
-	// Moved is why the intent must not be synced; see [Moved].
-	Moved string
-	// Brings names objects beside the Service that somebody has rolled back in Argo CD and that
-	// a sync of the whole Application would bring back.
-	Brings []string
+	// Moved is what a sync would undo; see [Moved].
+	Moved Move
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation

@@ -213,7 +213,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("missing", "application %s at %s would prune the Service %s", in.App, short(compared(in, ob)), in.Service)
 	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced:
 		return nil
-	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob) || len(ob.Brings) > 0), ofAnotherCommit(in, ob):
+	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob) || len(ob.Moved.Beside) > 0), ofAnotherCommit(in, ob):
 		return nil
 	case applied(in, ob):
 		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))
@@ -221,8 +221,8 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 	if message := condition(app, v1alpha1.ApplicationConditionSyncError); message != "" {
 		return troubled("sync", "Argo CD does not sync: %s", message)
 	}
-	if ob.Moved != "" {
-		return failed("%s", ob.Moved)
+	if why := mustNotSync(in, ob); why != "" {
+		return failed("%s", why)
 	}
 	if !automated(app) {
 		return wait("the application is out of sync at %s and does not sync by itself%s", short(compared(in, ob)), outOfSync(in, app))

@@ -11,25 +11,56 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
-// Moved is why the intent must not be synced: past Git, somebody has moved the Service to
-// what they want users to have. They have rolled it back in Argo CD, or given the traffic
-// to others than it was left with. Empty: nobody has, as far as the Application's history
-// and the intent tell, or Argo CD syncs by itself. The error is that the intent cannot tell
-// now.
-func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
+// A Move is what somebody has made of an Application past Git since Argo CD deployed last,
+// and what a sync would undo. The zero Move is nothing.
+type Move struct {
+	// Service is why the Service must not be synced: they have moved it to what they want
+	// users to have. Empty: they have not.
+	Service string
+	// Beside are other objects that they have rolled back and that a sync of the whole
+	// Application would bring back, as Kind/name.
+	Beside []string
+}
+
+// Why is why a promotion must not have the Application synced; empty: it may.
+func (m Move) Why(app App) string {
+	if m.Service != "" || len(m.Beside) == 0 {
+		return m.Service
+	}
+	return fmt.Sprintf("somebody has rolled %s back in Argo CD, and a sync of application %s would undo that: have Git say so first, or sync what Git says",
+		m.names(), app)
+}
+
+// names are the other objects in a sentence.
+func (m Move) names() string { return clean(strings.Join(m.Beside, " and ")) }
+
+// Moved finds out whether somebody has moved the Service, by a rollback in Argo CD or by
+// giving the traffic to others than it was left with, or has rolled other objects back, as
+// far as the Application's history and the intent tell. Where Argo CD syncs by itself,
+// nobody has. The error is that the intent cannot tell now.
+func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (Move, error) {
 	if !mayBeMoved(app) {
-		return "", nil
+		return Move{}, nil
 	}
-	to, err := rolledBackTo(ctx, in, app)
+	beside, err := broughtBack(ctx, in, app)
 	if err != nil {
-		return "", fmt.Errorf("asking what Argo CD has deployed: %w", err)
+		return Move{}, fmt.Errorf("asking what Argo CD has deployed: %w", err)
 	}
-	others := Others(ctx, in, app)
+	service, err := movedService(ctx, in, app, live)
+	if err != nil {
+		return Move{}, fmt.Errorf("asking what Argo CD has deployed: %w", err)
+	}
+	return Move{service, beside}, nil
+}
+
+// movedService is [Move.Service].
+func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
+	to, err := rolledBackTo(ctx, in, app)
 	switch {
+	case err != nil:
+		return "", err
 	case to != "":
 		return fmt.Sprintf("somebody has rolled application %s back to %s in Argo CD", in.App, short(to)), nil
-	case others != "" && !in.Restores:
-		return others, nil
 	case live == nil:
 		return "", nil
 	}
@@ -37,14 +68,11 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 		return fmt.Sprintf("somebody has given the traffic of Service %s to %s", in.Service, strings.Join(others, " and ")), nil
 	}
 	deployed, err := passedOver(ctx, in, app, live)
-	if err != nil {
-		return "", fmt.Errorf("asking what Argo CD has deployed: %w", err)
+	if err != nil || deployed == "" {
+		return "", err
 	}
-	if deployed != "" {
-		return fmt.Sprintf("somebody has moved the traffic of Service %s past Git: it is %s, and commit %s, which Argo CD deployed last, says otherwise",
-			in.Service, describeRouting(had(live)), short(deployed)), nil
-	}
-	return "", nil
+	return fmt.Sprintf("somebody has moved the traffic of Service %s past Git: it is %s, and commit %s, which Argo CD deployed last, says otherwise",
+		in.Service, clean(describeRouting(had(live))), short(deployed)), nil
 }
 
 // mayBeMoved tells whether the Application is out of sync and stays so, unless it is asked
@@ -59,7 +87,7 @@ func mayBeMoved(app *v1alpha1.Application) bool {
 // after it had deployed a commit of the intent's promotion that routes the Service otherwise;
 // empty: nobody has. What restores is never rolled back: it must come to be live.
 func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) (string, error) {
-	deployed := Deployed(in, app)
+	deployed := Deployed(in.Target, app)
 	if in.Restores || in.Own == nil || len(deployed) == 0 {
 		return "", nil
 	}
@@ -90,34 +118,23 @@ func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) (st
 	return "", nil
 }
 
-// Others is why a sync of the whole Application would undo what somebody has rolled back there
-// beside the Service, of which it says nothing; empty: nobody has.
-func Others(ctx context.Context, in Intent, app *v1alpha1.Application) string {
-	names := brings(ctx, in, app)
-	if !mayBeMoved(app) || len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("somebody has rolled %s back in Argo CD, and a sync of application %s would undo that: have Git say so first, or sync what Git says",
-		strings.Join(names, " and "), in.App)
-}
-
-// brings names what [Intent.Brings] says of the commits that Argo CD has deployed between
+// broughtBack is what [Intent.Brings] says of the commits that Argo CD has deployed between
 // the one that it has deployed again and the first time that it did.
-func brings(ctx context.Context, in Intent, app *v1alpha1.Application) []string {
-	deployed := Deployed(in, app)
+func broughtBack(ctx context.Context, in Intent, app *v1alpha1.Application) ([]string, error) {
+	deployed := Deployed(in.Target, app)
 	if in.Brings == nil || len(deployed) == 0 {
-		return nil
+		return nil, nil
 	}
 	to := deployed[0]
-	for _, from := range deployed[:lastIndex(deployed, to)] {
+	for _, from := range DeployedSince(deployed, to) {
 		if from == to {
 			continue
 		}
-		if others := in.Brings(ctx, from, to); len(others) > 0 {
-			return others
+		if names, err := in.Brings(ctx, from, to); unlessMissing(err) != nil || len(names) > 0 {
+			return names, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // sameGiven tells whether two commits route the Service alike, as far as that can be read:
@@ -163,7 +180,7 @@ func had(live *servingv1.Service) []servingv1.TrafficTarget {
 // that says, nor as the last attempt to sync or the intent does. Empty: it is, or that cannot
 // be told.
 func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
-	deployed := Deployed(in, app)
+	deployed := Deployed(in.Target, app)
 	is := func(traffic []servingv1.TrafficTarget) bool { // what users have, or will where it was asked for
 		return maps.Equal(shares(traffic), shares(had(live))) || maps.Equal(shares(traffic), shares(live.Spec.Traffic))
 	}
@@ -206,11 +223,20 @@ func lastIndex(deployed []string, revision string) int {
 	return -1
 }
 
-// Deployed are the revisions of the intent's source that the Application was synced to,
+// DeployedSince are those of the deployed revisions that came after one was deployed for the
+// first time; all of them, where it is not among them.
+func DeployedSince(deployed []string, revision string) []string {
+	if first := lastIndex(deployed, revision); first >= 0 {
+		return deployed[:first]
+	}
+	return deployed
+}
+
+// Deployed are the revisions of the target's source that the Application was synced to,
 // the last one first, as far as its history goes.
-func Deployed(in Intent, app *v1alpha1.Application) (all []string) {
+func Deployed(t Target, app *v1alpha1.Application) (all []string) {
 	for _, entry := range slices.Backward(app.Status.History) {
-		if revision := revisionOf(in, app, entry.Revision, entry.Revisions); revision != "" {
+		if revision := revisionOf(Intent{Target: t}, app, entry.Revision, entry.Revisions); revision != "" {
 			all = append(all, revision)
 		}
 	}

@@ -93,7 +93,8 @@ func TestMoved(t *testing.T) {
 		"a sync is running":                       {intent, running(history("base", "own1", "base")), having(old, old), ""},
 		"it is in sync":                           {intent, synced(history("base", "own1", "base")), having(old, old), ""},
 	} {
-		got, err := Moved(t.Context(), test.in, test.app, test.live)
+		move, err := Moved(t.Context(), test.in, test.app, test.live)
+		got := move.Why(test.in.App)
 		if err != nil {
 			got = "error: " + err.Error()
 		}

@@ -42,11 +42,10 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Ob
 		if err := unlessMissing(unlessListed(err, app, in.Service)); err != nil {
 			return Observed{}, err // nothing is asked of Argo CD meanwhile
 		}
-		observed.Brings = brings(ctx, in, app)
 		if observed.Moved, err = Moved(ctx, in, app, live); err != nil {
 			return Observed{}, err
 		}
-		if observed.Moved != "" {
+		if observed.Moved.Service != "" {
 			observed.Service = live
 		}
 	}

@@ -195,7 +195,7 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 			return seen, err
 		}
 		moved, unknown := argo.Moved(ctx, in, m.cluster.application(), m.cluster.observed(in).Service)
-		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && moved == "" && unknown == nil {
+		if m.cluster.manual && m.commits[m.tip()].Hash == in.Commit && moved.Service == "" && (in.Restores || len(moved.Beside) == 0) && unknown == nil {
 			if m.cluster.service == nil {
 				m.undone = "" // what somebody has made of it is gone with it
 			}

@@ -30,6 +30,9 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err = r.each(func(p *targetRun) error { return p.observe(ctx, 0) })
 	}
 	if err == nil {
+		err = r.each(func(p *targetRun) error { return notTakenOut(ctx, p) })
+	}
+	if err == nil {
 		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })
 	}
 	if err == nil {

@@ -77,7 +77,10 @@ func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if unseen {
 		return runs.Superseded(p.at, p.config.RunURL, p.config.To != "")
 	}
-	return unlessUrgent(p, p.observe(ctx, emergencyLook))
+	if err := unlessUrgent(p, p.observe(ctx, emergencyLook)); err != nil {
+		return err
+	}
+	return notTakenOut(ctx, p)
 }
 
 // endUnseen is how a rollback ends that nobody was to see live. One that was seen by a

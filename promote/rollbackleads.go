@@ -53,7 +53,7 @@ func (b *reversal) noteRollback(ctx context.Context) {
 		return
 	}
 	b.target.journal.Tell(journal.SeenLive(seen, b.target.at.Tag))
-	if _, ready := b.target.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved == "" {
+	if _, ready := b.target.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved.Service == "" {
 		return
 	}
 	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)

@@ -50,7 +50,7 @@ func (s *sharedCluster) Await(ctx context.Context, in argo.Intent, report func(a
 		s.mu.Lock()
 		app, live := s.cluster.application(), s.cluster.observed(in).Service
 		s.mu.Unlock()
-		if moved, err := argo.Moved(ctx, in, app, live); moved == "" && err == nil {
+		if moved, err := argo.Moved(ctx, in, app, live); moved.Service == "" && (in.Restores || len(moved.Beside) == 0) && err == nil {
 			if err := s.syncByHand(ctx); err != nil {
 				return argo.Observed{}, err
 			}

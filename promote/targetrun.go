@@ -136,9 +136,6 @@ func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
 	if err := p.lookLive(ctx, patience); err != nil {
 		return err
 	}
-	if err := notTakenOut(ctx, p); err != nil {
-		return err
-	}
 	return lookAtRevisions(ctx, p)
 }
 

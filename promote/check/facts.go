@@ -41,7 +41,8 @@ type Facts struct {
 	// names them, for which kustomize needs an option.
 	Outside []string
 
-	// Deployed is the record of the commit that Argo CD has deployed last.
+	// Deployed is the record of the commit that Argo CD has deployed last, where others have
+	// the traffic than Git says.
 	Deployed record.Record
 
 	Setup   argo.Setup         // how Argo CD treats the Application

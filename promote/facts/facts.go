@@ -98,7 +98,6 @@ func (r Reader) Preflight(ctx context.Context, at plan.Situation, planned []*kna
 	if err != nil {
 		return facts, err
 	}
-	facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Request.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, PreflightTime)
 	defer stop()
@@ -114,7 +113,6 @@ func (r Reader) All(ctx context.Context, at plan.Situation, planned []*knative.S
 	if err != nil {
 		return facts, err
 	}
-	facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	if facts.ImageEffects, err = at.Now.ImageEffects(ctx); err != nil {
 		facts.Unread["what setting the image does"] = err
 	}

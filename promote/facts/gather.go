@@ -38,6 +38,9 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	}
 	group.Go(func() { facts.Revisions, facts.NotReady, exist = r.existing(ctx, at) })
 	group.Wait()
+	if len(check.Drift(*facts)) > 0 { // else no rule asks for it
+		facts.Deployed = r.Overlay.Deployed(ctx, at.App)
+	}
 	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
 		facts.Push, facts.PushAsked, push = push, r.PushRight != nil, nil
 	}

@@ -74,14 +74,13 @@ func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, pa
 	}
 	intent := r.Overlay.Intent(at.Commit.Hash, plan.ShownAt(state))
 	intent.Over = over
-	if why := argo.Others(ctx, intent, seen.App); why != "" {
-		return &OthersError{why}
-	}
-	switch why, err := argo.Moved(ctx, intent, seen.App, seen.Service); {
+	switch move, err := argo.Moved(ctx, intent, seen.App, seen.Service); {
 	case err != nil:
 		return err
-	case why != "":
-		return &Error{why}
+	case move.Service != "":
+		return &Error{move.Service}
+	case len(move.Beside) > 0:
+		return &OthersError{move.Why(intent.App)}
 	}
 	if has := drift(at.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
 		traffic, _ := state.Traffic() // it was read for the drift

@@ -22,7 +22,7 @@ func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.Gives, Brings: r.brings(commit),
+		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.gives, Brings: r.brings(commit),
 	}
 }
 
@@ -73,9 +73,9 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 	}
 }
 
-// Gives is the traffic that a commit's overlay says. It is argo.ErrNotFound where the commit
-// is gone, or says none that can be read.
-func (r Reader) Gives(ctx context.Context, commit string) ([]servingv1.TrafficTarget, error) {
+// deployed is the overlay of a commit that Argo CD has deployed. It is argo.ErrNotFound
+// where the commit is gone, or its overlay cannot be read.
+func (r Reader) deployed(ctx context.Context, commit string) (*knative.State, error) {
 	then, err := r.Commits.At(ctx, commit)
 	if errors.Is(err, gitops.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", argo.ErrNotFound, err)
@@ -84,33 +84,43 @@ func (r Reader) Gives(ctx context.Context, commit string) ([]servingv1.TrafficTa
 		return nil, err
 	}
 	state, err := r.Read(ctx, then)
-	if err == nil {
-		var traffic []servingv1.TrafficTarget
-		if traffic, err = state.Traffic(); err == nil {
-			return traffic, nil
-		}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: at commit %.10s: %w", argo.ErrNotFound, commit, err)
 	}
-	return nil, fmt.Errorf("%w: at commit %.10s: %w", argo.ErrNotFound, commit, err)
+	return state, err
+}
+
+// gives is the traffic that a commit says which Argo CD has deployed.
+func (r Reader) gives(ctx context.Context, commit string) ([]servingv1.TrafficTarget, error) {
+	state, err := r.deployed(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	traffic, err := state.Traffic()
+	if err != nil {
+		err = fmt.Errorf("%w: at commit %.10s: %w", argo.ErrNotFound, commit, err)
+	}
+	return traffic, err
 }
 
 // brings names the objects beside the Service that are in from as in a commit, and otherwise
-// in to; none where one of them cannot be read.
-func (r Reader) brings(commit string) func(ctx context.Context, from, to string) []string {
+// in to.
+func (r Reader) brings(commit string) func(ctx context.Context, from, to string) ([]string, error) {
 	known := map[string][]string{}
-	return func(ctx context.Context, from, to string) []string {
+	return func(ctx context.Context, from, to string) ([]string, error) {
 		if names, asked := known[from+to]; asked {
-			return names
+			return names, nil
 		}
 		var states []*knative.State
 		for _, one := range []string{commit, from, to} {
-			state, err := r.At(ctx, one)
+			state, err := r.deployed(ctx, one)
 			if err != nil {
-				return nil
+				return nil, err
 			}
 			states = append(states, state)
 		}
 		known[from+to] = knative.BroughtBack(states[0], states[1], states[2])
-		return known[from+to]
+		return known[from+to], nil
 	}
 }
 
@@ -120,7 +130,7 @@ func (r Reader) Deployed(ctx context.Context, app *v1alpha1.Application) record.
 	if app == nil || r.Commits == nil {
 		return record.Record{}
 	}
-	deployed := argo.Deployed(argo.Intent{Target: r.Target.Target}, app)
+	deployed := argo.Deployed(r.Target.Target, app)
 	if len(deployed) == 0 {
 		return record.Record{}
 	}
@@ -137,13 +147,13 @@ func (r Reader) Deployed(ctx context.Context, app *v1alpha1.Application) record.
 func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bool {
 	in := r.Intent(commit, plan.ShownAt(at.Now))
 	in.Over = at.Holders()
-	if deployed := argo.Deployed(in, at.App); len(deployed) > 0 {
+	if deployed := argo.Deployed(in.Target, at.App); len(deployed) > 0 {
 		if _, err := r.Commits.At(ctx, deployed[0]); errors.Is(err, gitops.ErrNotFound) {
 			return false
 		}
 	}
 	moved, err := argo.Moved(ctx, in, at.App, at.Live)
-	return moved == "" && err == nil
+	return moved.Why(in.App) == "" && err == nil
 }
 
 // OfPromotion tells whether a commit is one of a promotion, by its record.

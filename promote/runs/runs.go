@@ -70,7 +70,9 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 		return nil
 	}
 	now := at.Record.Of(at.Place())
-	for _, commit := range slices.Compact(argo.Deployed(argo.Intent{Target: at.Target.Target}, at.App)) {
+	deployed := argo.Deployed(at.Target.Target, at.App)
+	// What was deployed before the commit with which the recorded step has passed is older.
+	for _, commit := range slices.Compact(argo.DeployedSince(deployed, now.Commit)) {
 		then, err := commits.At(ctx, commit)
 		if err != nil {
 			continue // it is gone, or nobody can tell

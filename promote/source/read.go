@@ -177,8 +177,8 @@ func (s Reader) undone(ctx context.Context, tip gitops.Snapshot, source overlay.
 		return ""
 	}
 	for _, a := range apps {
-		if a.seen.Moved != "" {
-			return a.seen.Moved
+		if moved := a.seen.Moved.Service; moved != "" {
+			return moved
 		}
 	}
 	return ""

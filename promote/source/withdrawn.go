@@ -47,7 +47,7 @@ func (i *Taken) Complete(p *plan.Plan, at plan.Situation) error {
 }
 
 // Stand is why a promotion must not begin on a tip; nil: it may. What the run has looked at
-// is not there any more. Where the run has not looked anywhere, it is as [Taken.NotWithdrawn].
+// is not there any more.
 func (i *Taken) Stand(ctx context.Context, tip gitops.Snapshot) error {
 	if len(i.From) == 0 {
 		return nil
