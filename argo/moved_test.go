@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -101,6 +102,15 @@ func TestMoved(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
+	}
+}
+
+// TestWhyOfHostileNames: what stands in Git as an object's name is one line of a log.
+func TestWhyOfHostileNames(t *testing.T) {
+	t.Parallel()
+	why := Move{Beside: []string{"ConfigMap/a\n::error::b", "Secret/c"}}.Why(App{Name: "web"})
+	if strings.ContainsAny(why, "\n\r") || !strings.Contains(why, "and Secret/c back") {
+		t.Errorf("%q", why)
 	}
 }
 
