@@ -6,7 +6,7 @@ RUN go mod download
 COPY . .
 ARG TARGETOS TARGETARCH VERSION
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /root-fs/knative-promote ./cmd/knative-promote
+    go build -trimpath -ldflags "-s -w -X github.com/acme/knative-promote/cmd/internal/version.version=$VERSION" -o /root-fs/knative-promote ./cmd/knative-promote
 RUN install -D -m 644 /etc/ssl/certs/ca-certificates.crt /root-fs/etc/ssl/certs/ca-certificates.crt \
  && mkdir -m 1777 /root-fs/tmp
 

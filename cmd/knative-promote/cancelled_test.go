@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 )
 
 // patience is how long the Actions runner waits after SIGINT before it sends
@@ -71,9 +73,9 @@ func (w *world) cancelledAs(t *testing.T, p *process) string {
 	switch code := p.exit(); {
 	case code == "0" && (strings.Contains(last, ": 100 % to ") || strings.HasSuffix(last, ": 100 % passed")):
 		return "promoted before"
-	case code == strconv.Itoa(exitCancelled) && says && strings.Contains(last, ": back to "):
+	case code == strconv.Itoa(exit.Cancelled) && says && strings.Contains(last, ": back to "):
 		return "rolled back"
-	case code == strconv.Itoa(exitCancelled) && !says && last == "":
+	case code == strconv.Itoa(exit.Cancelled) && !says && last == "":
 		return "with nothing committed"
 	default:
 		t.Errorf("it ended with %s, and the last commit is %q:\n%s", code, last, out)
@@ -112,7 +114,7 @@ func cancelWhileSilent(t *testing.T, host, policy string) {
 		t.Fatalf("%v:\n%s", err, p.out.String())
 	}
 	p.cancel(t)
-	if code := p.exit(); code != strconv.Itoa(exitCancelled) && code != strconv.Itoa(exitNotRestored) {
+	if code := p.exit(); code != strconv.Itoa(exit.Cancelled) && code != strconv.Itoa(exit.NotRestored) {
 		t.Errorf("it ended with %s:\n%s", code, p.out.String())
 	}
 	if _, err := w.checkPromises(); err != nil {
@@ -154,7 +156,7 @@ func cancelInGate(t *testing.T, who, policy string, args []string) {
 	if policy == "rollback" {
 		want = "back to"
 	}
-	if code := p.exit(); code != strconv.Itoa(exitCancelled) || !strings.Contains(last[len(last)-1], want) {
+	if code := p.exit(); code != strconv.Itoa(exit.Cancelled) || !strings.Contains(last[len(last)-1], want) {
 		t.Errorf("it ended with %s, and the commits are %q:\n%s", code, last, p.out.String())
 	}
 	if _, err := w.checkPromises(); err != nil {

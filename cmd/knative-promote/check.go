@@ -5,28 +5,33 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/acme/knative-promote/cmd/internal/version"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/manifests"
+	"github.com/acme/knative-promote/cmd/knative-promote/reporter"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// check looks for what would break a promotion and reports it.
-func (t task) check(ctx context.Context) (event.Result, error) {
-	s, r := t.settings, t.console
-	found, err := t.examined(ctx)
+// checkTarget looks for what would break a promotion and reports it.
+func checkTarget(ctx context.Context, t task.Task) (event.Result, error) {
+	s, r := t.Settings, t.Console
+	found, err := examined(ctx, t)
 	if err == nil {
 		err = writeFindings(s.Check, found, r)
 	}
 	if err == nil {
-		err = writeManifests(t, rendered{found.Overlay, found.Before, found.After})
+		err = manifests.Write(r, s.Manifests, manifests.Rendered{Overlay: found.Overlay, Before: found.Before, After: found.After})
 	}
 	if err != nil {
-		return t.looked(ctx, err)
+		return t.Looked(ctx, err)
 	}
-	annotate(r, found.Findings, local(s, t.workflow), event.SeverityError)
+	reporter.Annotate(r, found.Findings, reporter.Local(s, t.Workflow), event.SeverityError)
 	if err := r.Summarize(report.CheckSummary(found.Service, found.Findings, found.Looked)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
@@ -34,7 +39,7 @@ func (t task) check(ctx context.Context) (event.Result, error) {
 		Command: s.Command, Target: promote.Named(s.Target), Findings: append([]event.Finding{}, found.Findings...),
 	}
 	result.Service = found.Service
-	result.Status, err = event.Unchanged, verdict(s.Check, found.Findings)
+	result.Status, err = event.Unchanged, exit.Found(s.Check.FailOn, found.Findings)
 	if err != nil {
 		result.Status = event.Failed
 	}
@@ -42,13 +47,13 @@ func (t task) check(ctx context.Context) (event.Result, error) {
 }
 
 // examined is what there is to find.
-func (t task) examined(ctx context.Context) (check.Report, error) {
-	on, err := t.connect(nil)
+func examined(ctx context.Context, t task.Task) (check.Report, error) {
+	on, err := t.Connect(nil)
 	if err != nil {
 		return check.Report{}, err
 	}
-	on.Reporter = newReporter(ctx, t.settings, t.workflow, t.console)
-	reports, err := promote.Examine(ctx, t.settings.Promote, on)
+	on.Reporter = reporter.New(ctx, t.Settings, t.Workflow, t.Console)
+	reports, err := promote.Examine(ctx, t.Settings.Promote, on)
 	if err != nil {
 		return check.Report{}, err
 	}
@@ -63,7 +68,7 @@ func writeFindings(c inputs.CheckSettings, found check.Report, r *console.Consol
 	case inputs.FormatJSON:
 		document, err = found.JSON()
 	case inputs.FormatSARIF:
-		document, err = found.SARIF(versionOf())
+		document, err = found.SARIF(version.Of())
 	}
 	if err != nil {
 		return err
@@ -75,27 +80,6 @@ func writeFindings(c inputs.CheckSettings, found check.Report, r *console.Consol
 	r.Printf("%s", found.Text())
 	if err := os.WriteFile(c.Output, []byte(r.Redact(string(document))), 0o644); err != nil {
 		return fmt.Errorf("output: writing the findings: %w", err)
-	}
-	return nil
-}
-
-// A foundError is a check that ends badly.
-type foundError struct {
-	code int
-	text string
-}
-
-func (e *foundError) Error() string { return e.text }
-
-// verdict is nil unless something is as bad as the run may fail on.
-func verdict(c inputs.CheckSettings, findings []event.Finding) error {
-	switch {
-	case c.FailOn == inputs.FailOnNever:
-		return nil
-	case event.Count(findings, event.SeverityError) > 0:
-		return &foundError{exitErrors, event.Tally(findings)}
-	case event.Count(findings, event.SeverityWarning) > 0 && c.FailOn == inputs.FailOnWarning:
-		return &foundError{exitWarnings, event.Tally(findings)}
 	}
 	return nil
 }

@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/forges"
-
-	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/manifests"
+	"github.com/acme/knative-promote/cmd/knative-promote/proposed"
+	"github.com/acme/knative-promote/cmd/knative-promote/reporter"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 )
@@ -17,7 +19,7 @@ import (
 type command struct {
 	Name  inputs.Command
 	Usage string
-	Run   func(task, context.Context) (event.Result, error)
+	Run   func(context.Context, task.Task) (event.Result, error)
 }
 
 // commandTable is the table of commands.
@@ -25,71 +27,55 @@ func commandTable() []command {
 	return []command{
 		{inputs.Promote, "set the image and shift the traffic in steps, one commit each (default)", changes(promote.Run)},
 		{inputs.Rollback, "restore an earlier promotion in one commit", changes(promote.Rollback)},
-		{inputs.Check, "look for what would break a promotion, and change nothing", task.check},
-		{inputs.Diff, "show what would change, and change nothing", task.diff},
-		{inputs.Prepare, "make what a pull request changes of a template a candidate at 0 %, in a commit on its own branch", task.prepare},
-		{inputs.History, "list the promotions", looks(task.history)},
+		{inputs.Check, "look for what would break a promotion, and change nothing", checkTarget},
+		{inputs.Diff, "show what would change, and change nothing", diffTarget},
+		{inputs.Prepare, "make what a pull request changes of a template a candidate at 0 %, in a commit on its own branch", proposed.Prepare},
+		{inputs.History, "list the promotions", looks(listHistory)},
 	}
-}
-
-// A task is one call of a command: what is asked for, and where. Cancelled is
-// closed when somebody cancels it, also one whose time is over.
-type task struct {
-	settings  inputs.Settings
-	workflow  console.Workflow
-	console   *console.Console
-	cancelled <-chan struct{}
-	infra     *infraBranch // read already; nil: not yet
 }
 
 // execute does what the settings ask for and says how it ended. The result is
 // as complete as the run has come, also beside an error. The context ends when
 // somebody cancels the run or its time is over.
-func (t task) execute(ctx context.Context) (event.Result, error) {
-	if err := forges.CheckPullRequest(ctx, t.settings, t.workflow, t.console); err != nil {
-		return t.looked(ctx, err)
+func execute(ctx context.Context, t task.Task) (event.Result, error) {
+	if err := forges.CheckPullRequest(ctx, t.Settings, t.Workflow, t.Console); err != nil {
+		return t.Looked(ctx, err)
 	}
 	table := commandTable()
-	asked := slices.IndexFunc(table, func(c command) bool { return c.Name == t.settings.Command })
-	return table[asked].Run(t, ctx)
+	asked := slices.IndexFunc(table, func(c command) bool { return c.Name == t.Settings.Command })
+	return table[asked].Run(ctx, t)
 }
 
 // changes makes a command of what plans changes, and shows them as they go.
-func changes(run func(context.Context, promote.Config, promote.Systems) ([]event.Result, error)) func(task, context.Context) (event.Result, error) {
-	return func(t task, ctx context.Context) (event.Result, error) {
-		show := newReporter(ctx, t.settings, t.workflow, t.console)
-		on, err := t.connect(show.page)
+func changes(run func(context.Context, promote.Config, promote.Systems) ([]event.Result, error)) func(context.Context, task.Task) (event.Result, error) {
+	return func(ctx context.Context, t task.Task) (event.Result, error) {
+		show := reporter.New(ctx, t.Settings, t.Workflow, t.Console)
+		on, err := t.Connect(show.Page)
 		if err != nil {
-			return t.looked(ctx, err)
+			return t.Looked(ctx, err)
 		}
 		on.Reporter = show
-		results, err := run(ctx, t.settings.Promote, on)
-		return show.end(ctx, results[0], err) // the inputs name one target
+		results, err := run(ctx, t.Settings.Promote, on)
+		return show.End(ctx, results[0], err) // the inputs name one target
 	}
 }
 
 // looks makes a command of what only looks.
-func looks(look func(task, context.Context) error) func(task, context.Context) (event.Result, error) {
-	return func(t task, ctx context.Context) (event.Result, error) {
-		return t.looked(ctx, look(t, ctx))
+func looks(look func(context.Context, task.Task) error) func(context.Context, task.Task) (event.Result, error) {
+	return func(ctx context.Context, t task.Task) (event.Result, error) {
+		return t.Looked(ctx, look(ctx, t))
 	}
 }
 
-// looked is how a command ends that has changed nothing.
-func (t task) looked(ctx context.Context, err error) (event.Result, error) {
-	status, err := promote.Ended(ctx, err)
-	return event.Result{Command: t.settings.Command, Status: status}, err
-}
-
-// diff shows what a promotion would change, and without an image what the
+// diffTarget shows what a promotion would change, and without an image what the
 // checked-out commit changes.
-func (t task) diff(ctx context.Context) (event.Result, error) {
-	if t.settings.DiffsCheckout() {
-		return t.diffCheckout(ctx)
+func diffTarget(ctx context.Context, t task.Task) (event.Result, error) {
+	if t.Settings.DiffsCheckout() {
+		return proposed.Diff(ctx, t)
 	}
-	result, err := changes(promote.Run)(t, ctx)
+	result, err := changes(promote.Run)(ctx, t)
 	if err == nil {
-		err = writeManifests(t, rendered{result.Overlay, result.Before, result.After})
+		err = manifests.Write(t.Console, t.Settings.Manifests, manifests.Rendered{Overlay: result.Overlay, Before: result.Before, After: result.After})
 	}
 	return result, err
 }

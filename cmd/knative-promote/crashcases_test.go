@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/internal/fake/githubtest"
 )
 
@@ -50,9 +51,9 @@ func (c crashCase) endsBy(how string) []string {
 	case "KILL":
 		return []string{"killed"}
 	case "PANIC":
-		return []string{strconv.Itoa(exitInternal)}
+		return []string{strconv.Itoa(exit.Internal)}
 	}
-	return []string{strconv.Itoa(exitCancelled), c.end()}
+	return []string{strconv.Itoa(exit.Cancelled), c.end()}
 }
 
 // world is one for the case, with what comes first.

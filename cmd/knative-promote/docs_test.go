@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/internal/fake/golden"
 	"github.com/acme/knative-promote/promote/check"
@@ -108,7 +109,7 @@ func referenceOutputs() string {
 func referenceExits() string {
 	var b strings.Builder
 	b.WriteString("\n| Code | | |\n| --- | --- | --- |\n")
-	for _, e := range exits() {
+	for _, e := range exit.Table() {
 		fmt.Fprintf(&b, "| %d | %s | %s. |\n", e.Code, e.Name, capital(e.Meaning))
 	}
 	return b.String() + "\n"
@@ -158,12 +159,12 @@ func readmeComment(t *testing.T) string {
 func TestExitCodesExplained(t *testing.T) {
 	t.Parallel()
 	all := documents(t)
-	for _, e := range exits() {
+	for _, e := range exit.Table() {
 		name := fmt.Sprintf("%d %s", e.Code, e.Name)
 		if !strings.Contains(all["docs/troubleshooting.md"], "\n## "+name+"\n") {
 			t.Errorf("docs/troubleshooting.md has no section %q", name)
 		}
-		if !strings.Contains(all["README.md"], name) && e.Code != exitOK {
+		if !strings.Contains(all["README.md"], name) && e.Code != exit.OK {
 			t.Errorf("README.md does not say what to do about %q", name)
 		}
 	}
@@ -280,7 +281,7 @@ func TestTables(t *testing.T) {
 		}
 	}
 	codes := map[int]bool{2: true}
-	for _, e := range exits() {
+	for _, e := range exit.Table() {
 		if codes[e.Code] || e.Name == "" || e.Meaning == "" {
 			t.Errorf("exit code %d is used twice, or not complete", e.Code)
 		}

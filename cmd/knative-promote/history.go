@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/record"
@@ -23,27 +24,27 @@ func by(e record.Entry) string {
 	return strings.TrimSpace(e.Actor + ", approved by " + e.Approved)
 }
 
-// history prints the promotions that the record has, newest first, after who has
+// listHistory prints the promotions that the record has, newest first, after who has
 // which share of the traffic in Git now.
-func (t task) history(ctx context.Context) error {
-	on, err := t.connect(nil)
+func listHistory(ctx context.Context, t task.Task) error {
+	on, err := t.Connect(nil)
 	if err != nil {
 		return err
 	}
-	past, err := promote.History(ctx, t.settings.Target, on.Branch)
+	past, err := promote.History(ctx, t.Settings.Target, on.Branch)
 	switch {
 	case err != nil:
 		return err
-	case t.settings.Check.Format == inputs.FormatJSON:
+	case t.Settings.Check.Format == inputs.FormatJSON:
 		text, err := json.MarshalIndent(listed(past), "", "  ")
-		t.console.Printf("%s", text)
+		t.Console.Printf("%s", text)
 		return err
 	case len(past.Entries) == 0:
-		t.console.Printf("no promotion of %s in the record of %s yet", past.Service, t.settings.Target.Overlay)
+		t.Console.Printf("no promotion of %s in the record of %s yet", past.Service, t.Settings.Target.Overlay)
 		return nil
 	}
 	text, err := table(past)
-	t.console.Printf("traffic in Git: %s\n%s", knative.Describe(past.Traffic), text)
+	t.Console.Printf("traffic in Git: %s\n%s", knative.Describe(past.Traffic), text)
 	return err
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/cmd/internal/version"
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/internal/fake/consoletest"
 )
 
@@ -26,7 +28,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{[]string{"--help"}, usageText()},
 		{[]string{"-h"}, usageText()},
 		{[]string{"promote", "--steps", "1", "--help"}, usageText()},
-		{[]string{"--version"}, "knative-promote " + versionOf() + "\n"},
+		{[]string{"--version"}, "knative-promote " + version.Of() + "\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), test.args, consoletest.Environment(), &stdout, &stderr)
@@ -43,8 +45,8 @@ func TestBadInputOnActions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "output")
 	var stdout bytes.Buffer
 	code := run(t.Context(), nil, consoletest.Enough("INPUT_STEPS=1%", "INPUT_TOKEN=ghs a", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+file), &stdout, io.Discard)
-	if code != exitInput {
-		t.Errorf("code %d, want %d", code, exitInput)
+	if code != exit.Input {
+		t.Errorf("code %d, want %d", code, exit.Input)
 	}
 	var shown []string
 	for _, c := range consoletest.Commands(stdout.String()) {
@@ -85,7 +87,7 @@ func TestCancelledBeforehand(t *testing.T) {
 		t.Fatal(err)
 	}
 	outputs, err := consoletest.Outputs(string(text))
-	if err != nil || code != exitCancelled || outputs[0] != (consoletest.Output{Name: "status", Value: "cancelled"}) {
+	if err != nil || code != exit.Cancelled || outputs[0] != (consoletest.Output{Name: "status", Value: "cancelled"}) {
 		t.Errorf("code %d, outputs %v, error %v", code, outputs, err)
 	}
 }
@@ -101,7 +103,7 @@ func TestPanicIsOneLineWithoutSecrets(t *testing.T) {
 	}
 	code := run(t.Context(), nil, getenv, &stdout, &stderr)
 	line := stderr.String()
-	if code != exitInternal || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "error: Internal error: please report this: no idea what *** means at ") {
+	if code != exit.Internal || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "error: Internal error: please report this: no idea what *** means at ") {
 		t.Errorf("code %d, stderr %q", code, line)
 	}
 	if place := regexp.MustCompile(`/main_test\.go:[0-9]+\n$`); !place.MatchString(line) {

@@ -9,11 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/forges"
-
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
@@ -30,74 +29,48 @@ type call struct {
 	cancelled <-chan struct{}
 }
 
-// An infraBranch is the infra repository, of which the tip may have been read already.
-// The first to ask for the tip gets that one, so that what the pipeline file says
-// and what is promoted are of one commit.
-type infraBranch struct {
-	*gitops.Repo
-	forge *forges.Infra
-	read  string // the tip's hash; empty: it was not read
-	err   error  // why it could not be read
-}
-
-// Tip is the branch's newest commit.
-func (i *infraBranch) Tip(ctx context.Context) (gitops.Snapshot, error) {
-	read, err := i.read, i.err
-	i.read, i.err = "", nil
-	switch {
-	case err != nil:
-		return gitops.Snapshot{}, err
-	case read != "":
-		return i.At(ctx, read)
-	}
-	return i.Repo.Tip(ctx)
-}
-
 // read reads the inputs, and what the pipeline file says of the target. Where the
 // inputs are complete without that file, what keeps the tip from being read is said
 // where the run reads it, and what rolls back or looks goes on without a file that
 // cannot be read.
-func (c call) read(ctx context.Context, arguments inputs.Arguments) (task, error) {
+func (c call) read(ctx context.Context, arguments inputs.Arguments) (task.Task, error) {
 	s, wrong := inputs.Read(arguments, c.getenv, c.workflow, pipeline.File{})
-	t := task{settings: s, workflow: c.workflow, console: c.console, cancelled: c.cancelled}
+	t := task.Task{Settings: s, Workflow: c.workflow, Console: c.console, Cancelled: c.cancelled}
 	if !s.Reached || !s.WantsPipeline() {
 		return t, wrong
 	}
-	file, err := t.pipeline(ctx)
-	untold := t.infra != nil && t.infra.err != nil
-	if err != nil && (wrong != nil || s.NeedsPipeline() && !untold) {
+	file, err := readPipeline(ctx, &t)
+	if err != nil && (wrong != nil || s.NeedsPipeline() && !t.Infra.Unread()) {
 		return t, err
 	}
-	if err != nil && !untold && s.Command != inputs.Check { // which has a finding for it
+	if err != nil && !t.Infra.Unread() && s.Command != inputs.Check { // which has a finding for it
 		c.console.Warning(console.Note{Title: "Going on without the pipeline file", Text: err.Error()})
 	}
 	c.console.Hide(inputs.Tokens(file, c.getenv)...)
-	t.settings, wrong = inputs.Read(arguments, c.getenv, c.workflow, file)
+	t.Settings, wrong = inputs.Read(arguments, c.getenv, c.workflow, file)
 	return t, wrong
 }
 
-// pipeline reads the pipeline file at the tip.
-func (t *task) pipeline(ctx context.Context) (pipeline.File, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, t.settings.Timeout, gate.ErrTimeout)
+// readPipeline reads the pipeline file at the tip.
+func readPipeline(ctx context.Context, t *task.Task) (pipeline.File, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, t.Settings.Timeout, gate.ErrTimeout)
 	defer cancel()
-	if t.settings.Checkout {
-		tip, err := forges.CheckedOut{Folder: t.workflow.Workspace}.Tip(limited)
+	if t.Settings.Checkout {
+		tip, err := forges.CheckedOut{Folder: t.Workflow.Workspace}.Tip(limited)
 		if err != nil {
 			return pipeline.File{}, err
 		}
 		return guard.ReadPipeline(tip, inputs.FileKeys())
 	}
-	opened, err := t.open()
+	opened, err := t.Open()
 	if err != nil {
-		return pipeline.File{}, badSetting(err)
+		return pipeline.File{}, err
 	}
-	t.infra = opened
-	tip, err := opened.Tip(limited)
+	t.Infra = opened
+	tip, err := opened.Look(limited)
 	if err != nil {
-		opened.err = promote.Overdue(limited, err)
-		return pipeline.File{}, opened.err
+		return pipeline.File{}, err
 	}
-	opened.read = tip.Commit.Hash
 	file, err := guard.ReadPipeline(tip, inputs.FileKeys())
 	return file, promote.Overdue(limited, err)
 }
@@ -133,11 +106,11 @@ func (c call) oneByOne(ctx context.Context, environments []string, arguments inp
 // oneOf promotes one of several environments, after the Result of the one before.
 func (c call) oneOf(ctx context.Context, arguments inputs.Arguments, before event.Result) (event.Result, error) {
 	t, err := c.read(ctx, arguments)
-	if err == nil && t.settings.Rules.Approval > 0 {
-		return c.heldBefore(before, t.settings), nil
+	if err == nil && t.Settings.Rules.Approval > 0 {
+		return c.heldBefore(before, t.Settings), nil
 	}
 	c.console.BeginSummary()
-	return t.begin(ctx, err)
+	return begin(ctx, t, err)
 }
 
 // behind tells whether a promotion took its images from an environment before that one was
@@ -166,8 +139,8 @@ func (c call) heldBefore(last event.Result, s inputs.Settings) event.Result {
 // by then the job's GitHub environment has let it begin. Where nobody has, the run
 // makes no commit that the file guards. Not to know is a warning, and is not waited
 // for longer than what shows a run.
-func noteApproval(ctx context.Context, t *task) {
-	s := &t.settings
+func noteApproval(ctx context.Context, t *task.Task) {
+	s := &t.Settings
 	if s.Command != inputs.Promote || s.Promote.DryRun {
 		return
 	}
@@ -177,29 +150,29 @@ func noteApproval(ctx context.Context, t *task) {
 	}
 	limited, cancel := context.WithTimeout(ctx, forges.FollowTime)
 	defer cancel()
-	names, err := t.approvals(limited)
+	names, err := approvals(limited, t)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = errors.New("reading who has approved of this workflow run: the GitHub API took too long")
 	}
 	if err != nil {
-		t.console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
+		t.Console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
 	}
 	s.Promote.Approved = strings.Join(names, ", ")
 	s.Promote.Guards.Unapproved = err == nil && len(names) == 0
 }
 
 // approvals are who has approved of the environment in this workflow run.
-func (t *task) approvals(ctx context.Context) ([]string, error) {
-	if t.workflow.RunURL == "" {
+func approvals(ctx context.Context, t *task.Task) ([]string, error) {
+	if t.Workflow.RunURL == "" {
 		return nil, errors.New("nobody knows who has approved of a run outside of GitHub Actions")
 	}
-	run, err := strconv.ParseInt(path.Base(t.workflow.RunURL), 10, 64)
+	run, err := strconv.ParseInt(path.Base(t.Workflow.RunURL), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_RUN_ID: expected a number: %w", err)
 	}
-	hub, err := forges.Open(t.settings, t.workflow, t.console)
+	hub, err := forges.Open(t.Settings, t.Workflow, t.Console)
 	if err != nil {
 		return nil, err
 	}
-	return hub.Approvals(ctx, run, t.settings.Rules.Environment)
+	return hub.Approvals(ctx, run, t.Settings.Rules.Environment)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/internal/fake/argotest"
 	"github.com/acme/knative-promote/internal/fake/consoletest"
 	"github.com/acme/knative-promote/internal/fake/githubtest"
@@ -106,8 +107,8 @@ func (b *bench) asked(t *testing.T, want int, args ...string) (argo, git []strin
 func TestPreflightCosts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	withoutArgo, withoutGit := b.asked(t, exitOK, "promote", "--image", "unchanged", "--preflight", "off")
-	withArgo, withGit := b.asked(t, exitOK, "promote", "--image", "unchanged")
+	withoutArgo, withoutGit := b.asked(t, exit.OK, "promote", "--image", "unchanged", "--preflight", "off")
+	withArgo, withGit := b.asked(t, exit.OK, "promote", "--image", "unchanged")
 	more := []string{"CanI", "Get", "Get", "GetApplicationSyncWindows", "GetGlobalProjects", "List"}
 	if diff := cmp.Diff(more, beyond(withArgo, withoutArgo)); diff != "" {
 		t.Errorf("asked of Argo CD for the preflight (-want +got):\n%s", diff)
@@ -115,7 +116,7 @@ func TestPreflightCosts(t *testing.T) {
 	if diff := cmp.Diff([]string{"git-receive-pack"}, beyond(withGit, withoutGit)); diff != "" {
 		t.Errorf("asked of git for the preflight (-want +got):\n%s", diff)
 	}
-	backArgo, backGit := b.asked(t, exitInput, "rollback") // there is nothing to roll back to
+	backArgo, backGit := b.asked(t, exit.Input, "rollback") // there is nothing to roll back to
 	if all := slices.Concat(backArgo, backGit); slices.Contains(all, "CanI") || slices.Contains(all, "git-receive-pack") {
 		t.Errorf("a rollback asked for %v", all)
 	}

@@ -9,8 +9,11 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/acme/knative-promote/cmd/internal/version"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
@@ -23,17 +26,17 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		if cause := recover(); cause != nil {
 			r.EndGroup()
 			r.Error(console.Note{Title: "Internal error", Text: panicLine(cause)})
-			code = exitInternal
+			code = exit.Internal
 		}
 	}()
 	arguments := inputs.Parse(args)
 	switch {
 	case arguments.Help:
 		fmt.Fprint(stdout, usageText())
-		return exitOK
+		return exit.OK
 	case arguments.Version:
-		fmt.Fprintln(stdout, "knative-promote", versionOf())
-		return exitOK
+		fmt.Fprintln(stdout, "knative-promote", version.Of())
+		return exit.OK
 	}
 	quiet(r)
 	result, err := start(ctx, arguments, getenv, r)
@@ -46,23 +49,23 @@ func start(ctx context.Context, arguments inputs.Arguments, getenv func(string) 
 	w, eventErr := console.ReadWorkflow(getenv)
 	c := call{getenv: getenv, workflow: w, console: r, cancelled: ctx.Done()}
 	t, err := c.read(ctx, arguments)
-	if eventErr != nil && !t.settings.Command.Pushes() {
+	if eventErr != nil && !t.Settings.Command.Pushes() {
 		r.Warning(console.Note{Title: "Event not read", Text: eventErr.Error()})
 	}
-	if err == nil && len(t.settings.Several) > 0 {
-		return c.oneByOne(ctx, t.settings.Several, arguments)
+	if err == nil && len(t.Settings.Several) > 0 {
+		return c.oneByOne(ctx, t.Settings.Several, arguments)
 	}
-	return t.begin(ctx, err)
+	return begin(ctx, t, err)
 }
 
 // begin does what the settings ask for, unless something is wrong with them.
-func (t task) begin(ctx context.Context, wrong error) (event.Result, error) {
+func begin(ctx context.Context, t task.Task, wrong error) (event.Result, error) {
 	if wrong != nil {
 		return event.Result{Status: beforehand(wrong)}, wrong
 	}
-	s, r := &t.settings, t.console
+	s, r := &t.Settings, t.Console
 	s.Promote.Gates.Route.Wrap = r.Trace("Probe")
-	r.Debugf("version %s, asked for: %s", versionOf(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
+	r.Debugf("version %s, asked for: %s", version.Of(), s.CommandLine(s.Command, func(inputs.Input) bool { return true }))
 	for _, text := range s.Warnings() {
 		r.Warning(console.Note{Title: "Inputs", Text: text})
 	}
@@ -70,25 +73,25 @@ func (t task) begin(ctx context.Context, wrong error) (event.Result, error) {
 	defer cancel()
 	noteApproval(limited, &t)
 	noteCodeTime(limited, &t)
-	return t.execute(limited)
+	return execute(limited, t)
 }
 
 // noteCodeTime finds out when the service's commit was made where the event does not
 // say it, but the job has checked just that commit out.
-func noteCodeTime(ctx context.Context, t *task) {
-	code := &t.settings.Promote.Code
-	if code.Commit == "" || !code.At.IsZero() || !t.settings.Command.Pushes() {
+func noteCodeTime(ctx context.Context, t *task.Task) {
+	code := &t.Settings.Promote.Code
+	if code.Commit == "" || !code.At.IsZero() || !t.Settings.Command.Pushes() {
 		return
 	}
-	head, err := gitops.Checkout(ctx, t.workflow.Workspace)
-	if err == nil && head.Commit.Hash == t.workflow.SHA { // else it is not known
+	head, err := gitops.Checkout(ctx, t.Workflow.Workspace)
+	if err == nil && head.Commit.Hash == t.Workflow.SHA { // else it is not known
 		code.At = head.Commit.Time
 	}
 }
 
 // beforehand is how a run ended that did not come to its command.
 func beforehand(err error) event.Status {
-	if exitOfError(err) == exitCancelled {
+	if exit.OfError(err) == exit.Cancelled {
 		return event.Cancelled
 	}
 	return event.Failed
@@ -100,7 +103,7 @@ func finish(r *console.Console, result event.Result, err error) int {
 	if err := r.SetOutputs(outputsOf(result)); err != nil {
 		r.Warning(console.Note{Title: "Outputs not set", Text: err.Error()})
 	}
-	code := exitCode(err, result)
+	code := exit.Code(err, result)
 	if result.Warning != "" {
 		r.Warning(console.Note{Title: "Not complete", Text: result.Warning})
 	}
@@ -109,7 +112,7 @@ func finish(r *console.Console, result event.Result, err error) int {
 			r.Error(console.Note{Title: "Bad input", Text: line})
 		}
 	} else if err != nil {
-		r.Error(console.Note{Title: errorTitle(code, err), Text: err.Error()})
+		r.Error(console.Note{Title: exit.Title(code, err), Text: err.Error()})
 	}
 	return code
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 )
 
@@ -26,7 +27,7 @@ Secrets are read from there alone.
 `)
 	b.WriteString(inputs.Usage())
 	b.WriteString("\nOther flags:\n  --help\n  --version\n\nExit codes:\n")
-	for _, e := range exits() {
+	for _, e := range exit.Table() {
 		fmt.Fprintf(&b, "  %-3d%s: %s\n", e.Code, e.Name, e.Meaning)
 	}
 	return b.String()

@@ -1,12 +1,13 @@
-package main
+// Package reporter shows a run as it goes and how it ended: in the log, the job summary and on
+// the forge.
+package reporter
 
 import (
 	"context"
 	"strings"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/forges"
-
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/event"
@@ -18,10 +19,10 @@ import (
 // 14 at most with a kilobyte each.
 const pageLimit = 48 << 10
 
-// reporter shows a run as it goes: a group of the log a step, the pull
+// Reporter shows a run as it goes: a group of the log a step, the pull
 // request comment and the job summary. Nothing of it can hold the run up or
 // change how it ends.
-type reporter struct {
+type Reporter struct {
 	settings inputs.Settings
 	workflow console.Workflow
 	console  *console.Console
@@ -32,8 +33,8 @@ type reporter struct {
 	preflight bool // its findings are shown
 }
 
-func newReporter(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) *reporter {
-	r := &reporter{settings: s, workflow: w, console: c, place: placeOf(s)}
+func New(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.Console) *Reporter {
+	r := &Reporter{settings: s, workflow: w, console: c, place: placeOf(s)}
 	on := forges.Writer{Context: context.WithoutCancel(ctx), Settings: s, Workflow: w, Console: c}
 	if s.GitHubToken != "" && w.Repository != "" {
 		r.follow = append(r.follow, &forges.Follower{What: "Comment", Console: c, Begin: func() (func(event.Result) error, error) { return on.Comment(r.place) }})
@@ -57,7 +58,7 @@ func placeOf(s inputs.Settings) report.Place {
 
 // Tell opens the group of the step that has begun, and passes on what the comment
 // should show: how far the steps have come, not every gate.
-func (r *reporter) Tell(e event.Event, all event.Result) {
+func (r *Reporter) Tell(e event.Event, all event.Result) {
 	r.newest = all
 	switch e := e.(type) {
 	case event.Found:
@@ -82,28 +83,28 @@ func (r *reporter) Tell(e event.Event, all event.Result) {
 
 // show gives the summary and the forge what the run is so far. A run that is killed
 // leaves this summary; the end says what is wrong with the last one.
-func (r *reporter) show(all event.Result) {
+func (r *Reporter) show(all event.Result) {
 	_ = r.summarize(all)
 	r.offer(all)
 }
 
 // Line prints into the open group.
-func (r *reporter) Line(text string) { r.console.Printf("%s", text) }
+func (r *Reporter) Line(text string) { r.console.Printf("%s", text) }
 
 // Debug prints where debug logging is on.
-func (r *reporter) Debug(text string) { r.console.Debugf("%s", text) }
+func (r *Reporter) Debug(text string) { r.console.Debugf("%s", text) }
 
-// page is what a pull request in the infra repository says of the run.
-func (r *reporter) page() string {
+// Page is what a pull request in the infra repository says of the run.
+func (r *Reporter) Page() string {
 	return r.console.Redact(report.Summary(r.newest, r.place, pageLimit))
 }
 
-func (r *reporter) summarize(result event.Result) error {
+func (r *Reporter) summarize(result event.Result) error {
 	return r.console.Summarize(report.Summary(result, r.place, console.SummaryLimit))
 }
 
-// end writes the last state of the comment and the summary.
-func (r *reporter) end(ctx context.Context, result event.Result, err error) (event.Result, error) {
+// End writes the last state of the comment and the summary.
+func (r *Reporter) End(ctx context.Context, result event.Result, err error) (event.Result, error) {
 	r.console.EndGroup()
 	if (result.DryRun || result.Command == inputs.Diff) && len(result.Difference) > 0 {
 		r.console.Printf("%s", result.Difference)
@@ -122,7 +123,7 @@ func (r *reporter) end(ctx context.Context, result event.Result, err error) (eve
 	return result, err
 }
 
-func (r *reporter) offer(result event.Result) {
+func (r *Reporter) offer(result event.Result) {
 	for _, f := range r.follow {
 		f.Offer(result)
 	}

@@ -1,4 +1,4 @@
-package main
+package reporter
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 )
 
-// annotate shows findings on the run's page, and beside the files where they
+// Annotate shows findings on the run's page, and beside the files where they
 // are in the workflow's own repository. No annotation is worse than most, and
 // notes have none: Actions shows ten of a kind, and nothing is wrong there.
-func annotate(r *console.Console, findings []event.Finding, local bool, most event.Severity) {
+func Annotate(r *console.Console, findings []event.Finding, local bool, most event.Severity) {
 	if !r.OnActions() { // the log has said it all
 		return
 	}
@@ -56,10 +56,10 @@ func showPreflight(s inputs.Settings, r *console.Console, w console.Workflow, fi
 	if s.Promote.Preflight == promote.PreflightWarn {
 		most = event.SeverityWarning
 	}
-	annotate(r, bad, local(s, w), most)
+	Annotate(r, bad, Local(s, w), most)
 }
 
-// local tells whether the infra repository is the one that the workflow is in.
-func local(s inputs.Settings, w console.Workflow) bool {
+// Local tells whether the infra repository is the one that the workflow is in.
+func Local(s inputs.Settings, w console.Workflow) bool {
 	return s.Checkout || w.Repository != "" && repourl.Same(s.Remote.URL, w.ServerURL+"/"+w.Repository)
 }

@@ -1,4 +1,4 @@
-package main
+package reporter
 
 import (
 	"io"
@@ -37,12 +37,12 @@ func TestWithoutComment(t *testing.T) {
 	t.Parallel()
 	hub := console.Workflow{Repository: "acme/shop", APIURL: "https://api.github.example"}
 	synctest.Test(t, func(t *testing.T) {
-		newReporter(t.Context(), inputs.Settings{GitHubToken: "x", PullRequest: 7}, hub, quietConsole())
+		New(t.Context(), inputs.Settings{GitHubToken: "x", PullRequest: 7}, hub, quietConsole())
 	})
 	synctest.Test(t, func(t *testing.T) {
-		show := newReporter(t.Context(), inputs.Settings{}, hub, quietConsole())
+		show := New(t.Context(), inputs.Settings{}, hub, quietConsole())
 		show.Tell(event.StepBegan{}, event.Result{Steps: []event.Step{{Title: "10 %", Progress: event.Running}}})
-		if _, err := show.end(t.Context(), event.Result{Status: event.Promoted}, nil); err != nil {
+		if _, err := show.End(t.Context(), event.Result{Status: event.Promoted}, nil); err != nil {
 			t.Error(err)
 		}
 	})

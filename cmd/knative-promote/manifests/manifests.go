@@ -1,4 +1,6 @@
-package main
+// Package manifests writes what overlays render before a change and after it, for other
+// programs to look at.
+package manifests
 
 import (
 	"errors"
@@ -7,33 +9,21 @@ import (
 	"os"
 	"path"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/promote/manifest"
-	"github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// rendered is what an overlay renders before a change and after it.
-type rendered struct {
-	overlay       string
-	before, after []byte
+// Rendered is what an overlay renders before a change and after it.
+type Rendered struct {
+	Overlay       string
+	Before, After []byte
 }
 
-// writeOverlays writes the manifests of all overlays that change and render.
-func writeOverlays(t task, overlays []report.Overlay) error {
-	var all []rendered
-	for _, o := range overlays {
-		if o.Changes() && o.Err == "" {
-			all = append(all, rendered{o.Path, o.Before, o.After})
-		}
-	}
-	return writeManifests(t, all...)
-}
-
-// writeManifests writes the manifests where the input of that name asks for
-// them: before/OVERLAY/OBJECT.yaml and after/OVERLAY/OBJECT.yaml. No name leads
-// out of the folder.
-func writeManifests(t task, all ...rendered) error {
-	folder := t.settings.Manifests
+// Write writes the manifests into a folder: before/OVERLAY/OBJECT.yaml and
+// after/OVERLAY/OBJECT.yaml. No name leads out of it. Without a folder nothing is
+// written.
+func Write(r *console.Console, folder string, all ...Rendered) error {
 	if folder == "" {
 		return nil
 	}
@@ -47,14 +37,14 @@ func writeManifests(t task, all ...rendered) error {
 			return fmt.Errorf("manifests: writing into %q: %w", folder, err)
 		}
 	}
-	for _, r := range all {
-		for side, content := range map[string][]byte{"before": r.before, "after": r.after} {
-			if err := writeObjects(t, root, path.Join(side, r.overlay), content); err != nil {
+	for _, one := range all {
+		for side, content := range map[string][]byte{"before": one.Before, "after": one.After} {
+			if err := writeObjects(r, root, path.Join(side, one.Overlay), content); err != nil {
 				return fmt.Errorf("manifests: writing into %q: %w", folder, err)
 			}
 		}
 	}
-	t.console.Printf("rendered manifests written to %s", folder)
+	r.Printf("rendered manifests written to %s", folder)
 	return nil
 }
 
@@ -78,12 +68,12 @@ func newFolder(name string) (*os.Root, error) {
 }
 
 // writeObjects writes the objects of one manifest into a folder of its own.
-func writeObjects(t task, root *os.Root, folder string, content []byte) error {
+func writeObjects(r *console.Console, root *os.Root, folder string, content []byte) error {
 	if err := root.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	for _, file := range manifest.Files(content) {
-		if err := root.WriteFile(path.Join(folder, file.Name), []byte(t.console.Redact(file.Content)), 0o644); err != nil {
+		if err := root.WriteFile(path.Join(folder, file.Name), []byte(r.Redact(file.Content)), 0o644); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,17 @@
-package main
+// Package proposed shows what a pull request or the checked-out commit changes, and prepares it:
+// what it changes of a template becomes a candidate at 0 %.
+package proposed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -22,7 +26,7 @@ import (
 
 // proposed is what the checked-out commit changes. Policies that cannot be read
 // are said beside everything else, and are the second value.
-func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err error) {
+func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err error) {
 	base, head, err := compared(ctx, t)
 	if err != nil {
 		return diff, nil, err
@@ -31,8 +35,8 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 	if err != nil {
 		return diff, nil, err
 	}
-	proposal, err := proposal.Propose(proposalOf(t.settings.Promote), base, head)
-	if is[*setting.InputError](err) {
+	proposal, err := proposal.Propose(proposalOf(t.Settings.Promote), base, head)
+	if _, bad := errors.AsType[*setting.InputError](err); bad {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {
 		return diff, nil, err
@@ -53,21 +57,21 @@ func (t task) proposed(ctx context.Context) (diff report.Diff, refused, err erro
 
 // compared are the two commits of the difference: the checked-out one, and
 // where it is to be merged into.
-func compared(ctx context.Context, t task) (base, head gitops.Snapshot, err error) {
-	if head, err = t.checkedOut(ctx, "diff without image compares"); err != nil {
+func compared(ctx context.Context, t task.Task) (base, head gitops.Snapshot, err error) {
+	if head, err = checkedOut(ctx, t, "diff without image compares"); err != nil {
 		return base, head, err
 	}
-	repo, err := open(t.settings, t.workflow, t.console)
+	repo, err := t.Open()
 	if err != nil {
 		return base, head, err
 	}
-	base, err = baseOf(ctx, repo, head, t.workflow)
+	base, err = baseOf(ctx, repo, head, t.Workflow)
 	return base, head, err
 }
 
 // checkedOut is the commit that is checked out. An error says what does what with it.
-func (t task) checkedOut(ctx context.Context, what string) (gitops.Snapshot, error) {
-	head, err := gitops.Checkout(ctx, t.workflow.Workspace)
+func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot, error) {
+	head, err := gitops.Checkout(ctx, t.Workflow.Workspace)
 	if err != nil {
 		err = fmt.Errorf("%s the checked-out commit (in a workflow, add actions/checkout before): %w", what, err)
 	}
@@ -76,7 +80,7 @@ func (t task) checkedOut(ctx context.Context, what string) (gitops.Snapshot, err
 
 // baseOf is the commit to compare with: the first parent of a pull request's
 // merge commit, which is newer than the base that the event names.
-func baseOf(ctx context.Context, repo *infraBranch, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
+func baseOf(ctx context.Context, repo *task.Branch, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
 	switch {
 	case len(head.Commit.Parents) == 2:
 		return repo.At(ctx, head.Commit.Parents[0])

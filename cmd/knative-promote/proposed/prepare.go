@@ -1,4 +1,4 @@
-package main
+package proposed
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/internal/repourl"
@@ -23,31 +24,31 @@ import (
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// prepare makes what a pull request changes of the templates candidates at 0 %, in
+// Prepare makes what a pull request changes of the templates candidates at 0 %, in
 // one commit on its own branch. Of a push it tells which candidates that brought.
-func (t task) prepare(ctx context.Context) (event.Result, error) {
-	if t.workflow.Before != "" {
-		return t.waiting(ctx)
+func Prepare(ctx context.Context, t task.Task) (event.Result, error) {
+	if t.Workflow.Before != "" {
+		return waiting(ctx, t)
 	}
-	repo, err := open(t.settings, t.workflow, t.console)
+	repo, err := t.Open()
 	if err != nil {
-		return t.looked(ctx, badSetting(err))
+		return t.Looked(ctx, err)
 	}
-	pull, err := t.pull(ctx, repo)
+	pull, err := pull(ctx, t, repo)
 	if err != nil {
-		return t.looked(ctx, err)
+		return t.Looked(ctx, err)
 	}
-	p, err := t.prepared(ctx, pull)
+	p, err := prepared(ctx, t, pull)
 	if err != nil {
-		return t.looked(ctx, err)
+		return t.Looked(ctx, err)
 	}
-	page := report.Prepared{Services: reported(p.Services), Branch: pull.Branch, CommitURL: repourl.Read(t.settings.Remote.URL).CommitURL()}
-	commit, err := t.publish(ctx, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
+	page := report.Prepared{Services: reported(p.Services), Branch: pull.Branch, CommitURL: repourl.Read(t.Settings.Remote.URL).CommitURL()}
+	commit, err := publish(ctx, t, p, func() ([]report.File, error) { return suggestion(ctx, p, pull, repo) }, &page)
 	logPrepared(t, page)
-	if !isAny(err, plan.ErrSuperseded) { // the run for the newer commit shows what becomes of it
+	if !errors.Is(err, plan.ErrSuperseded) { // the run for the newer commit shows what becomes of it
 		showPrepared(ctx, t, page)
 	}
-	result, err := t.looked(ctx, cmp.Or(err, p.Failed()))
+	result, err := t.Looked(ctx, cmp.Or(err, p.Failed()))
 	result.Candidates = p.Candidates()
 	if commit != "" {
 		result.Changed, result.Commit = true, commit
@@ -67,10 +68,10 @@ func reported(services []proposal.PreparedService) (all []report.PreparedService
 }
 
 // pull is the pull request of the event, by the merge commit that is checked out.
-func (t task) pull(ctx context.Context, repo *infraBranch) (proposal.Pull, error) {
-	pull := proposal.Pull{Number: t.workflow.PullRequest, Branch: t.settings.Remote.Branch}
+func pull(ctx context.Context, t task.Task, repo *task.Branch) (proposal.Pull, error) {
+	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch}
 	var err error
-	if pull.Merged, err = t.checkedOut(ctx, "prepare looks at"); err != nil {
+	if pull.Merged, err = checkedOut(ctx, t, "prepare looks at"); err != nil {
 		return pull, err
 	}
 	commit := pull.Merged.Commit
@@ -83,7 +84,7 @@ func (t task) pull(ctx context.Context, repo *infraBranch) (proposal.Pull, error
 }
 
 // prepared is what the pull request changes of the overlays that may render otherwise.
-func (t task) prepared(ctx context.Context, pull proposal.Pull) (proposal.Preparation, error) {
+func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Preparation, error) {
 	changed, err := gitops.Changed(pull.Base, pull.Merged)
 	if err != nil {
 		return proposal.Preparation{}, err
@@ -92,21 +93,21 @@ func (t task) prepared(ctx context.Context, pull proposal.Pull) (proposal.Prepar
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
-	return proposal.Prepare(ctx, proposalOf(t.settings.Promote), pull, overlays)
+	return proposal.Prepare(ctx, proposalOf(t.Settings.Promote), pull, overlays)
 }
 
 // publish makes the commit, or the same as a suggestion where nobody may push: to a
 // fork, or what the server refuses.
-func (t task) publish(ctx context.Context, p proposal.Preparation, suggest func() ([]report.File, error), page *report.Prepared) (commit string, err error) {
+func publish(ctx context.Context, t task.Task, p proposal.Preparation, suggest func() ([]report.File, error), page *report.Prepared) (commit string, err error) {
 	switch {
-	case t.workflow.Unmerged != "":
-		page.Refused = fmt.Sprintf("it is %s, to which nothing is pushed", t.workflow.Unmerged)
-	case t.settings.Promote.DryRun:
+	case t.Workflow.Unmerged != "":
+		page.Refused = fmt.Sprintf("it is %s, to which nothing is pushed", t.Workflow.Unmerged)
+	case t.Settings.Promote.DryRun:
 		page.Refused = "dry-run is set"
 	default:
 		commit, err = pushPrepared(ctx, t, p)
 		page.Commit, page.Refused = commit, words(err)
-		if !isAny(err, gitops.ErrAuth, gitops.ErrRefused) {
+		if !errors.Is(err, gitops.ErrAuth) && !errors.Is(err, gitops.ErrRefused) {
 			return commit, err
 		}
 	}
@@ -121,14 +122,12 @@ func (t task) publish(ctx context.Context, p proposal.Preparation, suggest func(
 }
 
 // pushPrepared makes the commit on the pull request's branch; none where that has it.
-func pushPrepared(ctx context.Context, t task, p proposal.Preparation) (commit string, err error) {
-	s := t.settings
-	s.Remote.Branch = t.workflow.HeadRef
-	repo, err := open(s, t.workflow, t.console)
+func pushPrepared(ctx context.Context, t task.Task, p proposal.Preparation) (commit string, err error) {
+	repo, err := t.OpenBranch(t.Workflow.HeadRef)
 	if err != nil {
-		return "", badSetting(err)
+		return "", err
 	}
-	return p.Publish(ctx, t.written(repo))
+	return p.Publish(ctx, t.Written(repo))
 }
 
 // words are the error's; empty without one.
@@ -140,7 +139,7 @@ func words(err error) string {
 }
 
 // suggestion is what the commit would change on the pull request's head, in the order of the files' names.
-func suggestion(ctx context.Context, p proposal.Preparation, pull proposal.Pull, repo *infraBranch) ([]report.File, error) {
+func suggestion(ctx context.Context, p proposal.Preparation, pull proposal.Pull, repo *task.Branch) ([]report.File, error) {
 	head, err := repo.At(ctx, pull.Merged.Commit.Parents[1])
 	if err != nil {
 		return nil, err
@@ -161,8 +160,8 @@ func suggestion(ctx context.Context, p proposal.Preparation, pull proposal.Pull,
 }
 
 // showPrepared tells the job summary and the pull request.
-func showPrepared(ctx context.Context, t task, page report.Prepared) {
-	r := t.console
+func showPrepared(ctx context.Context, t task.Task, page report.Prepared) {
+	r := t.Console
 	if !page.Tells() {
 		r.Printf("no template changes under its revision's name")
 		return
@@ -177,8 +176,8 @@ func showPrepared(ctx context.Context, t task, page report.Prepared) {
 
 // logPrepared says what becomes of each Service. Errors are those that the run ends
 // with.
-func logPrepared(t task, page report.Prepared) {
-	r := t.console
+func logPrepared(t task.Task, page report.Prepared) {
+	r := t.Console
 	for _, s := range page.Services {
 		line := fmt.Sprintf("%s: %s", s.Overlay, s.InWords())
 		switch {
@@ -190,7 +189,7 @@ func logPrepared(t task, page report.Prepared) {
 		}
 	}
 	if page.Commit != "" {
-		r.Printf("commit %.10s on branch %s", page.Commit, t.workflow.HeadRef)
+		r.Printf("commit %.10s on branch %s", page.Commit, t.Workflow.HeadRef)
 	}
 	if len(page.Suggestion) > 0 {
 		r.Warning(console.Note{Title: "Not pushed", Text: "the change that would make candidates of it stands in the comment and in the summary: " + page.Refused})
@@ -198,27 +197,27 @@ func logPrepared(t task, page report.Prepared) {
 }
 
 // waiting tells which candidates the push has brought that wait for a promotion.
-func (t task) waiting(ctx context.Context) (event.Result, error) {
-	if strings.Trim(t.workflow.Before, "0") == "" {
-		return t.looked(ctx, nil) // a new branch, to which nothing was merged
+func waiting(ctx context.Context, t task.Task) (event.Result, error) {
+	if strings.Trim(t.Workflow.Before, "0") == "" {
+		return t.Looked(ctx, nil) // a new branch, to which nothing was merged
 	}
-	after, err := t.checkedOut(ctx, "prepare looks at")
+	after, err := checkedOut(ctx, t, "prepare looks at")
 	if err != nil {
-		return t.looked(ctx, err)
+		return t.Looked(ctx, err)
 	}
-	repo, err := open(t.settings, t.workflow, t.console)
+	repo, err := t.Open()
 	if err != nil {
-		return t.looked(ctx, badSetting(err))
+		return t.Looked(ctx, err)
 	}
-	before, err := repo.At(ctx, t.workflow.Before)
+	before, err := repo.At(ctx, t.Workflow.Before)
 	if err != nil {
-		return t.looked(ctx, err)
+		return t.Looked(ctx, err)
 	}
-	waiting, err := promote.Waiting(t.settings.Target.Source, before, after)
+	waiting, err := promote.Waiting(t.Settings.Target.Source, before, after)
 	for _, c := range waiting {
-		t.console.Printf("%s: the candidate of %s waits for a promotion without image", c.Overlay, c.Service)
+		t.Console.Printf("%s: the candidate of %s waits for a promotion without image", c.Overlay, c.Service)
 	}
-	result, err := t.looked(ctx, err)
+	result, err := t.Looked(ctx, err)
 	result.Candidates = waiting
 	return result, err
 }

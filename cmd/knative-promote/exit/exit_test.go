@@ -1,4 +1,4 @@
-package main
+package exit
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 func TestEndsHaveExitCodes(t *testing.T) {
 	t.Parallel()
 	for _, end := range event.Ends() {
-		known := slices.ContainsFunc(exits(), func(e exit) bool { return e.Code == end.Code })
+		known := slices.ContainsFunc(Table(), func(e Row) bool { return e.Code == end.Code })
 		if !known || end.Icon == "" || end.Words == "" {
 			t.Errorf("%+v: expected one of the exit codes, an icon and words", end)
 		}
@@ -92,7 +92,7 @@ func TestExitCode(t *testing.T) {
 		if err != nil {
 			err = fmt.Errorf("doing: %w", err)
 		}
-		if got := exitCode(err, event.Result{Status: test.status, Changed: test.changed}); got != test.want {
+		if got := Code(err, event.Result{Status: test.status, Changed: test.changed}); got != test.want {
 			t.Errorf("%v, %q: code %d, want %d", err, test.status, got, test.want)
 		}
 	}

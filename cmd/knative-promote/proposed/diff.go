@@ -1,4 +1,4 @@
-package main
+package proposed
 
 import (
 	"cmp"
@@ -6,39 +6,43 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/acme/knative-promote/cmd/knative-promote/forges"
-
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
+	"github.com/acme/knative-promote/cmd/knative-promote/forges"
+	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/manifests"
+	"github.com/acme/knative-promote/cmd/knative-promote/reporter"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
 
-// diffCheckout shows what the checked-out commit changes, against the branch that
+// Diff shows what the checked-out commit changes, against the branch that
 // it is to be merged into, and what would be wrong then.
-func (t task) diffCheckout(ctx context.Context) (event.Result, error) {
-	diff, refused, err := t.proposed(ctx)
+func Diff(ctx context.Context, t task.Task) (event.Result, error) {
+	diff, refused, err := proposed(ctx, t)
 	if err == nil {
 		showDiff(t, diff)
-		err = writeOverlays(t, diff.Overlays)
+		err = manifests.Write(t.Console, t.Settings.Manifests, written(diff.Overlays)...)
 	}
 	if err != nil {
-		return t.looked(ctx, err)
+		return t.Looked(ctx, err)
 	}
-	r := t.console
+	r := t.Console
 	if err := r.Summarize(report.DiffSummary(diff, console.SummaryLimit)); err != nil {
 		r.Warning(console.Note{Title: "Summary not written", Text: err.Error()})
 	}
 	if err := commentDiff(ctx, t, report.DiffMarker, report.DiffComment(diff)); err != nil {
 		r.Warning(console.Note{Title: "Comment not written", Text: err.Error()})
 	}
-	result, err := t.looked(ctx, cmp.Or(refused, unrendered(diff.Overlays), errorsIn(diff.Findings())))
+	result, err := t.Looked(ctx, cmp.Or(refused, unrendered(diff.Overlays), exit.Found(inputs.FailOnError, diff.Findings())))
 	result.Findings = diff.Findings()
 	return result, err
 }
 
 // showDiff prints what changes, and what is wrong then.
-func showDiff(t task, diff report.Diff) {
-	r := t.console
+func showDiff(t task.Task, diff report.Diff) {
+	r := t.Console
 	for _, file := range diff.Own {
 		r.Warning(console.Note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
 	}
@@ -47,7 +51,7 @@ func showDiff(t task, diff report.Diff) {
 	for _, o := range diff.Overlays {
 		showOverlay(t, o)
 	}
-	annotate(r, diff.Findings(), true, event.SeverityError)
+	reporter.Annotate(r, diff.Findings(), true, event.SeverityError)
 	changed := 0
 	for _, o := range diff.Overlays {
 		if o.Changes() {
@@ -57,20 +61,20 @@ func showDiff(t task, diff report.Diff) {
 	r.Printf("overlays that change: %d", changed)
 }
 
-func showFile(t task, w report.FileChange) {
+func showFile(t task.Task, w report.FileChange) {
 	for _, f := range w.Findings {
-		t.console.Printf("%s", f.Text())
+		t.Console.Printf("%s", f.Text())
 	}
 	for _, entry := range w.Removed {
-		t.console.Printf("%s: removed: %s", w.File, entry)
+		t.Console.Printf("%s: removed: %s", w.File, entry)
 	}
 	for _, entry := range w.Added {
-		t.console.Printf("%s: added: %s", w.File, entry)
+		t.Console.Printf("%s: added: %s", w.File, entry)
 	}
 }
 
-func showOverlay(t task, o report.Overlay) {
-	r := t.console
+func showOverlay(t task.Task, o report.Overlay) {
+	r := t.Console
 	r.Group(o.Path)
 	if len(o.Difference) > 0 {
 		r.Printf("%s", o.Difference)
@@ -89,16 +93,16 @@ func showOverlay(t task, o report.Overlay) {
 
 // commentDiff writes the comment that has the marker on the event's pull request, where
 // there is one.
-func commentDiff(ctx context.Context, t task, marker, text string) error {
-	s, w := t.settings, t.workflow
+func commentDiff(ctx context.Context, t task.Task, marker, text string) error {
+	s, w := t.Settings, t.Workflow
 	if s.GitHubToken == "" || s.PullRequest == 0 || w.Repository == "" {
 		return nil
 	}
-	hub, err := forges.Open(s, w, t.console)
+	hub, err := forges.Open(s, w, t.Console)
 	if err != nil {
 		return err
 	}
-	return forges.WriteComment(ctx, hub, s.PullRequest, marker, text, t.console)
+	return forges.WriteComment(ctx, hub, s.PullRequest, marker, text, t.Console)
 }
 
 // unrendered is the error of overlays that do not render.
@@ -112,10 +116,12 @@ func unrendered(overlays []report.Overlay) error {
 	return errors.Join(all...)
 }
 
-// errorsIn is the error of findings that would break a promotion.
-func errorsIn(findings []event.Finding) error {
-	if event.Count(findings, event.SeverityError) == 0 {
-		return nil
+// written are the manifests of the overlays that change and render.
+func written(overlays []report.Overlay) (all []manifests.Rendered) {
+	for _, o := range overlays {
+		if o.Changes() && o.Err == "" {
+			all = append(all, manifests.Rendered{Overlay: o.Path, Before: o.Before, After: o.After})
+		}
 	}
-	return &foundError{exitErrors, event.Tally(findings)}
+	return all
 }
