@@ -20,10 +20,12 @@ func (f Finder) Before(ctx context.Context, of plan.Plan, seen *servingv1.Servic
 	dest := plan.Destination{Version: was.From, Base: was.Base, Service: seen}
 	dest.Found, dest.Missing = f.Live.Revision(ctx, live.NamespaceOf(seen), was.From.Revision)
 	dest.State = f.baseOf(ctx, was.Base, was.From)
-	var err error
 	if dest.State != nil && dest.State.Owned() {
-		dest.Traffic, err = dest.State.Traffic()
-		return dest, err
+		traffic, err := dest.State.Traffic()
+		if err != nil || knative.Shares(traffic)[dest.Revision] == 100 { // else people have taken the file's content out
+			dest.Traffic = traffic
+			return dest, err
+		}
 	}
 	split, err := f.splitOf(orState(dest.State, of.Now))
 	if err != nil {
