@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -54,7 +55,8 @@ type waiter struct {
 	report func(Verdict)
 	events *events
 
-	uid       types.UID // of the Application, once seen
+	uid       types.UID    // of the Application, once seen
+	ended     *metav1.Time // when the operation began that had ended by then
 	last      Verdict
 	lastSince time.Time // when last.Trouble began
 	refreshed time.Time
@@ -127,6 +129,7 @@ func (w *waiter) observe(ctx context.Context) (Observed, error) {
 	known := w.polling.known()
 	ob, err := w.argo.observe(ctx, w.in, refresh, known)
 	if ob.App != nil {
+		ob.Earlier = w.endedBefore(ob.App)
 		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
 	}
 	if known != nil && !refresh && ob.App != nil && ob.App != known.App {
@@ -158,6 +161,19 @@ func (w *waiter) observe(ctx context.Context) (Observed, error) {
 // the Application before, and has not denied it for long.
 func (w *waiter) maySoonBeAllowed() bool {
 	return w.uid != "" && (w.last.Trouble != "denied" || time.Since(w.lastSince) < Grace)
+}
+
+// endedBefore tells whether the last operation had ended when the wait first saw the
+// Application.
+func (w *waiter) endedBefore(app *v1alpha1.Application) bool {
+	state := app.Status.OperationState
+	if state == nil || !state.Phase.Completed() {
+		return false
+	}
+	if w.uid == "" {
+		w.ended = &state.StartedAt
+	}
+	return w.ended.Equal(&state.StartedAt)
 }
 
 // memory is what the wait knows from before it saw the Application as it is now.

@@ -95,6 +95,9 @@ type Observed struct {
 	// Operation is how the revision of a running operation relates to it, where that is
 	// not the compared revision.
 	Operation Relation
+	// Earlier is whether the last operation had ended when the wait began: what made it fail
+	// may be over, and Argo CD does not sync a commit again by itself that it has tried.
+	Earlier bool
 }
 
 // A Memory is what a wait knows from before an observation. The zero value is that of

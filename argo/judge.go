@@ -18,8 +18,9 @@ const Grace = 30 * time.Second
 //   - the revision it was compared with is the commit or a descendant that carries the
 //     same values, no operation is running, the operation for that revision succeeded
 //     if there was one, and the comparison is not older than the operation's end;
-//   - it is Synced, or what is out of sync is not the Service and either waits to be
-//     pruned or went out of sync again after a full, successful operation;
+//   - it is Synced, or what is out of sync is not the Service and waits to be pruned, went
+//     out of sync again after a full, successful operation, or could not be applied by one
+//     that has applied the Service;
 //   - or that revision is such a descendant, and only its own sync runs, failed, or has
 //     not begun: once the Service is as intended, that is the affair of whoever made it;
 //   - the live Service is at its observed generation with Ready True, has the intended

@@ -37,10 +37,11 @@ func (s situation) decode(t testing.TB) (Intent, Observed, Memory) {
 		Trouble   string
 		For       string
 		Note      string
+		Earlier   bool
 	}
 	s.read(t, "intent", &in)
 	s.read(t, "observed", &observed)
-	ob.Relation, ob.Operation = observed.Relation, observed.Operation
+	ob.Relation, ob.Operation, ob.Earlier = observed.Relation, observed.Operation, observed.Earlier
 	before := Memory{UID: "8381b027-d232-43d0-a606-8f807c7cb356", Trouble: observed.Trouble, Note: observed.Note}
 	before.TroubleFor, _ = time.ParseDuration(observed.For)
 	if s["application"] != nil {
@@ -94,6 +95,7 @@ func FuzzJudge(f *testing.F) {
 		ob := Observed{App: new(v1alpha1.Application), Service: new(servingv1.Service), Revision: new(servingv1.Revision)}
 		var rest struct {
 			Relation, Operation Relation
+			Earlier             bool
 			Memory
 		}
 		for data, into := range map[*[]byte]any{&intent: &in, &application: ob.App, &service: ob.Service, &revision: ob.Revision, &observed: &rest} {
@@ -101,7 +103,7 @@ func FuzzJudge(f *testing.F) {
 				t.Skip() // nothing that could have been decoded
 			}
 		}
-		ob.Relation, ob.Operation = rest.Relation, rest.Operation
+		ob.Relation, ob.Operation, ob.Earlier = rest.Relation, rest.Operation, rest.Earlier
 		if string(service) == "null" {
 			ob.Service = nil
 		}

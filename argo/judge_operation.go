@@ -1,0 +1,153 @@
+package argo
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
+)
+
+// judgeOperation looks at the sync that runs or ran last.
+func judgeOperation(in Intent, ob Observed) *Verdict {
+	app, state := ob.App, ob.App.Status.OperationState
+	if state == nil {
+		if app.Operation != nil {
+			return wait("a sync is about to start")
+		}
+		return nil
+	}
+	revision, message := syncRevision(in, app), clean(state.Message)
+	concerns := concerned(in, ob)
+	switch {
+	case failedEarlier(in, ob) && mustNotSync(in, ob) == "":
+		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
+	case concerns && refusal(in, state) != "":
+		return failed("the Service was refused: %s", refusal(in, state))
+	case !state.Phase.Completed() && syncedByAnother(in, ob):
+		return nil
+	case state.Phase == common.OperationTerminating:
+		return wait("a sync of %s is being terminated", short(revision))
+	case !state.Phase.Completed() && concerns:
+		return wait("syncing %s%s", short(revision), after(message))
+	case !state.Phase.Completed() && revision == "":
+		return wait("a sync is running%s", after(message))
+	case !state.Phase.Completed():
+		return wait("another sync is running, of %s%s", short(revision), after(message))
+	case app.Operation != nil:
+		return wait("a sync is about to start")
+	case concerns && !state.Phase.Successful() && !syncedByAnother(in, ob) && !onlyNeighbours(in, ob):
+		return failed("the sync of %s failed: %s", short(revision), message)
+	case app.Status.ReconciledAt == nil || state.FinishedAt != nil && app.Status.ReconciledAt.Before(state.FinishedAt):
+		return wait("Argo CD has not compared the application since the last sync")
+	}
+	return nil
+}
+
+// concerned tells whether the last operation was for the commit, or what Argo CD compared.
+func concerned(in Intent, ob Observed) bool {
+	revision := syncRevision(in, ob.App)
+	return revision != "" && (revision == in.Commit || revision == compared(in, ob))
+}
+
+// failedEarlier tells whether such an operation had failed before the wait began.
+func failedEarlier(in Intent, ob Observed) bool {
+	return ob.Earlier && concerned(in, ob) && !ob.App.Status.OperationState.Phase.Successful() && !onlyNeighbours(in, ob)
+}
+
+// onlyNeighbours tells whether the last operation was for the commit, has applied the Service,
+// and failed at other objects alone, which no commit of a promotion changes. What a hook says
+// is about the sync as a whole.
+func onlyNeighbours(in Intent, ob Observed) bool {
+	state := ob.App.Status.OperationState
+	if state == nil || !state.Phase.Failed() || state.SyncResult == nil || !concerned(in, ob) {
+		return false
+	}
+	applied, others := false, false
+	for _, r := range state.SyncResult.Resources {
+		failed := r.Status == common.ResultCodeSyncFailed || r.HookPhase.Failed()
+		switch ours := IsKnativeService(r.Group, r.Kind) && r.Name == in.Service; {
+		case failed && (ours || r.HookType != ""):
+			return false
+		case ours:
+			applied = r.Status == common.ResultCodeSynced
+		case failed:
+			others = true
+		}
+	}
+	return applied && others
+}
+
+// ofAnotherCommit tells whether the sync is somebody else's affair: the revision that Argo CD
+// compared is a commit on top of ours that carries our values, and the Service is live
+// as intended. A Service that Argo CD is still to change for that commit must at least
+// have the intended template's name, which says what is in it.
+func ofAnotherCommit(in Intent, ob Observed) bool {
+	ours := serviceStatus(in, ob.App)
+	return ob.Relation == Carrying && ours != nil &&
+		(ours.Status == v1alpha1.SyncStatusCodeSynced || in.Revision != "" && !applied(in, ob)) &&
+		judgeLive(in, ob) == nil
+}
+
+// syncedByAnother tells whether in addition the last operation is for such a commit.
+func syncedByAnother(in Intent, ob Observed) bool {
+	return (ob.Operation == Carrying || syncRevision(in, ob.App) == compared(in, ob)) && ofAnotherCommit(in, ob)
+}
+
+// after is a message behind a colon, if there is one.
+func after(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ": " + message
+}
+
+// syncRevision is the revision that the last operation applied or is to apply.
+func syncRevision(in Intent, app *v1alpha1.Application) string {
+	state := app.Status.OperationState
+	switch {
+	case state == nil:
+		return ""
+	case state.SyncResult != nil:
+		return revisionOf(in, app, state.SyncResult.Revision, state.SyncResult.Revisions)
+	case state.Operation.Sync != nil:
+		return revisionOf(in, app, state.Operation.Sync.Revision, state.Operation.Sync.Revisions)
+	}
+	return ""
+}
+
+// refusal is what Kubernetes says against our Service, for which no retry of the same
+// commit helps.
+func refusal(in Intent, state *v1alpha1.OperationState) string {
+	if state.Phase == common.OperationSucceeded || state.SyncResult == nil {
+		return ""
+	}
+	for _, r := range state.SyncResult.Resources {
+		if IsKnativeService(r.Group, r.Kind) && r.Name == in.Service {
+			if words := Denied(r.Message); words != "" {
+				return clean(words)
+			}
+		}
+	}
+	return ""
+}
+
+// Denied are the words of an admission webhook, a ValidatingAdmissionPolicy or a schema
+// against an object. A webhook that cannot be reached ("failed calling webhook") has
+// none. Before them stands a temporary file's name.
+func Denied(message string) string {
+	if words := policyDenied.FindString(message); words != "" {
+		return words
+	}
+	if at := strings.Index(message, "admission webhook"); at >= 0 && strings.Contains(message[at:], "denied the request") {
+		return message[at:]
+	}
+	return invalid.FindString(message)
+}
+
+// policyDenied is how the API server says that a policy denies an object.
+// https://github.com/kubernetes/kubernetes/blob/v1.31.0/staging/src/k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go
+var policyDenied = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '[^']+'(?: with binding '[^']+')? denied request: .*`)
+
+// invalid is how https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors#NewInvalid begins.
+var invalid = regexp.MustCompile(`(?s)[\w.-]+ "[^"]+" is invalid: .*`)
