@@ -23,8 +23,14 @@ func (w *world) checkPromises() (int, error) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), longest) // in a test's process one renders at a time
 	defer stop()
-	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Down: w.downAt, Shared: w.staging, Reviewed: reviewed}
+	history := promotetest.History{Service: w.service, Overlay: w.path, Commits: commits, Foreign: w.foreign, Ready: w.readyAt, Down: w.downAt, Shared: w.staging || w.beside != "", Reviewed: reviewed}
 	own, broken := history.Check(ctx)
+	if w.beside != "" {
+		history.Service, history.Ready, history.Down = w.beside, nil, nil // nobody looks what is ready of it
+		others, wrong := history.Check(ctx)
+		own, broken = own+others, errors.Join(broken, wrong)
+		history.Service = w.service
+	}
 	if w.staging {
 		if history.Commits, err = promotetest.Commits(w.bare, w.stagingBranch(), more...); err != nil {
 			return own, err

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // where each run has a process of its own, because it has little time, and renders in
 // one process wait for each other, or because it writes into its folder, or
 // `customized FILE` for the resource customizations of argocd-cm. `staging on` is for
-// a second environment, `qa on` for a third one, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own, `staging branch` for one on the branch staging.
+// a second environment, `qa on` for a third one, `beside NAME` for another Service of the overlay that is promoted too, `twin on` for a second Application of the overlay, `staging elsewhere` for one with an Argo CD of its own, `staging branch` for one on the branch staging.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	var checked atomic.Int32
@@ -93,9 +93,10 @@ type unlike struct {
 	readOnly      bool
 	staging       bool
 	qa            bool
-	twin          bool // a second Application of the overlay, in another namespace
-	elsewhere     bool // staging has an Argo CD of its own
-	onBranch      bool // staging is on the branch staging
+	beside        string // another Service of the overlay that is promoted too
+	twin          bool   // a second Application of the overlay, in another namespace
+	elsewhere     bool   // staging has an Argo CD of its own
+	onBranch      bool   // staging is on the branch staging
 	polls         bool
 	processes     bool // each run of the program has a process of its own
 	signals       bool // each in the background has
@@ -120,6 +121,8 @@ func readSetting(workDir string) (unlike, error) {
 			s.autoSync = value != "off"
 		case "qa":
 			s.qa = true
+		case "beside":
+			s.beside = value
 		case "twin":
 			s.twin = true
 		case "staging":

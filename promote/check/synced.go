@@ -32,7 +32,7 @@ func findOutOfSync(f Facts) []found {
 		compare = compareOnServer(f)
 	}
 	heals := automated(f.Setup.App) && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal // else somebody may have changed it in the cluster
-	return []found{{severity: errorIf(heals), values: values{"Failed": nil, "Unlike": unlike(f), "CompareOnServer": compare}}}
+	return []found{{severity: errorIf(heals), values: values{"Failed": nil, "Beside": nil, "Services": nil, "Unlike": unlike(f), "CompareOnServer": compare}}}
 }
 
 // serverAdds tells whether what Knative adds to the template counts as a difference, after every sync.
@@ -61,19 +61,32 @@ func isRefused(operation *v1alpha1.OperationState) bool {
 func failedSync(f Facts, operation *v1alpha1.OperationState) []found {
 	const most = 5 // failures that are shown
 	failed := []string{operation.Message}
-	others := false
+	var others, services []string // others than the Service; Knative's of them that are refused
+	stops := false                // the Service's own sync
 	for _, r := range operation.SyncResult.Resources {
-		if r.Status != common.ResultCodeSyncFailed && !r.HookPhase.Failed() {
-			continue
+		service := argo.IsKnativeService(r.Group, r.Kind)
+		ours := service && r.Name == f.Overlay.Service()
+		bad := r.Status == common.ResultCodeSyncFailed || r.HookPhase.Failed()
+		stops = stops || bad && (ours || r.HookType != "")
+		if bad {
+			failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
 		}
-		failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
-		others = others || r.Group != "serving.knative.dev" || r.Name != f.Overlay.Service()
+		if bad && !ours {
+			others = append(others, r.Kind+"/"+r.Name)
+		}
+		if bad && !ours && service && argo.Denied(r.Message) != "" {
+			services = append(services, r.Name)
+		}
 	}
 	corrects := f.Overlay.Refusal() != nil || f.finds(ruleTemplateChanged) || len(unchangeable(f)) > 0
-	if !others && corrects || explained(f, operation.Message) {
+	if len(others) == 0 && corrects || explained(f, operation.Message) {
 		return nil
 	}
-	return []found{{severity: event.SeverityError, values: values{"Failed": failed[:min(len(failed), 1+most)]}}}
+	severity := event.SeverityWarning
+	if stops || len(others) == 0 {
+		severity, others, services = event.SeverityError, nil, nil
+	}
+	return []found{{severity: severity, values: values{"Failed": failed[:min(len(failed), 1+most)], "Beside": others, "Services": services}}}
 }
 
 // unlike names the fields of Git that are not so in the cluster.
