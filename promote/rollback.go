@@ -215,7 +215,7 @@ func planRollback(ctx context.Context, p *targetRun) (*reversal, error) {
 		Reversal: plan.Reversal{
 			Plan: plan.OfRollback(at, dest.Revision, p.journal.Result.Started), Step: record.Rollback, Dest: dest, Live: at.Live, Reason: p.config.Reason,
 			MayChange: func(now *knative.State, has record.Record) bool {
-				return plan.Unchanged(now, at.Now) || further(at, now, has)
+				return plan.OnlyConfigured(now, at.Now) || further(at, now, has)
 			},
 		},
 	}

@@ -143,6 +143,14 @@ func Unchanged(now, then *knative.State) bool {
 	return err == nil && now.SameTemplate(then) && Shows(now, then.Revision(), traffic)
 }
 
+// OnlyConfigured tells whether nothing of an overlay has changed since the plan was made, but
+// for the template beside its images.
+func OnlyConfigured(now, then *knative.State) bool {
+	traffic, err := then.Traffic()
+	return err == nil && Shows(now, then.Revision(), traffic) &&
+		slices.Equal(now.Images(), then.Images()) && slices.Equal(now.InitImages(), then.InitImages())
+}
+
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer
 // promotion, or a person. Their change stays.
 var ErrSuperseded = errors.New("superseded")

@@ -64,7 +64,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		return Edited{}, err
 	case Shows(now, after.State.Revision(), traffic) && now.SameTemplate(after.State):
 		after.State = now
-	case !back.MayChange(now, record):
+	case !record.Is(back.Plan.ID, back.Step) && !back.MayChange(now, record): // its own may have been merged into what had changed
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
 	return after, nil

@@ -60,6 +60,7 @@ func (r Requests) Proposal(promotion, step string, first bool) *review.Proposal 
 	return &review.Proposal{
 		Target: branchOf(r.Overlay.Target), Promotion: promotion, Step: step, Begins: first, Seen: r.Journal.Pull,
 		Stays: record.RollsBack(strings.TrimSuffix(step, Again)) || strings.HasSuffix(step, Noted),
+		Over:  func(err error) bool { return errors.Is(err, plan.ErrSuperseded) },
 	}
 }
 

@@ -66,6 +66,7 @@ type Proposal struct {
 	Step      string                              // of that; restore and rollback are those that roll back
 	Begins    bool                                // it is the first of the promotion
 	Stays     bool                                // it is to be merged also when nobody waits for it any more
+	Over      func(err error) bool                // whether an error of Edit means that it is not to be merged at all; nil: none does
 	Seen      func(pull PullRequest, what string) // told of what becomes of it; without a number before it is open
 }
 

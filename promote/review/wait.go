@@ -33,6 +33,7 @@ type waiting struct {
 	failed int       // looks in a row that got no answer
 	unsaid int       // requests to merge that got none
 	merged int       // looks since it was merged
+	fitted string    // the tip and the head of which it was found out last that they fit
 	shows  int       // looks at which it was open, and the branch showed it
 }
 
@@ -84,6 +85,10 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 		return w.closed(ctx)
 	case seen.Head != head:
 		if _, err := w.Repo.Propose(ctx, seen.Branch, w.change); errors.Is(err, gitops.ErrTaken) {
+			if w.onlyUpdated(ctx, head) {
+				w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
+				return gitops.Commit{}, errOutdated
+			}
 			return gitops.Commit{}, &NotMergedError{Pull: seen, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which does not show the change any more", seen.Branch)}
 		} else if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
 			return gitops.Commit{}, err
@@ -123,6 +128,13 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("it changes %d files, and the change is of %d: somebody has pushed to its branch %s", w.pull.Files, files, w.pull.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
 		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
+		return gitops.Commit{}, errOutdated
+	}
+	switch fits, err := w.fits(ctx, tip); {
+	case err != nil:
+		return gitops.Commit{}, err
+	case !fits:
+		w.say(fmt.Sprintf("%s has moved to %.10s, where it would change something else: it is proposed on that", w.Branch, tip.Commit.Hash))
 		return gitops.Commit{}, errOutdated
 	case w.Merge == Wait:
 		w.say("waiting for somebody to merge it")
@@ -171,12 +183,23 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 }
 
 // settle finds the commit that shows what was merged. What the forge names is
-// taken where it shows that; the branch's newest commit must.
+// taken where it shows that; the branch's newest commit must. What it was merged as may
+// show something else than it is to be on what the branch had become by then.
 func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
+	at, unread := w.Repo.At(ctx, w.pull.Merge)
+	there, err := false, unread
+	if unread == nil {
+		there, err = shows(at, w.change)
+	}
+	if err == nil && !there {
+		w.say(fmt.Sprintf("merged as %s, into which others had merged meanwhile: it is proposed on that", w.pull.Merge))
+		return gitops.Commit{}, errOutdated
+	}
 	tip, err := w.Repo.Tip(ctx)
 	if err != nil {
 		return gitops.Commit{}, err
 	}
+	shown := there
 	switch there, err := shows(tip, w.change); {
 	case err != nil:
 		return gitops.Commit{}, err
@@ -190,10 +213,8 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 	if err := w.Forge.DeleteBranch(ctx, w.pull.Branch); err != nil {
 		w.say(fmt.Sprintf("its branch stays: %v", err))
 	}
-	if at, err := w.Repo.At(ctx, w.pull.Merge); err == nil {
-		if there, err := shows(at, w.change); err == nil && there {
-			return at.Commit, nil
-		}
+	if shown {
+		return at.Commit, nil
 	}
 	return tip.Commit, nil
 }
@@ -212,9 +233,11 @@ func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 
 // leave makes sure that the forge does not merge a change that nobody waits for
 // any more, also after the context has ended. One that was merged in the last
-// moment is merged.
+// moment is merged. What stays open is not to be merged as it is where it is proposed
+// anew, or is over.
 func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
-	if w.pull.State != Open || w.Stays {
+	over := w.Over != nil && w.Over(err)
+	if w.pull.State != Open || w.Stays && !over && !errors.Is(err, errOutdated) {
 		return gitops.Commit{}, err
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
@@ -222,6 +245,11 @@ func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
 	if w.answer == Scheduled || w.answer == Queued {
 		if late := w.Forge.CancelMerge(last, w.pull); late != nil {
 			w.say(fmt.Sprintf("it may still be merged by itself, close it by hand: %v", late))
+		}
+	}
+	if over && w.Stays {
+		if late := w.Forge.ClosePull(last, w.pull.Number, "Nothing is left to be rolled back: "+err.Error()); late != nil {
+			w.say(fmt.Sprintf("it is not closed, close it by hand: %v", late))
 		}
 	}
 	if seen, late := w.Forge.Pull(last, w.pull.Number); late == nil && seen.State == Merged {

@@ -1,0 +1,116 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops"
+)
+
+// furthest bounds how many commits of a pull request are looked at.
+const furthest = 20
+
+// fits tells whether merging the pull request makes of the tip what the change would. It was
+// made for an older one, and Git merges it wherever no line is in conflict.
+func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
+	key := tip.Commit.Hash + " " + w.pull.Head
+	if key == w.fitted {
+		return true, nil
+	}
+	head, err := w.Repo.At(ctx, w.pull.Head)
+	if err != nil {
+		return true, nil // the forge is ahead of what reads Git
+	}
+	if !slices.Contains(head.Commit.Parents, tip.Commit.Hash) {
+		base, err := w.base(ctx, head)
+		if err != nil {
+			return false, err
+		}
+		if same, err := sameChange(w.change, tip, base, head); err != nil || !same {
+			return false, err
+		}
+	}
+	w.fitted = key
+	return true, nil
+}
+
+// onlyUpdated tells whether somebody has merged the branch into the pull request since its head
+// was another commit, as the forge's button does.
+func (w *waiting) onlyUpdated(ctx context.Context, head string) bool {
+	now, err := w.Repo.At(ctx, w.pull.Head)
+	return err == nil && len(now.Commit.Parents) == 2 && now.Commit.Parents[0] == head
+}
+
+// base is the commit that a pull request's head was made on: the newest below it that does
+// not show the change. Somebody may have added commits, or have merged the branch into it.
+func (w *waiting) base(ctx context.Context, head gitops.Snapshot) (gitops.Snapshot, error) {
+	base := head
+	for range furthest {
+		if there, err := shows(base, w.change); err != nil || !there || len(base.Commit.Parents) == 0 {
+			return base, nil // what cannot be edited does not show it
+		}
+		below, err := w.Repo.At(ctx, base.Commit.Parents[len(base.Commit.Parents)-1])
+		if err != nil {
+			return gitops.Snapshot{}, err
+		}
+		base = below
+	}
+	return base, nil
+}
+
+// sameChange tells whether the change takes and adds the same lines on a tip as a pull
+// request's head does on its base.
+func sameChange(change gitops.Change, tip, base, head gitops.Snapshot) (bool, error) {
+	files, err := change.Edit(tip)
+	if err != nil {
+		return false, err
+	}
+	for name, content := range files {
+		was, err := read(tip, name)
+		if err != nil {
+			return false, err
+		}
+		before, err := read(base, name)
+		if err != nil {
+			return false, err
+		}
+		after, err := read(head, name)
+		if err != nil {
+			return false, err
+		}
+		if !maps.Equal(moved(was, content), moved(before, after)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// read is a file's content; none where it is absent.
+func read(at gitops.Snapshot, name string) ([]byte, error) {
+	content, err := fs.ReadFile(at.Tree, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
+}
+
+// moved are the lines that one content has more often than another, and how much more. A
+// comment, such as which run has made a commit, changes nothing that is rendered.
+func moved(before, after []byte) map[string]int {
+	lines := map[string]int{}
+	count := func(content []byte, by int) {
+		for line := range strings.Lines(string(content)) {
+			if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+				lines[line] += by
+			}
+		}
+	}
+	count(after, 1)
+	count(before, -1)
+	maps.DeleteFunc(lines, func(_ string, n int) bool { return n == 0 })
+	return lines
+}
