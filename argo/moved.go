@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -230,6 +231,16 @@ func DeployedSince(deployed []string, revision string) []string {
 		return deployed[:first]
 	}
 	return deployed
+}
+
+// DeployedAt is when the Application was synced to a revision last, as far as its history goes.
+func DeployedAt(t Target, app *v1alpha1.Application, revision string) time.Time {
+	for _, entry := range slices.Backward(app.Status.History) {
+		if revisionOf(Intent{Target: t}, app, entry.Revision, entry.Revisions) == revision {
+			return entry.DeployedAt.Time
+		}
+	}
+	return time.Time{}
 }
 
 // Deployed are the revisions of the target's source that the Application was synced to,

@@ -113,5 +113,5 @@ func rollbackAdvice(r event.Result, at Place) string {
 	if len(needs) > 0 {
 		where = ", with " + strings.Join(needs, ", ") + " in the environment"
 	}
-	return "To roll it back" + where + ":\n\n" + fenced("sh", at.Rollback) + "\n"
+	return "To roll it back" + where + ":\n\n" + fenced("sh", at.Rollback+" --to "+r.RollbackTo) + "\n"
 }

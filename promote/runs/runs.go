@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
@@ -66,28 +67,61 @@ type Commits interface {
 // again. The record has gone with the commits, so the Application's history tells, as far as
 // it goes.
 func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string) error {
-	if run == "" || at.App == nil || at.Unreadable != nil {
+	if run == "" {
 		return nil
 	}
 	now := at.Record.Of(at.Place())
-	deployed := argo.Deployed(at.Target.Target, at.App)
-	// What was deployed before the commit with which the recorded step has passed is older.
-	for _, commit := range slices.Compact(argo.DeployedSince(deployed, now.Commit)) {
-		then, err := commits.At(ctx, commit)
-		if err != nil {
-			continue // it is gone, or nobody can tell
-		}
-		r := plan.RecordAt(then, at.Target)
-		goesOn := func(e record.Entry) bool { return e.Promotion == r.Promotion } // also without a workflow run
+	for _, r := range deployedSince(ctx, commits, at) {
 		switch {
 		case r.Run != run || r.RollsBack():
-		case !slices.ContainsFunc(now.Entries(), goesOn):
+		case !goesOn(now, r.Record):
 			return sinceThen("has taken its commits out of Git")
 		case now.Promotion == r.Promotion && !now.RollsBack() && now.Reached < r.Reached:
 			return sinceThen("has taken its step of %d %% out of Git", r.Reached)
 		}
 	}
 	return ctx.Err()
+}
+
+// LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, and
+// since when: the time at which Argo CD deployed what came after it, zero where it has not yet.
+// A promotion without an id is none.
+func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation) (record.Record, time.Time) {
+	var since time.Time
+	for _, r := range deployedSince(ctx, commits, at) {
+		if !r.RollsBack() && !goesOn(at.Record.Of(at.Place()), r.Record) {
+			return r.Record, since
+		}
+		since = r.at
+	}
+	return record.Record{}, time.Time{}
+}
+
+// A deployed record is what a commit says that Argo CD has deployed.
+type deployed struct {
+	record.Record
+	at time.Time
+}
+
+// deployedSince are the records of what Argo CD has deployed since the commit with which the
+// recorded step has passed, the newest first, as far as they can be read.
+func deployedSince(ctx context.Context, commits Commits, at plan.Situation) (all []deployed) {
+	if at.App == nil || at.Unreadable != nil {
+		return nil
+	}
+	revisions := argo.Deployed(at.Target.Target, at.App)
+	for _, commit := range slices.Compact(argo.DeployedSince(revisions, at.Record.Of(at.Place()).Commit)) {
+		then, err := commits.At(ctx, commit)
+		if err == nil { // else it is gone, or nobody can tell
+			all = append(all, deployed{plan.RecordAt(then, at.Target), argo.DeployedAt(at.Target.Target, at.App, commit)})
+		}
+	}
+	return all
+}
+
+// goesOn tells whether a record has the promotion of another one, also without a workflow run.
+func goesOn(now, r record.Record) bool {
+	return r.Promotion == "" || slices.ContainsFunc(now.Entries(), func(e record.Entry) bool { return e.Promotion == r.Promotion })
 }
 
 // runAddress is that of a workflow run: the server and the number, which grows

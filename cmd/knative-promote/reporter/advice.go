@@ -74,10 +74,11 @@ func onward(s inputs.Settings, result event.Result, err error) string {
 }
 
 // toRollBack is the command that rolls a promotion back, where there is something to
-// roll back to.
+// roll back to. It names that: somebody may have taken the promotion out of Git by the time
+// that it is pasted, and without a name it would lead one further.
 func toRollBack(s inputs.Settings, result event.Result) string {
 	if result.RollbackTo == "" {
 		return ""
 	}
-	return "\nTo roll it back:\n  " + s.RollbackCommand()
+	return "\nTo roll it back:\n  " + s.RollbackCommand() + " --to " + result.RollbackTo
 }

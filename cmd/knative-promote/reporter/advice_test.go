@@ -28,7 +28,7 @@ func TestCommandsToPaste(t *testing.T) {
 	want := `To continue:
   knative-promote promote --service product-import --image "$INPUT_IMAGE" --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test --steps 10@5m,100
 To roll it back:
-  knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test`
+  knative-promote rollback --service product-import --repository https://git.example.test/infra.git --path 'apps/it'\''s here' --application a --argocd-server argocd.example.test --to a-00001`
 	candidate, restore := event.Step{Name: "candidate", Commit: "3f9c2d1e"}, event.Step{Name: "restore", Commit: "8a71e0c4"}
 	cancelled := event.Result{Command: inputs.Promote, Status: event.Cancelled, RollbackTo: "a-00001", Steps: []event.Step{candidate}}
 	if got := after(s, cancelled, nil); got != want {
@@ -76,7 +76,7 @@ func TestNotRestored(t *testing.T) {
 		"not made by the command": {event.Result{Command: inputs.Rollback},
 			"A person must look: the traffic may still go to the new revision.\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  knative-promote check" + place},
 		"not made by a promotion": {event.Result{Command: inputs.Promote, Steps: []event.Step{{Name: "10 %", Commit: "8a71e0c4"}}, RollbackTo: "web-1"},
-			"A person must look: the traffic may still go to the new revision.\nTo roll it back:\n  knative-promote rollback" + place},
+			"A person must look: the traffic may still go to the new revision.\nTo roll it back:\n  knative-promote rollback" + place + " --to web-1"},
 	} {
 		if got := after(s, test.result, failed); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, test.want)

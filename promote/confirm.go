@@ -1,0 +1,96 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
+)
+
+// rolledBack tells whether Git shows a commit already that rolled back, and that
+// a rollback without a name for where to only confirms: one that nobody has noted as
+// seen live, as the run that makes it may be at work still, or one that is this workflow
+// run's own, or so young that the promotion or somebody else has answered the same incident.
+// Where a gate failed before users were given anything, there was none.
+// Rolling back once more would be further than anybody asked for. Where the revision
+// that has the traffic since is not Ready, it does not suffice.
+func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time) bool {
+	has := at.Record
+	if c.To != "" || at.Unreadable != nil || !has.RollsBack() || has.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
+		return false
+	}
+	own := has.Run != "" && has.Run == c.RunURL
+	if !has.HasPassed() {
+		return true
+	}
+	if own && has.Step == record.Restore {
+		return true // as by a job that runs when another one has failed
+	}
+	users := has.Step == record.Rollback || has.Reached > 0
+	return users && (own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident)
+}
+
+// revertedLately tells whether somebody has taken a promotion out of Git so lately, as by a git
+// revert, that a rollback without a name for where to is an answer to the same incident: what
+// has all traffic is what the promotion began from.
+func revertedLately(ctx context.Context, p *targetRun, split knative.Split, now time.Time) bool {
+	at := p.at
+	if p.config.To != "" || p.systems.Commits == nil || at.Record.RollsBack() || !at.Record.HasPassed() || split.Candidate != "" ||
+		at.Record.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
+		return false
+	}
+	taken, since := runs.LastTakenOut(ctx, p.systems.Commits, at)
+	if taken.Promotion == "" || !since.IsZero() && now.Sub(since).Abs() >= sameIncident {
+		return false
+	}
+	p.journal.Explain("somebody has taken the promotion to %s out of Git", taken.To.Revision)
+	return true
+}
+
+// sameIncident is how long after a rollback another one without a name for where
+// to is taken for an answer to the same incident.
+const sameIncident = 15 * time.Minute
+
+// stands tells whether Git shows a rollback as it would be made now: nobody has changed
+// the template since, under the name of a revision that it no longer makes.
+func stands(ctx context.Context, p *targetRun, split knative.Split) bool {
+	dest, err := p.destinations().Revision(ctx, split.Stable, split)
+	if err != nil {
+		return true // nothing better can be made of it
+	}
+	back := reversal{target: p, Reversal: plan.Reversal{
+		Plan: plan.OfRollback(p.at, dest.Revision, time.Time{}), Step: record.Rollback, Dest: dest, Live: p.at.Live,
+		MayChange: func(*knative.State, record.Record) bool { return true },
+	}}
+	after, err := back.routable(ctx).Edit(ctx, p.config.Settings, p.at.Snapshot())
+	return err != nil || p.at.Now.SameTemplate(after.State) && after.State.Revision() == p.at.Now.Revision()
+}
+
+// goesFurther is for who wants users to leave what a rollback leaves them on.
+const goesFurther = "the command that goes further is: knative-promote rollback --to %s"
+
+// confirmOnly is a commit that rolled back and that is to be seen live
+// only.
+func confirmOnly(ctx context.Context, p *targetRun, split knative.Split) *reversal {
+	has := p.at.Record
+	p.journal.Tell(journal.Confirmed(p.at, split))
+	p.journal.Say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
+	if further, err := p.destinations().Previous(ctx, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
+		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
+	}
+	back := &reversal{target: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back.after.State = p.at.Now
+	if has.TemplateStays(p.at.Now) {
+		back.after.Refused = errTemplateStays
+	}
+	return back
+}
+
+// errTemplateStays is why a run before rolled the traffic back alone, as far as
+// the overlay tells.
+var errTemplateStays = errors.New("the overlay still has the template that was to be rolled back")
