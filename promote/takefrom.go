@@ -58,7 +58,7 @@ func notWithdrawn(p *targetRun, plan plan.Plan) error {
 	if gone == "" {
 		return nil
 	}
-	return setting.Bad("image: unchanged: the overlay %s still has %s, the image of %s, which was rolled back: expected the image that is to run, or override: rolled-back and a reason", p.Overlay, plan.Image, gone)
+	return setting.Bad("image: unchanged: the overlay %s still has what %s was made of, with the image %s, which was rolled back: expected the image that is to run and the configuration for it, or override: rolled-back and a reason", p.Overlay, gone, plan.Image)
 }
 
 // mayPromote is why the images must get no more traffic on a tip, because of where they

@@ -173,7 +173,7 @@ func (r Record) withdrawn(is func(Version) bool) string {
 			return e.To.Revision
 		case failed && is(e.From), past == "" && stands && is(e.To):
 			return ""
-		case failed && is(e.To):
+		case failed && is(e.To) && e.Gate != "": // else it was cancelled, and nobody has judged it
 			return e.To.Revision
 		case e.Rollback && is(e.From):
 			return e.From.Revision
@@ -183,6 +183,29 @@ func (r Record) withdrawn(is func(Version) bool) string {
 			past = e.To.Revision
 		case e.From.Revision == past:
 			past = ""
+		}
+	}
+	return ""
+}
+
+// ReplacedSince is the revision that was promoted here after a time in the place of one with
+// an overlay's images; empty: none was. What failed has replaced nothing, and what was rolled
+// back is for [Record.Withdrawn].
+func (r Record) ReplacedSince(state *knative.State, since time.Time) string {
+	return r.replacedSince(func(v Version) bool { return v.MayBe(state) }, since)
+}
+
+func (r Record) replacedSince(is func(Version) bool, since time.Time) string {
+	now := ""
+	for _, e := range r.Entries() {
+		switch failed := !e.Rollback && e.Ended == RolledBack; {
+		case failed:
+		case now == "" && (e.Rollback || is(e.To) || !e.Started.After(since)):
+			return ""
+		case now != "" && is(e.To), is(e.From):
+			return cmp.Or(now, e.To.Revision)
+		case now == "":
+			now = e.To.Revision
 		}
 	}
 	return ""

@@ -70,7 +70,7 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
 		return err
 	}
-	if err := i.notRolledBack(*at); err != nil {
+	if err := i.notAgain(*at, observed); err != nil {
 		return err
 	}
 	return i.tellDrift(ctx, *at, observed)

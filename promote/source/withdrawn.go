@@ -4,16 +4,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// Withdrawn is the revision with the images to promote that was rolled back here last;
-// empty: there is none, or somebody wants to try them again.
+// Withdrawn is the revision that was rolled back here last and is to be promoted, or has the
+// images that are, in words; empty: there is none, or somebody wants to try it again.
 func (i *Taken) Withdrawn(at plan.Situation) string {
-	gone := at.Record.Of(at.Place()).Withdrawn(at.Next)
+	has := at.Record.Of(at.Place())
+	gone := has.Withdrawn(at.Next)
+	if next, err := at.Next.NextRevision(); gone == "" && err == nil && has.Withdrew(next) {
+		gone = next // by its configuration, with the images of what stands
+	}
 	if gone == "" || !i.TryAgain {
 		return gone
 	}
@@ -21,14 +26,27 @@ func (i *Taken) Withdrawn(at plan.Situation) string {
 	return ""
 }
 
-// notRolledBack keeps what was rolled back here from being promoted again by
-// itself, as by a workflow that runs every hour.
-func (i *Taken) notRolledBack(at plan.Situation) error {
-	gone := i.Withdrawn(at)
-	if gone == "" {
+// notAgain keeps what was rolled back or replaced here from being promoted again by itself,
+// as by a workflow that runs every hour.
+func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
+	if gone := i.Withdrawn(at); gone != "" {
+		return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
+	}
+	var since time.Time // they had it
+	for _, one := range observed {
+		if passed := one.Record.Passed; passed.After(since) {
+			since = passed
+		}
+	}
+	by := at.Record.Of(at.Place()).ReplacedSince(at.Next, since)
+	switch {
+	case by == "":
+		return nil
+	case i.TryAgain:
+		i.Journal.Override([]string{by + " has replaced what has these images here"}, i.Reason)
 		return nil
 	}
-	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
+	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("what has the images that run there was replaced here by %s, and nothing was promoted there since; to promote them here again give override: rolled-back and a reason, or promote something newer there", by)}
 }
 
 // Complete says in a plan what its images come from: what the run has taken them from, or
