@@ -37,6 +37,8 @@ func (e Edited) Warning(to Destination) string {
 	switch {
 	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
 		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
+	case e.Refused == nil && e.State.Revision() != to.Revision && to.SameImages(e.State):
+		return fmt.Sprintf("%s has the traffic, and the overlay still has another configuration with its images: what is promoted next takes that along, unless the commit that brought it is reverted", to.Revision)
 	case e.Refused == nil:
 		return ""
 	}
