@@ -17,15 +17,18 @@ func (h History) ownFile() string {
 }
 
 // keptImages tells whether a step rolled back an image: the first one sets the
-// images, and who sets another one afterwards wins.
+// images, and who sets another one afterwards wins. Who has reverted it has set none.
 func (j judge) keptImages(before, c Commit) error {
 	step := c.Trailers["Promotion-Step"]
 	never := func(Commit) bool { return false }
-	if len(j.promotion(c, never)) == 0 || step == "restore" || step == "rollback" {
+	others := j.promotion(c, never) // the newest first
+	if len(others) == 0 || step == "restore" || step == "rollback" {
 		return nil
 	}
+	began := j.byHash[others[len(others)-1].Parents[0]]
+	since := changed(began, before)
 	for _, name := range changed(before, c) {
-		if isKustomization(name) {
+		if isKustomization(name) && slices.Contains(since, name) {
 			return fmt.Errorf("changes %s again", name)
 		}
 	}

@@ -121,6 +121,7 @@ func TestBreaks(t *testing.T) {
 		"other key":         {[]step{first(with(imagesOf, strings.Replace(patched, "namespace: x", "namespace: y", 1)))}, "outside images and patches"},
 		"comment":           {[]step{first(with(imagesOf, strings.Replace(patched, "# ours\n", "", 1)))}, "outside images and patches"},
 		"image again":       {[]step{first(good), {trailers: trailers("50"), files: map[string]string{imagesOf: strings.Replace(patched, "v2", "v3", 1)}}}, "changes o/kustomization.yaml again"},
+		"image, reverted":   {[]step{first(good), {files: map[string]string{imagesOf: images}}, {trailers: trailers("50"), files: map[string]string{imagesOf: patched}}}, ""},
 		"image again, back": {[]step{first(good), {trailers: trailers("restore"), files: map[string]string{imagesOf: strings.Replace(patched, "v2", "v1", 1)}}}, ""},
 
 		"twice":       {[]step{first(good), {trailers: trailers("10"), files: map[string]string{ownFile: owned(at10) + "# x\n"}}}, "is step 10 of the promotion id1 too"},

@@ -81,3 +81,20 @@ func TestTokenExpires(t *testing.T) {
 	s.promote("v3.0.0", "steps=100").exits(0)
 	s.settled("v3.0.0")
 }
+
+// TestNeighbourRefused has another Service of the overlay that Knative refuses, so that every
+// sync fails. The Service is applied by it all the same, and so is what rolls it back.
+func TestNeighbourRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.patchApplication(`[{"op": "add", "path": "/spec/syncPolicy/retry", "value": {"limit": 1, "backoff": {"duration": "1s"}}}]`)
+	s.push("Add the cart", map[string]string{
+		"./kustomization.yaml": replaced(t, s.read("./kustomization.yaml"), "- ../../base", "- ../../base\n  - cart.yaml"),
+		"./cart.yaml":          "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: cart}\nspec: {template: {spec: {containers: [{image: 'ghcr.io/<YOUR USER>/cart:v1'}]}}}\n",
+	})
+	s.begin("rollback").wait().exits(0)
+	s.answersOnly("v1.0.0")
+	s.promote("v3.0.0", "steps=50,100").exits(0)
+	s.answersOnly("v3.0.0")
+}
