@@ -67,7 +67,7 @@ func TestAgain(t *testing.T) {
 		if got := r.Withdrew(test.revision); got != test.withdrawn {
 			t.Errorf("after %s, withdrawn %s: %t", test.happened, test.revision, got)
 		}
-		if got := r.replacedSince(is, began.Add(2*time.Hour)); got != test.replaced {
+		if got := replacedSince(r.Entries(), is, began.Add(2*time.Hour)); got != test.replaced {
 			t.Errorf("after %s, %s was replaced by %q, want %q", test.happened, test.revision, got, test.replaced)
 		}
 	}

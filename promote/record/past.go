@@ -152,17 +152,17 @@ func (r Record) Unfit(revision string) string {
 // or by hand; empty: none was, or something with these images has passed since. What has
 // only begun again says nothing.
 func (r Record) Withdrawn(state *knative.State) string {
-	return r.withdrawn(func(v Version) bool { return v.MayBe(state) })
+	return withdrawn(r.Entries(), func(v Version) bool { return v.MayBe(state) })
 }
 
 // Withdrew tells the same of a revision.
 func (r Record) Withdrew(revision string) bool {
-	return r.withdrawn(func(v Version) bool { return v.Revision == revision }) != ""
+	return withdrawn(r.Entries(), func(v Version) bool { return v.Revision == revision }) != ""
 }
 
-func (r Record) withdrawn(is func(Version) bool) string {
+func withdrawn(entries []Entry, is func(Version) bool) string {
 	past := "" // the revision that a rollback led to, past all that was promoted since that
-	for _, e := range r.Entries() {
+	for _, e := range entries {
 		if e.To.Revision == past {
 			past = ""
 		}
@@ -192,12 +192,12 @@ func (r Record) withdrawn(is func(Version) bool) string {
 // an overlay's images; empty: none was. What failed has replaced nothing, and what was rolled
 // back is for [Record.Withdrawn].
 func (r Record) ReplacedSince(state *knative.State, since time.Time) string {
-	return r.replacedSince(func(v Version) bool { return v.MayBe(state) }, since)
+	return replacedSince(r.Entries(), func(v Version) bool { return v.MayBe(state) }, since)
 }
 
-func (r Record) replacedSince(is func(Version) bool, since time.Time) string {
+func replacedSince(entries []Entry, is func(Version) bool, since time.Time) string {
 	now := ""
-	for _, e := range r.Entries() {
+	for _, e := range entries {
 		switch failed := !e.Rollback && e.Ended == RolledBack; {
 		case failed:
 		case now == "" && (e.Rollback || is(e.To) || !e.Started.After(since)):

@@ -26,7 +26,7 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 		return true, nil // the forge is ahead of what reads Git
 	}
 	if !slices.Contains(head.Commit.Parents, tip.Commit.Hash) {
-		base, err := w.base(ctx, head)
+		base, err := baseOf(ctx, w.Repo, w.change, head)
 		if err != nil {
 			return false, err
 		}
@@ -38,22 +38,22 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
-// onlyUpdated tells whether somebody has merged the branch into the pull request since its head
+// onlyUpdated tells whether somebody has merged the branch into a pull request since its head
 // was another commit, as the forge's button does.
-func (w *waiting) onlyUpdated(ctx context.Context, head string) bool {
-	now, err := w.Repo.At(ctx, w.pull.Head)
+func onlyUpdated(ctx context.Context, repo Repo, pull PullRequest, head string) bool {
+	now, err := repo.At(ctx, pull.Head)
 	return err == nil && len(now.Commit.Parents) == 2 && now.Commit.Parents[0] == head
 }
 
-// base is the commit that a pull request's head was made on: the newest below it that does
+// baseOf is the commit that a pull request's head was made on: the newest below it that does
 // not show the change. Somebody may have added commits, or have merged the branch into it.
-func (w *waiting) base(ctx context.Context, head gitops.Snapshot) (gitops.Snapshot, error) {
+func baseOf(ctx context.Context, repo Repo, change gitops.Change, head gitops.Snapshot) (gitops.Snapshot, error) {
 	base := head
 	for range furthest {
-		if there, err := shows(base, w.change); err != nil || !there || len(base.Commit.Parents) == 0 {
+		if there, err := shows(base, change); err != nil || !there || len(base.Commit.Parents) == 0 {
 			return base, nil // what cannot be edited does not show it
 		}
-		below, err := w.Repo.At(ctx, base.Commit.Parents[len(base.Commit.Parents)-1])
+		below, err := repo.At(ctx, base.Commit.Parents[len(base.Commit.Parents)-1])
 		if err != nil {
 			return gitops.Snapshot{}, err
 		}

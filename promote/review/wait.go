@@ -45,7 +45,7 @@ func (w *waiting) wait(ctx context.Context) (gitops.Commit, error) {
 			return commit, nil
 		}
 		if ctx.Err() != nil || errors.Is(err, errWaiting) && sleep.For(ctx, poll) != nil {
-			err = w.notMerged(ctx)
+			err = notMerged(ctx, w.pull, w.reason)
 		}
 		if !errors.Is(err, errWaiting) {
 			return w.leave(ctx, err)
@@ -56,13 +56,14 @@ func (w *waiting) wait(ctx context.Context) (gitops.Commit, error) {
 // errWaiting is a pull request that may still be merged.
 var errWaiting = errors.New("not merged yet")
 
-// notMerged is the error of a wait that is over.
-func (w *waiting) notMerged(ctx context.Context) error {
-	reason := "its time is over"
-	if w.reason != "" {
-		reason += ": " + w.reason
+// notMerged is the error of a wait that is over, for a pull request that was not merged for a
+// reason.
+func notMerged(ctx context.Context, pull PullRequest, reason string) error {
+	over := "its time is over"
+	if reason != "" {
+		over += ": " + reason
 	}
-	err := &NotMergedError{Pull: w.pull, Reason: reason}
+	err := &NotMergedError{Pull: pull, Reason: over}
 	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) { // the run's own has ended
 		return fmt.Errorf("%w: %w", err, cause)
 	}
@@ -85,7 +86,7 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 		return w.closed(ctx)
 	case seen.Head != head:
 		if _, err := w.Repo.Propose(ctx, seen.Branch, w.change); errors.Is(err, gitops.ErrTaken) {
-			if w.onlyUpdated(ctx, head) {
+			if onlyUpdated(ctx, w.Repo, w.pull, head) {
 				w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
 				return gitops.Commit{}, errOutdated
 			}

@@ -71,10 +71,10 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 		return nil
 	}
 	now := at.Record.Of(at.Place())
-	for _, r := range deployedSince(ctx, commits, at) {
-		switch {
+	for _, d := range deployedSince(ctx, commits, at) {
+		switch r := d.record; {
 		case r.Run != run || r.RollsBack():
-		case !goesOn(now, r.Record):
+		case !goesOn(now, r):
 			return sinceThen("has taken its commits out of Git")
 		case now.Promotion == r.Promotion && !now.RollsBack() && now.Reached < r.Reached:
 			return sinceThen("has taken its step of %d %% out of Git", r.Reached)
@@ -88,19 +88,19 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 // A promotion without an id is none.
 func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation) (record.Record, time.Time) {
 	var since time.Time
-	for _, r := range deployedSince(ctx, commits, at) {
-		if !r.RollsBack() && !goesOn(at.Record.Of(at.Place()), r.Record) {
-			return r.Record, since
+	for _, d := range deployedSince(ctx, commits, at) {
+		if !d.record.RollsBack() && !goesOn(at.Record.Of(at.Place()), d.record) {
+			return d.record, since
 		}
-		since = r.at
+		since = d.at
 	}
 	return record.Record{}, time.Time{}
 }
 
 // A deployed record is what a commit says that Argo CD has deployed.
 type deployed struct {
-	record.Record
-	at time.Time
+	record record.Record
+	at     time.Time
 }
 
 // deployedSince are the records of what Argo CD has deployed since the commit with which the
