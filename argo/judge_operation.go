@@ -2,6 +2,7 @@ package argo
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -22,7 +23,7 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 	switch {
 	case failedEarlier(in, ob) && mustNotSync(in, ob) == "":
 		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
-	case concerns && refusal(in, state) != "":
+	case concerns && refusal(in, state) != "" && (state.Phase.Completed() || !in.Restores): // what restores waits for the next attempt
 		return failed("the Service was refused: %s", refusal(in, state))
 	case !state.Phase.Completed() && syncedByAnother(in, ob):
 		return nil
@@ -50,20 +51,32 @@ func concerned(in Intent, ob Observed) bool {
 	return revision != "" && (revision == in.Commit || revision == compared(in, ob))
 }
 
+// selective tells whether an operation syncs other objects alone, as healing does.
+func selective(in Intent, state *v1alpha1.OperationState) bool {
+	return state.Operation.Sync != nil && len(state.Operation.Sync.Resources) > 0 &&
+		!slices.ContainsFunc(state.Operation.Sync.Resources, func(r v1alpha1.SyncOperationResource) bool {
+			return IsKnativeService(r.Group, r.Kind) && r.Name == in.Service
+		})
+}
+
 // failedEarlier tells whether such an operation had failed before the wait began.
 func failedEarlier(in Intent, ob Observed) bool {
 	return ob.Earlier && concerned(in, ob) && !ob.App.Status.OperationState.Phase.Successful() && !onlyNeighbours(in, ob)
 }
 
-// onlyNeighbours tells whether the last operation was for the commit, has applied the Service,
-// and failed at other objects alone, which no commit of a promotion changes. What a hook says
-// is about the sync as a whole.
+// onlyNeighbours tells whether the last operation was for the commit, has applied the Service
+// or had nothing to apply of it, and failed at other objects alone, which no commit of a
+// promotion changes. What a hook says is about the sync as a whole.
 func onlyNeighbours(in Intent, ob Observed) bool {
-	state := ob.App.Status.OperationState
+	state, status := ob.App.Status.OperationState, serviceStatus(in, ob.App)
 	if state == nil || !state.Phase.Failed() || state.SyncResult == nil || !concerned(in, ob) {
 		return false
 	}
-	applied, others := false, false
+	if selective(in, state) {
+		return true
+	}
+	// With ApplyOutOfSyncOnly, what an attempt before has applied is in no result.
+	applied, others := status != nil && status.Status == v1alpha1.SyncStatusCodeSynced, false
 	for _, r := range state.SyncResult.Resources {
 		failed := r.Status == common.ResultCodeSyncFailed || r.HookPhase.Failed()
 		switch ours := IsKnativeService(r.Group, r.Kind) && r.Name == in.Service; {

@@ -57,6 +57,11 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 // movedService is [Move.Service].
 func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	to, err := rolledBackTo(ctx, in, app)
+	if err == nil && to != "" && live != nil && syncRevision(in, app) != to {
+		if same, err := gives(ctx, in, syncRevision(in, app), live); err != nil || same {
+			return "", err // it was synced to that since, which has failed at something else
+		}
+	}
 	switch {
 	case err != nil:
 		return "", err
@@ -153,6 +158,18 @@ func sameGiven(ctx context.Context, in Intent, revision, other string) (bool, er
 		return false, unlessMissing(err)
 	}
 	return sameRouting(a, b), nil
+}
+
+// gives tells whether users have what a commit says, as far as that can be read.
+func gives(ctx context.Context, in Intent, revision string, live *servingv1.Service) (bool, error) {
+	if in.Gives == nil || revision == "" {
+		return false, nil
+	}
+	traffic, err := in.Gives(ctx, revision)
+	if err != nil {
+		return false, unlessMissing(err)
+	}
+	return maps.Equal(shares(traffic), shares(had(live))), nil
 }
 
 // others are the revisions with a share that the intent does not move users from. Users have

@@ -47,20 +47,21 @@ func TestAgain(t *testing.T) {
 		replaced           string
 	}{
 		{"1>2", "2", false, ""},
-		{"1>2 2>3 3<2", "3", true, ""},
+		{"1>2 2>3 3<2", "3", true, "2"},
 		{"1>2 2>3 3<2", "2", false, ""},
 		{"1>2 2!3", "3", true, ""},
 		{"1>2 2#3", "3", false, ""},
-		{"1>2 2>3", "2", false, ""},                 // the source has had 2 after that
-		{"0>1 1>2 2>2 2>3", "2", false, "3"},        // a hotfix of what it had
-		{"0>1 1>2 2?3 3>4", "3", false, "4"},        // over what was held
-		{"0>1 1>2 2>2 2!3", "2", false, ""},         // what failed has replaced nothing
-		{"0>1 1>2 2>2 2>3 3>4", "2", false, "4"},    // two of them
-		{"0>1 1>2 2>2 2>3 3<2", "2", false, ""},     // and it was rolled back
-		{"0>1 1>1 1>1 1>3", "2", false, ""},         // it was never here
-		{"0>1 1>2 2>2 2>3 3!2", "2", true, "3"},     // as somebody has tried
-		{"0>1 1>2 2>2 2>3 3#2", "2", false, "3"},    //
-		{"0>1 1>2 2>2 2>3 3>2 2>2", "2", false, ""}, // and promoted again
+		{"1>2 2>3", "2", false, ""},                  // the source has had 2 after that
+		{"0>1 1>2 2>2 2>3", "2", false, "3"},         // a hotfix of what it had
+		{"0>1 1>2 2?3 3>4", "3", false, "4"},         // over what was held
+		{"0>1 1>2 2>2 2!3", "2", false, ""},          // what failed has replaced nothing
+		{"0>1 1>2 2>2 2>3 3>4", "2", false, "4"},     // two of them
+		{"0>1 1>2 2>2 2>3 3>4 4<3", "2", false, "3"}, // a second hotfix was rolled back to the first
+		{"0>1 1>2 2>2 2>3 3<2", "2", false, ""},      // and it was rolled back
+		{"0>1 1>1 1>1 1>3", "2", false, ""},          // it was never here
+		{"0>1 1>2 2>2 2>3 3!2", "2", true, "3"},      // as somebody has tried
+		{"0>1 1>2 2>2 2>3 3#2", "2", false, "3"},     //
+		{"0>1 1>2 2>2 2>3 3>2 2>2", "2", false, ""},  // and promoted again
 	} {
 		r := historyOf(test.happened, began)
 		is := func(v Version) bool { return v.Revision == test.revision }

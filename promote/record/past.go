@@ -188,9 +188,8 @@ func withdrawn(entries []Entry, is func(Version) bool) string {
 	return ""
 }
 
-// ReplacedSince is the revision that was promoted here after a time in the place of one with
-// an overlay's images; empty: none was. What failed has replaced nothing, and what was rolled
-// back is for [Record.Withdrawn].
+// ReplacedSince is the revision that was promoted or rolled back to here after a time in the
+// place of one with an overlay's images; empty: none was. What failed has replaced nothing.
 func (r Record) ReplacedSince(state *knative.State, since time.Time) string {
 	return replacedSince(r.Entries(), func(v Version) bool { return v.MayBe(state) }, since)
 }
@@ -200,15 +199,46 @@ func replacedSince(entries []Entry, is func(Version) bool, since time.Time) stri
 	for _, e := range entries {
 		switch failed := !e.Rollback && e.Ended == RolledBack; {
 		case failed:
-		case now == "" && (e.Rollback || is(e.To) || !e.Started.After(since)):
+		case now == "" && (is(e.To) || e.Started.Before(since)): // the times are in whole seconds
 			return ""
-		case now != "" && is(e.To), is(e.From):
+		case now != "" && is(e.To), !e.Rollback && is(e.From):
 			return cmp.Or(now, e.To.Revision)
 		case now == "":
 			now = e.To.Revision
 		}
 	}
 	return ""
+}
+
+// ImagesSince is when a promotion with the images of the recorded one had passed for the first
+// time, without others in between.
+func (r Record) ImagesSince() time.Time {
+	since := r.Passed
+	for _, e := range r.Past {
+		switch failed := !e.Rollback && e.Ended == RolledBack; {
+		case failed:
+		case !sameImages(e.To, r.To):
+			return since
+		case !e.Passed.IsZero():
+			since = e.Passed
+		}
+	}
+	return since
+}
+
+// sameImages tells whether two versions have the same images.
+func sameImages(a, b Version) bool {
+	return slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
+}
+
+// SetByHand tells whether somebody has set other images in an overlay than the recorded
+// promotion or rollback has left there.
+func (r Record) SetByHand(state *knative.State) bool {
+	left := r.To
+	if r.Step == Restore {
+		left = r.From
+	}
+	return r.Exists() && !r.TemplateStays(state) && !left.SameImages(state)
 }
 
 // NeverPassed tells whether a record from before, as text, is of a promotion that gave

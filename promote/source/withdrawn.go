@@ -32,21 +32,34 @@ func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
 	if gone := i.Withdrawn(at); gone != "" {
 		return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
 	}
-	var since time.Time // they had it
+	why, instead := decided(at, observed)
+	if why == "" {
+		return nil
+	}
+	if i.TryAgain {
+		i.Journal.Override([]string{why}, i.Reason)
+		return nil
+	}
+	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s; to promote here what runs there give override: rolled-back and a reason, or %s", why, instead)}
+}
+
+// decided is what people have decided here since the sources have had their images, and what
+// they can do instead of promoting those; empty: nothing.
+func decided(at plan.Situation, observed []Observed) (why, instead string) {
+	var since time.Time
 	for _, one := range observed {
-		if passed := one.Record.Passed; passed.After(since) {
-			since = passed
+		if had := one.Record.ImagesSince(); had.After(since) {
+			since = had
 		}
 	}
-	by := at.Record.Of(at.Place()).ReplacedSince(at.Next, since)
-	switch {
-	case by == "":
-		return nil
-	case i.TryAgain:
-		i.Journal.Override([]string{by + " has replaced what has these images here"}, i.Reason)
-		return nil
+	has := at.Record.Of(at.Place())
+	if by := has.ReplacedSince(at.Next, since); by != "" {
+		return "what has the images that run there was replaced here by " + by + ", and no other images were promoted there since", "promote something newer there"
 	}
-	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("what has the images that run there was replaced here by %s, and nothing was promoted there since; to promote them here again give override: rolled-back and a reason, or promote something newer there", by)}
+	if has.SetByHand(at.Now) && plan.NewImage(at.Now, at.Next) != plan.NewImage(at.Now, at.Now) {
+		return "somebody has set " + plan.FirstImage(at.Now.Images()) + " in " + at.Overlay, "promote that with image: unchanged"
+	}
+	return "", ""
 }
 
 // Complete says in a plan what its images come from: what the run has taken them from, or

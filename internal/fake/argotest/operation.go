@@ -150,6 +150,9 @@ func (c *controller) applyAll(ctx context.Context, state *v1alpha1.OperationStat
 		if operation.DryRun || !covers(operation, cluster.RefOf(target)) {
 			continue
 		}
+		if operation.SyncOptions.HasOption("ApplyOutOfSyncOnly=true") && unmodified(found, target.GetKind(), target.GetName()) {
+			continue
+		}
 		result := &v1alpha1.ResourceResult{
 			Group: target.GroupVersionKind().Group, Version: target.GroupVersionKind().Version, Kind: target.GetKind(),
 			Namespace: target.GetNamespace(), Name: target.GetName(),
@@ -197,4 +200,15 @@ func (c *controller) record(app *v1alpha1.Application, state *v1alpha1.Operation
 		}
 		return nil
 	})
+}
+
+// unmodified tells whether an object is as Git has it, so that a sync with ApplyOutOfSyncOnly
+// passes over it, in its results too.
+func unmodified(found comparison, kind, name string) bool {
+	for _, r := range found.resources {
+		if r.Kind == kind && r.Name == name {
+			return r.Status == v1alpha1.SyncStatusCodeSynced
+		}
+	}
+	return false
 }
