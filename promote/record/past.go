@@ -231,16 +231,6 @@ func sameImages(a, b Version) bool {
 	return slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
 }
 
-// SetByHand tells whether somebody has set other images in an overlay than the recorded
-// promotion or rollback has left there.
-func (r Record) SetByHand(state *knative.State) bool {
-	left := r.To
-	if r.Step == Restore {
-		left = r.From
-	}
-	return r.Exists() && !r.TemplateStays(state) && !left.SameImages(state)
-}
-
 // NeverPassed tells whether a record from before, as text, is of a promotion that gave
 // all traffic and, as this record says, never passed. One that is older than what the
 // record has is taken to have passed.

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -56,10 +58,20 @@ func decided(at plan.Situation, observed []Observed) (why, instead string) {
 	if by := has.ReplacedSince(at.Next, since); by != "" {
 		return "what has the images that run there was replaced here by " + by + ", and no other images were promoted there since", "promote something newer there"
 	}
-	if has.SetByHand(at.Now) && plan.NewImage(at.Now, at.Next) != plan.NewImage(at.Now, at.Now) {
+	if setByHand(has, at.Now) && plan.NewImage(at.Now, at.Next) != plan.NewImage(at.Now, at.Now) {
 		return "somebody has set " + plan.FirstImage(at.Now.Images()) + " in " + at.Overlay, "promote that with image: unchanged"
 	}
 	return "", ""
+}
+
+// setByHand tells whether somebody has set other images in an overlay than the recorded
+// promotion or rollback has left there.
+func setByHand(r record.Record, state *knative.State) bool {
+	left := r.To
+	if r.Step == record.Restore {
+		left = r.From
+	}
+	return r.Exists() && !r.TemplateStays(state) && !left.SameImages(state)
 }
 
 // Complete says in a plan what its images come from: what the run has taken them from, or
