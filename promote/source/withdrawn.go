@@ -58,7 +58,7 @@ func decided(at plan.Situation, observed []Observed) (why, instead string) {
 	if by := has.ReplacedSince(at.Next, since); by != "" {
 		return "what has the images that run there was replaced here by " + by + ", and no other images were promoted there since", "promote something newer there"
 	}
-	if setByHand(has, at.Now) && plan.NewImage(at.Now, at.Next) != plan.NewImage(at.Now, at.Now) {
+	if setByHand(has, at.Now) && !record.VersionOf("", at.Next).SameImages(at.Now) {
 		return "somebody has set " + plan.FirstImage(at.Now.Images()) + " in " + at.Overlay, "promote that with image: unchanged"
 	}
 	return "", ""
