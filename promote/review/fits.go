@@ -39,10 +39,15 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 }
 
 // onlyUpdated tells whether somebody has merged the branch into a pull request since its head
-// was another commit, as the forge's button does.
+// was another commit, or has rebased it, as the forge's button does.
 func onlyUpdated(ctx context.Context, repo Repo, pull PullRequest, head string) bool {
 	now, err := repo.At(ctx, pull.Head)
-	return err == nil && len(now.Commit.Parents) == 2 && now.Commit.Parents[0] == head
+	if err != nil {
+		return false
+	}
+	was, err := repo.At(ctx, head)
+	rebased := err == nil && len(now.Commit.Parents) == 1 && now.Commit.Parents[0] != head && now.Commit.Subject == was.Commit.Subject
+	return rebased || len(now.Commit.Parents) == 2 && now.Commit.Parents[0] == head
 }
 
 // baseOf is the commit that a pull request's head was made on: the newest below it that does

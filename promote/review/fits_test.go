@@ -49,6 +49,7 @@ func TestBranchMoves(t *testing.T) {
 		{"in the same file", func(w *world) { w.commit("app/list", list("somebody's")) }, 1, "v2 of infra"},
 		{"under the change", func(w *world) { w.commit("README.md", "more") }, 2, "v2 of more"},
 		{"and is merged into it", func(w *world) { w.update(1) }, 2, "v2 of somebody else's"},
+		{"and it is rebased", func(w *world) { w.rebase(1) }, 2, "v2 of somebody else's"},
 		{"and the forge is faster", func(w *world) { w.commit("README.md", "more"); w.forge.merge(1) }, 2, "v2 of more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -214,6 +214,16 @@ func (w *world) update(number int) {
 	w.git("update-ref", "refs/heads/"+branch, commit)
 }
 
+// rebase puts a pull request's commit on main, as the forge's button does.
+func (w *world) rebase(number int) {
+	w.t.Helper()
+	w.commit("README.md", "somebody else's")
+	branch := w.forge.pulls[number-1].Branch
+	tree := w.git("merge-tree", "--write-tree", "main", branch)
+	commit := w.git("-c", "user.name=Forge", "-c", "user.email=forge@example.com", "commit-tree", tree, "-m", w.git("log", "-1", "--format=%B", branch), "-p", "main")
+	w.git("update-ref", "refs/heads/"+branch, commit)
+}
+
 // merge merges as the method says.
 func (f *forge) merge(number int) {
 	f.t.Helper()
