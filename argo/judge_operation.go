@@ -76,19 +76,31 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 		return true
 	}
 	// With ApplyOutOfSyncOnly, what an attempt before has applied is in no result.
-	applied, others := status != nil && status.Status == v1alpha1.SyncStatusCodeSynced, false
+	applied := status != nil && status.Status == v1alpha1.SyncStatusCodeSynced
 	for _, r := range state.SyncResult.Resources {
-		failed := r.Status == common.ResultCodeSyncFailed || r.HookPhase.Failed()
-		switch ours := IsKnativeService(r.Group, r.Kind) && r.Name == in.Service; {
-		case failed && (ours || r.HookType != ""):
-			return false
-		case ours:
+		if isService(in.Service, r) {
 			applied = r.Status == common.ResultCodeSynced
-		case failed:
-			others = true
 		}
 	}
-	return applied && others
+	failed, own := FailedObjects(in.Service, state)
+	return applied && len(failed) > 0 && !own
+}
+
+// FailedObjects are the results of the objects that an operation failed at. Own is whether one
+// of them is the Service or a hook, which stands for the sync as a whole.
+func FailedObjects(service string, state *v1alpha1.OperationState) (failed []*v1alpha1.ResourceResult, own bool) {
+	for _, r := range state.SyncResult.Resources {
+		if r.Status == common.ResultCodeSyncFailed || r.HookPhase.Failed() {
+			failed = append(failed, r)
+			own = own || r.HookType != "" || isService(service, r)
+		}
+	}
+	return failed, own
+}
+
+// isService tells whether a result is of the Service.
+func isService(service string, r *v1alpha1.ResourceResult) bool {
+	return IsKnativeService(r.Group, r.Kind) && r.Name == service
 }
 
 // ofAnotherCommit tells whether the sync is somebody else's affair: the revision that Argo CD
@@ -136,7 +148,7 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 		return ""
 	}
 	for _, r := range state.SyncResult.Resources {
-		if IsKnativeService(r.Group, r.Kind) && r.Name == in.Service {
+		if isService(in.Service, r) {
 			if words := Denied(r.Message); words != "" {
 				return clean(words)
 			}

@@ -58,7 +58,8 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	to, err := rolledBackTo(ctx, in, app)
 	if err == nil && to != "" && live != nil && syncRevision(in, app) != to {
-		if same, err := gives(ctx, in, syncRevision(in, app), live); err != nil || same {
+		traffic, known, err := givenBy(ctx, in, syncRevision(in, app))
+		if err != nil || known && maps.Equal(shares(traffic), shares(had(live))) {
 			return "", err // it was synced to that since, which has failed at something else
 		}
 	}
@@ -146,30 +147,21 @@ func broughtBack(ctx context.Context, in Intent, app *v1alpha1.Application) ([]s
 // sameGiven tells whether two commits route the Service alike, as far as that can be read:
 // who goes from one to the other has rolled something else back.
 func sameGiven(ctx context.Context, in Intent, revision, other string) (bool, error) {
-	if in.Gives == nil {
-		return false, nil
+	a, known, err := givenBy(ctx, in, revision)
+	if err != nil || !known {
+		return false, err
 	}
-	a, err := in.Gives(ctx, revision)
-	if err != nil {
-		return false, unlessMissing(err)
-	}
-	b, err := in.Gives(ctx, other)
-	if err != nil {
-		return false, unlessMissing(err)
-	}
-	return sameRouting(a, b), nil
+	b, known, err := givenBy(ctx, in, other)
+	return known && sameRouting(a, b), err
 }
 
-// gives tells whether users have what a commit says, as far as that can be read.
-func gives(ctx context.Context, in Intent, revision string, live *servingv1.Service) (bool, error) {
+// givenBy is the traffic that a commit says; known is whether it can be read.
+func givenBy(ctx context.Context, in Intent, revision string) (traffic []servingv1.TrafficTarget, known bool, err error) {
 	if in.Gives == nil || revision == "" {
-		return false, nil
+		return nil, false, nil
 	}
-	traffic, err := in.Gives(ctx, revision)
-	if err != nil {
-		return false, unlessMissing(err)
-	}
-	return maps.Equal(shares(traffic), shares(had(live))), nil
+	traffic, err = in.Gives(ctx, revision)
+	return traffic, err == nil, unlessMissing(err)
 }
 
 // others are the revisions with a share that the intent does not move users from. Users have
@@ -209,9 +201,9 @@ func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live 
 		if revision == "" {
 			continue // nothing was tried since Argo CD was restarted
 		}
-		gives, err := in.Gives(ctx, revision)
-		if err != nil {
-			return "", unlessMissing(err)
+		gives, known, err := givenBy(ctx, in, revision)
+		if err != nil || !known {
+			return "", err
 		}
 		if _, latest := shares(gives)[""]; latest || is(gives) {
 			return "", nil // the latest revision's traffic is nobody's in particular

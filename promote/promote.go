@@ -27,10 +27,12 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err = r.each(func(p *targetRun) error { p.pulls().Unschedule(ctx, facts.PreflightTime); return nil })
 	}
 	if err == nil {
-		err = r.each(func(p *targetRun) error { return p.observe(ctx, 0) })
-	}
-	if err == nil {
-		err = r.each(func(p *targetRun) error { return notTakenOut(ctx, p) })
+		err = r.each(func(p *targetRun) error {
+			if err := p.observe(ctx, 0); err != nil {
+				return err
+			}
+			return notTakenOut(ctx, p)
+		})
 	}
 	if err == nil {
 		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })

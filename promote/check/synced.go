@@ -60,21 +60,17 @@ func isRefused(operation *v1alpha1.OperationState) bool {
 // template under an old name, and some of what Knative refuses.
 func failedSync(f Facts, operation *v1alpha1.OperationState) []found {
 	const most = 5 // failures that are shown
-	failed := []string{operation.Message}
+	words := []string{operation.Message}
 	var others, services []string // others than the Service; Knative's of them that are refused
-	stops := false                // the Service's own sync
-	for _, r := range operation.SyncResult.Resources {
+	failed, own := argo.FailedObjects(f.Overlay.Service(), operation)
+	for _, r := range failed {
+		words = append(words, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
 		service := argo.IsKnativeService(r.Group, r.Kind)
-		ours := service && r.Name == f.Overlay.Service()
-		bad := r.Status == common.ResultCodeSyncFailed || r.HookPhase.Failed()
-		stops = stops || bad && (ours || r.HookType != "")
-		if bad {
-			failed = append(failed, fmt.Sprintf("%s/%s: %s", r.Kind, r.Name, r.Message))
+		if service && r.Name == f.Overlay.Service() {
+			continue
 		}
-		if bad && !ours {
-			others = append(others, r.Kind+"/"+r.Name)
-		}
-		if bad && !ours && service && argo.Denied(r.Message) != "" {
+		others = append(others, r.Kind+"/"+r.Name)
+		if service && argo.Denied(r.Message) != "" {
 			services = append(services, r.Name)
 		}
 	}
@@ -83,10 +79,10 @@ func failedSync(f Facts, operation *v1alpha1.OperationState) []found {
 		return nil
 	}
 	severity := event.SeverityWarning
-	if stops || len(others) == 0 {
+	if own || len(others) == 0 {
 		severity, others, services = event.SeverityError, nil, nil
 	}
-	return []found{{severity: severity, values: values{"Failed": failed[:min(len(failed), 1+most)], "Beside": others, "Services": services}}}
+	return []found{{severity: severity, values: values{"Failed": words[:min(len(words), 1+most)], "Beside": others, "Services": services}}}
 }
 
 // unlike names the fields of Git that are not so in the cluster.

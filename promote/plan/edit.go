@@ -147,8 +147,7 @@ func Unchanged(now, then *knative.State) bool {
 // for the template beside its images.
 func OnlyConfigured(now, then *knative.State) bool {
 	traffic, err := then.Traffic()
-	return err == nil && Shows(now, then.Revision(), traffic) &&
-		slices.Equal(now.Images(), then.Images()) && slices.Equal(now.InitImages(), then.InitImages())
+	return err == nil && Shows(now, then.Revision(), traffic) && record.VersionOf("", then).SameImages(now)
 }
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer

@@ -59,6 +59,9 @@ func entryOf(r Record) Entry {
 	return e
 }
 
+// failed tells whether a promotion was restored: it has replaced nothing.
+func (e Entry) failed() bool { return !e.Rollback && e.Ended == RolledBack }
+
 // Entries are the recorded promotion and those before it, newest first.
 func (r Record) Entries() []Entry {
 	if !r.Exists() {
@@ -137,7 +140,7 @@ func (r Record) Unfit(revision string) string {
 		switch {
 		case e.Rollback && e.From.Revision == revision && !e.Passed.IsZero():
 			return ""
-		case e.Rollback && e.From.Revision == revision, !e.Rollback && e.Ended == RolledBack && e.To.Revision == revision:
+		case e.Rollback && e.From.Revision == revision, e.failed() && e.To.Revision == revision:
 			return "was rolled back from"
 		case e.From.Revision == revision, e.To.Revision == revision && (e.Rollback || e.Ended == Promoted):
 			return ""
@@ -166,14 +169,13 @@ func withdrawn(entries []Entry, is func(Version) bool) string {
 		if e.To.Revision == past {
 			past = ""
 		}
-		failed := !e.Rollback && e.Ended == RolledBack
 		stands := e.Rollback || e.Ended == Promoted
 		switch {
 		case past != "" && is(e.To):
 			return e.To.Revision
-		case failed && is(e.From), past == "" && stands && is(e.To):
+		case e.failed() && is(e.From), past == "" && stands && is(e.To):
 			return ""
-		case failed && is(e.To) && e.Gate != "": // else it was cancelled, and nobody has judged it
+		case e.failed() && is(e.To) && e.Gate != "": // else it was cancelled, and nobody has judged it
 			return e.To.Revision
 		case e.Rollback && is(e.From):
 			return e.From.Revision
@@ -197,8 +199,8 @@ func (r Record) ReplacedSince(state *knative.State, since time.Time) string {
 func replacedSince(entries []Entry, is func(Version) bool, since time.Time) string {
 	now := ""
 	for _, e := range entries {
-		switch failed := !e.Rollback && e.Ended == RolledBack; {
-		case failed:
+		switch {
+		case e.failed():
 		case now == "" && (is(e.To) || e.Started.Before(since)): // the times are in whole seconds
 			return ""
 		case now != "" && is(e.To), !e.Rollback && is(e.From):
@@ -215,8 +217,8 @@ func replacedSince(entries []Entry, is func(Version) bool, since time.Time) stri
 func (r Record) ImagesSince() time.Time {
 	since := r.Passed
 	for _, e := range r.Past {
-		switch failed := !e.Rollback && e.Ended == RolledBack; {
-		case failed:
+		switch {
+		case e.failed():
 		case !sameImages(e.To, r.To):
 			return since
 		case !e.Passed.IsZero():

@@ -187,12 +187,12 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 // taken where it shows that; the branch's newest commit must. What it was merged as may
 // show something else than it is to be on what the branch had become by then.
 func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
-	at, unread := w.Repo.At(ctx, w.pull.Merge)
-	there, err := false, unread
-	if unread == nil {
-		there, err = shows(at, w.change)
+	at, err := w.Repo.At(ctx, w.pull.Merge)
+	shown := false
+	if err == nil {
+		shown, err = shows(at, w.change)
 	}
-	if err == nil && !there {
+	if err == nil && !shown {
 		w.say(fmt.Sprintf("merged as %s, into which others had merged meanwhile: it is proposed on that", w.pull.Merge))
 		return gitops.Commit{}, errOutdated
 	}
@@ -200,7 +200,6 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 	if err != nil {
 		return gitops.Commit{}, err
 	}
-	shown := there
 	switch there, err := shows(tip, w.change); {
 	case err != nil:
 		return gitops.Commit{}, err
