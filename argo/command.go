@@ -41,7 +41,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	}
 	ours := serviceStatus(in, app)
 	switch {
-	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync && !failedEarlier(in, ob), applied(in, ob), mustNotSync(in, ob) != "":
+	case app.Operation != nil, app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync && !failedEarlier(in, ob), applied(in, ob), appliedBeside(in, ob), mustNotSync(in, ob) != "":
 		return nothing
 	case len(ob.Moved.Beside) > 0 && ours != nil && ours.Status == v1alpha1.SyncStatusCodeSynced:
 		return nothing

@@ -105,7 +105,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return nil
 	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob) || onlyNeighbours(in, ob) || len(ob.Moved.Beside) > 0), ofAnotherCommit(in, ob):
 		return nil
-	case applied(in, ob), onlyNeighbours(in, ob):
+	case applied(in, ob), appliedBeside(in, ob):
 		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))
 	}
 	if message := condition(app, v1alpha1.ApplicationConditionSyncError); message != "" {

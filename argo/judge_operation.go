@@ -86,6 +86,12 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 	return applied && len(failed) > 0 && !own
 }
 
+// appliedBeside tells whether the last operation has applied the Service beside what it failed
+// at: to sync once more brings nothing.
+func appliedBeside(in Intent, ob Observed) bool {
+	return onlyNeighbours(in, ob) && !selective(in, ob.App.Status.OperationState)
+}
+
 // FailedObjects are the results of the objects that an operation failed at. Own is whether one
 // of them is the Service or a hook, which stands for the sync as a whole.
 func FailedObjects(service string, state *v1alpha1.OperationState) (failed []*v1alpha1.ResourceResult, own bool) {

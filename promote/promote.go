@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,12 +28,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err = r.each(func(p *targetRun) error { p.pulls().Unschedule(ctx, facts.PreflightTime); return nil })
 	}
 	if err == nil {
-		err = r.each(func(p *targetRun) error {
-			if err := p.observe(ctx, 0); err != nil {
-				return err
-			}
-			return notTakenOut(ctx, p)
-		})
+		err = r.each(func(p *targetRun) error { return cmp.Or(p.observe(ctx, 0), notTakenOut(ctx, p)) })
 	}
 	if err == nil {
 		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })
