@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Applications finds the Applications that deploy a source, of those that the
@@ -48,7 +50,7 @@ func orMissing(ctx context.Context, c *Client, app App, err error) error {
 		if other.Name == app.Name && (app.Namespace == "" || app.Namespace == other.Namespace) {
 			return err
 		}
-		names = append(names, clean(other.Name))
+		names = append(names, oneline.Brief(other.Name))
 	}
 	slices.Sort(names)
 	more := ""

@@ -10,6 +10,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 const (
@@ -142,7 +144,7 @@ func (w *waiter) observe(ctx context.Context) (Observed, error) {
 	case errors.Is(err, ErrAuth), ctx.Err() != nil:
 		return ob, err
 	case errors.Is(err, ErrNotFound):
-		return ob, &FailedError{Reason: clean(err.Error())}
+		return ob, &FailedError{Reason: oneline.Brief(err.Error())}
 	case err != nil:
 		w.remember(Verdict{State: Wait, Reason: err.Error()})
 		w.polling.saw(ob, false)

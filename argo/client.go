@@ -18,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/serving/pkg/apis/serving"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // IsKnativeService tells a Knative Service by its group and kind from all else, such as
@@ -70,7 +72,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	if answer.Version == "" {
 		return "", errors.New("asking Argo CD for its version: the answer is empty: is this Argo CD?")
 	}
-	return clean(answer.Version), nil
+	return oneline.Brief(answer.Version), nil
 }
 
 // Live is what is there before a promotion: the Application, checked to be the one that
@@ -114,7 +116,7 @@ func unlessListed(err error, app *v1alpha1.Application, service string) error {
 		if listed.Health == nil || listed.Health.Status == "" || listed.Health.Status == health.HealthStatusMissing {
 			return err
 		}
-		words = "as " + clean(string(listed.Health.Status))
+		words = "as " + oneline.Brief(string(listed.Health.Status))
 	}
 	return fmt.Errorf("application %s has the Service %s %s, and yet Argo CD does not find it: expected one or the other; the command check may find why; start again when Argo CD agrees with itself: %s",
 		app.Name, service, words, err.Error())
@@ -175,7 +177,7 @@ func checkApplication(app App, answer *v1alpha1.Application) error {
 		app.Namespace != "" && answer.Namespace != app.Namespace,
 		app.Project != "" && answer.Spec.GetProject() != app.Project:
 		return fmt.Errorf("reading application %s: Argo CD answered with %q in namespace %q and project %q instead",
-			app, clean(answer.Name), clean(answer.Namespace), clean(answer.Spec.GetProject()))
+			app, oneline.Brief(answer.Name), oneline.Brief(answer.Namespace), oneline.Brief(answer.Spec.GetProject()))
 	}
 	return nil
 }
@@ -209,7 +211,7 @@ func serviceNamespace(app *v1alpha1.Application, name string) (string, error) {
 		return found[0], nil
 	}
 	return "", fmt.Errorf("application %s has a Knative Service %s in each of the namespaces %s: expected one",
-		app.Name, name, clean(strings.Join(found, ", ")))
+		app.Name, name, oneline.Brief(strings.Join(found, ", ")))
 }
 
 // resource reads one live object into into.
@@ -223,7 +225,7 @@ func (c *Client) resource(ctx context.Context, app App, group, kind, namespace, 
 	}
 	if into.GetName() != name || into.GetNamespace() != namespace || into.GetUID() == "" {
 		return fmt.Errorf("reading %s %s/%s of application %s: Argo CD answered with %q in namespace %q instead",
-			kind, namespace, name, app, clean(into.GetName()), clean(into.GetNamespace()))
+			kind, namespace, name, app, oneline.Brief(into.GetName()), oneline.Brief(into.GetNamespace()))
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Config says where Argo CD is and how to reach it.
@@ -54,7 +56,7 @@ func (c Config) base() (string, error) {
 	if before, after, found := strings.Cut(host, "://"); found {
 		if before != "https" && (before != "http" || !c.Plaintext) {
 			return "", fmt.Errorf("server %q: expected host[:port] without %s:// (HTTP without TLS must be allowed explicitly, as plaintext)",
-				redacted(host), clean(before))
+				redacted(host), oneline.Brief(before))
 		}
 		host = after
 	}
@@ -74,9 +76,9 @@ func checkHost(host string) error {
 	case strings.Contains(host, "@"):
 		return fmt.Errorf("server %q: expected host[:port] without a user name", redacted(host))
 	case err != nil || u.Hostname() == "" || strings.ContainsAny(host, " ?#\\"):
-		return fmt.Errorf("server %q: expected host[:port]", clean(host))
+		return fmt.Errorf("server %q: expected host[:port]", oneline.Brief(host))
 	case u.Path != "":
-		return fmt.Errorf("server %q: expected host[:port] without a path (use the root path for %q)", clean(host), clean(u.Path))
+		return fmt.Errorf("server %q: expected host[:port] without a path (use the root path for %q)", oneline.Brief(host), oneline.Brief(u.Path))
 	}
 	return nil
 }
@@ -86,12 +88,12 @@ func redacted(address string) string {
 	if at := strings.LastIndex(address, "@"); at >= 0 {
 		address = "***" + address[at:]
 	}
-	return clean(address)
+	return oneline.Brief(address)
 }
 
 func rootPath(root string) (string, error) {
 	if strings.ContainsAny(root, "?#%\\ ") || strings.Contains(root, "://") {
-		return "", fmt.Errorf("root path %q: expected a path such as /argo-cd", clean(root))
+		return "", fmt.Errorf("root path %q: expected a path such as /argo-cd", oneline.Brief(root))
 	}
 	return strings.TrimSuffix(path.Clean("/"+root), "/"), nil
 }
@@ -102,7 +104,7 @@ func (c Config) header() (http.Header, error) {
 	for name, values := range c.Headers {
 		for _, value := range values {
 			if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-				return nil, fmt.Errorf("header %q: expected `Name: value` on one line", clean(name))
+				return nil, fmt.Errorf("header %q: expected `Name: value` on one line", oneline.Brief(name))
 			}
 			header.Add(name, value)
 		}
@@ -122,7 +124,7 @@ func (c Config) header() (http.Header, error) {
 	if agent == "" {
 		agent = "knative-promote"
 	}
-	header.Set("User-Agent", clean(agent))
+	header.Set("User-Agent", oneline.Brief(agent))
 	return header, nil
 }
 

@@ -52,7 +52,7 @@ func (e *SourceError) Error() string { return e.Reason }
 
 // explain turns a call's error into one of the sentinels and cleans Argo CD's words.
 func explain(err error) error {
-	code, message := status.Code(err), clean(status.Convert(err).Message())
+	code, message := status.Code(err), oneline.Brief(status.Convert(err).Message())
 	switch code {
 	case codes.Unauthenticated:
 		return fmt.Errorf("%w: the token is wrong, expired or revoked: %s", ErrAuth, message)
@@ -94,9 +94,3 @@ func hasCode(err error, code codes.Code) bool {
 	var e codeError
 	return errors.As(err, &e) && codes.Code(e) == code
 }
-
-// quoteLimit is enough for an admission webhook's first sentences, in bytes.
-const quoteLimit = 399
-
-// clean makes foreign text fit for an error or a reason.
-func clean(text string) string { return oneline.Of(text, quoteLimit) }

@@ -9,6 +9,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/internal/oneline"
+
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 )
 
@@ -45,7 +47,7 @@ func (c *Client) Evidence(ctx context.Context, app App, revision string) Evidenc
 	if of, err := c.Revision(ctx, app, pod.Namespace, revision); err == nil {
 		container = servingContainer(of)
 	}
-	return Evidence{Pod: clean(pod.Name), Events: c.podEvents(ctx, app, pod), Log: c.podLog(ctx, app, pod, container)}
+	return Evidence{Pod: oneline.Brief(pod.Name), Events: c.podEvents(ctx, app, pod), Log: c.podLog(ctx, app, pod, container)}
 }
 
 // newestPod is the revision's pod that was made last. Knative's Deployments are called
@@ -86,7 +88,7 @@ func (c *Client) podEvents(ctx context.Context, app App, pod v1alpha1.ResourceNo
 		return nil
 	}
 	for _, e := range list.Items {
-		lines = append(lines, clean(e.Type+" "+e.Reason+": "+e.Message))
+		lines = append(lines, oneline.Brief(e.Type+" "+e.Reason+": "+e.Message))
 	}
 	return lastOf(lines, evidenceEvents, evidenceBytes)
 }
@@ -108,7 +110,7 @@ func (c *Client) podLog(ctx context.Context, app App, pod v1alpha1.ResourceNode,
 		if err != nil || entry.GetLast() {
 			break
 		}
-		lines = append(lines, clean(entry.GetContent()))
+		lines = append(lines, oneline.Brief(entry.GetContent()))
 	}
 	return lastOf(lines, evidenceLines, evidenceBytes)
 }

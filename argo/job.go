@@ -14,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/internal/sleep"
 )
 
@@ -168,7 +169,7 @@ func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) 
 			case ended && condition.Type == batchv1.JobComplete:
 				return JobEnd{Name: name, Succeeded: true}
 			case ended && condition.Type == batchv1.JobFailed:
-				return JobEnd{Name: name, Reason: clean(strings.TrimPrefix(condition.Reason+": "+condition.Message, ": "))}
+				return JobEnd{Name: name, Reason: oneline.Brief(strings.TrimPrefix(condition.Reason+": "+condition.Message, ": "))}
 			}
 		}
 		if sleep.For(ctx, jobPoll) == nil {

@@ -3,6 +3,8 @@ package argo
 import (
 	"fmt"
 	"time"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Grace is how long a trouble that may pass by itself lasts before it is a failure.
@@ -98,5 +100,5 @@ func short(hash string) string {
 	if len(hash) > 8 {
 		hash = hash[:8]
 	}
-	return clean(hash)
+	return oneline.Brief(hash)
 }

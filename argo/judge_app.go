@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // judgeIdentity makes sure that this is the Application that the wait is about.
@@ -42,11 +44,11 @@ func judgeConditions(in Intent, ob Observed) *Verdict {
 		case uncompared(c) && ob.Relation == Displaced && compared(in, ob) == "":
 			return &Verdict{State: Superseded, Reason: fmt.Sprintf("the branch does not carry the values of %s any more", short(in.Commit))}
 		case uncompared(c), c.Type == v1alpha1.ApplicationConditionDeletionError:
-			v := troubled("comparison", "Argo CD reports %s: %s", c.Type, clean(c.Message))
+			v := troubled("comparison", "Argo CD reports %s: %s", c.Type, oneline.Brief(c.Message))
 			v.Intended = uncompared(c) && judgeLive(in, ob) == nil
 			return v
 		case c.Type == v1alpha1.ApplicationConditionSharedResourceWarning && strings.HasPrefix(c.Message, "Service/"+in.Service+" "):
-			return troubled("shared", "two applications manage the Service: %s", clean(c.Message))
+			return troubled("shared", "two applications manage the Service: %s", oneline.Brief(c.Message))
 		}
 	}
 	return nil
@@ -132,7 +134,7 @@ func outOfSync(in Intent, app *v1alpha1.Application) string {
 		case &app.Status.Resources[i] == ours:
 			names = slices.Insert(names, 0, "the Service "+in.Service)
 		default:
-			names = append(names, clean(r.Kind+"/"+r.Name))
+			names = append(names, oneline.Brief(r.Kind+"/"+r.Name))
 		}
 	}
 	rest := ""
@@ -175,7 +177,7 @@ func applied(in Intent, ob Observed) bool {
 func condition(app *v1alpha1.Application, kind v1alpha1.ApplicationConditionType) string {
 	for _, c := range app.Status.Conditions {
 		if c.Type == kind {
-			return clean(c.Message)
+			return oneline.Brief(c.Message)
 		}
 	}
 	return ""

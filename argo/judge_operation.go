@@ -7,6 +7,8 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // judgeOperation looks at the sync that runs or ran last.
@@ -18,7 +20,7 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		}
 		return nil
 	}
-	revision, message := syncRevision(in, app), clean(state.Message)
+	revision, message := syncRevision(in, app), oneline.Brief(state.Message)
 	concerns := concerned(in, ob)
 	switch {
 	case failedEarlier(in, ob) && mustNotSync(in, ob) == "":
@@ -156,7 +158,7 @@ func refusal(in Intent, state *v1alpha1.OperationState) string {
 	for _, r := range state.SyncResult.Resources {
 		if isService(in.Service, r) {
 			if words := Denied(r.Message); words != "" {
-				return clean(words)
+				return oneline.Brief(words)
 			}
 		}
 	}

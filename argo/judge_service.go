@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // judgeRevisionFailed ends the wait for a revision that will not become ready.
@@ -48,7 +50,7 @@ func judgeThere(in Intent, ob Observed) *Verdict {
 	case s == nil:
 		return troubled("missing", "the Service %s does not exist in the cluster", in.Service)
 	case s.Name != in.Service:
-		return failed("Argo CD answered with the Service %s instead of %s", clean(s.Name), in.Service)
+		return failed("Argo CD answered with the Service %s instead of %s", oneline.Brief(s.Name), in.Service)
 	case s.DeletionTimestamp != nil:
 		return troubled("missing", "the Service %s is being deleted", in.Service)
 	}
@@ -64,7 +66,7 @@ func judgeTemplate(in Intent, ob Observed) *Verdict {
 	template := ob.Service.Spec.Template
 	switch {
 	case in.Revision != "" && template.Name != in.Revision:
-		return troubled("drift", "the live Service's template is named %q and not %s: %s", clean(template.Name), in.Revision, hint)
+		return troubled("drift", "the live Service's template is named %q and not %s: %s", oneline.Brief(template.Name), in.Revision, hint)
 	case !hasImages(template.Spec.Containers, in.Images):
 		return troubled("drift", "the live Service's images are %s and not %s: %s",
 			describeImages(template.Spec.Containers), strings.Join(in.Images, ", "), hint)
@@ -81,7 +83,7 @@ func judgeSpec(in Intent, ob Observed) *Verdict {
 	switch {
 	case !sameRouting(s.Spec.Traffic, in.Traffic):
 		return troubled("drift", "the live Service's traffic is %s and not %s: %s",
-			clean(describeRouting(s.Spec.Traffic)), describeRouting(in.Traffic), hint)
+			oneline.Brief(describeRouting(s.Spec.Traffic)), describeRouting(in.Traffic), hint)
 	case s.Generation != s.Status.ObservedGeneration:
 		return wait("Knative has not seen generation %d of %s yet", s.Generation, in.Service)
 	}
@@ -111,7 +113,7 @@ func images(containers []corev1.Container) []string {
 }
 
 func describeImages(containers []corev1.Container) string {
-	return clean(strings.Join(images(containers), ", "))
+	return oneline.Brief(strings.Join(images(containers), ", "))
 }
 
 // judgeReady looks at the Service's own verdict.
@@ -126,7 +128,7 @@ func judgeReady(in Intent, ob Observed) *Verdict {
 	}
 	created, latest := s.Status.LatestCreatedRevisionName, s.Status.LatestReadyRevisionName
 	if want := wanted(in, ob); created != want || latest != want || want == "" {
-		return wait("the latest revision is %q and the latest ready one %q, not yet %s", clean(created), clean(latest), want)
+		return wait("the latest revision is %q and the latest ready one %q, not yet %s", oneline.Brief(created), oneline.Brief(latest), want)
 	}
 	return nil
 }
@@ -150,9 +152,9 @@ func judgeTraffic(in Intent, ob Observed) *Verdict {
 	if !sameRouting(got, resolved(ob.Service)) {
 		routed := "nothing"
 		if len(got) > 0 {
-			routed = clean(describeRouting(got))
+			routed = oneline.Brief(describeRouting(got))
 		}
-		return wait("%s routes %s, not yet %s", in.Service, routed, clean(describeRouting(ob.Service.Spec.Traffic)))
+		return wait("%s routes %s, not yet %s", in.Service, routed, oneline.Brief(describeRouting(ob.Service.Spec.Traffic)))
 	}
 	return nil
 }
@@ -202,7 +204,7 @@ func judgeDigests(wanted []string, containers []corev1.Container, resolved []ser
 		}
 		for _, c := range resolved {
 			if c.Name == containers[i].Name && c.ImageDigest != "" && !strings.HasSuffix(c.ImageDigest, "@"+digest) {
-				return failed("revision %s runs %s and not %s", revision, clean(c.ImageDigest), image)
+				return failed("revision %s runs %s and not %s", revision, oneline.Brief(c.ImageDigest), image)
 			}
 		}
 	}
@@ -218,7 +220,7 @@ func Why(c *apis.Condition) string {
 	if text == "" {
 		text = "Ready is " + string(c.Status)
 	}
-	return clean(text)
+	return oneline.Brief(text)
 }
 
 // withDefault is Knative's meaning of no traffic at all.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // A Move is what somebody has made of an Application past Git since Argo CD deployed last,
@@ -33,7 +35,7 @@ func (m Move) Why(app App) string {
 }
 
 // names are the other objects in a sentence.
-func (m Move) names() string { return clean(strings.Join(m.Beside, " and ")) }
+func (m Move) names() string { return oneline.Brief(strings.Join(m.Beside, " and ")) }
 
 // Moved finds out whether somebody has moved the Service, by a rollback in Argo CD or by
 // giving the traffic to others than it was left with, or has rolled other objects back, as
@@ -79,7 +81,7 @@ func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, liv
 		return "", err
 	}
 	return fmt.Sprintf("somebody has moved the traffic of Service %s past Git: it is %s, and commit %s, which Argo CD deployed last, says otherwise",
-		in.Service, clean(describeRouting(had(live))), short(deployed)), nil
+		in.Service, oneline.Brief(describeRouting(had(live))), short(deployed)), nil
 }
 
 // mayBeMoved tells whether the Application is out of sync and stays so, unless it is asked

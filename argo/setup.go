@@ -11,6 +11,8 @@ import (
 	sessionpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/session"
 	settingspkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/settings"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // A Setup is how Argo CD treats one Application: what its API server tells a
@@ -127,7 +129,7 @@ func (c *Client) readProject(ctx context.Context, s *Setup) error {
 		return fmt.Errorf("reading project %s: %w", query.Name, explain(err))
 	}
 	if project.Name != query.Name {
-		return fmt.Errorf("reading project %s: Argo CD answered with %q instead", query.Name, clean(project.Name))
+		return fmt.Errorf("reading project %s: Argo CD answered with %q instead", query.Name, oneline.Brief(project.Name))
 	}
 	global, err := projects.GetGlobalProjects(ctx, query)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/internal/repourl"
 )
 
@@ -42,7 +43,7 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 		return 0, mismatch("application %s deploys %s of %s more than once: expected one source", app.Name, cleanPath(want.Path), shown(want.RepoURL))
 	case !follows(sources[found[0]].TargetRevision, want.Branch):
 		return 0, &SourceError{OtherBranch: true, Reason: fmt.Sprintf("application %s follows %q and not the branch %s, where the commits go: it would never see them",
-			app.Name, clean(sources[found[0]].TargetRevision), want.Branch)}
+			app.Name, oneline.Brief(sources[found[0]].TargetRevision), want.Branch)}
 	}
 	return found[0], nil
 }
@@ -80,11 +81,11 @@ func describe(sources v1alpha1.ApplicationSources) string {
 	if len(parts) == 0 {
 		return "nothing"
 	}
-	return clean(strings.Join(parts, ", "))
+	return oneline.Brief(strings.Join(parts, ", "))
 }
 
 // cleanPath is a folder as a person would write it; the root is a dot.
 func cleanPath(p string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+p), "/"), ".") }
 
 // shown is a repository's address as an error may show it.
-func shown(address string) string { return clean(repourl.Shown(address)) }
+func shown(address string) string { return oneline.Brief(repourl.Shown(address)) }

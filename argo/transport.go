@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // An httpClient sends one request as it is: it follows no redirect, keeps no cookie, and names
@@ -108,5 +110,5 @@ func title(body io.Reader) string {
 	if found == nil {
 		return ""
 	}
-	return fmt.Sprintf(" titled %q", clean(string(found[1])))
+	return fmt.Sprintf(" titled %q", oneline.Brief(string(found[1])))
 }

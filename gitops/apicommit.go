@@ -87,7 +87,7 @@ func checkPlain(tip Snapshot, files map[string][]byte) error {
 
 // beginBranch makes a branch at the draft's parent, which the forge can commit to.
 func (r *Repo) beginBranch(ctx context.Context, d draft) error {
-	begun := draft{branch: d.branch, parent: d.parent, commit: d.parent}
+	begun := draft{update: update{branch: d.branch, commit: d.parent}, parent: d.parent}
 	var err error
 	if begun.pack, err = encodePack(nil); err != nil {
 		return err

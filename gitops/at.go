@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 func (r *Repo) At(ctx context.Context, name string) (Snapshot, error) {
 	lower := strings.ToLower(name)
 	if !plumbing.IsHash(lower) {
-		return Snapshot{}, fmt.Errorf("commit %q: expected its full name of 40 hexadecimal digits, as git rev-parse prints it", clean(name))
+		return Snapshot{}, fmt.Errorf("commit %q: expected its full name of 40 hexadecimal digits, as git rev-parse prints it", oneline.Brief(name))
 	}
 	c, err := r.objects.at(ctx, r.branch, plumbing.NewHash(lower))
 	if err != nil {
@@ -45,20 +47,12 @@ func (o *objects) at(ctx context.Context, branch plumbing.ReferenceName, hash pl
 		return c, err
 	}
 	if o.remote.givesByName(o.can) {
-		return commit{}, fmt.Errorf("%w in %s", ErrNotFound, clean(o.remote.address))
+		return commit{}, fmt.Errorf("%w in %s", ErrNotFound, o.from)
 	}
 	if err := o.dig(ctx, branch, hash); err != nil {
 		return commit{}, err
 	}
 	return o.commit(hash)
-}
-
-// notGivenOut recognizes what servers say to the name of an object that they do
-// not have, or give out by the name of a branch only.
-func notGivenOut(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "not our ref") || // Git
-		strings.Contains(text, "want ") && strings.Contains(text, " not valid") // JGit
 }
 
 // past is what is here of the history behind a tip.

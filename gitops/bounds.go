@@ -26,7 +26,7 @@ const branchesShown = 11
 // bounded bounds what is read of answers, which go-git does not.
 type bounded struct {
 	next   http.RoundTripper
-	branch string // the reference that is needed
+	needed func(reference string) bool
 }
 
 func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -39,7 +39,7 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		res.Body = http.MaxBytesReader(nil, res.Body, errorLimit)
 	case strings.HasSuffix(req.URL.Path, "/info/refs"):
 		lines := pktline.NewScanner(&limited{res.Body, referenceLimit})
-		res.Body = &references{lines: lines, Closer: res.Body, branch: b.branch}
+		res.Body = &references{lines: lines, Closer: res.Body, needed: b.needed}
 	case strings.HasSuffix(req.URL.Path, "/git-receive-pack"):
 		res.Body = &limited{res.Body, reportLimit}
 	default:
@@ -69,7 +69,7 @@ func (l *limited) Read(p []byte) (int, error) {
 type references struct {
 	io.Closer
 	lines     *pktline.Scanner
-	branch    string
+	needed    func(reference string) bool
 	abilities bool // were read
 	others    int
 	line      bytes.Buffer
@@ -85,7 +85,7 @@ func (r *references) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		line := r.lines.Bytes()
-		if !r.needed(line) {
+		if !r.keeps(line) {
 			continue
 		}
 		if len(line) == 0 {
@@ -97,12 +97,12 @@ func (r *references) Read(p []byte) (int, error) {
 	return r.line.Read(p)
 }
 
-// needed tells the lines of the protocol, the first one of which has the
-// server's abilities behind a NUL, the branch, and some others to show.
-func (r *references) needed(line []byte) bool {
+// keeps tells the lines of the protocol, the first one of which has the
+// server's abilities behind a NUL, what is needed, and some others to show.
+func (r *references) keeps(line []byte) bool {
 	_, name, reference := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
 	switch {
-	case !reference || line[0] == '#' || name == r.branch || strings.HasPrefix(name, "refs/heads/"+ProposalPrefix):
+	case !reference || line[0] == '#' || r.needed(name):
 		return true
 	case !r.abilities && bytes.IndexByte(line, 0) >= 0:
 		r.abilities = true

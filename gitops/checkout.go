@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Checkout is the checked-out commit of the local repository that dir is in.
@@ -26,7 +28,7 @@ func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("reading the checkout's HEAD in %s: %w", dir, err)
 	}
-	r := &Repo{objects: newObjects(&remote{address: dir})}
+	r := &Repo{objects: newObjects(nil, oneline.Brief(dir))}
 	r.objects.local = local.Storer
 	c, err := r.objects.commit(head.Hash())
 	if err != nil {

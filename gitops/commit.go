@@ -88,7 +88,7 @@ func (r *Repo) sign(c *object.Commit) error {
 // check refuses a person that Git's own check of the repository would refuse.
 func (p Person) check(role string) error {
 	if s := p.signature(time.Time{}); s.Name == "" || s.Email == "" {
-		return fmt.Errorf("%s %q <%s>: expected a name and an email address", role, clean(p.Name), clean(p.Email))
+		return fmt.Errorf("%s %q <%s>: expected a name and an email address", role, oneline.Brief(p.Name), oneline.Brief(p.Email))
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // edit writes a changed tree: new blobs, and the folders from them up to the root.
@@ -35,11 +37,11 @@ func (e *edit) root(tree plumbing.Hash, files map[string][]byte) (plumbing.Hash,
 
 func checkPath(path string) error {
 	if !fs.ValidPath(path) || path == "." || strings.ContainsAny(path, "\x00\n\\") {
-		return fmt.Errorf("path %q: expected a path inside the repository, such as apps/web/kustomization.yaml", clean(path))
+		return fmt.Errorf("path %q: expected a path inside the repository, such as apps/web/kustomization.yaml", oneline.Brief(path))
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if strings.EqualFold(part, ".git") {
-			return fmt.Errorf("path %q: .git is not a name that Git takes", clean(path))
+			return fmt.Errorf("path %q: .git is not a name that Git takes", oneline.Brief(path))
 		}
 	}
 	return nil
@@ -79,7 +81,7 @@ func (e *edit) folder(name string, hash plumbing.Hash, files map[string][]byte) 
 func (e *edit) file(in tree, path, name string, content []byte) (tree, error) {
 	old, exists := in.find(name)
 	if exists && !old.file() {
-		return nil, fmt.Errorf("path %q: is a %s, expected a file", clean(path), old.kind())
+		return nil, fmt.Errorf("path %q: is a %s, expected a file", oneline.Brief(path), old.kind())
 	}
 	if content == nil {
 		return in.without(name), nil
@@ -98,7 +100,7 @@ func (e *edit) file(in tree, path, name string, content []byte) (tree, error) {
 func (e *edit) subfolder(in tree, path, name string, files map[string][]byte) (tree, error) {
 	old, exists := in.find(name)
 	if exists && !old.folder() {
-		return nil, fmt.Errorf("path %q: is a %s, expected a folder", clean(path), old.kind())
+		return nil, fmt.Errorf("path %q: is a %s, expected a folder", oneline.Brief(path), old.kind())
 	}
 	hash, empty, err := e.folder(path, old.hash, files)
 	if err != nil {

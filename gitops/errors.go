@@ -16,20 +16,29 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// quoteLimit bounds text from outside in an error, in bytes.
-const quoteLimit = 400
+// The errors that a caller may tell apart with errors.Is.
+var (
+	// ErrAuth: the server did not accept the credentials, or not for this.
+	ErrAuth = errors.New("access denied")
+	// ErrUnreachable: the server does not answer, or asks to be left alone, which may pass.
+	ErrUnreachable = errors.New("the server cannot be reached")
+	// ErrNotFound: there is no such repository, branch or commit.
+	ErrNotFound = errors.New("not found")
+	// errRaced: the branch is no longer where a push expects it.
+	errRaced = errors.New("the branch has moved")
+)
 
-// clean makes text from outside fit for an error.
-func clean(text string) string { return oneline.Of(text, quoteLimit) }
+// remarksLimit bounds what is kept of what a server says beside its answer, in bytes.
+const remarksLimit = 1600
 
-// redact is clean for text that may repeat what we sent.
+// redact is oneline.Brief for text that may repeat what we sent.
 func (r *remote) redact(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, token := range r.tokens {
 		text = strings.ReplaceAll(text, token, "***")
 	}
-	return clean(text)
+	return oneline.Brief(text)
 }
 
 // explain turns an error of go-git into one for the user: with the address,
@@ -38,7 +47,7 @@ func (r *remote) explain(doing string, err error, said *remarks) error {
 	if err == nil || errors.Is(err, errRaced) {
 		return err
 	}
-	where := doing + " " + clean(r.address)
+	where := doing + " " + oneline.Brief(r.address)
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return &refusal{where, r.redact(refused.reason + said.because())}
 	}
@@ -105,19 +114,40 @@ func kindOf(err error) error {
 // the branch has been there.
 func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]plumbing.Hash, before bool) error {
 	if before {
-		return fmt.Errorf("branch %s of %s: %w: it was there before and is gone now: was it renamed or deleted?", branch.Short(), clean(r.address), ErrNotFound)
+		return fmt.Errorf("branch %s of %s: %w: it was there before and is gone now: was it renamed or deleted?", branch.Short(), oneline.Brief(r.address), ErrNotFound)
 	}
 	var names []string
 	for name := range references {
 		if short, ok := strings.CutPrefix(name, "refs/heads/"); ok {
-			names = append(names, clean(short))
+			names = append(names, oneline.Brief(short))
 		}
 	}
 	slices.Sort(names)
 	if len(names) > 10 {
 		names = append(names[:10], "…")
 	}
-	return fmt.Errorf("branch %s of %s: %w: expected one of %s", branch.Short(), clean(r.address), ErrNotFound, strings.Join(names, ", "))
+	return fmt.Errorf("branch %s of %s: %w: expected one of %s", branch.Short(), oneline.Brief(r.address), ErrNotFound, strings.Join(names, ", "))
+}
+
+// isFinal tells whether another push of the same commit would be pointless.
+func (r *remote) isFinal(pushed error) bool {
+	if no, ok := errors.AsType[*refusal](pushed); ok {
+		return no.isFinal()
+	}
+	return !r.pushed.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
+}
+
+func isRefusal(pushed error) bool {
+	_, no := errors.AsType[*refusal](pushed)
+	return no
+}
+
+// refused gives a no of the server its name.
+func refused(pushed error) error {
+	if no, ok := errors.AsType[*refusal](pushed); ok {
+		return fmt.Errorf("%s: %w: %s: let the token's owner push to the branch, or change the rule", no.where, ErrRefused, strings.TrimSuffix(no.reason, "."))
+	}
+	return pushed
 }
 
 // refusal is a push that the server answered with no.
@@ -147,7 +177,7 @@ type remarks struct {
 func (s *remarks) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.text = append(s.text, p[:min(len(p), 4*quoteLimit-len(s.text))]...)
+	s.text = append(s.text, p[:min(len(p), remarksLimit-len(s.text))]...)
 	return len(p), nil
 }
 
@@ -158,14 +188,14 @@ func (s *remarks) because() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lines []string
-	for line := range strings.SplitSeq(oneline.Cut(string(s.text), 4*quoteLimit-1), "\n") { // its last word may not be whole
+	for line := range strings.SplitSeq(oneline.Cut(string(s.text), remarksLimit-1), "\n") { // its last word may not be whole
 		// Hosts write "error:" before what they say, Gitea before and after it too.
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "error:"))
 		if line != "" {
 			lines = append(lines, line)
 		}
 	}
-	if text := clean(strings.Join(lines, " ")); text != "" {
+	if text := oneline.Brief(strings.Join(lines, " ")); text != "" {
 		return ": " + text
 	}
 	return ""

@@ -59,7 +59,7 @@ func (o *objects) need(ctx context.Context, commit, hash plumbing.Hash, parts ..
 		return nil
 	}
 	if o.local != nil {
-		return fmt.Errorf("reading %s: object %s is not in the checkout", clean(o.remote.address), hash)
+		return fmt.Errorf("reading %s: object %s is not in the checkout", o.from, hash)
 	}
 	var refused error
 	for _, part := range parts {
@@ -92,9 +92,9 @@ func (o *objects) need(ctx context.Context, commit, hash plumbing.Hash, parts ..
 // for its size, of which then nothing is known.
 func (o *objects) missing(hash plumbing.Hash) error {
 	if o.plain {
-		return fmt.Errorf("reading %s: the server did not send object %s, or it has more than %d bytes, which are not read", clean(o.remote.address), hash, fileLimit)
+		return fmt.Errorf("reading %s: the server did not send object %s, or it has more than %d bytes, which are not read", o.from, hash, fileLimit)
 	}
-	return fmt.Errorf("reading %s: the server did not send object %s", clean(o.remote.address), hash)
+	return fmt.Errorf("reading %s: the server did not send object %s", o.from, hash)
 }
 
 // bringWhole is for a server that gives no parts out: the commit with all its

@@ -38,7 +38,7 @@ func newMessage(subject string, trailers []Trailer) (message, error) {
 	}
 	for _, t := range trailers {
 		if !trailerLine.MatchString(t.Key + ":") {
-			return message{}, fmt.Errorf("commit message: trailer key %q: expected letters, digits and dashes", clean(t.Key))
+			return message{}, fmt.Errorf("commit message: trailer key %q: expected letters, digits and dashes", oneline.Brief(t.Key))
 		}
 		m.trailers = append(m.trailers, Trailer{t.Key, oneline.Of(t.Value, valueLimit)})
 	}

@@ -13,16 +13,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// fileLimit is the number of bytes up to which a file is read.
-const fileLimit = 16 << 20
-
-// storeLimit is the number of bytes up to which objects are kept in memory.
-const storeLimit = 64 << 20
-
 // objects is the part of the repository that is in memory. What is missing is
 // fetched when it is asked for, so anything may be forgotten.
 type objects struct {
-	remote *remote
+	remote *remote                    // nil: all is local
+	from   string                     // the remote or the checkout, fit for an error
 	local  storer.EncodedObjectStorer // a checkout's, which is never fetched to; nil: none
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
@@ -42,8 +37,8 @@ type objects struct {
 	plain bool                   // a whole commit came in the place of a part, so no part is asked for
 }
 
-func newObjects(r *remote) *objects {
-	o := &objects{remote: r}
+func newObjects(r *remote, from string) *objects {
+	o := &objects{remote: r, from: from}
 	o.forget()
 	return o
 }

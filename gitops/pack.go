@@ -18,6 +18,12 @@ const (
 	inflateLimit = 8 << 30
 )
 
+// fileLimit is the number of bytes up to which a file is read.
+const fileLimit = 16 << 20
+
+// storeLimit is the number of bytes up to which objects are kept in memory.
+const storeLimit = 64 << 20
+
 // objectCost is what an object takes in memory beside its content, in bytes.
 const objectCost = 256
 

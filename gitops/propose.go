@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // ProposalPrefix is what the names of branches for pull requests begin with.
@@ -23,7 +25,7 @@ const proposeAttempts = 4
 // commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the change already.
 func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit, error) {
 	if !strings.HasPrefix(name, ProposalPrefix) {
-		return Commit{}, fmt.Errorf("branch %q: expected a name that begins with %s", clean(name), ProposalPrefix)
+		return Commit{}, fmt.Errorf("branch %q: expected a name that begins with %s", oneline.Brief(name), ProposalPrefix)
 	}
 	branch, err := branchName(name)
 	if err != nil {
@@ -94,7 +96,7 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 	case ctx.Err() != nil:
 		return Commit{}, err
 	}
-	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), clean(r.remote.address), ErrTaken, head.Hash)
+	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), r.remote, ErrTaken, head.Hash)
 }
 
 // Message is what the commit of the change says, in two parts: the subject, and

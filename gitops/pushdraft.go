@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
 // readBackTimeout bounds the look at the branch after the context has ended.
 const readBackTimeout = 3 * time.Second
-
-// errRaced is a branch that is no longer where a push expects it.
-var errRaced = errors.New("the branch has moved")
 
 // pushUntilSeen pushes a draft until the branch shows it, or has gone elsewhere:
 // then it returns errRaced. Whatever a push says, the branch decides: an answer
@@ -21,7 +17,7 @@ var errRaced = errors.New("the branch has moved")
 // it was sent, and the server did not say no.
 func (r *Repo) pushUntilSeen(ctx context.Context, d draft) (maybe bool, err error) {
 	for t := r.remote.tries(); ; {
-		sent, pushed := r.remote.push(ctx, d)
+		sent, pushed := r.remote.push(ctx, d.update)
 		maybe = maybe || sent && !isRefusal(pushed)
 		seen := absent
 		if sent || maybe {
@@ -31,7 +27,7 @@ func (r *Repo) pushUntilSeen(ctx context.Context, d draft) (maybe bool, err erro
 		}
 		switch {
 		case seen == shown:
-			r.remote.pushed.Store(true)
+			r.remote.tookPush()
 			return maybe, nil
 		case seen == passed && maybe && ctx.Err() != nil:
 			return maybe, d.unknown(context.Cause(ctx))
@@ -50,30 +46,9 @@ func (d draft) unknown(err error) error {
 	return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.commit, err)
 }
 
-// isFinal tells whether another push of the same commit would be pointless.
-func (r *remote) isFinal(pushed error) bool {
-	if no, ok := errors.AsType[*refusal](pushed); ok {
-		return no.isFinal()
-	}
-	return !r.pushed.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
-}
-
-func isRefusal(pushed error) bool {
-	_, no := errors.AsType[*refusal](pushed)
-	return no
-}
-
-// refused gives a no of the server its name.
-func refused(pushed error) error {
-	if no, ok := errors.AsType[*refusal](pushed); ok {
-		return fmt.Errorf("%s: %w: %s: let the token's owner push to the branch, or change the rule", no.where, ErrRefused, strings.TrimSuffix(no.reason, "."))
-	}
-	return pushed
-}
-
 func (r *Repo) notTaken(pushed error) error {
 	if pushed == nil {
-		return fmt.Errorf("pushing to %s: the server answered, but the branch has not changed", clean(r.remote.address))
+		return fmt.Errorf("pushing to %s: the server answered, but the branch has not changed", r.remote)
 	}
 	return pushed
 }

@@ -11,13 +11,43 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/file"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
+
+// Remote says where the infra repository is and how to get in.
+type Remote struct {
+	// URL is an https, http, ssh or file URL, user@host:path, or a local path
+	// that starts with / or a dot. It holds no password.
+	URL string
+	// Branch is the name of the branch, such as main.
+	Branch string
+	// Token is sent as the password of HTTP basic authentication.
+	Token string
+	// Mint, unless nil, gives the token before each exchange with a server over
+	// HTTP, in place of Token. Where it is ErrAuth, another try is pointless.
+	Mint func(context.Context) (string, error)
+	// SSHKey is a private key in PEM form, without a passphrase.
+	SSHKey []byte
+	// KnownHosts are lines as in ~/.ssh/known_hosts; ssh needs them.
+	KnownHosts []byte
+	// Timeout bounds one exchange with the server; zero: one minute.
+	Timeout time.Duration
+	// Patience is how long a server that has answered before is waited for when
+	// it is away, as while it is restarted; zero: two minutes.
+	Patience time.Duration
+	// Around, unless nil, is put around what sends requests over HTTP, to see
+	// them.
+	Around func(http.RoundTripper) http.RoundTripper
+	// Exchanged, unless nil, is told of each exchange that is not over HTTP: its
+	// command, such as git-upload-pack, how long it took, and its error.
+	Exchanged func(command string, took time.Duration, err error)
+}
 
 // remote is the server's side of a repository: where it is, how it is spoken to.
 type remote struct {
@@ -36,7 +66,9 @@ type remote struct {
 	tokens   []string           // that were sent
 }
 
-func newRemote(r Remote, branch plumbing.ReferenceName) (*remote, error) {
+// newRemote checks the address and the credentials, without network access. Of
+// the references over HTTP it keeps those that are needed and some others to show.
+func newRemote(r Remote, needed func(reference string) bool) (*remote, error) {
 	endpoint, err := parseAddress(r.URL)
 	if err != nil {
 		return nil, err
@@ -53,7 +85,7 @@ func newRemote(r Remote, branch plumbing.ReferenceName) (*remote, error) {
 		}
 		remote.exchanged = nil // Around sees each of its requests
 		remote.transport = githttp.NewClient(&http.Client{
-			Transport:     bounded{sender, branch.String()},
+			Transport:     bounded{sender, needed},
 			CheckRedirect: sameHost,
 		})
 		if remote.mint = r.Mint; r.Token != "" {
@@ -62,7 +94,7 @@ func newRemote(r Remote, branch plumbing.ReferenceName) (*remote, error) {
 	case "ssh":
 		remote.transport = gitssh.NewClient(nil)
 		if remote.auth, err = sshAuth(endpoint, r.SSHKey, r.KnownHosts); err != nil {
-			return nil, fmt.Errorf("repository %q: %w", clean(r.URL), err)
+			return nil, fmt.Errorf("repository %q: %w", oneline.Brief(r.URL), err)
 		}
 	default:
 		remote.transport = file.DefaultClient
@@ -99,6 +131,13 @@ func (r *remote) givesByName(can *capability.List) bool {
 	return protocol == "http" || protocol == "https" || can.Supports(capability.AllowReachableSHA1InWant)
 }
 
+// tookPush remembers that the branch shows what was pushed: a no from then on
+// is one for a moment.
+func (r *remote) tookPush() { r.pushed.Store(true) }
+
+// String is the address, fit for an error.
+func (r *remote) String() string { return oneline.Brief(r.address) }
+
 // at returns a copy of the endpoint, because go-git writes redirects into it.
 func (r *remote) at() *transport.Endpoint {
 	r.mu.Lock()
@@ -121,7 +160,7 @@ var errRedirected = errors.New("the server redirects to another host")
 // sameHost lets a renamed repository redirect on its own host only.
 func sameHost(req *http.Request, via []*http.Request) error {
 	if req.URL.Host != via[0].URL.Host {
-		return fmt.Errorf("%w, %s: give that address if it is right", errRedirected, clean(req.URL.Host))
+		return fmt.Errorf("%w, %s: give that address if it is right", errRedirected, oneline.Brief(req.URL.Host))
 	}
 	return nil
 }

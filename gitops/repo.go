@@ -15,59 +15,27 @@ package gitops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // The errors that a caller may tell apart with errors.Is.
 var (
 	// ErrUnchanged: the edit gave the tree that was there; nothing was pushed.
 	ErrUnchanged = errors.New("the change makes no difference")
-	// ErrAuth: the server did not accept the credentials, or not for this.
-	ErrAuth = errors.New("access denied")
-	// ErrUnreachable: the server does not answer, or asks to be left alone, which may pass.
-	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrContention: the branch kept moving until the attempts or the time ended.
 	ErrContention = errors.New("the branch keeps moving")
-	// ErrNotFound: there is no such repository, branch or commit.
-	ErrNotFound = errors.New("not found")
 	// ErrTaken: the branch of a proposal is there and shows something else.
 	ErrTaken = errors.New("the branch is there and shows something else")
 	// ErrRefused: the server's hooks or branch protection do not take the commit.
 	ErrRefused = errors.New("refused by the server")
 )
-
-// Remote says where the infra repository is and how to get in.
-type Remote struct {
-	// URL is an https, http, ssh or file URL, user@host:path, or a local path
-	// that starts with / or a dot. It holds no password.
-	URL string
-	// Branch is the name of the branch, such as main.
-	Branch string
-	// Token is sent as the password of HTTP basic authentication.
-	Token string
-	// Mint, unless nil, gives the token before each exchange with a server over
-	// HTTP, in place of Token. Where it is ErrAuth, another try is pointless.
-	Mint func(context.Context) (string, error)
-	// SSHKey is a private key in PEM form, without a passphrase.
-	SSHKey []byte
-	// KnownHosts are lines as in ~/.ssh/known_hosts; ssh needs them.
-	KnownHosts []byte
-	// Timeout bounds one exchange with the server; zero: one minute.
-	Timeout time.Duration
-	// Patience is how long a server that has answered before is waited for when
-	// it is away, as while it is restarted; zero: two minutes.
-	Patience time.Duration
-	// Around, unless nil, is put around what sends requests over HTTP, to see
-	// them.
-	Around func(http.RoundTripper) http.RoundTripper
-	// Exchanged, unless nil, is told of each exchange that is not over HTTP: its
-	// command, such as git-upload-pack, how long it took, and its error.
-	Exchanged func(command string, took time.Duration, err error)
-}
 
 // Person is the author or the committer of a commit.
 type Person struct{ Name, Email string }
@@ -130,12 +98,28 @@ func Open(remote Remote) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRemote(remote, branch)
+	r, err := newRemote(remote, func(reference string) bool {
+		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Repo{branch: branch, remote: r, objects: newObjects(r)}, nil
+	return &Repo{branch: branch, remote: r, objects: newObjects(r, r.String())}, nil
 }
+
+// branchName checks the name of a branch and makes it a full reference.
+func branchName(branch string) (plumbing.ReferenceName, error) {
+	name := plumbing.NewBranchReferenceName(branch)
+	if err := name.Validate(); err != nil || strings.HasPrefix(branch, "refs/") || strings.HasPrefix(branch, "-") {
+		return "", fmt.Errorf("branch %q: expected the short name of a branch, such as main", oneline.Brief(branch))
+	}
+	return name, nil
+}
+
+// MayPush asks the server whether the credentials may push to the repository,
+// and pushes nothing. A no is ErrAuth or ErrNotFound. A yes is not about the
+// branch: what its rules say comes with a push only.
+func (r *Repo) MayPush(ctx context.Context) error { return r.remote.mayPush(ctx) }
 
 // Tip reads the branch's newest commit.
 func (r *Repo) Tip(ctx context.Context) (Snapshot, error) {

@@ -143,6 +143,14 @@ type doubtfulRefusal struct{ error }
 
 func (l *doubtfulRefusal) Unwrap() error { return l.error }
 
+// notGivenOut recognizes what servers say to the name of an object that they do
+// not have, or give out by the name of a branch only.
+func notGivenOut(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "not our ref") || // Git
+		strings.Contains(text, "want ") && strings.Contains(text, " not valid") // JGit
+}
+
 // reading is retry for what every reader of the repository may do.
 func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
 	return retry(ctx, r, transport.UploadPackServiceName, "reading", func(ctx context.Context) (T, error) {
@@ -154,13 +162,8 @@ func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (
 	})
 }
 
-// The longest pauses between attempts: with a server in trouble, and in a race
-// with others, where a place on the branch is free again and again. There, 3 s
-// left the machines idle half of the time and some of 32 rivals behind for 8 s.
-const (
-	longestRetry = 3 * time.Second
-	longestRace  = 800 * time.Millisecond
-)
+// longestRetry is the longest pause with a server in trouble.
+const longestRetry = 3 * time.Second
 
 // pause waits before the next attempt: twice as long each time, from 50 ms up
 // to the longest, and jittered so that rivals do not meet again.

@@ -189,10 +189,17 @@ func demultiplexed(answer io.Reader, asked *capability.List) io.Reader {
 	return answer
 }
 
-// push sends a draft to a branch that must still be where the draft starts.
+// update is one push: a branch that is to go from one commit to another.
+type update struct {
+	branch      plumbing.ReferenceName
+	old, commit plumbing.Hash // zero old: the branch is to be made
+	pack        []byte        // the objects that are new
+}
+
+// push asks for an update of a branch that must still be at the old commit.
 // Neither an error nor its absence tells anything certain about the branch; but
-// if sent is false, the server cannot have seen the draft.
-func (r *remote) push(ctx context.Context, d draft) (sent bool, err error) {
+// if sent is false, the server cannot have seen the new commit.
+func (r *remote) push(ctx context.Context, u update) (sent bool, err error) {
 	var said remarks
 	var sending atomic.Bool
 	_, err = exchange(ctx, r, transport.ReceivePackServiceName, func(ctx context.Context) (struct{}, error) {
@@ -206,13 +213,13 @@ func (r *remote) push(ctx context.Context, d draft) (sent bool, err error) {
 		if err != nil {
 			return struct{}{}, err
 		}
-		if refs.References[d.branch.String()] != d.old {
+		if refs.References[u.branch.String()] != u.old {
 			return struct{}{}, errRaced
 		}
 		r.moved(endpoint)
 		sending.Store(true)
-		command := &packp.Command{Name: d.branch, Old: d.old, New: d.commit}
-		return struct{}{}, sendPack(ctx, session, refs.Capabilities, command, d.pack, &said)
+		command := &packp.Command{Name: u.branch, Old: u.old, New: u.commit}
+		return struct{}{}, sendPack(ctx, session, refs.Capabilities, command, u.pack, &said)
 	})
 	return sending.Load(), r.explain("pushing to", err, &said)
 }

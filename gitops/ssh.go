@@ -12,6 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // sshAuth makes the credentials for a server whose key must be known: without
@@ -21,7 +23,7 @@ func sshAuth(endpoint *transport.Endpoint, key, knownHosts []byte) (transport.Au
 		return nil, errors.New("ssh needs a private key: set ssh-key to a deploy key that may write")
 	}
 	if len(bytes.TrimSpace(knownHosts)) == 0 {
-		return nil, fmt.Errorf("ssh needs the server's host key: set ssh-known-hosts to the output of `ssh-keyscan %s`, after comparing it with what the host publishes", clean(endpoint.Host))
+		return nil, fmt.Errorf("ssh needs the server's host key: set ssh-known-hosts to the output of `ssh-keyscan %s`, after comparing it with what the host publishes", oneline.Brief(endpoint.Host))
 	}
 	user := endpoint.User
 	if user == "" {

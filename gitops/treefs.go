@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // linkLimit bounds how many links one name may lead through.
@@ -136,7 +138,7 @@ func (t *treeFS) follow(name string, last bool) (place, error) {
 		}
 		to := path.Join(path.Dir(done), string(target))
 		if path.IsAbs(string(target)) || !fs.ValidPath(to) {
-			return place{}, fmt.Errorf("%s is a symbolic link out of the repository, to %q", done, clean(string(target)))
+			return place{}, fmt.Errorf("%s is a symbolic link out of the repository, to %q", done, oneline.Brief(string(target)))
 		}
 		name = path.Join(to, rest)
 	}
@@ -183,7 +185,7 @@ func (t *treeFS) list(op, name string, at place) ([]fs.DirEntry, error) {
 	entries := make([]fs.DirEntry, 0, len(folder))
 	for _, e := range folder {
 		if !fs.ValidPath(e.name) || e.name == "." || strings.Contains(e.name, "/") {
-			return nil, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("the folder holds the impossible name %q", clean(e.name))}
+			return nil, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("the folder holds the impossible name %q", oneline.Brief(e.name))}
 		}
 		entries = append(entries, dirEntry{place{e, at.hash}, t, path.Join(name, e.name)})
 	}

@@ -17,6 +17,10 @@ func Of(text string, limit int) string {
 	}), " "), limit)
 }
 
+// Brief is the text as an error quotes it: at most 400 bytes, which is enough for
+// an admission webhook's first sentences.
+func Brief(text string) string { return Of(text, 400) }
+
 // Cut is a text of at most limit bytes, with an ellipsis behind it where it was
 // longer. No word of ASCII is cut in two: it may be a secret, or one in base64,
 // and who hides secrets later would not find the half that is left.
