@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -44,7 +44,7 @@ func TestRefusedAfterLetIn(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			})
-			r := open(t, gitops.Remote{URL: s.url, Branch: "main", Token: token})
+			r := open(t, remote.Config{URL: s.url, Branch: "main", Token: token})
 			if _, err := r.Publish(t.Context(), write("first", "1")); err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestRefusedAfterLetIn(t *testing.T) {
 			switch {
 			case test.want == "" && err != nil:
 				t.Error(err)
-			case test.want != "" && (!errors.Is(err, gitops.ErrAuth) || err.Error() != want):
+			case test.want != "" && (!errors.Is(err, remote.ErrAuth) || err.Error() != want):
 				t.Errorf("error %v, want %s", err, want)
 			}
 		})

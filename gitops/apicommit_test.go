@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -110,8 +111,8 @@ func TestPublishByAPIRefused(t *testing.T) {
 	if want := "tools/run.sh is a link or may be executed: the forge's API makes plain files alone: set commit to git, or make it a plain file"; !errors.Is(err, gitops.ErrPlainOnly) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	r.API = func(context.Context, gitops.APICommit) error { return gitops.ErrRefused }
-	if _, err := r.Publish(t.Context(), write("apps/web/overlays/prod/k.yaml", "mine")); !errors.Is(err, gitops.ErrRefused) {
+	r.API = func(context.Context, gitops.APICommit) error { return remote.ErrRefused }
+	if _, err := r.Publish(t.Context(), write("apps/web/overlays/prod/k.yaml", "mine")); !errors.Is(err, remote.ErrRefused) {
 		t.Errorf("error %v, want ErrRefused", err)
 	}
 	if got := api.subjects(t); len(got) != 1 || api.calls != 0 {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -69,7 +69,7 @@ func TestAt(t *testing.T) {
 		for way, url := range s.remotes(name) {
 			t.Run(name+", "+way, func(t *testing.T) {
 				t.Parallel()
-				r := open(t, gitops.Remote{URL: url, Branch: "main"})
+				r := open(t, remote.Config{URL: url, Branch: "main"})
 				for _, back := range []int{1, 250, 50, 0} {
 					full := s.git(t, "rev-parse", fmt.Sprintf("main~%d", back))
 					then, err := r.At(t.Context(), strings.ToUpper(full))
@@ -99,12 +99,12 @@ func TestAtUnknown(t *testing.T) {
 		for way, url := range s.remotes(name) {
 			t.Run(name+", "+way, func(t *testing.T) {
 				t.Parallel()
-				_, err := open(t, gitops.Remote{URL: url, Branch: "main"}).At(t.Context(), unknown)
+				_, err := open(t, remote.Config{URL: url, Branch: "main"}).At(t.Context(), unknown)
 				want := "commit " + unknown + ": not found in " + url
 				if way != "http" && made.NoHashWants {
 					want = "commit " + unknown + ": not found in the history of branch main"
 				}
-				if !errors.Is(err, gitops.ErrNotFound) || err.Error() != want {
+				if !errors.Is(err, remote.ErrNotFound) || err.Error() != want {
 					t.Errorf("error %v, want %s", err, want)
 				}
 			})
@@ -118,7 +118,7 @@ func TestAtNoName(t *testing.T) {
 		"abc": "abc", "0123456": "0123456", "v1.0.0\n::error::": "v1.0.0 ::error::", "main": "main", "": "",
 		strings.Repeat("a", 41): strings.Repeat("a", 41), strings.Repeat("g", 40): strings.Repeat("g", 40),
 	} {
-		_, err := open(t, gitops.Remote{URL: "https://h.example/infra", Branch: "main"}).At(t.Context(), name)
+		_, err := open(t, remote.Config{URL: "https://h.example/infra", Branch: "main"}).At(t.Context(), name)
 		want := `commit "` + shown + `": expected its full name of 40 hexadecimal digits, as git rev-parse prints it`
 		if err == nil || err.Error() != want {
 			t.Errorf("%q: error %v, want %s", name, err, want)

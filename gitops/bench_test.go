@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -62,7 +63,7 @@ func grown(b *testing.B, n int) server {
 
 // opened opens the branch as somebody who may commit.
 func opened(b testing.TB, url string) *gitops.Repo {
-	r, err := gitops.Open(gitops.Remote{URL: url, Branch: "main"})
+	r, err := gitops.Open(remote.Config{URL: url, Branch: "main"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/gitops/remote"
+	"github.com/acme/knative-promote/gitops/store"
 )
 
 // Checkout is the checked-out commit of the local repository that dir is in.
@@ -19,7 +20,7 @@ import (
 func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 	local, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if errors.Is(err, git.ErrRepositoryNotExists) {
-		return Snapshot{}, fmt.Errorf("folder %s is in no Git checkout: %w", dir, ErrNotFound)
+		return Snapshot{}, fmt.Errorf("folder %s is in no Git checkout: %w", dir, remote.ErrNotFound)
 	}
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("opening the checkout %s: %w", dir, err)
@@ -28,9 +29,8 @@ func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("reading the checkout's HEAD in %s: %w", dir, err)
 	}
-	r := &Repo{objects: newObjects(nil, oneline.Brief(dir))}
-	r.objects.local = local.Storer
-	c, err := r.objects.commit(head.Hash())
+	r := &Repo{store: store.NewLocal(local.Storer, dir)}
+	c, err := r.commit(head.Hash())
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("reading the checkout %s: %w", dir, err)
 	}
@@ -67,7 +67,7 @@ func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error)
 		if two.old == two.now {
 			continue
 		}
-		below, err := changedEntry(a, b, two.old, two.now, path.Join(dir, cmp.Or(two.old.name, two.now.name)))
+		below, err := changedEntry(a, b, two.old, two.now, path.Join(dir, cmp.Or(two.old.Name, two.now.Name)))
 		if err != nil {
 			return nil, err
 		}
@@ -76,42 +76,42 @@ func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error)
 	return files, nil
 }
 
-func changedEntry(a, b *treeFS, old, now entry, name string) ([]string, error) {
+func changedEntry(a, b *treeFS, old, now store.Entry, name string) ([]string, error) {
 	var from, to plumbing.Hash
 	var files []string
-	if old.folder() {
-		from = old.hash
+	if old.Folder() {
+		from = old.Hash
 	}
-	if now.folder() {
-		to = now.hash
+	if now.Folder() {
+		to = now.Hash
 	}
-	if !old.folder() && old.name != "" || !now.folder() && now.name != "" {
+	if !old.Folder() && old.Name != "" || !now.Folder() && now.Name != "" {
 		files = append(files, name)
 	}
 	below, err := changed(a, b, from, to, name)
 	return append(files, below...), err
 }
 
-func (t *treeFS) entries(hash plumbing.Hash) (tree, error) {
+func (t *treeFS) entries(hash plumbing.Hash) (store.Tree, error) {
 	if hash.IsZero() {
 		return nil, nil
 	}
-	return t.objects.tree(t.ctx, t.commit, hash)
+	return t.store.Tree(t.ctx, t.commit, hash)
 }
 
 // pair is what two folders have under one name; an empty entry is none.
-type pair struct{ old, now entry }
+type pair struct{ old, now store.Entry }
 
 // pairs goes over each folder once, however many entries there are.
-func pairs(was, is tree) []pair {
+func pairs(was, is store.Tree) []pair {
 	at := make(map[string]int, len(was))
 	all := make([]pair, 0, max(len(was), len(is)))
 	for _, e := range was {
-		at[e.name] = len(all)
+		at[e.Name] = len(all)
 		all = append(all, pair{old: e})
 	}
 	for _, e := range is {
-		if i, there := at[e.name]; there {
+		if i, there := at[e.Name]; there {
 			all[i].now = e
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -52,7 +53,7 @@ func cloned(t *testing.T, content, more fstest.MapFS) (repo *gitops.Repo, clone 
 	}
 	run(clone, "add", "--all")
 	run(clone, "-c", "user.name=a", "-c", "user.email=a@example.test", "commit", "--quiet", "--allow-empty", "--message=change")
-	repo, err = gitops.Open(gitops.Remote{URL: url + "/infra.git", Branch: "main"})
+	repo, err = gitops.Open(remote.Config{URL: url + "/infra.git", Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestCheckoutOutsideOfOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := gitops.Checkout(t.Context(), dir)
-	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != "folder "+dir+" is in no Git checkout: not found" {
+	if !errors.Is(err, remote.ErrNotFound) || err.Error() != "folder "+dir+" is in no Git checkout: not found" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -131,7 +132,7 @@ func BenchmarkChanged(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			repo, err := gitops.Open(gitops.Remote{URL: dir, Branch: "main"})
+			repo, err := gitops.Open(remote.Config{URL: dir, Branch: "main"})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -77,7 +78,7 @@ func (r *Repo) sign(c *object.Commit) error {
 	if err := c.EncodeWithoutSignature(encoded); err != nil {
 		return fmt.Errorf("writing the commit: %w", err)
 	}
-	content, err := readObject(encoded)
+	content, err := store.ReadObject(encoded)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // edit writes a changed tree: new blobs, and the folders from them up to the root.
 type edit struct {
 	ctx     context.Context
-	objects *objects
+	store   *store.Store
 	commit  plumbing.Hash
 	written []plumbing.EncodedObject
 }
@@ -50,9 +51,9 @@ func checkPath(path string) error {
 // folder writes one folder; a zero hash stands for one that is not there. A
 // folder that becomes empty is not written, as Git knows none.
 func (e *edit) folder(name string, hash plumbing.Hash, files map[string][]byte) (_ plumbing.Hash, empty bool, err error) {
-	var before tree
+	var before store.Tree
 	if !hash.IsZero() {
-		if before, err = e.objects.tree(e.ctx, e.commit, hash); err != nil {
+		if before, err = e.store.Tree(e.ctx, e.commit, hash); err != nil {
 			return plumbing.ZeroHash, false, err
 		}
 	}
@@ -74,46 +75,46 @@ func (e *edit) folder(name string, hash plumbing.Hash, files map[string][]byte) 
 	if len(after) == 0 {
 		return plumbing.ZeroHash, true, nil
 	}
-	written, err := e.write(plumbing.TreeObject, after.encode(), hash)
+	written, err := e.write(plumbing.TreeObject, after.Encode(), hash)
 	return written, false, err
 }
 
-func (e *edit) file(in tree, path, name string, content []byte) (tree, error) {
-	old, exists := in.find(name)
-	if exists && !old.file() {
-		return nil, fmt.Errorf("path %q: is a %s, expected a file", oneline.Brief(path), old.kind())
+func (e *edit) file(in store.Tree, path, name string, content []byte) (store.Tree, error) {
+	old, exists := in.Find(name)
+	if exists && !old.File() {
+		return nil, fmt.Errorf("path %q: is a %s, expected a file", oneline.Brief(path), old.Kind())
 	}
 	if content == nil {
-		return in.without(name), nil
+		return in.Without(name), nil
 	}
-	mode := modeFile
+	mode := store.ModeFile
 	if exists {
-		mode = old.mode
+		mode = old.Mode
 	}
-	hash, err := e.write(plumbing.BlobObject, content, old.hash)
+	hash, err := e.write(plumbing.BlobObject, content, old.Hash)
 	if err != nil {
 		return nil, err
 	}
-	return in.with(entry{mode, name, hash}), nil
+	return in.With(store.Entry{Mode: mode, Name: name, Hash: hash}), nil
 }
 
-func (e *edit) subfolder(in tree, path, name string, files map[string][]byte) (tree, error) {
-	old, exists := in.find(name)
-	if exists && !old.folder() {
-		return nil, fmt.Errorf("path %q: is a %s, expected a folder", oneline.Brief(path), old.kind())
+func (e *edit) subfolder(in store.Tree, path, name string, files map[string][]byte) (store.Tree, error) {
+	old, exists := in.Find(name)
+	if exists && !old.Folder() {
+		return nil, fmt.Errorf("path %q: is a %s, expected a folder", oneline.Brief(path), old.Kind())
 	}
-	hash, empty, err := e.folder(path, old.hash, files)
+	hash, empty, err := e.folder(path, old.Hash, files)
 	if err != nil {
 		return nil, err
 	}
 	if empty {
-		return in.without(name), nil
+		return in.Without(name), nil
 	}
-	mode := modeFolder
+	mode := store.ModeFolder
 	if exists {
-		mode = old.mode
+		mode = old.Mode
 	}
-	return in.with(entry{mode, name, hash}), nil
+	return in.With(store.Entry{Mode: mode, Name: name, Hash: hash}), nil
 }
 
 // write makes an object, unless it is the one that was there.
@@ -148,18 +149,4 @@ func split(files map[string][]byte) (here map[string][]byte, below map[string]ma
 
 func join(folder, name string) string {
 	return strings.TrimPrefix(folder+"/"+name, "./")
-}
-
-// kind is the entry's kind in words.
-func (e entry) kind() string {
-	switch {
-	case e.folder():
-		return "folder"
-	case e.mode == modeLink:
-		return "symbolic link"
-	case e.file():
-		return "file"
-	default:
-		return "submodule"
-	}
 }

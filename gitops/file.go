@@ -7,23 +7,6 @@ import (
 	"time"
 )
 
-// fileMode is the entry's mode as package fs has it. A submodule is irregular:
-// neither a file nor a folder of this repository.
-func (e entry) fileMode() fs.FileMode {
-	switch {
-	case e.folder():
-		return fs.ModeDir | 0o755
-	case e.mode == modeLink:
-		return fs.ModeSymlink | 0o777
-	case e.mode == modeExecutable:
-		return 0o755
-	case e.file():
-		return 0o644
-	default:
-		return fs.ModeIrregular
-	}
-}
-
 type fileInfo struct {
 	name string
 	size int64
@@ -44,9 +27,9 @@ type dirEntry struct {
 	path string
 }
 
-func (d dirEntry) Name() string               { return d.name }
-func (d dirEntry) IsDir() bool                { return d.folder() }
-func (d dirEntry) Type() fs.FileMode          { return d.fileMode().Type() }
+func (d dirEntry) Name() string               { return d.Entry.Name }
+func (d dirEntry) IsDir() bool                { return d.Folder() }
+func (d dirEntry) Type() fs.FileMode          { return d.FileMode().Type() }
 func (d dirEntry) Info() (fs.FileInfo, error) { return d.fs.info("stat", d.path, d.place) }
 func (d dirEntry) String() string             { return fs.FormatDirEntry(d) }
 

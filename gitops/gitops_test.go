@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -54,12 +55,12 @@ func serve(t *testing.T, made gittest.Repository, content fs.FS, around func(htt
 // open opens the repository's branch main with a fixed clock.
 func (s server) open(t *testing.T) *gitops.Repo {
 	t.Helper()
-	return open(t, gitops.Remote{URL: s.url, Branch: "main"})
+	return open(t, remote.Config{URL: s.url, Branch: "main"})
 }
 
-func open(t *testing.T, remote gitops.Remote) *gitops.Repo {
+func open(t *testing.T, c remote.Config) *gitops.Repo {
 	t.Helper()
-	r, err := gitops.Open(remote)
+	r, err := gitops.Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -31,18 +31,18 @@ func TestMayPush(t *testing.T) {
 		want   string
 	}{
 		"yes": {nil, nil, ""},
-		"no credentials": {readers(http.StatusUnauthorized, "sign in\n::error::"+token), gitops.ErrAuth,
+		"no credentials": {readers(http.StatusUnauthorized, "sign in\n::error::"+token), remote.ErrAuth,
 			"access denied: check that the token or key is valid and may read and write the repository (authentication required: sign in ::error::***)"},
-		"read-only": {readers(http.StatusForbidden, "Write access to repository not granted."), gitops.ErrAuth,
+		"read-only": {readers(http.StatusForbidden, "Write access to repository not granted."), remote.ErrAuth,
 			"access denied: check that the token or key is valid and may read and write the repository (authorization failed: Write access to repository not granted.)"},
-		"hidden": {readers(http.StatusNotFound, "no"), gitops.ErrNotFound,
+		"hidden": {readers(http.StatusNotFound, "no"), remote.ErrNotFound,
 			"not found: check the address, and that the token or key may see it"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, gittest.Repository{}, infra(), test.around)
-			r := open(t, gitops.Remote{URL: s.url, Branch: "main", Token: token})
+			r := open(t, remote.Config{URL: s.url, Branch: "main", Token: token})
 			if _, err := r.Tip(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -64,8 +64,8 @@ func TestMayPush(t *testing.T) {
 func TestMayPushDown(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gittest.Repository{}, infra(), readers(http.StatusBadGateway, "down"))
-	err := open(t, gitops.Remote{URL: s.url, Branch: "main"}).MayPush(t.Context())
-	if err == nil || errors.Is(err, gitops.ErrAuth) || errors.Is(err, gitops.ErrNotFound) {
+	err := open(t, remote.Config{URL: s.url, Branch: "main"}).MayPush(t.Context())
+	if err == nil || errors.Is(err, remote.ErrAuth) || errors.Is(err, remote.ErrNotFound) {
 		t.Errorf("error %v, want one that says neither yes nor no", err)
 	}
 }
@@ -80,9 +80,9 @@ func TestMayPushSSH(t *testing.T) {
 	}{
 		"yes":     {"", nil},
 		"trouble": {"boom", nil},
-		"GitHub":  {"ERROR: The key you are authenticating with has been marked as read only.", gitops.ErrAuth},
-		"GitLab":  {"ERROR: This deploy key does not have write access to this project.", gitops.ErrAuth},
-		"Gitea":   {"Gitea: Deploy Key: 1:ci is not authorized to write to acme/infra.", gitops.ErrAuth},
+		"GitHub":  {"ERROR: The key you are authenticating with has been marked as read only.", remote.ErrAuth},
+		"GitLab":  {"ERROR: This deploy key does not have write access to this project.", remote.ErrAuth},
+		"Gitea":   {"Gitea: Deploy Key: 1:ci is not authorized to write to acme/infra.", remote.ErrAuth},
 	} {
 		said, is := test.said, test.is
 		t.Run(name, func(t *testing.T) {
@@ -90,12 +90,12 @@ func TestMayPushSSH(t *testing.T) {
 			host, user := newKey(t), newKey(t)
 			addr := serveSSH(t, host, user, said)
 			s := serve(t, gittest.Repository{}, infra(), nil)
-			r := open(t, gitops.Remote{URL: "ssh://git@" + addr + s.dir, Branch: "main", KnownHosts: host.knownHost(addr), SSHKey: user.private})
+			r := open(t, remote.Config{URL: "ssh://git@" + addr + s.dir, Branch: "main", KnownHosts: host.knownHost(addr), SSHKey: user.private})
 			if _, err := r.Tip(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			err := r.MayPush(t.Context())
-			if is != nil && !errors.Is(err, is) || is == nil && errors.Is(err, gitops.ErrAuth) || (err == nil) != (said == "") {
+			if is != nil && !errors.Is(err, is) || is == nil && errors.Is(err, remote.ErrAuth) || (err == nil) != (said == "") {
 				t.Errorf("error %v, want %v", err, is)
 			}
 			if err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(said, "ERROR: ")) {

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -100,7 +100,7 @@ func TestReadInProcess(t *testing.T) {
 	if url == "" {
 		t.Skip("it is a part of TestMemory")
 	}
-	tip, err := open(t, gitops.Remote{URL: url, Branch: "main"}).Tip(t.Context())
+	tip, err := open(t, remote.Config{URL: url, Branch: "main"}).Tip(t.Context())
 	if err != nil {
 		fmt.Printf("%s%v\n", readMark, err)
 		return

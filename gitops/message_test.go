@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/gitops/store"
 )
 
 func TestMessage(t *testing.T) {
@@ -153,11 +155,11 @@ func FuzzParseTree(f *testing.F) {
 	f.Add([]byte("40000 a\x000123456789012345678940000 b\x0001234567890123456789"))
 	f.Add([]byte("100644 \x0001234567890123456789"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		parsed, err := parseTree(raw)
+		parsed, err := store.ParseTree(raw)
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(string(raw), string(parsed.encode())); diff != "" {
+		if diff := cmp.Diff(string(raw), string(parsed.Encode())); diff != "" {
 			t.Errorf("written again (-want +got):\n%s", diff)
 		}
 	})

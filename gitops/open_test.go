@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -39,7 +40,7 @@ func TestOpenErrors(t *testing.T) {
 		"--upload-pack=touch":                 `repository "--upload-pack=touch": it has no scheme`,
 	}
 	for url, want := range urls {
-		_, err := gitops.Open(gitops.Remote{URL: url, Branch: "main"})
+		_, err := gitops.Open(remote.Config{URL: url, Branch: "main"})
 		if err == nil || err.Error() != want+forms {
 			t.Errorf("%q: error\n%v\nwant\n%s", url, err, want+forms)
 		}
@@ -48,7 +49,7 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 	for _, branch := range []string{"", "refs/heads/main", "-main", "a..b", "a b", "a\nb"} {
-		_, err := gitops.Open(gitops.Remote{URL: "https://h/infra", Branch: branch})
+		_, err := gitops.Open(remote.Config{URL: "https://h/infra", Branch: branch})
 		want := fmt.Sprintf("branch %q: expected the short name of a branch, such as main", strings.ReplaceAll(branch, "\n", " "))
 		if err == nil || err.Error() != want {
 			t.Errorf("branch %q: error %v, want %s", branch, err, want)
@@ -70,16 +71,16 @@ func TestAuth(t *testing.T) {
 	}
 	t.Cleanup(stop)
 	url += "/infra.git"
-	if _, err := open(t, gitops.Remote{URL: url, Branch: "main", Token: token}).Publish(t.Context(), write("new", "x")); err != nil {
+	if _, err := open(t, remote.Config{URL: url, Branch: "main", Token: token}).Publish(t.Context(), write("new", "x")); err != nil {
 		t.Error(err)
 	}
 	for wrong, fix := range map[string]string{
 		"":          "no token was given: give one that may read and write the repository",
 		"ghs_0ther": "check that the token or key is valid and may read and write the repository",
 	} {
-		_, err := open(t, gitops.Remote{URL: url, Branch: "main", Token: wrong}).Tip(t.Context())
+		_, err := open(t, remote.Config{URL: url, Branch: "main", Token: wrong}).Tip(t.Context())
 		want := "reading " + url + ": access denied: " + fix + " (authentication required: invalid username or token)"
-		if !errors.Is(err, gitops.ErrAuth) || err.Error() != want {
+		if !errors.Is(err, remote.ErrAuth) || err.Error() != want {
 			t.Errorf("token %q: error %v, want %s", wrong, err, want)
 		}
 	}
@@ -100,15 +101,15 @@ func TestAnswers(t *testing.T) {
 		is     error
 		want   string
 	}{
-		"401": {say(401, "no "+token+"\n::error::x"), gitops.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authentication required: no *** ::error::x)"},
-		"403": {say(403, "not you"), gitops.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authorization failed: not you)"},
-		"404": {say(404, token), gitops.ErrNotFound, "not found: check the address, and that the token or key may see it"},
+		"401": {say(401, "no "+token+"\n::error::x"), remote.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authentication required: no *** ::error::x)"},
+		"403": {say(403, "not you"), remote.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authorization failed: not you)"},
+		"404": {say(404, token), remote.ErrNotFound, "not found: check the address, and that the token or key may see it"},
 		"endless error": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(401)
 			for range 1 << 10 {
 				fmt.Fprint(w, strings.Repeat("xxx ", 1<<8))
 			}
-		}, gitops.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authentication required: " + strings.TrimSpace(strings.Repeat("xxx ", 94)) + "…)"},
+		}, remote.ErrAuth, "access denied: check that the token or key is valid and may read and write the repository (authentication required: " + strings.TrimSpace(strings.Repeat("xxx ", 94)) + "…)"},
 		"login page": {say(200, "<html>"+token), nil, `invalid pkt-len found`},
 	}
 	for name, test := range tests {
@@ -116,7 +117,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(test.answer)
 			defer s.Close()
-			_, err := open(t, gitops.Remote{URL: s.URL + "/infra", Branch: "main", Token: token}).Tip(t.Context())
+			_, err := open(t, remote.Config{URL: s.URL + "/infra", Branch: "main", Token: token}).Tip(t.Context())
 			if err == nil || err.Error() != "reading "+s.URL+"/infra: "+test.want {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
@@ -156,7 +157,7 @@ func TestRedirects(t *testing.T) {
 		})
 	})
 	renamed := strings.Replace(s.url, "infra.git", "renamed.git", 1)
-	if _, err := open(t, gitops.Remote{URL: renamed, Branch: "main", Token: token}).Publish(t.Context(), write("new", "x")); err != nil {
+	if _, err := open(t, remote.Config{URL: renamed, Branch: "main", Token: token}).Publish(t.Context(), write("new", "x")); err != nil {
 		t.Errorf("renamed on the same host: %v", err)
 	}
 
@@ -167,7 +168,7 @@ func TestRedirects(t *testing.T) {
 		http.Redirect(w, r, other.URL+r.URL.String(), http.StatusFound)
 	}))
 	defer from.Close()
-	_, err := open(t, gitops.Remote{URL: from.URL + "/infra", Branch: "main", Token: token}).Tip(t.Context())
+	_, err := open(t, remote.Config{URL: from.URL + "/infra", Branch: "main", Token: token}).Tip(t.Context())
 	want := "the server redirects to another host, " + strings.TrimPrefix(other.URL, "http://") + ": give that address if it is right"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
@@ -187,7 +188,7 @@ func TestSilentServer(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	addr := listener.Addr().String()
 	key := newKey(t)
-	for _, remote := range []gitops.Remote{
+	for _, remote := range []remote.Config{
 		{URL: "http://" + addr + "/infra"},
 		{URL: "ssh://git@" + addr + "/infra", SSHKey: key.private, KnownHosts: key.knownHost(addr)},
 	} {
@@ -216,7 +217,7 @@ func TestDrip(t *testing.T) {
 			}
 		})
 	})
-	_, err := open(t, gitops.Remote{URL: s.url, Branch: "main", Timeout: 300 * time.Millisecond}).Tip(t.Context())
+	_, err := open(t, remote.Config{URL: s.url, Branch: "main", Timeout: 300 * time.Millisecond}).Tip(t.Context())
 	want := "reading " + s.url + ": no answer within 300ms: context deadline exceeded"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
@@ -228,7 +229,7 @@ func TestEmptyRepository(t *testing.T) {
 	s := serve(t, gittest.Repository{}, nil, nil)
 	_, err := s.open(t).Tip(t.Context())
 	want := "reading " + s.url + ": not found: the repository is empty, push a first commit"
-	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != want {
+	if !errors.Is(err, remote.ErrNotFound) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -241,7 +242,7 @@ func TestLocalPath(t *testing.T) {
 			s := serve(t, made, infra(), nil)
 			s.grow(t, 50)
 			for i, url := range []string{s.dir, "file://" + s.dir} {
-				r := open(t, gitops.Remote{URL: url, Branch: "main"})
+				r := open(t, remote.Config{URL: url, Branch: "main"})
 				if _, err := r.Publish(t.Context(), write("new", fmt.Sprint(i))); err != nil {
 					t.Error(err)
 				}
@@ -254,9 +255,9 @@ func TestLocalPath(t *testing.T) {
 			}
 		})
 	}
-	_, err := open(t, gitops.Remote{URL: "/absent/infra.git", Branch: "main"}).Tip(t.Context())
+	_, err := open(t, remote.Config{URL: "/absent/infra.git", Branch: "main"}).Tip(t.Context())
 	want := "reading /absent/infra.git: not found: check the address, and that the token or key may see it"
-	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != want {
+	if !errors.Is(err, remote.ErrNotFound) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

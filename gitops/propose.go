@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -37,16 +38,16 @@ func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit,
 	}
 	for raced := 1; ; raced++ {
 		made, err := r.proposeOnce(ctx, branch, change, m)
-		if !errors.Is(err, errRaced) || raced == proposeAttempts {
+		if !errors.Is(err, remote.ErrRaced) || raced == proposeAttempts {
 			return made, err
 		}
 	}
 }
 
-// proposeOnce returns errRaced where somebody else has made the branch
+// proposeOnce returns remote.ErrRaced where somebody else has made the branch
 // meanwhile.
 func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, change Change, m message) (Commit, error) {
-	tip, err := r.objects.tip(ctx, r.branch)
+	tip, err := r.tipOf(ctx, r.branch)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -58,19 +59,19 @@ func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, c
 	if err != nil {
 		return tip.Commit, err
 	}
-	there, err := r.objects.where(ctx, branch)
+	there, err := r.store.Where(ctx, branch)
 	if err != nil {
 		return Commit{}, err
 	}
 	if !there.IsZero() {
 		return r.proposed(ctx, branch, tip, change)
 	}
-	d.branch = branch
+	d.Branch = branch
 	if r.API != nil {
 		if err := r.beginBranch(ctx, d); err != nil {
 			return Commit{}, err
 		}
-		d.old = d.parent
+		d.Old = d.parent
 	}
 	made, _, err := r.publishDraft(ctx, d, r.snapshot(ctx, tip), files, m)
 	return made, err
@@ -78,7 +79,7 @@ func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, c
 
 // proposed is the newest commit of a branch that shows the change.
 func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip commit, change Change) (Commit, error) {
-	head, err := r.objects.tip(ctx, branch)
+	head, err := r.tipOf(ctx, branch)
 	if err != nil {
 		return Commit{}, err
 	}

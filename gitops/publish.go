@@ -1,16 +1,13 @@
 package gitops
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/storage/memory"
+	"github.com/acme/knative-promote/gitops/remote"
 )
 
 // longestRace is the longest pause in a race with others, where a place on the
@@ -60,12 +57,12 @@ func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 			return made, nil
 		}
 		maybe = maybe || sent
-		if errors.Is(err, errRaced) {
+		if errors.Is(err, remote.ErrRaced) {
 			raced++
 			if raced == cmp.Or(r.PublishAttempts, 60) {
 				return Commit{}, r.contention(raced)
 			}
-			if err = pause(limited, raced, longestRace); err == nil {
+			if err = remote.Pause(limited, raced, longestRace); err == nil {
 				continue
 			}
 		}
@@ -90,10 +87,10 @@ func (r *Repo) contention(raced int) error {
 }
 
 // publishOnce edits the present tip and pushes the result, which may be on the
-// branch in spite of an error if maybe is true. It returns errRaced if that tip
+// branch in spite of an error if maybe is true. It returns remote.ErrRaced if that tip
 // has been replaced, and with ErrUnchanged the tip.
 func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made Commit, maybe bool, err error) {
-	tip, err := r.objects.tip(ctx, r.branch)
+	tip, err := r.tipOf(ctx, r.branch)
 	if err != nil {
 		return Commit{}, false, err
 	}
@@ -105,7 +102,7 @@ func (r *Repo) publishOnce(ctx context.Context, change Change, m message) (made 
 	if err != nil {
 		return tip.Commit, false, err
 	}
-	d.branch, d.old = r.branch, tip.hash
+	d.Branch, d.Old = r.branch, tip.hash
 	return r.publishDraft(ctx, d, r.snapshot(ctx, tip), files, m)
 }
 
@@ -115,7 +112,7 @@ func (r *Repo) publishDraft(ctx context.Context, d draft, tip Snapshot, files ma
 		if maybe, err = r.pushUntilSeen(ctx, d); err != nil {
 			return Commit{}, maybe, err
 		}
-		made, err = r.objects.keepPublished(d)
+		made, err = r.published(d)
 		return made, maybe, err
 	}
 	if err := checkPlain(tip, files); err != nil {
@@ -124,16 +121,18 @@ func (r *Repo) publishDraft(ctx context.Context, d draft, tip Snapshot, files ma
 	return r.commitUntilSeen(ctx, d, APICommit{Subject: m.subject, Body: m.body(), Files: files})
 }
 
-// draft is a commit that is not in its branch yet.
-type draft struct {
-	update
-	parent, tree plumbing.Hash
-	objects      []plumbing.EncodedObject
+// published is the commit of a draft that is in its branch.
+func (r *Repo) published(d draft) (Commit, error) {
+	if err := r.store.KeepCommit(d.parent, d.Commit, d.objects); err != nil {
+		return Commit{}, err
+	}
+	c, err := r.commit(d.Commit)
+	return c.Commit, err
 }
 
 // draft makes the commit of an edit, for no branch yet.
 func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m message) (draft, error) {
-	e := &edit{ctx: ctx, objects: r.objects, commit: old.hash}
+	e := &edit{ctx: ctx, store: r.store, commit: old.hash}
 	tree, err := e.root(old.tree, files)
 	if err != nil {
 		return draft{}, fmt.Errorf("editing commit %.12s: %w", old.Hash, err)
@@ -146,8 +145,8 @@ func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m
 		return draft{}, err
 	}
 	d := draft{parent: old.hash, tree: tree, objects: append(e.written, object)}
-	d.commit = object.Hash()
-	d.pack, err = encodePack(d.objects)
+	d.Commit = object.Hash()
+	d.Pack, err = encodePack(d.objects)
 	return d, err
 }
 
@@ -156,21 +155,4 @@ func (r *Repo) now() time.Time {
 		return r.Now()
 	}
 	return time.Now()
-}
-
-func encodePack(objects []plumbing.EncodedObject) ([]byte, error) {
-	store := memory.NewStorage()
-	var names []plumbing.Hash
-	for _, o := range objects {
-		name, err := store.SetEncodedObject(o)
-		if err != nil {
-			return nil, fmt.Errorf("writing the pack: %w", err)
-		}
-		names = append(names, name)
-	}
-	var pack bytes.Buffer
-	if _, err := packfile.NewEncoder(&pack, store, false).Encode(names, 0); err != nil {
-		return nil, fmt.Errorf("writing the pack: %w", err)
-	}
-	return pack.Bytes(), nil
 }

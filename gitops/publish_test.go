@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -88,7 +89,7 @@ func TestPublishRefused(t *testing.T) {
 		})
 	})
 	_, err := s.open(t).Publish(t.Context(), write("new", "content"))
-	if !errors.Is(err, gitops.ErrRefused) {
+	if !errors.Is(err, remote.ErrRefused) {
 		t.Fatalf("error %v, want ErrRefused", err)
 	}
 	want := "pushing to " + s.url + ": refused by the server: pre-receive hook declined: " +
@@ -184,7 +185,7 @@ func TestPublishBranchGone(t *testing.T) {
 	}
 	_, err := s.open(t).Publish(t.Context(), change)
 	want := "branch main of " + s.url + ": not found: it was there before and is gone now: was it renamed or deleted?"
-	if !errors.Is(err, gitops.ErrNotFound) || err.Error() != want {
+	if !errors.Is(err, remote.ErrNotFound) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	if branches := s.git(t, "branch", "--format=%(refname:short)"); branches != "other" {
@@ -213,9 +214,9 @@ func TestPublishWithoutWriteAccess(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			})
-			_, err := open(t, gitops.Remote{URL: s.url, Branch: "main", Token: token}).Publish(t.Context(), write("new", "content"))
+			_, err := open(t, remote.Config{URL: s.url, Branch: "main", Token: token}).Publish(t.Context(), write("new", "content"))
 			want := "pushing to " + s.url + ": access denied: check that the token or key is valid and may read and write the repository (authorization failed: Permission to acme/infra denied to bot.)"
-			if !errors.Is(err, gitops.ErrAuth) || err.Error() != want {
+			if !errors.Is(err, remote.ErrAuth) || err.Error() != want {
 				t.Errorf("error %v, want %s", err, want)
 			}
 			if got := asked.Load(); got != 1 {
@@ -227,7 +228,7 @@ func TestPublishWithoutWriteAccess(t *testing.T) {
 
 func TestPublishNeedsPersons(t *testing.T) {
 	t.Parallel()
-	r := open(t, gitops.Remote{URL: "https://h.example/infra", Branch: "main"})
+	r := open(t, remote.Config{URL: "https://h.example/infra", Branch: "main"})
 	r.Author = gitops.Person{Name: "<>", Email: "a@example.com"}
 	_, err := r.Publish(t.Context(), write("new", "content"))
 	if want := `author "<>" <a@example.com>: expected a name and an email address`; err == nil || err.Error() != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -184,7 +185,7 @@ func TestPublishUnknownOutcome(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	_, err := open(t, gitops.Remote{URL: s.url, Branch: "main", Patience: time.Second}).Publish(t.Context(), write("new", "content"))
+	_, err := open(t, remote.Config{URL: s.url, Branch: "main", Patience: time.Second}).Publish(t.Context(), write("new", "content"))
 	want := "commit " + s.git(t, "rev-parse", "main") + " was sent, but whether the branch has it is not known: reading " + s.url
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)

@@ -22,6 +22,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/acme/knative-promote/gitops/remote"
+	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -33,8 +35,6 @@ var (
 	ErrContention = errors.New("the branch keeps moving")
 	// ErrTaken: the branch of a proposal is there and shows something else.
 	ErrTaken = errors.New("the branch is there and shows something else")
-	// ErrRefused: the server's hooks or branch protection do not take the commit.
-	ErrRefused = errors.New("refused by the server")
 )
 
 // Person is the author or the committer of a commit.
@@ -60,9 +60,9 @@ type Repo struct {
 	// PublishTimeout bounds the whole of Publish; zero: five minutes.
 	PublishTimeout time.Duration
 
-	branch  plumbing.ReferenceName
-	remote  *remote
-	objects *objects
+	branch plumbing.ReferenceName
+	remote *remote.Remote
+	store  *store.Store
 }
 
 // Commit is one commit of the branch.
@@ -93,18 +93,18 @@ type Snapshot struct {
 
 // Open checks the address and the credentials of a repository. It makes no
 // network access.
-func Open(remote Remote) (*Repo, error) {
-	branch, err := branchName(remote.Branch)
+func Open(c remote.Config) (*Repo, error) {
+	branch, err := branchName(c.Branch)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRemote(remote, func(reference string) bool {
+	r, err := remote.New(c, func(reference string) bool {
 		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Repo{branch: branch, remote: r, objects: newObjects(r, r.String())}, nil
+	return &Repo{branch: branch, remote: r, store: store.New(r)}, nil
 }
 
 // branchName checks the name of a branch and makes it a full reference.
@@ -119,18 +119,58 @@ func branchName(branch string) (plumbing.ReferenceName, error) {
 // MayPush asks the server whether the credentials may push to the repository,
 // and pushes nothing. A no is ErrAuth or ErrNotFound. A yes is not about the
 // branch: what its rules say comes with a push only.
-func (r *Repo) MayPush(ctx context.Context) error { return r.remote.mayPush(ctx) }
+func (r *Repo) MayPush(ctx context.Context) error { return r.remote.MayPush(ctx) }
 
 // Tip reads the branch's newest commit.
 func (r *Repo) Tip(ctx context.Context) (Snapshot, error) {
-	tip, err := r.objects.tip(ctx, r.branch)
+	tip, err := r.tipOf(ctx, r.branch)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	return r.snapshot(ctx, tip), nil
 }
 
+// tipOf is the newest commit of a branch.
+func (r *Repo) tipOf(ctx context.Context, branch plumbing.ReferenceName) (commit, error) {
+	hash, err := r.store.Tip(ctx, branch)
+	if err != nil {
+		return commit{}, err
+	}
+	return r.commit(hash)
+}
+
+// commit is a commit that is in memory.
+func (r *Repo) commit(hash plumbing.Hash) (commit, error) {
+	raw, err := r.store.Read(plumbing.CommitObject, hash)
+	if err != nil {
+		return commit{}, err
+	}
+	return parseCommit(hash, raw)
+}
+
+// At reads a commit by its full name. It need not be in the branch: what the
+// name stands for is up to whoever gives it. Servers give out commits by name;
+// where one does not, as plain Git over ssh or a path, the commit is looked for
+// behind the branch's tip, as far as memory allows. One that is not there is
+// ErrNotFound.
+func (r *Repo) At(ctx context.Context, name string) (Snapshot, error) {
+	lower := strings.ToLower(name)
+	if !plumbing.IsHash(lower) {
+		return Snapshot{}, fmt.Errorf("commit %q: expected its full name of 40 hexadecimal digits, as git rev-parse prints it", oneline.Brief(name))
+	}
+	hash := plumbing.NewHash(lower)
+	err := r.store.At(ctx, r.branch, hash)
+	var c commit
+	if err == nil {
+		c, err = r.commit(hash)
+	}
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("commit %s: %w", lower, err)
+	}
+	return r.snapshot(ctx, c), nil
+}
+
 func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {
-	tree := &treeFS{ctx: ctx, objects: r.objects, commit: c.hash, root: c.tree, time: c.Time}
+	tree := &treeFS{ctx: ctx, store: r.store, commit: c.hash, root: c.tree, time: c.Time}
 	return Snapshot{Commit: c.Commit, Tree: tree}
 }

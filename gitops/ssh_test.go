@@ -19,6 +19,7 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
@@ -133,7 +134,7 @@ func TestSSH(t *testing.T) {
 			t.Parallel()
 			s := serve(t, made, infra(), nil)
 			s.grow(t, 50)
-			r := open(t, gitops.Remote{
+			r := open(t, remote.Config{
 				URL: "ssh://git@" + addr + s.dir, Branch: "main", KnownHosts: host.knownHost(addr),
 				// As a secret store may give it back.
 				SSHKey: bytes.ReplaceAll(bytes.TrimSpace(user.private), []byte("\n"), []byte("\r\n")),
@@ -159,11 +160,11 @@ func TestExchanged(t *testing.T) {
 	addr := serveSSH(t, host, user)
 	hook := gittest.Repository{Hooks: map[string]string{"pre-receive": "exit 1"}}
 	var told []string
-	r := open(t, gitops.Remote{
+	r := open(t, remote.Config{
 		URL: "ssh://git@" + addr + serve(t, hook, infra(), nil).dir, Branch: "main", SSHKey: user.private, KnownHosts: host.knownHost(addr),
 		Exchanged: func(command string, _ time.Duration, err error) { told = append(told, fmt.Sprint(command, ": ", err)) },
 	})
-	if _, err := r.Publish(t.Context(), write("new", "x")); !errors.Is(err, gitops.ErrRefused) {
+	if _, err := r.Publish(t.Context(), write("new", "x")); !errors.Is(err, remote.ErrRefused) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"git-upload-pack: <nil>", "git-receive-pack: refused: pre-receive hook declined"} {
@@ -180,10 +181,10 @@ func TestSSHRefusal(t *testing.T) {
 	hook := gittest.Repository{Hooks: map[string]string{"pre-receive": "echo 'only by pull request' >&2; exit 1"}}
 	s := serve(t, hook, infra(), nil)
 	url := "ssh://git@" + addr + s.dir
-	_, err := open(t, gitops.Remote{URL: url, Branch: "main", SSHKey: user.private, KnownHosts: host.knownHost(addr)}).
+	_, err := open(t, remote.Config{URL: url, Branch: "main", SSHKey: user.private, KnownHosts: host.knownHost(addr)}).
 		Publish(t.Context(), write("new", "x"))
 	want := "pushing to " + url + ": refused by the server: pre-receive hook declined: only by pull request: let the token's owner push to the branch, or change the rule"
-	if !errors.Is(err, gitops.ErrRefused) || err.Error() != want {
+	if !errors.Is(err, remote.ErrRefused) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -200,19 +201,19 @@ func TestSSHErrors(t *testing.T) {
 		is         error
 		want       string
 	}{
-		"unknown host": {dir, host.knownHost("example.com:22"), user, gitops.ErrAuth,
+		"unknown host": {dir, host.knownHost("example.com:22"), user, remote.ErrAuth,
 			"access denied: the server's host key is not in ssh-known-hosts: add the line that `ssh-keyscan` prints for it"},
-		"other host key": {dir, other.knownHost(addr), user, gitops.ErrAuth,
+		"other host key": {dir, other.knownHost(addr), user, remote.ErrAuth,
 			"access denied: the server shows another host key than ssh-known-hosts has"},
-		"other user key": {dir, host.knownHost(addr), other, gitops.ErrAuth,
+		"other user key": {dir, host.knownHost(addr), other, remote.ErrAuth,
 			"access denied: check that the token or key is valid and may read and write the repository"},
-		"no repository": {"/absent/infra.git", host.knownHost(addr), user, gitops.ErrNotFound,
+		"no repository": {"/absent/infra.git", host.knownHost(addr), user, remote.ErrNotFound,
 			"not found: check the address, and that the token or key may see it"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			remote := gitops.Remote{URL: "ssh://git@" + addr + test.path, Branch: "main", SSHKey: test.key.private, KnownHosts: test.knownHosts}
+			remote := remote.Config{URL: "ssh://git@" + addr + test.path, Branch: "main", SSHKey: test.key.private, KnownHosts: test.knownHosts}
 			_, err := open(t, remote).Tip(t.Context())
 			if !errors.Is(err, test.is) || !strings.HasPrefix(err.Error(), "reading "+remote.URL+": "+test.want) {
 				t.Errorf("error %v, want %s", err, test.want)
@@ -229,7 +230,7 @@ func TestSSHOpenErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := user.knownHost("h:22")
-	tests := map[string]gitops.Remote{
+	tests := map[string]remote.Config{
 		"ssh needs a private key: set ssh-key to a deploy key that may write":                                                                    {KnownHosts: known},
 		"ssh needs the server's host key: set ssh-known-hosts to the output of `ssh-keyscan h`, after comparing it with what the host publishes": {SSHKey: user.private},
 		"the ssh key is protected by a passphrase: expected a key without one":                                                                   {SSHKey: pem.EncodeToMemory(locked), KnownHosts: known},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -21,11 +22,11 @@ const linkLimit = 40
 // treeFS is the content of a commit as a file system that fetches what is read.
 type treeFS struct {
 	// An fs.FS has no room for a context in its methods.
-	ctx     context.Context
-	objects *objects
-	commit  plumbing.Hash
-	root    plumbing.Hash
-	time    time.Time
+	ctx    context.Context
+	store  *store.Store
+	commit plumbing.Hash
+	root   plumbing.Hash
+	time   time.Time
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 
 // place is where a name leads: an entry and the folder that holds it.
 type place struct {
-	entry
+	store.Entry
 	in plumbing.Hash
 }
 
@@ -51,7 +52,7 @@ func (t *treeFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at.folder() {
+	if at.Folder() {
 		entries, err := t.list("open", name, at)
 		return &openFolder{info: info, name: name, left: entries}, err
 	}
@@ -65,7 +66,7 @@ func (t *treeFS) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at.folder() {
+	if at.Folder() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
 	}
 	return t.blob("read", name, at)
@@ -104,7 +105,7 @@ func (t *treeFS) ReadLink(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if at.mode != modeLink {
+	if at.Mode != store.ModeLink {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
 	target, err := t.blob("readlink", name, at)
@@ -129,10 +130,10 @@ func (t *treeFS) follow(name string, last bool) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		if at.mode != modeLink || rest == "" && !last {
+		if at.Mode != store.ModeLink || rest == "" && !last {
 			return at, nil
 		}
-		target, err := t.objects.blob(t.ctx, t.commit, at.in, at.hash)
+		target, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
 		if err != nil {
 			return place{}, err
 		}
@@ -148,26 +149,26 @@ func (t *treeFS) follow(name string, last bool) (place, error) {
 // descend walks down to the entry of a name or to the first link on the way:
 // done leads to that entry, rest is what is left of the name behind it.
 func (t *treeFS) descend(name string) (at place, rest, done string, err error) {
-	at = place{entry: entry{mode: modeFolder, name: ".", hash: t.root}}
+	at = place{Entry: store.Entry{Mode: store.ModeFolder, Name: ".", Hash: t.root}}
 	if name == "." {
 		return at, "", name, nil
 	}
-	for rest = name; rest != "" && at.mode != modeLink; {
+	for rest = name; rest != "" && at.Mode != store.ModeLink; {
 		var part string
 		part, rest, _ = strings.Cut(rest, "/")
-		if !at.folder() {
+		if !at.Folder() {
 			return at, "", "", fs.ErrNotExist
 		}
-		folder, err := t.objects.tree(t.ctx, t.commit, at.hash)
+		folder, err := t.store.Tree(t.ctx, t.commit, at.Hash)
 		if err != nil {
 			return at, "", "", err
 		}
-		child, ok := folder.find(part)
+		child, ok := folder.Find(part)
 		if !ok {
 			return at, "", "", fs.ErrNotExist
 		}
-		at, done = place{child, at.hash}, path.Join(done, part)
-		if child.mode == modeSubmodule && (rest != "" || done == name) {
+		at, done = place{child, at.Hash}, path.Join(done, part)
+		if child.Mode == store.ModeSubmodule && (rest != "" || done == name) {
 			return at, "", "", fmt.Errorf("%s is a submodule: its content is in another repository", done)
 		}
 	}
@@ -175,26 +176,26 @@ func (t *treeFS) descend(name string) (at place, rest, done string, err error) {
 }
 
 func (t *treeFS) list(op, name string, at place) ([]fs.DirEntry, error) {
-	if !at.folder() {
+	if !at.Folder() {
 		return nil, &fs.PathError{Op: op, Path: name, Err: errors.New("is not a folder")}
 	}
-	folder, err := t.objects.tree(t.ctx, t.commit, at.hash)
+	folder, err := t.store.Tree(t.ctx, t.commit, at.Hash)
 	if err != nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	entries := make([]fs.DirEntry, 0, len(folder))
 	for _, e := range folder {
-		if !fs.ValidPath(e.name) || e.name == "." || strings.Contains(e.name, "/") {
-			return nil, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("the folder holds the impossible name %q", oneline.Brief(e.name))}
+		if !fs.ValidPath(e.Name) || e.Name == "." || strings.Contains(e.Name, "/") {
+			return nil, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("the folder holds the impossible name %q", oneline.Brief(e.Name))}
 		}
-		entries = append(entries, dirEntry{place{e, at.hash}, t, path.Join(name, e.name)})
+		entries = append(entries, dirEntry{place{e, at.Hash}, t, path.Join(name, e.Name)})
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
 
 func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
-	data, err := t.objects.blob(t.ctx, t.commit, at.in, at.hash)
+	data, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
 	if err != nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: err}
 	}
@@ -202,9 +203,9 @@ func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
 }
 
 func (t *treeFS) info(op, name string, at place) (fs.FileInfo, error) {
-	info := fileInfo{name: path.Base(name), mode: at.fileMode(), time: t.time}
-	if info.mode.IsRegular() || at.mode == modeLink {
-		size, err := t.objects.size(t.ctx, t.commit, at.in, at.hash)
+	info := fileInfo{name: path.Base(name), mode: at.FileMode(), time: t.time}
+	if info.mode.IsRegular() || at.Mode == store.ModeLink {
+		size, err := t.store.Size(t.ctx, t.commit, at.in, at.Hash)
 		if err != nil {
 			return nil, &fs.PathError{Op: op, Path: name, Err: err}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
@@ -103,7 +104,7 @@ func TestFacts(t *testing.T) {
 		"all answered": {nil, "shifts, may push, revisions map[web-a:true web-b:true web-c:true], unread []"},
 		"revisions": {func(a *around) { a.revisions = map[string]error{"web-b": argo.ErrNotFound, "web-c": ordinary} },
 			"shifts, may push, revisions map[web-a:true web-b:false], unread [the revisions in the traffic: no answer]"},
-		"push refused":  {func(a *around) { a.push = fmt.Errorf("no: %w", gitops.ErrAuth) }, "shifts, may not push, revisions map[web-a:true web-b:true web-c:true], unread []"},
+		"push refused":  {func(a *around) { a.push = fmt.Errorf("no: %w", remote.ErrAuth) }, "shifts, may not push, revisions map[web-a:true web-b:true web-c:true], unread []"},
 		"push unknown":  {func(a *around) { a.push = ordinary }, "shifts, revisions map[web-a:true web-b:true web-c:true], unread [the right to push: no answer]"},
 		"setup unknown": {func(a *around) { a.setupErr = ordinary }, "shifts, may push, revisions map[web-a:true web-b:true web-c:true], unread [how Argo CD is set up: no answer]"},
 		"no application": {func(a *around) { a.live, a.liveErr = argo.Observed{}, argo.ErrAuth },
@@ -178,7 +179,7 @@ func TestExamineErrors(t *testing.T) {
 	nowhere.Targets = []plan.Target{{Overlay: "nowhere"}}
 	_, err := Examine(t.Context(), nowhere, newAround().systems())
 	want := `path: folder "nowhere": not found in the infra repository at commit 3f9c2d1e0b: expected the overlay's folder, relative to the root`
-	if err == nil || err.Error() != want || !errors.Is(err, gitops.ErrNotFound) {
+	if err == nil || err.Error() != want || !errors.Is(err, remote.ErrNotFound) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -197,7 +198,7 @@ func TestPreflight(t *testing.T) {
 		PreflightWarn:  "", PreflightOff: "", PreflightPlan: "", // nobody was asked who would refuse
 	} {
 		a := newAround()
-		a.push = fmt.Errorf("pushing: %w", gitops.ErrAuth)
+		a.push = fmt.Errorf("pushing: %w", remote.ErrAuth)
 		c := examinedConfig()
 		c.Preflight = preflight
 		r, err := open(t.Context(), event.CommandPromote, c, a.systems())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/promotetest"
 	"github.com/acme/knative-promote/promote/guard"
 )
@@ -133,7 +134,7 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 		if !changed {
 			return gitops.Commit{}, gitops.ErrUnchanged
 		}
-		for _, refusal := range []error{gitops.ErrRefused, gitops.ErrAuth, gitops.ErrContention} {
+		for _, refusal := range []error{remote.ErrRefused, remote.ErrAuth, gitops.ErrContention} {
 			if m.odds("push refused", 150) {
 				return gitops.Commit{}, refusal
 			}
@@ -197,5 +198,5 @@ func (m *model) At(ctx context.Context, commit string) (gitops.Snapshot, error) 
 	if n := m.find(commit); n >= 0 && !m.lost[commit] {
 		return m.snapshot(n), nil
 	}
-	return gitops.Snapshot{}, fmt.Errorf("commit %s: %w", commit, gitops.ErrNotFound)
+	return gitops.Snapshot{}, fmt.Errorf("commit %s: %w", commit, remote.ErrNotFound)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/event"
@@ -89,7 +90,7 @@ func served(t *testing.T, files fstest.MapFS) (bare, url string) {
 
 func repoAt(t *testing.T, url string) *gitops.Repo {
 	t.Helper()
-	repo, err := gitops.Open(gitops.Remote{URL: url, Branch: "main"})
+	repo, err := gitops.Open(remote.Config{URL: url, Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}

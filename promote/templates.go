@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -41,7 +41,7 @@ func whereItBegan(ctx context.Context, p *targetRun) (tree fs.FS, commit string,
 		if err == nil {
 			return then.Tree, p.plan.Base, nil
 		}
-		if !errors.Is(err, gitops.ErrNotFound) {
+		if !errors.Is(err, remote.ErrNotFound) {
 			return nil, "", fmt.Errorf("reading the AnalysisTemplates at commit %.10s: %w", p.plan.Base, err)
 		}
 		p.journal.Say("commit %.10s, where the promotion began, is gone: the AnalysisTemplates are read at %.10s", p.plan.Base, p.at.Tip.Hash)

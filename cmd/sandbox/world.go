@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/argotest"
 	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/internal/fake/servers"
@@ -77,7 +78,7 @@ func (w *world) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.repo, err = gitops.Open(gitops.Remote{URL: w.Repository, Branch: "main", Token: gitToken})
+	w.repo, err = gitops.Open(remote.Config{URL: w.Repository, Branch: "main", Token: gitToken})
 	return err
 }
 

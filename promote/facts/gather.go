@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/plan"
@@ -41,7 +41,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	if len(check.Drift(*facts)) > 0 { // else no rule asks for it
 		facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	}
-	if push == nil || errors.Is(push, gitops.ErrAuth) || errors.Is(push, gitops.ErrNotFound) {
+	if push == nil || errors.Is(push, remote.ErrAuth) || errors.Is(push, remote.ErrNotFound) {
 		facts.Push, facts.PushAsked, push = push, r.PushRight != nil, nil
 	}
 	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled} {

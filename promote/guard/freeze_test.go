@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 )
 
 // TestSchedule has what may be in the place of the file of windows.
@@ -36,7 +37,7 @@ func TestSchedule(t *testing.T) {
 			DefaultWindows + ": expected a file: read .promote/windows.yaml: invalid argument" + after},
 		{"a link to nothing", "", fstest.MapFS{DefaultWindows: link("all.yaml")}, true,
 			DefaultWindows + ": expected a file: open .promote/windows.yaml: file does not exist" + after},
-		{"a server that fails", "", failingFS{gitops.ErrAuth}, true, "reading the windows: access denied"},
+		{"a server that fails", "", failingFS{remote.ErrAuth}, true, "reading the windows: access denied"},
 	} {
 		at := gitops.Snapshot{Commit: gitops.Commit{Hash: "3f9c2d1e8a71e0c4b0d5f2a96c1e7d3b4a5f6071"}, Tree: test.tree}
 		_, exists, err := Settings{Windows: test.windows}.Schedule(at)
@@ -47,7 +48,7 @@ func TestSchedule(t *testing.T) {
 		if exists != test.exists || text != test.want {
 			t.Errorf("%s: exists %t, %q, want %t, %q", test.name, exists, text, test.exists, test.want)
 		}
-		if IsFreeze(err) == errors.Is(err, gitops.ErrAuth) && err != nil {
+		if IsFreeze(err) == errors.Is(err, remote.ErrAuth) && err != nil {
 			t.Errorf("%s: the kind of the error is wrong: %v", test.name, err)
 		}
 	}

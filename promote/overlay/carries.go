@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -47,7 +48,7 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 	return func(ctx context.Context, other string) (bool, error) {
 		if other != "" {
 			snapshot, err := r.Commits.At(ctx, other)
-			if err != nil && !errors.Is(err, gitops.ErrNotFound) {
+			if err != nil && !errors.Is(err, remote.ErrNotFound) {
 				return false, err
 			}
 			if err == nil {
@@ -77,7 +78,7 @@ func (r Reader) carries(want plan.Expected) func(context.Context, string) (bool,
 // where the commit is gone, or its overlay cannot be read.
 func (r Reader) deployed(ctx context.Context, commit string) (*knative.State, error) {
 	then, err := r.Commits.At(ctx, commit)
-	if errors.Is(err, gitops.ErrNotFound) {
+	if errors.Is(err, remote.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", argo.ErrNotFound, err)
 	}
 	if err != nil {
@@ -148,7 +149,7 @@ func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bo
 	in := r.Intent(commit, plan.ShownAt(at.Now))
 	in.Over = at.Holders()
 	if deployed := argo.Deployed(in.Target, at.App); len(deployed) > 0 {
-		if _, err := r.Commits.At(ctx, deployed[0]); errors.Is(err, gitops.ErrNotFound) {
+		if _, err := r.Commits.At(ctx, deployed[0]); errors.Is(err, remote.ErrNotFound) {
 			return false
 		}
 	}
@@ -160,7 +161,7 @@ func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bo
 func (r Reader) OfPromotion(promotion string) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, other string) (bool, error) {
 		snapshot, err := r.Commits.At(ctx, other)
-		if errors.Is(err, gitops.ErrNotFound) {
+		if errors.Is(err, remote.ErrNotFound) {
 			return false, nil // it was taken out of the history
 		}
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
@@ -34,7 +35,7 @@ func (r Reader) Situation(ctx context.Context, tip gitops.Snapshot) (plan.Situat
 	at := plan.Situation{Target: r.Target, Tip: tip.Commit, Tree: tip.Tree}
 	if _, err := fs.Stat(tip.Tree, r.Overlay); errors.Is(err, fs.ErrNotExist) {
 		return at, fmt.Errorf("%s: folder %q: %w in the infra repository at commit %.10s: expected the overlay's folder, relative to the root",
-			cmp.Or(r.Input, "path"), r.Overlay, gitops.ErrNotFound, tip.Commit.Hash)
+			cmp.Or(r.Input, "path"), r.Overlay, remote.ErrNotFound, tip.Commit.Hash)
 	}
 	var err error
 	at.Now, err = r.Read(ctx, tip)

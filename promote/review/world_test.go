@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -35,7 +36,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	repo, err := gitops.Open(gitops.Remote{URL: url + "/infra.git", Branch: "main"})
+	repo, err := gitops.Open(remote.Config{URL: url + "/infra.git", Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}

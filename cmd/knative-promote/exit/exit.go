@@ -11,6 +11,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
@@ -100,15 +101,15 @@ func OfError(err error) int {
 		return found.code
 	case isAny(err, plan.ErrSuperseded, argo.ErrSuperseded):
 		return Superseded
-	case isAny(err, gitops.ErrAuth, argo.ErrAuth):
+	case isAny(err, remote.ErrAuth, argo.ErrAuth):
 		return Auth
 	case isAny(err, gitops.ErrContention):
 		return Contention
-	case isAny(err, gitops.ErrRefused):
+	case isAny(err, remote.ErrRefused):
 		return Refused
-	case isAny(err, gitops.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly), isAny(err, argo.ErrAddress) && !failed:
+	case isAny(err, remote.ErrNotFound, argo.ErrNotFound, gitops.ErrPlainOnly), isAny(err, argo.ErrAddress) && !failed:
 		return Input
-	case isAny(err, gate.ErrTimeout, context.DeadlineExceeded), isAny(err, gitops.ErrUnreachable, argo.ErrUnreachable) && !failed:
+	case isAny(err, gate.ErrTimeout, context.DeadlineExceeded), isAny(err, remote.ErrUnreachable, argo.ErrUnreachable) && !failed:
 		return Timeout
 	case isAny(err, context.Canceled):
 		return Cancelled

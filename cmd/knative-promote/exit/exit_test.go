@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
@@ -49,18 +50,18 @@ func TestExitCode(t *testing.T) {
 		{nil, event.Failed, 1, false},
 		{errors.New("anything"), event.Failed, 1, false},
 		{&inputs.BadInput{}, event.Failed, 3, false},
-		{gitops.ErrNotFound, event.Failed, 3, false},
+		{remote.ErrNotFound, event.Failed, 3, false},
 		{&argo.SourceError{}, event.Failed, 3, false},
 		{&ask.GateError{Err: &argo.SourceError{}}, event.Failed, 9, false},
 		{argo.ErrNotFound, event.Failed, 3, false},
-		{gitops.ErrAuth, event.Failed, 4, false},
+		{remote.ErrAuth, event.Failed, 4, false},
 		{argo.ErrAuth, event.Failed, 4, false},
 		{gitops.ErrContention, event.Failed, 5, false},
 		{errors.New("newer"), event.Superseded, 6, false},
 		{plan.ErrSuperseded, event.Failed, 6, false},
 		{argo.ErrSuperseded, event.Failed, 6, false},
 		{gate.ErrTimeout, event.Failed, 7, false},
-		{gitops.ErrUnreachable, event.Failed, 7, false},
+		{remote.ErrUnreachable, event.Failed, 7, false},
 		{argo.ErrUnreachable, event.Failed, 7, false},
 		{&ask.GateError{Err: argo.ErrUnreachable}, event.Failed, 9, false},
 		{argo.ErrAddress, event.Failed, 3, false},
@@ -72,7 +73,7 @@ func TestExitCode(t *testing.T) {
 		{&promote.RestoreError{Cause: failed, Err: context.Canceled}, event.Cancelled, 10, false},
 		{context.Canceled, event.Cancelled, 11, false},
 		{context.Canceled, event.Failed, 11, false},
-		{gitops.ErrRefused, event.Failed, 12, false},
+		{remote.ErrRefused, event.Failed, 12, false},
 		{&promote.PreflightStop{}, event.Failed, 13, false},
 		{&guard.FreezeError{Err: errors.New("no YAML")}, event.Failed, 13, false},
 		{&guard.FreezeError{Err: &setting.InputError{Err: errors.New("no file")}}, event.Failed, 3, false},
@@ -85,8 +86,8 @@ func TestExitCode(t *testing.T) {
 		{&foundError{code: 13}, event.Failed, 13, false},
 		{&foundError{code: 14}, event.Failed, 14, false},
 		{&setting.InputError{Err: errors.New("no")}, event.Failed, 3, false},
-		{gitops.ErrNotFound, event.Failed, 1, true},
-		{gitops.ErrAuth, event.Failed, 4, true},
+		{remote.ErrNotFound, event.Failed, 1, true},
+		{remote.ErrAuth, event.Failed, 4, true},
 	} {
 		err := test.err
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/github"
 )
@@ -55,7 +56,7 @@ func appToken(s inputs.Settings, w console.Workflow, c *console.Console, purpose
 	return func(ctx context.Context) (string, error) {
 		token, err := app.Token(ctx)
 		if errors.Is(err, github.ErrApp) {
-			err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
+			err = fmt.Errorf("%w: %w", remote.ErrAuth, err)
 		}
 		c.Hide(token)
 		return token, err
@@ -71,7 +72,7 @@ func (f *Infra) Commit(ctx context.Context, c gitops.APICommit) error {
 	case errors.Is(err, github.ErrStale):
 		return fmt.Errorf("%w: %w", gitops.ErrStale, err)
 	case errors.Is(err, github.ErrCommitRefused):
-		return fmt.Errorf("%w: %w: let the token's owner change the branch, or change the rule", gitops.ErrRefused, err)
+		return fmt.Errorf("%w: %w: let the token's owner change the branch, or change the rule", remote.ErrRefused, err)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/gitea"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/pull"
@@ -115,7 +116,7 @@ func asked[T any](ctx context.Context, f *Infra, ask func(*github.Client) (T, er
 	}
 	answer, err := ask(client)
 	if _, denied := errors.AsType[*github.DeniedError](err); denied {
-		err = fmt.Errorf("%w: %w", gitops.ErrAuth, err)
+		err = fmt.Errorf("%w: %w", remote.ErrAuth, err)
 	}
 	return answer, err
 }

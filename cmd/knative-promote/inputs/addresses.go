@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/repourl"
 )
 
@@ -71,11 +71,11 @@ func InClear(address string) bool {
 
 // repositoryURL is the remote's URL with owner/name resolved on the server:
 // over ssh where only a key is given, else over https.
-func repositoryURL(remote gitops.Remote, server string) string {
-	if !repourl.IsName(remote.URL) {
-		return remote.URL
+func repositoryURL(infra remote.Config, server string) string {
+	if !repourl.IsName(infra.URL) {
+		return infra.URL
 	}
-	return repourl.OnServer(server, remote.URL, len(remote.SSHKey) > 0 && remote.Token == "")
+	return repourl.OnServer(server, infra.URL, len(infra.SSHKey) > 0 && infra.Token == "")
 }
 
 // parseServer accepts host[:port], also as the https URL that a browser shows.

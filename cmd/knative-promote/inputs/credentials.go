@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/github"
 )
 
@@ -61,7 +61,7 @@ func parseSSHKey(text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return key, gitops.CheckSSHKey(key)
+	return key, remote.CheckSSHKey(key)
 }
 
 func parseKnownHosts(text string) ([]byte, error) {
@@ -71,5 +71,5 @@ func parseKnownHosts(text string) ([]byte, error) {
 		}
 	}
 	hosts := []byte(text + "\n")
-	return hosts, gitops.CheckKnownHosts(hosts)
+	return hosts, remote.CheckKnownHosts(hosts)
 }

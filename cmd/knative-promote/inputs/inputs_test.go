@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/fake/consoletest"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
@@ -44,13 +45,13 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const remote = "https://github.com/acme/infra.git"
+	const url = "https://github.com/acme/infra.git"
 	want := Settings{
 		Command: "promote",
 		Target: plan.Target{
 			Target: argo.Target{
 				Service: "product-import", App: argo.App{Name: "product-import-production"},
-				Source: argo.Source{RepoURL: remote, Branch: "main", Path: "apps/product-import/overlays/production"},
+				Source: argo.Source{RepoURL: url, Branch: "main", Path: "apps/product-import/overlays/production"},
 			},
 			Environment: "production", Overlay: "apps/product-import/overlays/production",
 		},
@@ -61,7 +62,7 @@ func TestDefaults(t *testing.T) {
 			Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
 			ForgeKey: "B5690EEEBB952194",
 		},
-		Remote:    gitops.Remote{URL: remote, Branch: "main"},
+		Remote:    remote.Config{URL: url, Branch: "main"},
 		Author:    gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Committer: gitops.Person{Name: "knative-promote", Email: "knative-promote@users.noreply.github.com"},
 		Argo:      argo.Config{Server: "argocd.example.com", Token: "argo-secret"},
@@ -103,13 +104,13 @@ func TestEveryInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const remote = "https://ghe.example.com/acme/infra.git"
+	const url = "https://ghe.example.com/acme/infra.git"
 	want := Settings{
 		Command: "check",
 		Target: plan.Target{
 			Target: argo.Target{
 				Service: "product-import", App: argo.App{Namespace: "argocd", Name: "app", Project: "shop"},
-				Source: argo.Source{RepoURL: remote, Branch: "release/1", Path: "apps/x"},
+				Source: argo.Source{RepoURL: url, Branch: "release/1", Path: "apps/x"},
 			},
 			Environment: "prod", Overlay: "apps/x",
 		},
@@ -134,7 +135,7 @@ func TestEveryInput(t *testing.T) {
 			Preflight: promote.PreflightWarn, Skip: []string{"not-looked-at", "application-unreadable"},
 			OnFailure: promote.Hold, OnCancel: promote.RollBack,
 		},
-		Remote:    gitops.Remote{URL: remote, Branch: "release/1", Token: "git-secret"},
+		Remote:    remote.Config{URL: url, Branch: "release/1", Token: "git-secret"},
 		Author:    gitops.Person{Name: "Bot", Email: "bot@example.com"},
 		Committer: gitops.Person{Name: "Bot", Email: "bot@example.com"},
 		Argo: argo.Config{Server: "argo.example.com:8443", Token: "argo-secret", RootPath: "/argo-cd", Insecure: true,

@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/github"
@@ -60,7 +61,7 @@ type Settings struct {
 	Command     Command
 	Target      plan.Target       // the Service to promote, also the only one in Promote
 	Promote     promote.Config    // what to do
-	Remote      gitops.Remote     // the infra repository
+	Remote      remote.Config     // the infra repository
 	Author      gitops.Person     // of the commits
 	Committer   gitops.Person     // of the commits
 	Signing     SigningSettings   // of the commits

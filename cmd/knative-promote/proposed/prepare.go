@@ -15,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
@@ -107,7 +108,7 @@ func publish(ctx context.Context, t task.Task, p proposal.Preparation, suggest f
 	default:
 		commit, err = pushPrepared(ctx, t, p)
 		page.Commit, page.Refused = commit, words(err)
-		if !errors.Is(err, gitops.ErrAuth) && !errors.Is(err, gitops.ErrRefused) {
+		if !errors.Is(err, remote.ErrAuth) && !errors.Is(err, remote.ErrRefused) {
 			return commit, err
 		}
 	}

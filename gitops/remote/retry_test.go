@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"net/http"
@@ -31,9 +31,9 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := &remote{patience: 2 * time.Minute}
+				r := &Remote{patience: 2 * time.Minute}
 				began := time.Now()
-				again := r.tries().again(t.Context(), answered(t, test.status, test.says))
+				again := r.Tries().Again(t.Context(), answered(t, test.status, test.says))
 				if waited := time.Since(began); !again || test.want > 0 && waited != test.want || waited > max(test.want, longestRetry) {
 					t.Errorf("again is %t after %s, want %s", again, waited, test.want)
 				}
@@ -46,15 +46,15 @@ func TestRetryAfter(t *testing.T) {
 func TestRetryAfterOfAPush(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &remote{address: "https://h.example/infra", patience: 2 * time.Minute}
-		tries := r.tries()
+		r := &Remote{address: "https://h.example/infra", patience: 2 * time.Minute}
+		tries := r.Tries()
 		err := r.explain("pushing to", answered(t, http.StatusTooManyRequests, "50"), nil)
 		if want := ": it asks to wait for 50s"; !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("error %v, want one that ends in %s", err, want)
 		}
 		for _, want := range []time.Duration{50 * time.Second, 50 * time.Second, 0} {
 			began := time.Now()
-			again := tries.again(t.Context(), err)
+			again := tries.Again(t.Context(), err)
 			if waited := time.Since(began); !again || want > 0 && waited != want || waited > max(want, longestRetry) {
 				t.Errorf("again is %t after %s, want %s", again, waited, want)
 			}

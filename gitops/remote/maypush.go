@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// mayPush asks the server whether the credentials may push to the repository,
+// MayPush asks the server whether the credentials may push to the repository,
 // and pushes nothing. A no is ErrAuth or ErrNotFound. A yes is not about the
 // branch: what its rules say comes with a push only. Gitea says yes to whoever
 // may read too, and no to their push, since anybody may open a pull request by
 // one (https://docs.gitea.com/usage/agit).
-func (r *remote) mayPush(ctx context.Context) error {
+func (r *Remote) MayPush(ctx context.Context) error {
 	_, err := retry(ctx, r, transport.ReceivePackServiceName, "asking to push to", func(ctx context.Context) (struct{}, error) {
 		session, err := r.pushing(ctx, r.at())
 		if err != nil {

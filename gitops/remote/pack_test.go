@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"bytes"
@@ -72,21 +72,21 @@ func joined(entries ...[][]byte) []byte {
 
 func TestUnpack(t *testing.T) {
 	t.Parallel()
-	large := strings.Repeat("x", fileLimit+1)
+	large := strings.Repeat("x", FileLimit+1)
 	pack := joined(differing("base", "!"), blobOf("base"), differing("base!", "?"), blobOf(large), differing(large, "more"), blobOf("last"))
-	got, err := unpack(bytes.NewReader(pack), storeLimit)
+	got, err := unpack(bytes.NewReader(pack), StoreLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, content := range []string{"base", "base!", "base!?", "last"} {
-		if found := got.objects[nameOf(content)]; string(found.content) != content || found.kind != plumbing.BlobObject {
+		if found := got.Objects[nameOf(content)]; string(found.Content) != content || found.Kind != plumbing.BlobObject {
 			t.Errorf("%q is %+v", content, found)
 		}
 	}
-	if len(got.objects) != 4 {
-		t.Errorf("%d objects are kept, want 4", len(got.objects))
+	if len(got.Objects) != 4 {
+		t.Errorf("%d objects are kept, want 4", len(got.Objects))
 	}
-	if size := got.left[nameOf(large)]; size != int64(len(large)) {
+	if size := got.Left[nameOf(large)]; size != int64(len(large)) {
 		t.Errorf("the large file is left out with %d bytes, want %d", size, len(large))
 	}
 }
@@ -106,8 +106,8 @@ func TestUnpackSmallFilesFirst(t *testing.T) {
 	}
 	var kept int64
 	for _, size := range sizes {
-		_, here := got.objects[nameOf(text(size))]
-		left := got.left[nameOf(text(size))]
+		_, here := got.Objects[nameOf(text(size))]
+		left := got.Left[nameOf(text(size))]
 		if here == (left > 0) || left > 0 && left != int64(size) || size <= 2_000 && !here || size == 100_000 && here {
 			t.Errorf("the file of %d bytes: kept %t, left out with %d bytes", size, here, left)
 		}
@@ -140,7 +140,7 @@ func TestUnpackErrors(t *testing.T) {
 	}{
 		"no room for small files": {packOf(many...), 4096, "more than 64 MiB would have to be kept"},
 		"too many wait":           {packOf(long...), wide, "more than 4096 objects of it come before what they are made of"},
-		"a folder too large":      {packOf(entryHead(plumbing.TreeObject, fileLimit+1), nil), wide, "a tree has 16777217 bytes; at most 16777216 are read"},
+		"a folder too large":      {packOf(entryHead(plumbing.TreeObject, FileLimit+1), nil), wide, "a tree has 16777217 bytes; at most 16777216 are read"},
 		"too much in all":         {packOf(entryHead(plumbing.BlobObject, 9<<30), nil, entryHead(plumbing.BlobObject, 1), nil), wide, "it holds more than 8192 MiB"},
 		"a file alone":            {packOf(entryHead(plumbing.BlobObject, 5<<30), nil), wide, "has 5368709120 bytes; at most 16777216 are read"},
 		"shorter than it says":    {joined(short), wide, "an object has 3 bytes, expected 4"},
@@ -187,9 +187,9 @@ func FuzzUnpack(f *testing.F) {
 		if got.cost > room {
 			t.Errorf("%d bytes are kept", got.cost)
 		}
-		for name, o := range got.objects {
-			if plumbing.ComputeHash(o.kind, o.content) != name {
-				t.Errorf("%s is kept as %s", o.content, name)
+		for name, o := range got.Objects {
+			if plumbing.ComputeHash(o.Kind, o.Content) != name {
+				t.Errorf("%s is kept as %s", o.Content, name)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ const (
 	inflateLimit = 8 << 30
 )
 
-// fileLimit is the number of bytes up to which a file is read.
-const fileLimit = 16 << 20
+// FileLimit is the number of bytes up to which a file is read.
+const FileLimit = 16 << 20
 
-// storeLimit is the number of bytes up to which objects are kept in memory.
-const storeLimit = 64 << 20
+// StoreLimit is the number of bytes up to which objects are kept in memory.
+const StoreLimit = 64 << 20
 
 // objectCost is what an object takes in memory beside its content, in bytes.
 const objectCost = 256
@@ -38,38 +38,40 @@ type bound string
 
 func (b bound) Error() string { return string(b) }
 
-// errNoRoom is a pack that holds more than may be kept, even without its files.
-var errNoRoom = bound(fmt.Sprintf("more than %d MiB would have to be kept", storeLimit>>20))
+// ErrNoRoom is a pack that holds more than may be kept, even without its files.
+var ErrNoRoom = bound(fmt.Sprintf("more than %d MiB would have to be kept", StoreLimit>>20))
 
-// stored is one object of the repository.
-type stored struct {
-	kind    plumbing.ObjectType
-	content []byte
+// Object is one object of the repository.
+type Object struct {
+	Kind    plumbing.ObjectType
+	Content []byte
 }
 
-func (o stored) cost() int64 { return int64(len(o.content)) + objectCost }
+// Cost is what the object takes in memory, in bytes.
+func (o Object) Cost() int64 { return int64(len(o.Content)) + objectCost }
 
-// pack is what a fetch brought: objects, the sizes of files that were left out,
+// Pack is what a fetch brought: objects, the sizes of files that were left out,
 // and how the borders of a shallow history moved.
-type pack struct {
-	objects map[plumbing.Hash]stored
-	left    map[plumbing.Hash]int64
+type Pack struct {
+	Objects map[plumbing.Hash]Object
+	Left    map[plumbing.Hash]int64
 	cost    int64
-	borders packp.ShallowUpdate
+	Borders packp.ShallowUpdate
 }
 
-// oversize is a pack of one file that is larger than may be read.
-type oversize struct{ bytes int64 }
+// TooLarge is a pack of one file that is larger than may be read.
+type TooLarge struct{ Bytes int64 }
 
-func (o *oversize) Error() string {
-	return fmt.Sprintf("has %d bytes; at most %d are read", o.bytes, fileLimit)
+// Error says how large the file is.
+func (o *TooLarge) Error() string {
+	return fmt.Sprintf("has %d bytes; at most %d are read", o.Bytes, FileLimit)
 }
 
 // unpacker reads a pack and keeps what there is room for. When the room ends,
 // the largest files go first: what is read of a repository is small. A file that
 // is not kept is never in memory as a whole.
 type unpacker struct {
-	pack
+	Pack
 	scanner  *packfile.Scanner
 	room     int64
 	largest  int64 // files up to this size are kept
@@ -85,33 +87,33 @@ type delta struct {
 	content []byte
 }
 
-func unpack(r io.Reader, room int64) (pack, error) {
+func unpack(r io.Reader, room int64) (Pack, error) {
 	u := &unpacker{
-		pack:    pack{objects: map[plumbing.Hash]stored{}, left: map[plumbing.Hash]int64{}},
+		Pack:    Pack{Objects: map[plumbing.Hash]Object{}, Left: map[plumbing.Hash]int64{}},
 		scanner: packfile.NewScanner(r),
 		room:    room,
-		largest: fileLimit,
+		largest: FileLimit,
 		at:      map[int64]plumbing.Hash{},
 		waiting: map[plumbing.Hash][]delta{},
 	}
 	_, count, err := u.scanner.Header()
 	if err != nil {
-		return u.pack, err
+		return u.Pack, err
 	}
 	for range count {
 		header, err := u.scanner.NextObjectHeader()
 		if err != nil {
-			return u.pack, err
+			return u.Pack, err
 		}
 		if count == 1 && header.Type == plumbing.BlobObject && header.Length > u.largest {
-			return u.pack, &oversize{header.Length}
+			return u.Pack, &TooLarge{header.Length}
 		}
 		if err := u.next(header); err != nil {
-			return u.pack, err
+			return u.Pack, err
 		}
 	}
 	_, err = u.scanner.Checksum()
-	return u.pack, err
+	return u.Pack, err
 }
 
 // next reads one object.
@@ -127,16 +129,16 @@ func (u *unpacker) next(header *packfile.ObjectHeader) error {
 	case header.Type == plumbing.BlobObject && header.Length > u.largest:
 		hasher := plumbing.NewHasher(header.Type, header.Length)
 		err := u.read(header, hasher)
-		u.left[hasher.Sum()] = header.Length
+		u.Left[hasher.Sum()] = header.Length
 		return err
-	case header.Length > fileLimit:
-		return bound(fmt.Sprintf("a %s has %d bytes; at most %d are read", header.Type, header.Length, fileLimit))
+	case header.Length > FileLimit:
+		return bound(fmt.Sprintf("a %s has %d bytes; at most %d are read", header.Type, header.Length, FileLimit))
 	}
 	content, err := u.content(header)
 	if err != nil {
 		return err
 	}
-	return u.keep(header.Offset, stored{header.Type, content})
+	return u.keep(header.Offset, Object{header.Type, content})
 }
 
 func (u *unpacker) read(header *packfile.ObjectHeader, into io.Writer) error {
@@ -163,7 +165,7 @@ func (u *unpacker) nextDelta(header *packfile.ObjectHeader) error {
 	if header.Type == plumbing.OFSDeltaObject {
 		base = u.at[header.OffsetReference]
 	}
-	if from, ok := u.objects[base]; ok {
+	if from, ok := u.Objects[base]; ok {
 		return u.apply(d, from)
 	}
 	if header.Type == plumbing.OFSDeltaObject {
@@ -177,19 +179,19 @@ func (u *unpacker) nextDelta(header *packfile.ObjectHeader) error {
 }
 
 // apply keeps the object that a delta makes of its base.
-func (u *unpacker) apply(d delta, base stored) error {
+func (u *unpacker) apply(d delta, base Object) error {
 	size, err := d.size()
 	if err != nil {
 		return err
 	}
-	if u.inflated += size; size > fileLimit || base.kind == plumbing.BlobObject && size > u.largest {
+	if u.inflated += size; size > FileLimit || base.Kind == plumbing.BlobObject && size > u.largest {
 		return nil
 	}
-	content, err := packfile.PatchDelta(base.content, d.content)
+	content, err := packfile.PatchDelta(base.Content, d.content)
 	if err != nil {
 		return err
 	}
-	return u.keep(d.at, stored{base.kind, content})
+	return u.keep(d.at, Object{base.Kind, content})
 }
 
 // size is how long the object is that a delta makes: the second number in it.
@@ -206,14 +208,14 @@ func (d delta) size() (int64, error) {
 }
 
 // keep takes an object in, and what waited for it.
-func (u *unpacker) keep(at int64, o stored) error {
-	name := plumbing.ComputeHash(o.kind, o.content)
+func (u *unpacker) keep(at int64, o Object) error {
+	name := plumbing.ComputeHash(o.Kind, o.Content)
 	u.at[at] = name
-	if _, twice := u.objects[name]; twice {
+	if _, twice := u.Objects[name]; twice {
 		return nil
 	}
-	u.objects[name] = o
-	if err := u.spend(o.cost()); err != nil {
+	u.Objects[name] = o
+	if err := u.spend(o.Cost()); err != nil {
 		return err
 	}
 	waiting := u.waiting[name]
@@ -230,13 +232,13 @@ func (u *unpacker) keep(at int64, o stored) error {
 func (u *unpacker) spend(cost int64) error {
 	for u.cost += cost; u.cost > u.room; {
 		if u.largest /= 2; u.largest < smallestLimit {
-			return errNoRoom
+			return ErrNoRoom
 		}
-		for name, o := range u.objects {
-			if o.kind == plumbing.BlobObject && int64(len(o.content)) > u.largest {
-				delete(u.objects, name)
-				u.left[name] = int64(len(o.content))
-				u.cost -= o.cost()
+		for name, o := range u.Objects {
+			if o.Kind == plumbing.BlobObject && int64(len(o.Content)) > u.largest {
+				delete(u.Objects, name)
+				u.Left[name] = int64(len(o.Content))
+				u.cost -= o.Cost()
 			}
 		}
 	}

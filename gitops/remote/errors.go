@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"context"
@@ -24,15 +24,17 @@ var (
 	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrNotFound: there is no such repository, branch or commit.
 	ErrNotFound = errors.New("not found")
-	// errRaced: the branch is no longer where a push expects it.
-	errRaced = errors.New("the branch has moved")
+	// ErrRefused: the server's hooks or branch protection do not take the commit.
+	ErrRefused = errors.New("refused by the server")
+	// ErrRaced: the branch is no longer where a push expects it.
+	ErrRaced = errors.New("the branch has moved")
 )
 
 // remarksLimit bounds what is kept of what a server says beside its answer, in bytes.
 const remarksLimit = 1600
 
 // redact is oneline.Brief for text that may repeat what we sent.
-func (r *remote) redact(text string) string {
+func (r *Remote) redact(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, token := range r.tokens {
@@ -43,8 +45,8 @@ func (r *remote) redact(text string) string {
 
 // explain turns an error of go-git into one for the user: with the address,
 // without anything that the server could have smuggled into it.
-func (r *remote) explain(doing string, err error, said *remarks) error {
-	if err == nil || errors.Is(err, errRaced) {
+func (r *Remote) explain(doing string, err error, said *remarks) error {
+	if err == nil || errors.Is(err, ErrRaced) {
 		return err
 	}
 	where := doing + " " + oneline.Brief(r.address)
@@ -110,9 +112,9 @@ func kindOf(err error) error {
 	return nil
 }
 
-// noBranch names the branches that there are, as far as there is room, unless
+// NoBranch names the branches that there are, as far as there is room, unless
 // the branch has been there.
-func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]plumbing.Hash, before bool) error {
+func (r *Remote) NoBranch(branch plumbing.ReferenceName, references map[string]plumbing.Hash, before bool) error {
 	if before {
 		return fmt.Errorf("branch %s of %s: %w: it was there before and is gone now: was it renamed or deleted?", branch.Short(), oneline.Brief(r.address), ErrNotFound)
 	}
@@ -129,21 +131,22 @@ func (r *remote) noBranch(branch plumbing.ReferenceName, references map[string]p
 	return fmt.Errorf("branch %s of %s: %w: expected one of %s", branch.Short(), oneline.Brief(r.address), ErrNotFound, strings.Join(names, ", "))
 }
 
-// isFinal tells whether another push of the same commit would be pointless.
-func (r *remote) isFinal(pushed error) bool {
+// IsFinal tells whether another push of the same commit would be pointless.
+func (r *Remote) IsFinal(pushed error) bool {
 	if no, ok := errors.AsType[*refusal](pushed); ok {
 		return no.isFinal()
 	}
 	return !r.pushed.Load() && (errors.Is(pushed, ErrAuth) || errors.Is(pushed, ErrNotFound))
 }
 
-func isRefusal(pushed error) bool {
+// IsRefusal tells whether the server has answered a push with no.
+func IsRefusal(pushed error) bool {
 	_, no := errors.AsType[*refusal](pushed)
 	return no
 }
 
-// refused gives a no of the server its name.
-func refused(pushed error) error {
+// Refused gives a no of the server its name, ErrRefused. Other errors stay.
+func Refused(pushed error) error {
 	if no, ok := errors.AsType[*refusal](pushed); ok {
 		return fmt.Errorf("%s: %w: %s: let the token's owner push to the branch, or change the rule", no.where, ErrRefused, strings.TrimSuffix(no.reason, "."))
 	}

@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"context"
@@ -25,32 +25,33 @@ const transientAttempts = 4
 
 // retry runs an exchange that only reads again after errors that may pass.
 // What it was doing is for the error.
-func retry[T any](ctx context.Context, r *remote, command, doing string, talk func(context.Context) (T, error)) (T, error) {
-	for t := r.tries(); ; {
+func retry[T any](ctx context.Context, r *Remote, command, doing string, talk func(context.Context) (T, error)) (T, error) {
+	for t := r.Tries(); ; {
 		value, err := exchange(ctx, r, command, talk)
 		if err == nil {
 			r.answered.Store(true)
 		}
-		if err == nil || !transient(ctx, err) || !t.again(ctx, err) {
+		if err == nil || !transient(ctx, err) || !t.Again(ctx, err) {
 			return value, r.explain(doing, err, nil)
 		}
 	}
 }
 
-// tries counts the tries of one exchange.
-type tries struct {
+// Tries counts the tries of one exchange.
+type Tries struct {
 	count int
 	end   time.Time // of our patience
 	known bool      // the server has answered before, so it is waited for when it is away
 }
 
-func (r *remote) tries() *tries {
-	return &tries{end: time.Now().Add(r.patience), known: r.answered.Load()}
+// Tries begins to count the tries of an exchange.
+func (r *Remote) Tries() *Tries {
+	return &Tries{end: time.Now().Add(r.patience), known: r.answered.Load()}
 }
 
-// again waits for the next try after an error, where there should be one: for as
+// Again waits for the next try after an error, where there should be one: for as
 // long as the server says, if it does and that is within our patience.
-func (t *tries) again(ctx context.Context, err error) bool {
+func (t *Tries) Again(ctx context.Context, err error) bool {
 	t.count++
 	if after := retryAfter(err); after > 0 && time.Now().Add(after).Before(t.end) {
 		return sleep.For(ctx, after) == nil
@@ -59,7 +60,7 @@ func (t *tries) again(ctx context.Context, err error) bool {
 	if t.known && isUnreachable(err) {
 		enough = enough && time.Now().After(t.end)
 	}
-	return !enough && pause(ctx, t.count, longestRetry) == nil
+	return !enough && Pause(ctx, t.count, longestRetry) == nil
 }
 
 // retryAfter is how long a server that is too busy asks to be left alone; zero:
@@ -134,7 +135,7 @@ func transient(ctx context.Context, err error) bool {
 	}
 	// What the server does not give out, or does not filter, it will not the
 	// next time.
-	return !notGivenOut(err) && !strings.Contains(err.Error(), "filter '")
+	return !NotGivenOut(err) && !strings.Contains(err.Error(), "filter '")
 }
 
 // doubtfulRefusal is a no to credentials that were accepted before. It is asked
@@ -143,16 +144,16 @@ type doubtfulRefusal struct{ error }
 
 func (l *doubtfulRefusal) Unwrap() error { return l.error }
 
-// notGivenOut recognizes what servers say to the name of an object that they do
+// NotGivenOut recognizes what servers say to the name of an object that they do
 // not have, or give out by the name of a branch only.
-func notGivenOut(err error) bool {
+func NotGivenOut(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "not our ref") || // Git
 		strings.Contains(text, "want ") && strings.Contains(text, " not valid") // JGit
 }
 
 // reading is retry for what every reader of the repository may do.
-func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
+func reading[T any](ctx context.Context, r *Remote, talk func(context.Context) (T, error)) (T, error) {
 	return retry(ctx, r, transport.UploadPackServiceName, "reading", func(ctx context.Context) (T, error) {
 		value, err := talk(ctx)
 		if err != nil && kindOf(err) != nil && ctx.Err() == nil && r.answered.Load() {
@@ -165,9 +166,9 @@ func reading[T any](ctx context.Context, r *remote, talk func(context.Context) (
 // longestRetry is the longest pause with a server in trouble.
 const longestRetry = 3 * time.Second
 
-// pause waits before the next attempt: twice as long each time, from 50 ms up
+// Pause waits before the next attempt: twice as long each time, from 50 ms up
 // to the longest, and jittered so that rivals do not meet again.
-func pause(ctx context.Context, attempt int, longest time.Duration) error {
+func Pause(ctx context.Context, attempt int, longest time.Duration) error {
 	longest = min(50*time.Millisecond<<min(attempt, 10), longest)
 	return sleep.For(ctx, longest/4+rand.N(longest*3/4))
 }

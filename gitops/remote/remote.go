@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// Remote says where the infra repository is and how to get in.
-type Remote struct {
+// Config says where the infra repository is and how to get in.
+type Config struct {
 	// URL is an https, http, ssh or file URL, user@host:path, or a local path
 	// that starts with / or a dot. It holds no password.
 	URL string
@@ -49,8 +49,8 @@ type Remote struct {
 	Exchanged func(command string, took time.Duration, err error)
 }
 
-// remote is the server's side of a repository: where it is, how it is spoken to.
-type remote struct {
+// Remote is the server's side of a repository: where it is, how it is spoken to.
+type Remote struct {
 	address   string // as the user wrote it; it holds no credential
 	transport transport.Transport
 	auth      transport.AuthMethod
@@ -66,14 +66,14 @@ type remote struct {
 	tokens   []string           // that were sent
 }
 
-// newRemote checks the address and the credentials, without network access. Of
+// New checks the address and the credentials, without network access. Of
 // the references over HTTP it keeps those that are needed and some others to show.
-func newRemote(r Remote, needed func(reference string) bool) (*remote, error) {
+func New(r Config, needed func(reference string) bool) (*Remote, error) {
 	endpoint, err := parseAddress(r.URL)
 	if err != nil {
 		return nil, err
 	}
-	remote := &remote{
+	remote := &Remote{
 		address: r.URL, endpoint: *endpoint, exchanged: r.Exchanged,
 		timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute),
 	}
@@ -103,7 +103,7 @@ func newRemote(r Remote, needed func(reference string) bool) (*remote, error) {
 }
 
 // bearer is how a token is sent; it is kept out of what is said from then on.
-func (r *remote) bearer(token string) transport.AuthMethod {
+func (r *Remote) bearer(token string) transport.AuthMethod {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Contains(r.tokens, token) {
@@ -113,7 +113,7 @@ func (r *remote) bearer(token string) transport.AuthMethod {
 }
 
 // credentials are those for the next exchange.
-func (r *remote) credentials(ctx context.Context) (transport.AuthMethod, error) {
+func (r *Remote) credentials(ctx context.Context) (transport.AuthMethod, error) {
 	if r.mint == nil {
 		return r.auth, nil
 	}
@@ -124,22 +124,22 @@ func (r *remote) credentials(ctx context.Context) (transport.AuthMethod, error) 
 	return r.bearer(token), nil
 }
 
-// givesByName tells whether the server gives out any commit by its name that is
+// GivesByName tells whether the server gives out any commit by its name that is
 // in a branch: over HTTP Git always does.
-func (r *remote) givesByName(can *capability.List) bool {
+func (r *Remote) GivesByName(can *capability.List) bool {
 	protocol := r.at().Protocol
 	return protocol == "http" || protocol == "https" || can.Supports(capability.AllowReachableSHA1InWant)
 }
 
-// tookPush remembers that the branch shows what was pushed: a no from then on
+// TookPush remembers that the branch shows what was pushed: a no from then on
 // is one for a moment.
-func (r *remote) tookPush() { r.pushed.Store(true) }
+func (r *Remote) TookPush() { r.pushed.Store(true) }
 
 // String is the address, fit for an error.
-func (r *remote) String() string { return oneline.Brief(r.address) }
+func (r *Remote) String() string { return oneline.Brief(r.address) }
 
 // at returns a copy of the endpoint, because go-git writes redirects into it.
-func (r *remote) at() *transport.Endpoint {
+func (r *Remote) at() *transport.Endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	endpoint := r.endpoint
@@ -148,7 +148,7 @@ func (r *remote) at() *transport.Endpoint {
 
 // moved remembers where a redirect led, as go-git follows only the first
 // request of a session.
-func (r *remote) moved(to *transport.Endpoint) {
+func (r *Remote) moved(to *transport.Endpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.endpoint = *to

@@ -1,4 +1,4 @@
-package gitops
+package remote
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 
 // exchange runs one conversation with the server, which begins with a command,
 // under a deadline.
-func exchange[T any](ctx context.Context, r *remote, command string, talk func(context.Context) (T, error)) (T, error) {
+func exchange[T any](ctx context.Context, r *Remote, command string, talk func(context.Context) (T, error)) (T, error) {
 	began := time.Now()
 	value, err := converse(ctx, r, talk)
 	if r.exchanged != nil {
@@ -31,7 +31,7 @@ func exchange[T any](ctx context.Context, r *remote, command string, talk func(c
 
 // converse does not wait for go-git longer than the deadline: an ssh handshake,
 // for one, heeds no context. So talk must not write to anything that outlives it.
-func converse[T any](ctx context.Context, r *remote, talk func(context.Context) (T, error)) (T, error) {
+func converse[T any](ctx context.Context, r *Remote, talk func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
@@ -59,7 +59,7 @@ func converse[T any](ctx context.Context, r *remote, talk func(context.Context) 
 	}
 }
 
-func (r *remote) fetching(ctx context.Context, at *transport.Endpoint) (transport.UploadPackSession, error) {
+func (r *Remote) fetching(ctx context.Context, at *transport.Endpoint) (transport.UploadPackSession, error) {
 	auth, err := r.credentials(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (r *remote) fetching(ctx context.Context, at *transport.Endpoint) (transpor
 	return r.transport.NewUploadPackSession(at, auth)
 }
 
-func (r *remote) pushing(ctx context.Context, at *transport.Endpoint) (transport.ReceivePackSession, error) {
+func (r *Remote) pushing(ctx context.Context, at *transport.Endpoint) (transport.ReceivePackSession, error) {
 	auth, err := r.credentials(ctx)
 	if err != nil {
 		return nil, err
@@ -75,57 +75,57 @@ func (r *remote) pushing(ctx context.Context, at *transport.Endpoint) (transport
 	return r.transport.NewReceivePackSession(at, auth)
 }
 
-// advertisement is what a server says first: its references and abilities.
-type advertisement struct {
-	references   map[string]plumbing.Hash
-	capabilities *capability.List
+// Advertisement is what a server says first: its references and abilities.
+type Advertisement struct {
+	References   map[string]plumbing.Hash
+	Capabilities *capability.List
 }
 
-// advertised asks for the references as a reader sees them. Of those that are
+// Advertised asks for the references as a reader sees them. Of those that are
 // not the branch, some may be left out.
-func (r *remote) advertised(ctx context.Context) (advertisement, error) {
-	return reading(ctx, r, func(ctx context.Context) (advertisement, error) {
+func (r *Remote) Advertised(ctx context.Context) (Advertisement, error) {
+	return reading(ctx, r, func(ctx context.Context) (Advertisement, error) {
 		endpoint := r.at()
 		session, err := r.fetching(ctx, endpoint)
 		if err != nil {
-			return advertisement{}, err
+			return Advertisement{}, err
 		}
 		defer func() { _ = session.Close() }()
 		refs, err := session.AdvertisedReferencesContext(ctx)
 		if err != nil {
-			return advertisement{}, err
+			return Advertisement{}, err
 		}
 		r.moved(endpoint)
-		return advertisement{refs.References, refs.Capabilities}, nil
+		return Advertisement{refs.References, refs.Capabilities}, nil
 	})
 }
 
-// request is one fetch.
-type request struct {
-	wants, haves, shallows []plumbing.Hash
-	depth                  int
-	filter                 packp.Filter
-	limit                  int64 // of the answer, in bytes; zero: packLimit
-	room                   int64 // for what is kept of it, in bytes
+// Request is one fetch.
+type Request struct {
+	Wants, Haves, Shallows []plumbing.Hash
+	Depth                  int
+	Filter                 packp.Filter
+	Limit                  int64 // of the answer, in bytes; zero: packLimit
+	Room                   int64 // for what is kept of it, in bytes
 }
 
-// fetch asks for the objects of a request.
-func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pack, error) {
-	return reading(ctx, r, func(ctx context.Context) (pack, error) {
+// Fetch asks for the objects of a request.
+func (r *Remote) Fetch(ctx context.Context, can *capability.List, q Request) (Pack, error) {
+	return reading(ctx, r, func(ctx context.Context) (Pack, error) {
 		session, err := r.fetching(ctx, r.at())
 		if err != nil {
-			return pack{}, err
+			return Pack{}, err
 		}
 		defer func() { _ = session.Close() }()
 		req, err := q.encode(can)
 		if err != nil {
-			return pack{}, err
+			return Pack{}, err
 		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		res, err := session.UploadPack(ctx, req)
 		if err != nil {
-			return pack{}, err
+			return Pack{}, err
 		}
 		defer func() { _ = res.Close() }()
 		got, err := q.unpack(demultiplexed(res, req.Capabilities))
@@ -135,37 +135,37 @@ func (r *remote) fetch(ctx context.Context, can *capability.List, q request) (pa
 			stop()
 			_, _ = io.Copy(io.Discard, res)
 		}
-		if large, ok := errors.AsType[*oversize](err); ok {
-			got.left[q.wants[0]], err = large.bytes, nil
+		if large, ok := errors.AsType[*TooLarge](err); ok {
+			got.Left[q.Wants[0]], err = large.Bytes, nil
 		}
 		if err != nil {
-			return pack{}, fmt.Errorf("reading the pack: %w", err)
+			return Pack{}, fmt.Errorf("reading the pack: %w", err)
 		}
-		got.borders = res.ShallowUpdate
+		got.Borders = res.ShallowUpdate
 		return got, nil
 	})
 }
 
 // unpack reads the pack out of the answer.
-func (q request) unpack(answer io.Reader) (pack, error) {
-	limit := cmp.Or(q.limit, packLimit)
+func (q Request) unpack(answer io.Reader) (Pack, error) {
+	limit := cmp.Or(q.Limit, packLimit)
 	limited := &io.LimitedReader{R: answer, N: limit}
-	got, err := unpack(limited, q.room)
-	if _, large := errors.AsType[*oversize](err); err != nil && !large && limited.N <= 0 {
+	got, err := unpack(limited, q.Room)
+	if _, large := errors.AsType[*TooLarge](err); err != nil && !large && limited.N <= 0 {
 		err = bound(fmt.Sprintf("it is larger than %d MiB", limit>>20))
 	}
 	return got, err
 }
 
-func (q request) encode(can *capability.List) (*packp.UploadPackRequest, error) {
+func (q Request) encode(can *capability.List) (*packp.UploadPackRequest, error) {
 	req := packp.NewUploadPackRequestFromCapabilities(can)
 	// go-git sorts the lists in place.
-	req.Wants, req.Haves, req.Shallows = slices.Clone(q.wants), slices.Clone(q.haves), slices.Clone(q.shallows)
-	req.Depth, req.Filter = packp.DepthCommits(q.depth), q.filter
+	req.Wants, req.Haves, req.Shallows = slices.Clone(q.Wants), slices.Clone(q.Haves), slices.Clone(q.Shallows)
+	req.Depth, req.Filter = packp.DepthCommits(q.Depth), q.Filter
 	wanted := map[capability.Capability]bool{
 		capability.NoProgress: can.Supports(capability.NoProgress),
-		capability.Shallow:    q.depth > 0 || len(q.shallows) > 0,
-		capability.Filter:     q.filter != "",
+		capability.Shallow:    q.Depth > 0 || len(q.Shallows) > 0,
+		capability.Filter:     q.Filter != "",
 	}
 	for name, set := range wanted {
 		if !set {
@@ -189,17 +189,17 @@ func demultiplexed(answer io.Reader, asked *capability.List) io.Reader {
 	return answer
 }
 
-// update is one push: a branch that is to go from one commit to another.
-type update struct {
-	branch      plumbing.ReferenceName
-	old, commit plumbing.Hash // zero old: the branch is to be made
-	pack        []byte        // the objects that are new
+// Update is one push: a branch that is to go from one commit to another.
+type Update struct {
+	Branch      plumbing.ReferenceName
+	Old, Commit plumbing.Hash // zero old: the branch is to be made
+	Pack        []byte        // the objects that are new
 }
 
-// push asks for an update of a branch that must still be at the old commit.
+// Push asks for an update of a branch that must still be at the old commit.
 // Neither an error nor its absence tells anything certain about the branch; but
 // if sent is false, the server cannot have seen the new commit.
-func (r *remote) push(ctx context.Context, u update) (sent bool, err error) {
+func (r *Remote) Push(ctx context.Context, u Update) (sent bool, err error) {
 	var said remarks
 	var sending atomic.Bool
 	_, err = exchange(ctx, r, transport.ReceivePackServiceName, func(ctx context.Context) (struct{}, error) {
@@ -213,13 +213,13 @@ func (r *remote) push(ctx context.Context, u update) (sent bool, err error) {
 		if err != nil {
 			return struct{}{}, err
 		}
-		if refs.References[u.branch.String()] != u.old {
-			return struct{}{}, errRaced
+		if refs.References[u.Branch.String()] != u.Old {
+			return struct{}{}, ErrRaced
 		}
 		r.moved(endpoint)
 		sending.Store(true)
-		command := &packp.Command{Name: u.branch, Old: u.old, New: u.commit}
-		return struct{}{}, sendPack(ctx, session, refs.Capabilities, command, u.pack, &said)
+		command := &packp.Command{Name: u.Branch, Old: u.Old, New: u.Commit}
+		return struct{}{}, sendPack(ctx, session, refs.Capabilities, command, u.Pack, &said)
 	})
 	return sending.Load(), r.explain("pushing to", err, &said)
 }
