@@ -50,7 +50,7 @@ func (r *Repo) pushUntilSeen(ctx context.Context, d draft) (maybe bool, err erro
 		case seen == passed || errors.Is(pushed, remote.ErrRaced):
 			return maybe, remote.ErrRaced
 		case !t.Again(ctx, pushed):
-			return maybe, r.notTaken(remote.Refused(pushed))
+			return maybe, notTaken(r.remote, remote.Refused(pushed))
 		}
 	}
 }
@@ -60,9 +60,10 @@ func (d draft) unknown(err error) error {
 	return fmt.Errorf("commit %s was sent, but whether the branch has it is not known: %w", d.Commit, err)
 }
 
-func (r *Repo) notTaken(pushed error) error {
+// notTaken is why a branch has not changed.
+func notTaken(by *remote.Remote, pushed error) error {
 	if pushed == nil {
-		return fmt.Errorf("pushing to %s: the server answered, but the branch has not changed", r.remote)
+		return fmt.Errorf("pushing to %s: the server answered, but the branch has not changed", by)
 	}
 	return pushed
 }
@@ -124,7 +125,7 @@ func (r *Repo) commitUntilSeen(ctx context.Context, d draft, c APICommit) (made 
 		case seen == passed || errors.Is(said, ErrStale):
 			return Commit{}, maybe, remote.ErrRaced
 		case !t.Again(ctx, said):
-			return Commit{}, maybe, r.notTaken(said)
+			return Commit{}, maybe, notTaken(r.remote, said)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/acme/knative-promote/gitops/remote"
 )
 
@@ -60,14 +62,14 @@ func (r *Repo) Publish(ctx context.Context, change Change) (Commit, error) {
 		if errors.Is(err, remote.ErrRaced) {
 			raced++
 			if raced == cmp.Or(r.PublishAttempts, 60) {
-				return Commit{}, r.contention(raced)
+				return Commit{}, contention(r.branch, raced)
 			}
 			if err = remote.Pause(limited, raced, longestRace); err == nil {
 				continue
 			}
 		}
 		if err != nil && raced > 0 && limited.Err() != nil && ctx.Err() == nil {
-			return Commit{}, r.contention(raced)
+			return Commit{}, contention(r.branch, raced)
 		}
 		if err != nil {
 			return Commit{}, err
@@ -82,8 +84,9 @@ func (r *Repo) message(change Change) (message, error) {
 	return m, errors.Join(err, r.Author.check("author"), r.Committer.check("committer"))
 }
 
-func (r *Repo) contention(raced int) error {
-	return fmt.Errorf("publishing to branch %s: %w: other commits came first %d times: run again when fewer are made", r.branch.Short(), ErrContention, raced)
+// contention is a branch on which others came first again and again.
+func contention(branch plumbing.ReferenceName, raced int) error {
+	return fmt.Errorf("publishing to branch %s: %w: other commits came first %d times: run again when fewer are made", branch.Short(), ErrContention, raced)
 }
 
 // publishOnce edits the present tip and pushes the result, which may be on the

@@ -106,7 +106,7 @@ func (f *Infra) reviewed() review.Forge {
 	}
 }
 
-// asked asks the forge with a token that is good now. Its errors are gitops.ErrAuth
+// asked asks the forge with a token that is good now. Its errors are remote.ErrAuth
 // too, as that token is the one for Git.
 func asked[T any](ctx context.Context, f *Infra, ask func(*github.Client) (T, error)) (T, error) {
 	client, err := f.client(ctx)
