@@ -3,8 +3,10 @@ package review_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -51,5 +53,52 @@ func TestPublishClosesItselfForARollback(t *testing.T) {
 	}
 	if p := w.forge.pulls[0]; p.State != review.Closed || p.comment != want+"." {
 		t.Errorf("its own pull request is %s, %q", p.State, p.comment)
+	}
+}
+
+// Two begin at the same time: the one that was opened later stays.
+func TestPublishTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		own, other string
+		stays      bool
+	}{
+		"promotions":                 {"1-10", "promote/web/prod/2-10", true},
+		"rollbacks":                  {"1-rollback", "promote/web/prod/2-rollback", true},
+		"a rollback and a promotion": {"1-rollback", "promote/web/prod/2-10", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.forge.opened = func() {
+				w.forge.opened = nil
+				w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{
+					Number: 2, URL: "https://forge/2", Branch: test.other, State: review.Open,
+				}})
+			}
+			p := w.proposal(test.own)
+			p.Begins, p.Stays = true, strings.HasSuffix(test.own, "rollback")
+			if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), p); err != nil {
+				t.Fatal(err)
+			}
+			if stays := w.forge.pulls[1].State == review.Open; stays != test.stays {
+				t.Errorf("the later one stays open: %t, want %t (%q)", stays, test.stays, w.forge.pulls[1].comment)
+			}
+		})
+	}
+}
+
+// Somebody else's run has proposed the same on the same branch, and that is merged
+// before this one has its pull request: the forge knows the branch no more.
+func TestPublishMergedByAnotherRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.refused = func() error {
+		w.commit("app/image", "v2")
+		return errors.New("422 Validation Failed: head is invalid")
+	}
+	tip, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-rollback"))
+	if !errors.Is(err, gitops.ErrUnchanged) || tip.Hash != w.tip("main") {
+		t.Errorf("commit %s, error %v; want the tip and %v", tip.Hash, err, gitops.ErrUnchanged)
 	}
 }

@@ -38,6 +38,7 @@ func (p Proposal) heldBy(open []PullRequest) error {
 // supersede closes the open pull requests for the target that this one takes the place
 // of: nobody may merge an earlier step over a later one. It closes this one where one
 // that rolls back was opened meanwhile: whichever of the two looks last sees the other.
+// Of two that begin at the same time the later one stays, and closes the other.
 func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
@@ -47,7 +48,8 @@ func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) er
 		return errors.Join(held, r.Forge.ClosePull(ctx, pull.Number, held.Error()+"."))
 	}
 	for _, other := range open {
-		if other.Number == pull.Number || !p.over(other) {
+		later := other.Number >= pull.Number && rollsBack.MatchString(other.Branch) == rollsBack.MatchString(pull.Branch)
+		if later || !p.over(other) {
 			continue
 		}
 		if err := r.Forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number)); err != nil {

@@ -162,7 +162,7 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 		return err
 	})
 	if err != nil {
-		return gitops.Commit{}, err
+		return r.mergedElsewhere(ctx, change, err)
 	}
 	p.Seen(pull, "open")
 	if err := r.patiently(ctx, p, func() error { return r.supersede(ctx, pull, p) }); err != nil {
@@ -173,6 +173,19 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	}
 	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, title: title, body: body}
 	return w.wait(ctx)
+}
+
+// mergedElsewhere is for a pull request that could not be opened, as when another run
+// has proposed the same on the same branch, and that was merged just now.
+func (r Reviews) mergedElsewhere(ctx context.Context, change gitops.Change, refused error) (gitops.Commit, error) {
+	tip, err := r.Repo.Tip(ctx)
+	if err != nil {
+		return gitops.Commit{}, refused
+	}
+	if shown, err := shows(tip, change); !shown || err != nil {
+		return gitops.Commit{}, refused
+	}
+	return tip.Commit, gitops.ErrUnchanged
 }
 
 // patiently asks the forge again while it is away: it has answered before, and

@@ -99,6 +99,7 @@ type forge struct {
 	seen      func(looks int) // after each look
 	cancelled func()          // when a scheduled merge is cancelled
 	opened    func()          // after one is opened
+	refused   func() error    // in the place of opening one
 
 	looks int
 	pulls []*pull
@@ -120,6 +121,9 @@ func (f *forge) openPulls(_ context.Context, base, prefix string) (open []review
 func (f *forge) open(_ context.Context, n review.NewPull) (review.PullRequest, error) {
 	if f.closed--; f.closed >= 0 {
 		return review.PullRequest{}, &review.AwayError{Err: errors.New("503 Service Unavailable")}
+	}
+	if f.refused != nil {
+		return review.PullRequest{}, f.refused()
 	}
 	if !strings.HasPrefix(n.Body, "The report.\n\nPromotion: 1") {
 		return review.PullRequest{}, fmt.Errorf("the body is %q", n.Body)
