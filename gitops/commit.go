@@ -3,15 +3,44 @@ package gitops
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
+
+// Commit is one commit of the branch.
+type Commit struct {
+	// Hash is the full name of the commit in hexadecimal.
+	Hash string
+	// Parents are the full names of its parents, first parent first.
+	Parents []string
+	// Author wrote the change, at Time.
+	Author Person
+	// Time is when it was committed.
+	Time time.Time
+	// Subject is the first paragraph of the message as one line, cut where it is
+	// long. No more of the message is read: anybody may have written it.
+	Subject string
+}
+
+// Person is the author or the committer of a commit.
+type Person struct{ Name, Email string }
+
+// Snapshot is a commit with its tree.
+type Snapshot struct {
+	Commit Commit
+	// Tree is the content of the commit. It implements fs.ReadDirFS,
+	// fs.ReadFileFS, fs.StatFS and fs.ReadLinkFS, fetches a folder when it is
+	// first read, and stops working when the context ends that the snapshot was
+	// made with. Links inside the tree are followed; a link that leaves it and
+	// a submodule are errors.
+	Tree fs.FS
+}
 
 // commit is a Commit with the names that only this package needs.
 type commit struct {
@@ -46,44 +75,6 @@ func parseCommit(hash plumbing.Hash, raw []byte) (commit, error) {
 	out.Author = Person{oneline.Of(author.Name, subjectLimit), oneline.Of(author.Email, subjectLimit)}
 	out.Time = committer.When
 	return out, nil
-}
-
-// newCommit writes the commit object of a change, signed where the Repo signs.
-func (r *Repo) newCommit(tree, parent plumbing.Hash, m message) (plumbing.EncodedObject, error) {
-	now := r.now()
-	c := object.Commit{
-		Author:       r.Author.signature(now),
-		Committer:    r.Committer.signature(now),
-		Message:      m.String(),
-		TreeHash:     tree,
-		ParentHashes: []plumbing.Hash{parent},
-	}
-	if err := r.sign(&c); err != nil {
-		return nil, err
-	}
-	encoded := &plumbing.MemoryObject{}
-	if err := c.Encode(encoded); err != nil {
-		return nil, fmt.Errorf("writing the commit: %w", err)
-	}
-	return encoded, nil
-}
-
-// sign puts the signature into the commit. Git has one header for those of
-// OpenPGP and of SSH, and tells them apart by their first line.
-func (r *Repo) sign(c *object.Commit) error {
-	if r.Sign == nil {
-		return nil
-	}
-	encoded := &plumbing.MemoryObject{}
-	if err := c.EncodeWithoutSignature(encoded); err != nil {
-		return fmt.Errorf("writing the commit: %w", err)
-	}
-	content, err := store.ReadObject(encoded)
-	if err != nil {
-		return err
-	}
-	c.PGPSignature, err = r.Sign(content)
-	return err
 }
 
 // check refuses a person that Git's own check of the repository would refuse.

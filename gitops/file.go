@@ -21,18 +21,6 @@ func (i fileInfo) ModTime() time.Time { return i.time }
 func (i fileInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i fileInfo) Sys() any           { return nil }
 
-type dirEntry struct {
-	place
-	fs   *treeFS
-	path string
-}
-
-func (d dirEntry) Name() string               { return d.Entry.Name }
-func (d dirEntry) IsDir() bool                { return d.Folder() }
-func (d dirEntry) Type() fs.FileMode          { return d.FileMode().Type() }
-func (d dirEntry) Info() (fs.FileInfo, error) { return d.fs.info("stat", d.path, d.place) }
-func (d dirEntry) String() string             { return fs.FormatDirEntry(d) }
-
 type openFile struct {
 	*bytes.Reader
 	info fs.FileInfo

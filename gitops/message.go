@@ -64,3 +64,6 @@ func subjectOf(text []byte) string {
 	first, _, _ := strings.Cut(start, "\n\n")
 	return oneline.Of(first, subjectLimit)
 }
+
+// body is the message without its subject.
+func (m message) body() string { return strings.TrimSpace(strings.TrimPrefix(m.String(), m.subject)) }

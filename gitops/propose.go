@@ -12,9 +12,6 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// ProposalPrefix is what the names of branches for pull requests begin with.
-const ProposalPrefix = "promote/"
-
 // proposeAttempts bounds how often a proposal is looked at anew that somebody
 // else pushes at the same time.
 const proposeAttempts = 4
@@ -99,16 +96,3 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 	}
 	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), r.remote, ErrTaken, head.Hash)
 }
-
-// Message is what the commit of the change says, in two parts: the subject, and
-// the rest, which is its trailers.
-func (c Change) Message() (subject, body string, err error) {
-	m, err := newMessage(c.Subject, c.Trailers)
-	if err != nil {
-		return "", "", err
-	}
-	return m.subject, m.body(), nil
-}
-
-// body is the message without its subject.
-func (m message) body() string { return strings.TrimSpace(strings.TrimPrefix(m.String(), m.subject)) }

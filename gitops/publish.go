@@ -153,9 +153,12 @@ func (r *Repo) draft(ctx context.Context, old commit, files map[string][]byte, m
 	return d, err
 }
 
-func (r *Repo) now() time.Time {
-	if r.Now != nil {
-		return r.Now()
+// Message is what the commit of the change says, in two parts: the subject, and
+// the rest, which is its trailers.
+func (c Change) Message() (subject, body string, err error) {
+	m, err := newMessage(c.Subject, c.Trailers)
+	if err != nil {
+		return "", "", err
 	}
-	return time.Now()
+	return m.subject, m.body(), nil
 }

@@ -16,11 +16,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/gitops/store"
@@ -36,9 +36,6 @@ var (
 	// ErrTaken: the branch of a proposal is there and shows something else.
 	ErrTaken = errors.New("the branch is there and shows something else")
 )
-
-// Person is the author or the committer of a commit.
-type Person struct{ Name, Email string }
 
 // Repo is one branch of one infra repository. What it has read stays in bounded
 // memory for the next call. Its methods may be used by several goroutines; its fields
@@ -63,32 +60,6 @@ type Repo struct {
 	branch plumbing.ReferenceName
 	remote *remote.Remote
 	store  *store.Store
-}
-
-// Commit is one commit of the branch.
-type Commit struct {
-	// Hash is the full name of the commit in hexadecimal.
-	Hash string
-	// Parents are the full names of its parents, first parent first.
-	Parents []string
-	// Author wrote the change, at Time.
-	Author Person
-	// Time is when it was committed.
-	Time time.Time
-	// Subject is the first paragraph of the message as one line, cut where it is
-	// long. No more of the message is read: anybody may have written it.
-	Subject string
-}
-
-// Snapshot is a commit with its tree.
-type Snapshot struct {
-	Commit Commit
-	// Tree is the content of the commit. It implements fs.ReadDirFS,
-	// fs.ReadFileFS, fs.StatFS and fs.ReadLinkFS, fetches a folder when it is
-	// first read, and stops working when the context ends that the snapshot was
-	// made with. Links inside the tree are followed; a link that leaves it and
-	// a submodule are errors.
-	Tree fs.FS
 }
 
 // Open checks the address and the credentials of a repository. It makes no
@@ -173,4 +144,52 @@ func (r *Repo) At(ctx context.Context, name string) (Snapshot, error) {
 func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {
 	tree := &treeFS{ctx: ctx, store: r.store, commit: c.hash, root: c.tree, time: c.Time}
 	return Snapshot{Commit: c.Commit, Tree: tree}
+}
+
+// ProposalPrefix is what the names of branches for pull requests begin with.
+const ProposalPrefix = "promote/"
+
+// newCommit writes the commit object of a change, signed where the Repo signs.
+func (r *Repo) newCommit(tree, parent plumbing.Hash, m message) (plumbing.EncodedObject, error) {
+	now := r.now()
+	c := object.Commit{
+		Author:       r.Author.signature(now),
+		Committer:    r.Committer.signature(now),
+		Message:      m.String(),
+		TreeHash:     tree,
+		ParentHashes: []plumbing.Hash{parent},
+	}
+	if err := r.sign(&c); err != nil {
+		return nil, err
+	}
+	encoded := &plumbing.MemoryObject{}
+	if err := c.Encode(encoded); err != nil {
+		return nil, fmt.Errorf("writing the commit: %w", err)
+	}
+	return encoded, nil
+}
+
+// sign puts the signature into the commit. Git has one header for those of
+// OpenPGP and of SSH, and tells them apart by their first line.
+func (r *Repo) sign(c *object.Commit) error {
+	if r.Sign == nil {
+		return nil
+	}
+	encoded := &plumbing.MemoryObject{}
+	if err := c.EncodeWithoutSignature(encoded); err != nil {
+		return fmt.Errorf("writing the commit: %w", err)
+	}
+	content, err := store.ReadObject(encoded)
+	if err != nil {
+		return err
+	}
+	c.PGPSignature, err = r.Sign(content)
+	return err
+}
+
+func (r *Repo) now() time.Time {
+	if r.Now != nil {
+		return r.Now()
+	}
+	return time.Now()
 }

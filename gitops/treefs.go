@@ -213,3 +213,15 @@ func (t *treeFS) info(op, name string, at place) (fs.FileInfo, error) {
 	}
 	return info, nil
 }
+
+type dirEntry struct {
+	place
+	fs   *treeFS
+	path string
+}
+
+func (d dirEntry) Name() string               { return d.Entry.Name }
+func (d dirEntry) IsDir() bool                { return d.Folder() }
+func (d dirEntry) Type() fs.FileMode          { return d.FileMode().Type() }
+func (d dirEntry) Info() (fs.FileInfo, error) { return d.fs.info("stat", d.path, d.place) }
+func (d dirEntry) String() string             { return fs.FormatDirEntry(d) }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/signing"
+	"github.com/acme/knative-promote/promote/analysis"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
@@ -64,3 +66,49 @@ type Config struct {
 	// newer run has done since stays.
 	RunAgain bool
 }
+
+// Worst is the longest that a run may take that is ended at the limit, and what
+// comes after it when the last gate fails. How long an analysis may take is known
+// from its files only.
+func (c Config) Worst(limit time.Duration) time.Duration {
+	gates := c.gates(analysis.Sources{})
+	return c.ends(&gates, limit)
+}
+
+// ends is the same with the gates as a target has them.
+func (c Config) ends(gates *ask.Gates, limit time.Duration) time.Duration {
+	return min(gates.Longest(), limit) + c.Gates.Wait + c.reviewTime()
+}
+
+// gates are those that the run asks of each target.
+func (c Config) gates(sources analysis.Sources) ask.Gates {
+	return ask.Gates{Settings: c.Gates, Steps: c.Steps, Sources: sources, GoesOn: c.OnInconclusive == GoOn}
+}
+
+// reviewTime is how much longer a rollback takes that people review.
+func (c Config) reviewTime() time.Duration {
+	if c.Mode != review.Every {
+		return 0
+	}
+	return c.MergeTimeout
+}
+
+// onGate is what a run leaves behind that a gate has stopped.
+func (c Config) onGate(cause error) Policy {
+	if ask.IsInconclusive(cause) {
+		return c.OnInconclusive
+	}
+	return c.OnFailure
+}
+
+// Preflight says what a promotion does about an error that it finds before its
+// first commit. The zero value is PreflightError.
+type Preflight string
+
+// The kinds of preflight.
+const (
+	PreflightError Preflight = "error" // the run ends before anything is pushed
+	PreflightWarn  Preflight = "warn"  // the run says so and goes on
+	PreflightOff   Preflight = "off"   // nothing is looked at
+	PreflightPlan  Preflight = "plan"  // nobody is asked: what is planned is looked at alone
+)

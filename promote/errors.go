@@ -79,3 +79,21 @@ func isDrifted(err error) bool {
 func isSuperseded(err error) bool {
 	return errors.Is(err, plan.ErrSuperseded) || errors.Is(err, argo.ErrSuperseded)
 }
+
+// A downError is a revision that a commit would have to give traffic to, and that
+// Knative cannot route to.
+type downError struct {
+	Revision string
+	plan.Readiness
+}
+
+// Error says what is left to do.
+func (e *downError) Error() string {
+	return fmt.Sprintf("revision %s, which had the traffic before, %s, so Knative would route nothing anew: promote an image that is good, with steps that end with 100: it gets there in one; or name another revision with rollback --to",
+		e.Revision, e.Why)
+}
+
+func isDown(err error) bool {
+	_, is := errors.AsType[*downError](err)
+	return is
+}

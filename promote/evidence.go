@@ -2,7 +2,6 @@ package promote
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/argo"
@@ -10,11 +9,6 @@ import (
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/manifest"
 )
-
-// EvidenceReader tells what the pod of a revision has written, and its events.
-type EvidenceReader interface {
-	Evidence(ctx context.Context, app argo.App, revision string) argo.Evidence
-}
 
 // askEvidence asks what the new revisions have written whose gates have failed, while the run decides what to
 // leave behind: their pods may be gone when it has. What it gives notes the answers.
@@ -36,11 +30,6 @@ func askEvidence(ctx context.Context, r *run, moves []*move) (note func()) {
 			(<-notes)()
 		}
 	}
-}
-
-// gateFailed tells whether a gate has failed after the step.
-func (m *move) gateFailed() bool {
-	return slices.ContainsFunc(m.log.Step().Gates, func(g event.Gate) bool { return g.Progress == event.Broken })
 }
 
 // tellEvidence tells what a pod has written. What is a secret by its own form is hidden.

@@ -3,7 +3,6 @@ package promote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/moved"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/pull"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -53,32 +53,10 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 	return ending{cause: cause, back: true, failed: err}
 }
 
-// heldFor leaves the traffic where it is although a gate has failed, as Knative
-// could not route to what it would be rolled back to, or somebody has moved it past Git
-// to something else.
-func heldFor(cause, down error) ending {
-	return ending{cause: fmt.Errorf("%w; not rolled back: %w", cause, down), hold: true}
-}
-
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
 	return guard.Holds(cause) || moved.IsOthers(cause) || source.IsNotYet(cause) || pull.IsUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
-}
-
-// onGate is what a run leaves behind that a gate has stopped.
-func (c Config) onGate(cause error) Policy {
-	if ask.IsInconclusive(cause) {
-		return c.OnInconclusive
-	}
-	return c.OnFailure
-}
-
-// stop ends the steps, and notes whether there is something to roll back. A step that
-// the run has not come to may be there by a pull request of an earlier one.
-func (p *targetRun) stop() {
-	p.journal.Skip()
-	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
 }
 
 // restorable tells whether there is something to roll back, and to what.
@@ -109,8 +87,6 @@ func (r *run) committed() bool {
 	return slices.ContainsFunc(r.targets, (*targetRun).committed)
 }
 
-func (p *targetRun) committed() bool { return p.journal.Result.Changed || p.resumed() }
-
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo
 // CD polls, which is minutes later.
@@ -126,11 +102,96 @@ func (r *run) announce(ctx context.Context, reversals []*reversal) {
 	}
 }
 
-// What is left after a cancel for one commit, and for telling Argo CD of it.
-const (
-	cancelTime   = 5 * time.Second
-	announceTime = 2 * time.Second
-)
+// restore rolls a failed promotion back in one commit and waits until that is
+// live. The run's own context may be over, this has its own time.
+func (r *run) restore(ctx context.Context, cause error) error {
+	own, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*r.config.Gates.Wait+r.config.reviewTime())
+	defer stop()
+	reversals, err := r.rollBack(own, cause, r.config.Gates.Wait)
+	if err != nil {
+		return err
+	}
+	// The commit is made. A run that is cancelled has no time to see it live,
+	// but Argo CD must look at it.
+	defer whenCancelled(ctx, own, r, func() { time.AfterFunc(announceTime, stop) })()
+	if err := r.confirm(own, reversals); err != nil {
+		return err
+	}
+	_ = r.close(own, closingsOf(reversals)) // what somebody has made of it since is live after it was rolled back
+	return nil
+}
+
+// whenCancelled calls cut once somebody cancels the run, also one whose time is
+// over, until the returned function is called.
+func whenCancelled(ctx, until context.Context, r *run, cut func()) (stop func()) {
+	ended := make(chan struct{})
+	go func() {
+		done := ctx.Done()
+		if ctx.Err() != nil && !r.systems.cancelled(ctx) {
+			done = nil // its time is over, which is no cancel
+		}
+		select {
+		case <-done:
+			if r.systems.cancelled(ctx) {
+				cut()
+			}
+		case <-r.systems.Cancelled:
+			cut()
+		case <-until.Done():
+		case <-ended:
+		}
+	}()
+	return func() { close(ended) }
+}
+
+// rollBack commits what was there before the promotion. Patience is how long it waits for
+// a tip that does not render.
+func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
+	var reversals []*reversal
+	var down error
+	downs := map[*targetRun]error{}
+	for _, p := range r.targets {
+		if p.stays {
+			continue
+		}
+		dest, err := p.destinations().Before(ctx, p.plan, p.at.Live)
+		if err != nil {
+			return nil, err
+		}
+		if ready := dest.Readiness(); ready.Down() {
+			p.stays, down = true, p.named(&downError{dest.Revision, ready})
+			downs[p] = down
+			continue
+		}
+		over := append(p.over(), dest.Revision)
+		if err := p.notElsewhere(ctx, over, dest.Revision); err != nil {
+			return nil, p.named(err)
+		}
+		back := plan.Reversal{
+			Plan: p.plan, Step: record.Restore, Dest: dest, Live: p.at.Live, Reason: cause.Error(), Gate: failedGate(p, cause),
+			MayChange: p.plan.ShowsStep,
+		}
+		back.Plan.FromVersion, back.Plan.Base = dest.Version, dest.Base
+		reversals = append(reversals, &reversal{target: p, Reversal: back, over: over})
+	}
+	if len(reversals) == 0 {
+		return nil, down
+	}
+	for p, why := range downs {
+		p.lost = why // the others are rolled back, and the run ends with this one
+	}
+	for _, b := range reversals {
+		b.apart = len(reversals) > 1
+	}
+	if err := r.reverse(ctx, reversals, patience); err != nil {
+		return nil, err
+	}
+	kept := slices.DeleteFunc(slices.Clone(reversals), func(b *reversal) bool { return b.target.lost != nil })
+	if len(kept) == 0 {
+		return nil, reversals[0].target.lost
+	}
+	return kept, nil
+}
 
 // failedGate is the gate that keeps a promotion from going on; empty: the cause is
 // another one.
@@ -146,4 +207,25 @@ func failedGate(p *targetRun, cause error) string {
 		}
 	}
 	return ""
+}
+
+// What is left after a cancel for one commit, and for telling Argo CD of it.
+const (
+	cancelTime   = 5 * time.Second
+	announceTime = 2 * time.Second
+)
+
+// noteRollbacks finds out, for those who read how a run ended that leaves its
+// promotion where it is, what a rollback leads to now. A run that is cancelled has no
+// time for that.
+func noteRollbacks(ctx context.Context, r *run, e ending) ending {
+	if e.back || r.systems.cancelled(ctx) {
+		return e
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
+	defer stop()
+	for _, p := range r.targets {
+		p.noteRollback(ctx)
+	}
+	return e
 }

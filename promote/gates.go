@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"context"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -32,5 +33,37 @@ func askAt(p *targetRun, step gate.Step, commit string, intent argo.Intent) *gat
 		Observed: argo.Observed{App: p.at.App, Service: p.at.Live}, Counted: p.gates.Counted,
 		Cluster: p.systems.Cluster, Revision: p.service.Revision, Metrics: p.systems.Metrics, Sources: p.systems.Sources,
 		Say: p.journal.Say, Debug: p.journal.Debug,
+	}
+}
+
+// tellTime says before the first commit that the run may have too little time left for
+// its gates.
+func tellTime(ctx context.Context, p *targetRun) {
+	end, limited := ctx.Deadline()
+	var longest time.Duration
+	for _, step := range p.plan.Steps {
+		longest += patienceOf(p, step)
+	}
+	if left := time.Until(end).Round(time.Second); limited && left < longest {
+		p.journal.Say("timeout: the run has %s left, and its gates may take up to %s: one that is asked when the time ends counts as failed, or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps", left, longest)
+	}
+}
+
+// tellPlan says which commits a run would make, and how long the gates of each may
+// take.
+func tellPlan(p *targetRun) {
+	var longest time.Duration
+	commits := 0
+	for _, step := range p.plan.Steps {
+		if step.Done {
+			continue
+		}
+		patience := patienceOf(p, step)
+		longest += patience
+		commits++
+		p.journal.Say("plan: %s; its gates may take up to %s", step.Subject, patience)
+	}
+	if commits > 1 {
+		p.journal.Say("plan: %d commits, and one more that notes that the last gate has passed; at most %s in all", commits, longest)
 	}
 }

@@ -2,10 +2,8 @@ package promote
 
 import (
 	"context"
-	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/moved"
 )
@@ -13,23 +11,6 @@ import (
 // moved compares the live Service with what Git says.
 func (p *targetRun) moved() moved.Reader {
 	return moved.Reader{Overlay: p.infra, Service: p.service}
-}
-
-// passesMoved tells whether a step may be made over what others have made of the Service:
-// the run was told not to stop at it, and it is the first step that it makes live.
-func (m *move) passesMoved() bool {
-	return m.index == 0 && (m.target.config.Preflight != PreflightError || slices.Contains(m.target.config.Skip, check.Drifted))
-}
-
-// stillThere is an error where somebody has moved the Service while the gates of the last
-// step were asked, whose commit none comes after.
-func (m *move) stillThere(ctx context.Context) error {
-	p := m.target
-	shown, err := p.systems.Commits.At(ctx, m.commit)
-	if err != nil {
-		return ctx.Err()
-	}
-	return p.moved().Since(ctx, shown, p.over(), p.config.Gates.Wait)
 }
 
 // over are the revisions that the promotion may move users from.

@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,4 +87,34 @@ func (e ending) of(ctx context.Context, cancelled bool) (event.Status, error) {
 func (e ending) debug(j *journal.Journal, status event.Status, cancelled bool) {
 	j.Debug("outcome %s: reached %q, cancelled %t, hold %t, roll back %t, at once %t, cause: %v, failed: %v",
 		status, e.reached, cancelled, e.hold, e.back, e.atOnce, e.cause, e.failed)
+}
+
+// heldFor leaves the traffic where it is although a gate has failed, as Knative
+// could not route to what it would be rolled back to, or somebody has moved it past Git
+// to something else.
+func heldFor(cause, down error) ending {
+	return ending{cause: fmt.Errorf("%w; not rolled back: %w", cause, down), hold: true}
+}
+
+// ending is how the target ends in a run that ends so: what the run rolls back
+// need not be all that it has.
+func (p *targetRun) ending(e ending) ending {
+	e.reached = cmp.Or(p.reached, event.Unchanged)
+	switch {
+	case isSuperseded(p.lost) && (len(p.config.Targets) > 1 || e.cause == nil):
+		return ending{cause: p.lost}
+	case isDown(p.lost):
+		return heldFor(errors.New(e.cause.Error()), p.lost)
+	case p.lost != nil:
+		e.failed = p.lost
+	case p.stays:
+		e.back, e.failed, e.atOnce = false, nil, false
+	}
+	if isSuperseded(e.cause) && len(p.config.Targets) > 1 {
+		e.cause = errors.New(e.cause.Error()) // another target is
+	}
+	if guard.Holds(e.cause) && !p.committed() {
+		e.hold = false
+	}
+	return e
 }

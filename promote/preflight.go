@@ -2,63 +2,14 @@ package promote
 
 import (
 	"context"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/facts"
 )
-
-// Preflight says what a promotion does about an error that it finds before its
-// first commit. The zero value is PreflightError.
-type Preflight string
-
-// The kinds of preflight.
-const (
-	PreflightError Preflight = "error" // the run ends before anything is pushed
-	PreflightWarn  Preflight = "warn"  // the run says so and goes on
-	PreflightOff   Preflight = "off"   // nothing is looked at
-	PreflightPlan  Preflight = "plan"  // nobody is asked: what is planned is looked at alone
-)
-
-// preflight looks for what would break the promotions, before the first commit of
-// the run. One that is under way is judged all the same, so that what is bad is
-// rolled back: what was found bars its next step. But nothing is judged, and no sync
-// asked for, where somebody has moved the traffic past Git.
-func (r *run) preflight(ctx context.Context) error {
-	for _, p := range r.targets {
-		err := loadAnalysis(ctx, p)
-		if p.gates.Templates.Unread = err; err == nil && !p.resumed() {
-			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
-		}
-		if err == nil {
-			err = p.preflight(ctx)
-		}
-		if isDrifted(err) {
-			return p.named(err)
-		}
-		if r.forbidden == nil {
-			r.forbidden = p.named(err)
-		}
-	}
-	if underWay(r) && !r.config.DryRun && ctx.Err() == nil {
-		return nil
-	}
-	return r.forbidden
-}
-
-// underWay tells whether Git shows a step that may still have to be rolled back.
-func underWay(r *run) bool {
-	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.plan.Restorable() && p.resumed() })
-}
-
-// unjudged tells whether a target was asked for a gate that cannot be read. What
-// has no step left above it has not passed that gate, whatever counts as passed.
-func unjudged(r *run) bool {
-	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.gates.Templates.Unread != nil })
-}
-
-// resumed tells whether Git showed a step of the plan before the run.
-func (p *targetRun) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
 
 // preflight looks for what would break the promotion of one target. What it
 // cannot read never stops it.
@@ -94,4 +45,28 @@ func stopped(p *targetRun, findings []event.Finding) error {
 		return nil
 	}
 	return &PreflightStop{findings}
+}
+
+// facts gathers what the rules of the check judge of the target.
+func (p *targetRun) facts(ctx context.Context) facts.Reader {
+	return facts.Reader{
+		Request: check.Request{
+			Target: p.Target.Target, Environment: p.Environment, Overlay: p.Overlay, Also: p.config.Also,
+			KeepPrevious: p.config.KeepPrevious, Probed: p.config.Gates.Probe.Path != "",
+			Strict: p.config.Strict, PodSecurity: p.config.PodSecurity, Policies: p.config.Policies, CronJobs: p.gates.Templates.CronJobs(),
+			Signer: p.config.Signer, ByAPI: p.config.ByAPI, ForgeKey: p.config.ForgeKey, Mode: p.config.Mode, Merge: p.config.Merge,
+			OnlyThis: p.config.OnlyThis, Wait: p.config.Gates.Wait, Worst: worstOf(ctx, p),
+		},
+		Skip: p.config.Skip, Gates: p.config.Gates, Guards: p.config.Guards, Rights: p.gates.Rights(),
+		Systems: p.systems.Facts, Overlay: p.infra, Revisions: p.systems.Cluster, Metrics: p.systems.Metrics,
+	}
+}
+
+// worstOf is the longest that the run may take, and what comes after it when the
+// last gate fails.
+func worstOf(ctx context.Context, p *targetRun) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return p.config.ends(&p.gates, time.Until(end))
+	}
+	return p.config.ends(&p.gates, math.MaxInt64)
 }

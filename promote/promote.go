@@ -7,15 +7,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/facts"
+	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/record"
 )
 
 // Run promotes the targets' Services, side by side: one commit a step, and
@@ -116,16 +115,6 @@ func makePlan(ctx context.Context, p *targetRun) error {
 	return nil
 }
 
-// A move is one step of one target.
-type move struct {
-	target *targetRun
-	index  int // of the step in the plan
-	log    journal.StepLog
-	commit string // that shows the step
-}
-
-func (m *move) step() plan.PlannedStep { return m.target.plan.Steps[m.index] }
-
 // moves are the steps of all targets, in the order in which the run makes them,
 // and side by side where they stand together. First come those that Git shows
 // already: what has traffic is judged before any target is given more. Then the
@@ -165,28 +154,6 @@ func (r *run) advance(ctx context.Context, moves []*move) error {
 	})
 }
 
-// askGates asks the gates of a step, one row after the other.
-func (m *move) askGates(ctx context.Context) error {
-	step := m.target.gates.Step(m.step().Name, m.step().Step())
-	intent := m.target.infra.Intent(m.commit, m.target.plan.Expected(m.step()))
-	if intent.Over = m.target.over(); m.passesMoved() {
-		intent.Over, intent.Own, intent.Gives = nil, nil, nil
-	}
-	asked := askAt(m.target, step, m.commit, intent)
-	for _, row := range m.target.gates.After(step, m.target.unasked) {
-		if err := m.target.gates.All(ctx, row, asked, m.log, m.target.saw); err != nil {
-			return err
-		}
-	}
-	if m.index == len(m.target.plan.Steps)-1 {
-		if err := m.stillThere(ctx); err != nil {
-			return fmt.Errorf("%s: %w", m.step().Name, err)
-		}
-	}
-	m.log.Passed()
-	return nil
-}
-
 // publish commits steps that Git does not show yet, unless something forbids it.
 func (r *run) publish(ctx context.Context, moves []*move) error {
 	if moves[0].step().Done {
@@ -207,13 +174,6 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 		m.committed(p.commit, !p.made)
 	}
 	return nil
-}
-
-// committed notes the commit that shows the step.
-func (m *move) committed(hash string, resumed bool) {
-	m.commit = hash
-	m.log.Committed(hash, resumed)
-	m.target.journal.Tell(event.TrafficSet{Traffic: m.step().Traffic})
 }
 
 // commitSteps makes one commit of the targets' steps, unless something of the
@@ -238,31 +198,6 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 	}
 }
 
-// edit is what the step changes. The tip that it is made on says whether the
-// target may have more traffic now; a tip that shows the step already changes
-// nothing. What the run may override passes where it stands in over.
-func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
-	step := m.step()
-	e := commit.Edit{
-		Proposal: m.target.pulls().Proposal(m.target.plan.ID, record.StepOf(step.Percent), m.index == 0),
-		Adopts:   m.adopts,
-		Subject:  step.Subject,
-		Trailers: plan.Trailers(m.target.config.Settings, m.target.plan, record.StepOf(step.Percent), m.target.plan.From, m.target.plan.To, m.target.config.Reason),
-		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
-			plan := m.routable(ctx)
-			files, err := plan.EditStep(ctx, m.target.config.Settings, m.index, tip, m.target.at.Live)
-			if err == nil && len(files) > 0 {
-				err = m.permitted(ctx, plan, tip, over)
-			}
-			return commit.Draft{Files: files, Traffic: plan.Steps[m.index].Traffic}, m.target.named(err)
-		},
-	}
-	for _, o := range over {
-		e.Trailers = append(e.Trailers, gitops.Trailer{Key: plan.TrailerOverride, Value: string(o)})
-	}
-	return e
-}
-
 // reachedBy is how a target ends whose plan has passed all its gates.
 func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 	switch {
@@ -273,4 +208,74 @@ func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 		return event.Unchanged
 	}
 	return event.Promoted
+}
+
+// preflight looks for what would break the promotions, before the first commit of
+// the run. One that is under way is judged all the same, so that what is bad is
+// rolled back: what was found bars its next step. But nothing is judged, and no sync
+// asked for, where somebody has moved the traffic past Git.
+func (r *run) preflight(ctx context.Context) error {
+	for _, p := range r.targets {
+		err := loadAnalysis(ctx, p)
+		if p.gates.Templates.Unread = err; err == nil && !p.resumed() {
+			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
+		}
+		if err == nil {
+			err = p.preflight(ctx)
+		}
+		if isDrifted(err) {
+			return p.named(err)
+		}
+		if r.forbidden == nil {
+			r.forbidden = p.named(err)
+		}
+	}
+	if underWay(r) && !r.config.DryRun && ctx.Err() == nil {
+		return nil
+	}
+	return r.forbidden
+}
+
+// underWay tells whether Git shows a step that may still have to be rolled back.
+func underWay(r *run) bool {
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.plan.Restorable() && p.resumed() })
+}
+
+// unjudged tells whether a target was asked for a gate that cannot be read. What
+// has no step left above it has not passed that gate, whatever counts as passed.
+func unjudged(r *run) bool {
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.gates.Templates.Unread != nil })
+}
+
+// sourcesStill is why a promotion must not be noted as passed, that has all its commits:
+// what it comes from was rolled back there while its last gates were asked.
+func (r *run) sourcesStill(ctx context.Context) error {
+	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.target.plan.Source.IsZero() })
+	if len(left) == 0 {
+		return nil
+	}
+	tip, err := r.systems.Branch.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range left {
+		p := c.target
+		if err := p.origin.NotWithdrawn(ctx, tip, p.plan, p.at); err != nil {
+			return p.named(err)
+		}
+	}
+	return nil
+}
+
+// keepWarm asks the candidates now and then until it is stopped, so that what is
+// warm stays so until the next step is live.
+func keepWarm(ctx context.Context, r *run) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	for _, p := range r.targets {
+		url, err := gate.CandidateURL(p.at.Live, p.at.Tag, 0)
+		if err == nil { // else it has all traffic, or none of its own
+			go p.config.Gates.KeepWarm(ctx, url)
+		}
+	}
+	return stop
 }

@@ -2,15 +2,22 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
@@ -32,41 +39,6 @@ type reversal struct {
 	log       journal.StepLog // from when it is committed
 	promotion string          // id of the promotion in the record that it leads to
 	ask       *gate.Ask       // whether it is live
-}
-
-// reverse commits the destinations and says what must become true. Patience is how long
-// it waits for a tip that does not render.
-func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
-	var edits []commit.Edit
-	for _, b := range reversals {
-		if e := b.begin(ctx); !b.done {
-			edits = append(edits, e)
-		}
-	}
-	p, err := r.commitRendered(ctx, edits, patience)
-	drafts := p.drafts
-	for _, b := range reversals {
-		if err == nil && !b.done {
-			b.after, b.target.lost = drafts[0].Reversed, drafts[0].Left
-			drafts = drafts[1:]
-		}
-		if err != nil || b.target.lost != nil {
-			b.log.Unseen()
-			continue
-		}
-		if b.done {
-			b.log.Committed(b.target.at.Tip.Hash, true)
-			continue
-		}
-		b.log.Committed(p.commit, !p.made)
-		b.target.journal.Warn(b.after.Warning(b.Dest))
-	}
-	for _, b := range reversals {
-		if err == nil && b.target.lost == nil {
-			err = b.expect(ctx)
-		}
-	}
-	return err
 }
 
 // routable is the reversal as Knative can route it now: no target at 0 %, ours or
@@ -146,41 +118,101 @@ func (b *reversal) rolledBack() string {
 	return b.Plan.ID
 }
 
-// confirm waits until what was rolled back is live. Where nothing but targets at 0 % keeps
-// Knative from routing it, it is committed once more without them.
-func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
-	err := r.seeLive(ctx, reversals)
-	var again []*reversal
-	for _, b := range reversals {
-		if b.failed == nil {
-			continue
-		}
-		without := b.withoutDown(ctx)
-		if without == nil {
-			return err
-		}
-		again = append(again, without)
+// adopts tells the same of a proposal that rolls back.
+func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
+	if b.leavesOut {
+		return false, nil // its record does not tell it from the commit before
 	}
-	if err == nil {
-		return nil
+	after, err := b.edited(ctx, tip)
+	if err != nil {
+		return false, err
 	}
-	if failed := r.reverse(ctx, again, 0); failed != nil {
-		return fmt.Errorf("%w; nor could it be committed without the targets at 0 %%: %w", err, failed)
+	want, err := record.Parse(after.State.Record())
+	if err != nil {
+		return false, err
 	}
-	return r.seeLive(ctx, again)
+	return pull.WouldWrite(want, plan.RecordAt(head, b.target.Target))
 }
 
-// seeLive waits until reversals are live.
-func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
-	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		waiting, stop := b.whileRoutable(ctx)
-		defer stop()
-		if b.failed = b.target.gates.All(waiting, []gate.Gate{gate.Live(r.config.Gates.Wait)}, b.ask, b.log, b.target.saw); b.failed != nil {
-			b.log.Unseen()
-			b.noteRollback(ctx)
-			return b.failed
-		}
-		b.log.Passed()
+// withoutDown is a reversal that was not seen live, once more without the targets at 0 %
+// that keep Knative from routing it: they were Ready, or not known, when it was committed.
+// Nil: there are none, or it is not what keeps it.
+func (b *reversal) withoutDown(ctx context.Context) *reversal {
+	state := b.after.State
+	has, err := record.Parse(state.Record())
+	live := b.target.at.Live
+	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx, live) == "" {
 		return nil
-	})
+	}
+	b.target.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.target.Service)
+	traffic, _ := state.Traffic() // it has been read before
+	from, to := has.From, has.To
+	if has.Step == record.Restore {
+		from, to = to, from
+	}
+	return &reversal{
+		target: b.target, split: b.split, over: b.over, leavesOut: true,
+		Reversal: plan.Reversal{
+			Plan: plan.Plan{Target: b.target.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.target.at.Tag, Now: state, Record: has, FromVersion: from},
+			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: live, Reason: b.Reason, Refused: b.after.Refused,
+		},
+	}
 }
+
+// down says of a target at 0 % of the reversal's commit that it certainly keeps Knative from
+// routing; empty: none does.
+func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
+	traffic, _ := b.after.State.Traffic() // what cannot be read keeps nobody
+	for _, t := range traffic {
+		if !live.Optional(t, b.after.State.Revision()) {
+			continue
+		}
+		if why := b.target.service.Why(ctx, seen, t.RevisionName); why != "" {
+			return fmt.Sprintf("revision %s, at 0 %%, %s, so Knative routes nothing anew", t.RevisionName, why)
+		}
+	}
+	return ""
+}
+
+// downEvery is how often it is looked whether a target at 0 % keeps a reversal from
+// becoming live: nobody is to wait for that as long as for a revision that starts.
+const downEvery = 10 * time.Second
+
+// whileRoutable ends when a target at 0 % is found to keep Knative from routing the
+// reversal, with that as its cause.
+func (b *reversal) whileRoutable(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	live := b.target.at.Live
+	go func() {
+		for !b.leavesOut && sleep.For(ctx, downEvery) == nil {
+			if why := b.down(ctx, live); why != "" {
+				end(errors.New(why))
+			}
+		}
+	}()
+	return ctx, func() { end(nil) }
+}
+
+// noteRollback looks whether the revision that a commit has rolled back to is not
+// Ready, or somebody has moved the Service since. The traffic stays as it is then: whoever
+// has most of it is the one that Git can still give all of it to.
+func (b *reversal) noteRollback(ctx context.Context) {
+	seen, err := b.target.service.Observe(ctx, emergencyLook)
+	if err != nil || seen.Service == nil {
+		return
+	}
+	b.target.journal.Tell(journal.SeenLive(seen, b.target.at.Tag))
+	if _, ready := b.target.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved.Service == "" {
+		return
+	}
+	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)
+	for _, name := range slices.Sorted(maps.Keys(shares)) {
+		if share := shares[name]; share > most && name != b.Dest.Revision && b.target.service.Why(ctx, seen.Service, name) == "" {
+			most = share
+			b.target.journal.Tell(event.RollbackLeads{To: name})
+		}
+	}
+}
+
+// emergencyLook is how long a rollback waits for what it can do without.
+const emergencyLook = 5 * time.Second

@@ -13,16 +13,12 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/destination"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/runs"
 )
-
-// emergencyLook is how long a rollback waits for what it can do without.
-const emergencyLook = 5 * time.Second
 
 // Rollback rolls the targets' Services back in one commit and without steps: to the
 // promotion before, to a named revision or to a commit. It works in the
@@ -208,11 +204,6 @@ func planRollback(ctx context.Context, p *targetRun) (*reversal, error) {
 // in a situation: its run goes on until it sees the rollback.
 func further(at plan.Situation, now *knative.State, has record.Record) bool {
 	return has.Exists() && has.Promotion == at.Record.Promotion && !has.RollsBack() && now.SameTemplate(at.Now)
-}
-
-// destinations finds where the target can be rolled back to.
-func (p *targetRun) destinations() destination.Finder {
-	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
 }
 
 // tellRollback tells what a rollback leads to.

@@ -1,7 +1,6 @@
 package promote
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/setting"
@@ -117,29 +115,6 @@ func (r *run) end(ctx context.Context, e ending) (results []event.Result, err er
 		results = append(results, p.journal.End(status, why))
 	}
 	return results, err
-}
-
-// ending is how the target ends in a run that ends so: what the run rolls back
-// need not be all that it has.
-func (p *targetRun) ending(e ending) ending {
-	e.reached = cmp.Or(p.reached, event.Unchanged)
-	switch {
-	case isSuperseded(p.lost) && (len(p.config.Targets) > 1 || e.cause == nil):
-		return ending{cause: p.lost}
-	case isDown(p.lost):
-		return heldFor(errors.New(e.cause.Error()), p.lost)
-	case p.lost != nil:
-		e.failed = p.lost
-	case p.stays:
-		e.back, e.failed, e.atOnce = false, nil, false
-	}
-	if isSuperseded(e.cause) && len(p.config.Targets) > 1 {
-		e.cause = errors.New(e.cause.Error()) // another target is
-	}
-	if guard.Holds(e.cause) && !p.committed() {
-		e.hold = false
-	}
-	return e
 }
 
 // graver is the one of two errors that decides; of equals, the first.

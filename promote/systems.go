@@ -136,3 +136,8 @@ func (o *oneByOne) Debug(text string) {
 	defer o.mu.Unlock()
 	o.reporter.Debug(text)
 }
+
+// EvidenceReader tells what the pod of a revision has written, and its events.
+type EvidenceReader interface {
+	Evidence(ctx context.Context, app argo.App, revision string) argo.Evidence
+}

@@ -2,7 +2,6 @@ package promote
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -59,33 +58,4 @@ func notWithdrawn(p *targetRun, plan plan.Plan) error {
 		return nil
 	}
 	return setting.Bad("image: unchanged: the overlay %s still has what %s was made of, with the image %s, which was rolled back: expected the image that is to run and the configuration for it, or override: rolled-back and a reason", p.Overlay, gone, plan.Image)
-}
-
-// mayPromote is why the images must get no more traffic on a tip, because of where they
-// come from; nil: they may.
-func (m *move) mayPromote(ctx context.Context, tip gitops.Snapshot) error {
-	if m.index == 0 && m.target.origin.Looked() && m.target.plan.Record.Promotion != m.target.plan.ID {
-		return m.target.origin.Stand(ctx, tip)
-	}
-	return m.target.origin.NotWithdrawn(ctx, tip, m.target.plan, m.target.at)
-}
-
-// sourcesStill is why a promotion must not be noted as passed, that has all its commits:
-// what it comes from was rolled back there while its last gates were asked.
-func (r *run) sourcesStill(ctx context.Context) error {
-	left := slices.DeleteFunc(r.unclosed(), func(c closing) bool { return c.target.plan.Source.IsZero() })
-	if len(left) == 0 {
-		return nil
-	}
-	tip, err := r.systems.Branch.Tip(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range left {
-		p := c.target
-		if err := p.origin.NotWithdrawn(ctx, tip, p.plan, p.at); err != nil {
-			return p.named(err)
-		}
-	}
-	return nil
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/ask"
+	"github.com/acme/knative-promote/promote/destination"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/runs"
 	"github.com/acme/knative-promote/promote/source"
 )
@@ -193,4 +195,45 @@ func notTakenOut(ctx context.Context, p *targetRun) error {
 		return nil
 	}
 	return runs.TakenOut(ctx, p.systems.Commits, p.at, p.config.RunURL)
+}
+
+// resumed tells whether Git showed a step of the plan before the run.
+func (p *targetRun) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
+
+func (p *targetRun) committed() bool { return p.journal.Result.Changed || p.resumed() }
+
+// stop ends the steps, and notes whether there is something to roll back. A step that
+// the run has not come to may be there by a pull request of an earlier one.
+func (p *targetRun) stop() {
+	p.journal.Skip()
+	p.stays = !p.plan.Restorable() || p.begun == 0 || p.lost != nil
+}
+
+// pulls are the pull requests of the target.
+func (p *targetRun) pulls() pull.Requests {
+	return pull.Requests{Reviews: p.systems.Reviews, Mode: p.config.Mode, RunURL: p.config.RunURL, Overlay: p.infra, Journal: p.journal}
+}
+
+// destinations finds where the target can be rolled back to.
+func (p *targetRun) destinations() destination.Finder {
+	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
+}
+
+// noteRollback asks whether Knative can route to what the promotion began from, and
+// which version a rollback goes on to where it cannot.
+func (p *targetRun) noteRollback(ctx context.Context) {
+	was := p.plan.Restores().From.Revision
+	if _, ready := p.service.Readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
+		return
+	}
+	p.journal.Tell(event.RollbackLeads{})
+	split, err := p.at.Split()
+	if err != nil {
+		return
+	}
+	find := p.destinations()
+	find.At.Record = find.At.Record.Of(p.Place())
+	if dest, err := find.LastGood(ctx, was, split); err == nil {
+		p.journal.Tell(event.RollbackLeads{To: dest.Revision})
+	}
 }

@@ -162,7 +162,7 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 		return err
 	})
 	if err != nil {
-		return r.mergedElsewhere(ctx, change, err)
+		return mergedElsewhere(ctx, r.Repo, change, err)
 	}
 	p.Seen(pull, "open")
 	if err := r.patiently(ctx, p, func() error { return r.supersede(ctx, pull, p) }); err != nil {
@@ -177,8 +177,8 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 
 // mergedElsewhere is for a pull request that could not be opened, as when another run
 // has proposed the same on the same branch, and that was merged just now.
-func (r Reviews) mergedElsewhere(ctx context.Context, change gitops.Change, refused error) (gitops.Commit, error) {
-	tip, err := r.Repo.Tip(ctx)
+func mergedElsewhere(ctx context.Context, repo Repo, change gitops.Change, refused error) (gitops.Commit, error) {
+	tip, err := repo.Tip(ctx)
 	if err != nil {
 		return gitops.Commit{}, refused
 	}

@@ -1,0 +1,84 @@
+package promote
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/acme/knative-promote/promote/commit"
+	"github.com/acme/knative-promote/promote/gate"
+)
+
+// reverse commits the destinations and says what must become true. Patience is how long
+// it waits for a tip that does not render.
+func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
+	var edits []commit.Edit
+	for _, b := range reversals {
+		if e := b.begin(ctx); !b.done {
+			edits = append(edits, e)
+		}
+	}
+	p, err := r.commitRendered(ctx, edits, patience)
+	drafts := p.drafts
+	for _, b := range reversals {
+		if err == nil && !b.done {
+			b.after, b.target.lost = drafts[0].Reversed, drafts[0].Left
+			drafts = drafts[1:]
+		}
+		if err != nil || b.target.lost != nil {
+			b.log.Unseen()
+			continue
+		}
+		if b.done {
+			b.log.Committed(b.target.at.Tip.Hash, true)
+			continue
+		}
+		b.log.Committed(p.commit, !p.made)
+		b.target.journal.Warn(b.after.Warning(b.Dest))
+	}
+	for _, b := range reversals {
+		if err == nil && b.target.lost == nil {
+			err = b.expect(ctx)
+		}
+	}
+	return err
+}
+
+// confirm waits until what was rolled back is live. Where nothing but targets at 0 % keeps
+// Knative from routing it, it is committed once more without them.
+func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
+	err := r.seeLive(ctx, reversals)
+	var again []*reversal
+	for _, b := range reversals {
+		if b.failed == nil {
+			continue
+		}
+		without := b.withoutDown(ctx)
+		if without == nil {
+			return err
+		}
+		again = append(again, without)
+	}
+	if err == nil {
+		return nil
+	}
+	if failed := r.reverse(ctx, again, 0); failed != nil {
+		return fmt.Errorf("%w; nor could it be committed without the targets at 0 %%: %w", err, failed)
+	}
+	return r.seeLive(ctx, again)
+}
+
+// seeLive waits until reversals are live.
+func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
+	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
+		waiting, stop := b.whileRoutable(ctx)
+		defer stop()
+		if b.failed = b.target.gates.All(waiting, []gate.Gate{gate.Live(r.config.Gates.Wait)}, b.ask, b.log, b.target.saw); b.failed != nil {
+			b.log.Unseen()
+			b.noteRollback(ctx)
+			return b.failed
+		}
+		b.log.Passed()
+		return nil
+	})
+}
