@@ -1,11 +1,8 @@
 package argo
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -14,6 +11,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -138,40 +136,16 @@ func (c Config) timeout() time.Duration {
 // transport is an HTTP/1.1 transport: Argo CD's own listener understands grpc-web on
 // HTTP/1.1 only (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/server.go#L618-L620).
 func (c Config) transport() (*http.Transport, error) {
-	pool, err := roots(c.CA)
+	t, err := httpx.Transport(c.CA, c.Insecure, c.timeout())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("CA: %w", err)
 	}
-	proxy := c.Proxy
-	if proxy == nil {
-		proxy = http.ProxyFromEnvironment
+	if c.Proxy != nil {
+		t.Proxy = c.Proxy
 	}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	timeout := c.timeout()
-	return &http.Transport{
-		Proxy:                 proxy,
-		DialContext:           (&net.Dialer{Timeout: min(10*time.Second, timeout)}).DialContext,
-		TLSClientConfig:       &tls.Config{RootCAs: pool, InsecureSkipVerify: c.Insecure, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:   min(10*time.Second, timeout),
-		ResponseHeaderTimeout: 2 * timeout,
-		IdleConnTimeout:       90 * time.Second,
-		Protocols:             protocols,
-		DisableCompression:    true,
-	}, nil
-}
-
-// roots is the system's pool and the given certificates, nil for the system's alone.
-func roots(ca []byte) (*x509.CertPool, error) {
-	if len(ca) == 0 {
-		return nil, nil
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool() // an image without certificates: the given ones are all
-	}
-	if !pool.AppendCertsFromPEM(ca) {
-		return nil, errors.New("CA: expected one or more PEM certificates (-----BEGIN CERTIFICATE-----)")
-	}
-	return pool, nil
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	t.ResponseHeaderTimeout = 2 * c.timeout()
+	t.DisableCompression = true
+	return t, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -75,7 +76,7 @@ func notArgoCD(resp *http.Response) error {
 	case strings.HasPrefix(kind, "application/grpc-web"):
 		return nil
 	case code >= 300 && code < 400:
-		return problem(connect.CodeFailedPrecondition, "Argo CD redirected to %s: a login page or a wrong address?", target(resp))
+		return problem(connect.CodeFailedPrecondition, "Argo CD redirected to %s: a login page or a wrong address?", httpx.RedirectsTo(resp))
 	case code == http.StatusUnauthorized:
 		return problem(connect.CodeUnauthenticated, "something in front of Argo CD answered %s", resp.Status)
 	case code == http.StatusForbidden:
@@ -92,15 +93,6 @@ func notArgoCD(resp *http.Response) error {
 
 func problem(code connect.Code, format string, args ...any) error {
 	return connect.NewError(code, fmt.Errorf(format, args...))
-}
-
-// target is the host that a redirect leads to. Its path and query may hold secrets.
-func target(resp *http.Response) string {
-	location, err := resp.Location()
-	if err != nil {
-		return "nowhere"
-	}
-	return location.Scheme + "://" + location.Host
 }
 
 // title is the title of a web page, as a hint whose page it is.

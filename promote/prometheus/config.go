@@ -1,16 +1,15 @@
 package prometheus
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 // Limit is the longest that a call takes, unless a Config says otherwise.
@@ -69,24 +68,11 @@ func (c Config) timeout() time.Duration {
 }
 
 func (c Config) transport() (*http.Transport, error) {
-	settings := &tls.Config{InsecureSkipVerify: c.Insecure, MinVersion: tls.VersionTLS12}
-	if len(c.CA) > 0 {
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool() // an image without certificates: the given ones are all
-		}
-		if !pool.AppendCertsFromPEM(c.CA) {
-			return nil, errors.New("CA of Prometheus: expected one or more PEM certificates (-----BEGIN CERTIFICATE-----)")
-		}
-		settings.RootCAs = pool
+	t, err := httpx.Transport(c.CA, c.Insecure, c.timeout())
+	if err != nil {
+		return nil, fmt.Errorf("CA of Prometheus: %w", err)
 	}
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: min(10*time.Second, c.timeout())}).DialContext,
-		TLSClientConfig:     settings,
-		TLSHandshakeTimeout: min(10*time.Second, c.timeout()),
-		IdleConnTimeout:     90 * time.Second,
-	}, nil
+	return t, nil
 }
 
 // shortest is the length from which on a value is masked. Shorter ones, such as a

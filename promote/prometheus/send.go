@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 // maxBody bounds an answer. One sample has some 200 bytes.
@@ -73,22 +75,13 @@ func refusal(response *http.Response, body []byte) error {
 	case json.Unmarshal(body, &said) == nil && said.Error != "":
 		refused.text = said.words()
 	case refused.code/100 == 3:
-		refused.text = "it redirects to " + destination(response) + ": a login page or a wrong address?"
+		refused.text = "it redirects to " + httpx.RedirectsTo(response) + ": a login page or a wrong address?"
 	case refused.code == http.StatusUnauthorized, refused.code == http.StatusForbidden:
 		refused.text = "is the header with the credentials given and right?"
 	case refused.code == http.StatusNotFound:
 		refused.text = "is this the address that /api/v1/query is below?"
 	}
 	return refused
-}
-
-// destination is the host that a redirect leads to. Its path and query may hold secrets.
-func destination(response *http.Response) string {
-	location, err := response.Location()
-	if err != nil {
-		return "nowhere"
-	}
-	return location.Scheme + "://" + location.Host
 }
 
 func isPage(response *http.Response) bool {

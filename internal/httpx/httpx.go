@@ -1,0 +1,55 @@
+// Package httpx is what our clients over HTTP have in common.
+package httpx
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+)
+
+// longestDial is how long a connection, and its TLS handshake, may take at most.
+const longestDial = 10 * time.Second
+
+// Transport is one through the environment's proxy that trusts the certificates in ca,
+// which are PEM, beside the system's; with insecure it accepts any certificate. A call
+// that may take no longer than limit gives up on a connection as soon.
+func Transport(ca []byte, insecure bool, limit time.Duration) (*http.Transport, error) {
+	pool, err := roots(ca)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: min(longestDial, limit)}).DialContext,
+		TLSClientConfig:     &tls.Config{RootCAs: pool, InsecureSkipVerify: insecure, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: min(longestDial, limit),
+		IdleConnTimeout:     90 * time.Second,
+	}, nil
+}
+
+// roots is the system's pool and the given certificates, nil for the system's alone.
+func roots(ca []byte) (*x509.CertPool, error) {
+	if len(ca) == 0 {
+		return nil, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // an image without certificates: the given ones are all
+	}
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, errors.New("expected one or more PEM certificates (-----BEGIN CERTIFICATE-----)")
+	}
+	return pool, nil
+}
+
+// RedirectsTo is the host that a redirect leads to. Its path and query may hold secrets.
+func RedirectsTo(resp *http.Response) string {
+	location, err := resp.Location()
+	if err != nil {
+		return "nowhere"
+	}
+	return location.Scheme + "://" + location.Host
+}

@@ -1,0 +1,51 @@
+package httpx_test
+
+import (
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/acme/knative-promote/internal/httpx"
+)
+
+// TestTransport asks a server with a certificate of its own, which redirects.
+func TestTransport(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.RedirectHandler("https://login.example/path?secret=1", http.StatusFound))
+	t.Cleanup(server.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	for name, test := range map[string]struct {
+		ca       []byte
+		insecure bool
+		trusted  bool
+	}{
+		"given":    {ca, false, true},
+		"insecure": {nil, true, true},
+		"unknown":  {nil, false, false},
+	} {
+		transport, err := httpx.Transport(test.ca, test.insecure, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := transport.RoundTrip(request)
+		if (err == nil) != test.trusted {
+			t.Errorf("%s: trusted %t, want %t (%v)", name, err == nil, test.trusted, err)
+		}
+		if err != nil {
+			continue
+		}
+		answer.Body.Close()
+		if to := httpx.RedirectsTo(answer); to != "https://login.example" {
+			t.Errorf("%s: redirects to %s", name, to)
+		}
+	}
+	if _, err := httpx.Transport([]byte("none"), false, time.Minute); err == nil || err.Error() != "expected one or more PEM certificates (-----BEGIN CERTIFICATE-----)" {
+		t.Errorf("without a certificate in it: %v", err)
+	}
+}
