@@ -196,7 +196,11 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 // failedGate is the gate that keeps a promotion from going on; empty: the cause is
 // another one.
 func failedGate(p *targetRun, cause error) string {
-	if !ask.IsGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled) {
+	of, ofOne := errors.AsType[*targetError](cause)
+	switch {
+	case moved.Is(cause) && (!ofOne || of.of == p):
+		return gate.Live(0).Name // it is live no more: somebody has judged it
+	case !ask.IsGate(cause) || isSuperseded(cause) || errors.Is(cause, context.Canceled):
 		return ""
 	}
 	for _, step := range slices.Backward(p.journal.Result.Steps) {

@@ -56,6 +56,16 @@ func (at Situation) Split() (knative.Split, error) {
 	return split, nil
 }
 
+// TakenAway is the revision that the recorded promotion gave traffic to, and that
+// somebody has taken all of it from in Git, without a rollback; empty: there is none.
+func (at Situation) TakenAway() string {
+	split, err := at.Split()
+	if err != nil {
+		return "" // what is wrong with it is said where it is planned
+	}
+	return record.TakenAway(at.Record.Of(at.Place()), at.Place(), split)
+}
+
 // Holders are the revisions that may have the traffic where nobody has moved it past Git:
 // those that the overlay gives it to, the candidate, and those that a promotion or rollback
 // that was not seen live goes from and to.

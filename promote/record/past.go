@@ -31,6 +31,7 @@ type Entry struct {
 	To        Version   `yaml:"to"`
 	From      Version   `yaml:"from,omitempty"`
 	Base      string    `yaml:"base,omitempty"`
+	TakenFrom string    `yaml:"taken-from,omitempty"` // the first overlay of its Source; empty: none
 	Started   time.Time `yaml:"started"`
 	Run       string    `yaml:"run,omitempty"`
 	Actor     string    `yaml:"actor,omitempty"`
@@ -43,7 +44,7 @@ type Entry struct {
 func entryOf(r Record) Entry {
 	e := Entry{
 		Rollback: r.Step == Rollback, Promotion: r.Promotion, Reached: r.Reached, Passed: r.Passed, Gate: r.Gate,
-		To: r.To, From: r.From, Base: r.Base,
+		To: r.To, From: r.From, Base: r.Base, TakenFrom: r.Source.Overlay,
 		Started: r.Started, Run: r.Run, Actor: r.Actor, Approved: r.Approved, Code: r.Code, Unknown: r.Unknown,
 	}
 	switch {
@@ -81,10 +82,20 @@ func (r Record) Follow(before Record) Record {
 	return keepIn(r, pastLimit)
 }
 
-// keepIn is the record with so many entries at most.
+// keepIn is the record with so many entries at most. What failed goes first where it is
+// more than half of them: nothing can be rolled back to it.
 func keepIn(r Record, most int) Record {
-	if len(r.Past) > most {
-		r.Past, r.Cut = r.Past[:most], true
+	for len(r.Past) > most {
+		oldest, failed := len(r.Past)-1, 0
+		for i, e := range r.Past {
+			if e.failed() {
+				oldest, failed = i, failed+1
+			}
+		}
+		if 2*failed <= most {
+			oldest, r.Cut = len(r.Past)-1, true
+		}
+		r.Past = slices.Delete(slices.Clone(r.Past), oldest, oldest+1)
 	}
 	return r
 }
@@ -188,49 +199,6 @@ func withdrawn(entries []Entry, is func(Version) bool) string {
 		}
 	}
 	return ""
-}
-
-// ReplacedSince is the revision that was promoted or rolled back to here after a time in the
-// place of one with an overlay's images; empty: none was. What failed has replaced nothing.
-func (r Record) ReplacedSince(state *knative.State, since time.Time) string {
-	return replacedSince(r.Entries(), func(v Version) bool { return v.MayBe(state) }, since)
-}
-
-func replacedSince(entries []Entry, is func(Version) bool, since time.Time) string {
-	now := ""
-	for _, e := range entries {
-		switch {
-		case e.failed():
-		case now == "" && (is(e.To) || e.Started.Before(since)): // the times are in whole seconds
-			return ""
-		case now != "" && is(e.To), !e.Rollback && is(e.From):
-			return cmp.Or(now, e.To.Revision)
-		case now == "":
-			now = e.To.Revision
-		}
-	}
-	return ""
-}
-
-// ImagesSince is when a promotion with the images of the recorded one had passed for the first
-// time, without others in between.
-func (r Record) ImagesSince() time.Time {
-	since := r.Passed
-	for _, e := range r.Past {
-		switch {
-		case e.failed():
-		case !sameImages(e.To, r.To):
-			return since
-		case !e.Passed.IsZero():
-			since = e.Passed
-		}
-	}
-	return since
-}
-
-// sameImages tells whether two versions have the same images.
-func sameImages(a, b Version) bool {
-	return slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
 }
 
 // NeverPassed tells whether a record from before, as text, is of a promotion that gave

@@ -13,7 +13,7 @@ func TestEntry(t *testing.T) {
 	r.Gate, r.Unknown = "slo", "zone: eu\n"
 	got := Record{Promotion: "x"}.Follow(r)
 	want := Entry{
-		Ended: Superseded, Promotion: r.Promotion, Reached: 10, Passed: r.Passed, Gate: "slo", To: r.To, From: r.From, Base: r.Base,
+		Ended: Superseded, Promotion: r.Promotion, Reached: 10, Passed: r.Passed, Gate: "slo", To: r.To, From: r.From, Base: r.Base, TakenFrom: r.Source.Overlay,
 		Started: r.Started, Run: r.Run, Actor: r.Actor, Code: r.Code, Unknown: "zone: eu\n",
 	}
 	if diff := cmp.Diff(want, got.Past[0]); diff != "" || !got.Cut {

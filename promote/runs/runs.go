@@ -32,6 +32,8 @@ func Superseded(at plan.Situation, run string, named bool) error {
 			return sinceThen("has moved the service to %s%s", since.To.Revision, without(since.Run))
 		case e.Run == run && i == 0 && !named && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
 			return sinceThen("has given the service other images")
+		case e.Run == run && i == 0 && !named && at.TakenAway() != "":
+			return sinceThen("has taken the traffic from %s in Git", e.To.Revision)
 		case e.Run == run:
 			return nil
 		case known && !older:

@@ -228,12 +228,14 @@ func (s Reader) reverted(ctx context.Context, source overlay.Reader, from record
 		return from.Revision + ", with the images that are promoted here, was reverted in Git"
 	case is.Promotion == was[0].Promotion && !is.To.SameImages(at.Now):
 		return from.Revision + " has other images, set by hand,"
+	case is.Promotion == was[0].Promotion && at.TakenAway() != "":
+		return from.Revision + " has had its traffic taken away by hand"
 	case slices.ContainsFunc(is.Entries(), of(was[0].Promotion)):
 		return ""
-	case !is.Cut, slices.ContainsFunc(was[1:], of(is.Promotion)):
+	case !is.Cut, slices.ContainsFunc(is.Entries(), func(e record.Entry) bool { return slices.ContainsFunc(was[1:], of(e.Promotion)) }):
 		return from.Revision + ", with the images that are promoted here, was taken out of Git"
 	}
-	return ""
+	return "so much has been promoted since " + from.Revision + " that nobody can tell whether it was rolled back"
 }
 
 // goneFrom says that a source whose record has come to this has no more what was taken from

@@ -31,10 +31,10 @@ type Taken struct {
 func (i *Taken) Names() string { return strings.Join(i.From, " and ") }
 
 // Resume goes on with what an earlier run has taken, where that is under way in a
-// situation; false: it is not.
+// situation; false: it is not, or somebody has taken its traffic away.
 func (i *Taken) Resume(at plan.Situation) bool {
 	r := at.Record.Of(at.Place())
-	if !r.TakesFrom(i.From, at.Now) {
+	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" {
 		return false
 	}
 	i.source = r.Source

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
@@ -16,16 +15,26 @@ import (
 // Withdrawn is the revision that was rolled back here last and is to be promoted, or has the
 // images that are, in words; empty: there is none, or somebody wants to try it again.
 func (i *Taken) Withdrawn(at plan.Situation) string {
-	has := at.Record.Of(at.Place())
-	gone := has.Withdrawn(at.Next)
-	if next, err := at.Next.NextRevision(); gone == "" && err == nil && has.Withdrew(next) {
-		gone = next // by its configuration, with the images of what stands
-	}
+	gone := withdrawn(at)
 	if gone == "" || !i.TryAgain {
 		return gone
 	}
 	i.Journal.Override([]string{gone + ", with these images, was rolled back here last"}, i.Reason)
 	return ""
+}
+
+// withdrawn reads the record also where that came here with a copy or a rename of the folder:
+// what was rolled back there need not be good here.
+func withdrawn(at plan.Situation) string {
+	gone := at.Record.Withdrawn(at.Next)
+	next, err := at.Next.NextRevision()
+	if gone == "" && err == nil && at.Record.Withdrew(next) {
+		gone = next // by its configuration, with the images of what stands
+	}
+	if by := at.TakenAway(); gone == "" && by != "" && (by == next || at.Record.To.MayBe(at.Next)) {
+		gone = by
+	}
+	return gone
 }
 
 // notAgain keeps what was rolled back or replaced here from being promoted again by itself,
@@ -45,33 +54,27 @@ func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
 	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s; to promote here what runs there give override: rolled-back and a reason, or %s", why, instead)}
 }
 
-// decided is what people have decided here since the sources have had their images, and what
-// they can do instead of promoting those; empty: nothing.
+// decided is what people have decided for this overlay alone that what the sources have would
+// undo, and what they can do instead of promoting that; empty: nothing.
 func decided(at plan.Situation, observed []Observed) (why, instead string) {
-	var since time.Time
+	var since time.Time // when the last source had come to its images
 	for _, one := range observed {
 		if had := one.Record.ImagesSince(); had.After(since) {
 			since = had
 		}
 	}
-	has := at.Record.Of(at.Place())
-	if by := has.ReplacedSince(at.Next, since); by != "" {
-		return "what has the images that run there was replaced here by " + by + ", and no other images were promoted there since", "promote something newer there"
+	for n, own := range at.Record.OwnImages() {
+		switch {
+		case own.From.MayBe(at.Next):
+			return "what has the images that run there was replaced here by " + own.To.Revision, "promote something newer there"
+		case n == 0 && !since.After(own.Started):
+			return own.To.Revision + " was promoted here after the images that run there had come there", "promote something newer there"
+		}
 	}
-	if setByHand(has, at.Now) && !record.VersionOf("", at.Next).SameImages(at.Now) {
+	if record.SetByHand(at.Record.Of(at.Place()), at.Now) && !record.VersionOf("", at.Next).SameImages(at.Now) {
 		return "somebody has set " + plan.FirstImage(at.Now.Images()) + " in " + at.Overlay, "promote that with image: unchanged"
 	}
 	return "", ""
-}
-
-// setByHand tells whether somebody has set other images in an overlay than the recorded
-// promotion or rollback has left there.
-func setByHand(r record.Record, state *knative.State) bool {
-	left := r.To
-	if r.Step == record.Restore {
-		left = r.From
-	}
-	return r.Exists() && !r.TemplateStays(state) && !left.SameImages(state)
 }
 
 // Complete says in a plan what its images come from: what the run has taken them from, or
