@@ -7,7 +7,6 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -18,7 +17,7 @@ import (
 func (f Finder) Before(ctx context.Context, of plan.Plan, seen *servingv1.Service) (plan.Destination, error) {
 	was := of.Restores()
 	dest := plan.Destination{Version: was.From, Base: was.Base, Service: seen}
-	dest.Found, dest.Missing = f.Live.Revision(ctx, live.NamespaceOf(seen), was.From.Revision)
+	dest.Found, dest.Missing = f.Live.Find(ctx, seen, was.From.Revision)
 	dest.State = f.baseOf(ctx, was.Base, was.From)
 	if dest.State != nil && dest.State.Owned() {
 		traffic, err := dest.State.Traffic()

@@ -148,7 +148,7 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 	}
 	revision := then.Stable
 	if revision == "" {
-		if revision, err = state.NextRevision(); err != nil {
+		if revision, err = f.madeOf(ctx, state); err != nil {
 			return plan.Destination{}, err
 		}
 	} else if made, known, err := state.Made(revision); revision != state.Revision() || err == nil && known && !made {
@@ -161,6 +161,22 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 	dest := f.allTo(ctx, record.VersionOf(revision, state), "", split)
 	dest.State = state
 	return dest, cmp.Or(dest.WasReady(true), f.wasRecorded(dest, commit))
+}
+
+// madeOf is the revision that had the traffic in a commit in which Knative gave revisions their
+// names: one of the record that fits the template there, else the one that this would make.
+func (f Finder) madeOf(ctx context.Context, state *knative.State) (string, error) {
+	for _, e := range f.At.Record.Of(f.At.Place()).Entries() {
+		if !e.From.SameImages(state) {
+			continue
+		}
+		if found, err := f.Live.Find(ctx, f.At.Live, e.From.Revision); err == nil {
+			if fits, err := state.Fits(found, f.At.Live); fits && err == nil {
+				return e.From.Revision, nil
+			}
+		}
+	}
+	return state.NextRevision()
 }
 
 // wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
@@ -205,7 +221,7 @@ func commitNamed(r record.Record, name string) (string, error) {
 func (f Finder) allTo(ctx context.Context, to record.Version, base string, split knative.Split) plan.Destination {
 	split.Stable, split.Candidate, split.Previous = to.Revision, "", ""
 	dest := plan.Destination{Version: to, Base: base, Traffic: split.Targets(f.At.Tag, false), Service: f.At.Live}
-	dest.Found, dest.Missing = f.Live.Revision(ctx, live.NamespaceOf(f.At.Live), to.Revision)
+	dest.Found, dest.Missing = f.Live.Find(ctx, f.At.Live, to.Revision)
 	if base != "" {
 		dest.State = f.baseOf(ctx, base, to)
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -51,6 +52,37 @@ func (s Service) Revision(ctx context.Context, namespace, name string) (*serving
 	return s.Cluster.Revision(ctx, s.App, namespace, name)
 }
 
+// Find asks for a revision of a Service that was seen. Argo CD's tree of live objects is not
+// complete for a while after a restart, so what it does not find is gone only where it finds
+// another one that the Service's status names, and then still does not find this one.
+func (s Service) Find(ctx context.Context, seen *servingv1.Service, name string) (*servingv1.Revision, error) {
+	found, err := s.Revision(ctx, NamespaceOf(seen), name)
+	other := otherOf(seen, name)
+	if !errors.Is(err, argo.ErrNotFound) || other == "" {
+		return found, err
+	}
+	if _, err := s.Revision(ctx, NamespaceOf(seen), other); err != nil {
+		return nil, fmt.Errorf("Argo CD finds neither %s nor %s, which the Service has: its list of live objects is not complete", name, other)
+	}
+	return s.Revision(ctx, NamespaceOf(seen), name)
+}
+
+// otherOf is a revision that a Service's status names beside one; empty: none.
+func otherOf(seen *servingv1.Service, name string) string {
+	if seen == nil {
+		return ""
+	}
+	for _, t := range seen.Status.Traffic {
+		if t.RevisionName != name && t.RevisionName != "" {
+			return t.RevisionName
+		}
+	}
+	if ready := seen.Status.LatestReadyRevisionName; ready != name {
+		return ready
+	}
+	return ""
+}
+
 // revisionTime is how long a run waits for what it can do without. A run that is ended
 // waits no more than a quarter of what it has left: it has a commit to make.
 const revisionTime = 2 * time.Second
@@ -86,7 +118,7 @@ func NamespaceOf(live *servingv1.Service) string {
 
 // Readiness asks for a revision.
 func (s Service) Readiness(ctx context.Context, live *servingv1.Service, name string) (*servingv1.Revision, plan.Readiness) {
-	found, err := s.Revision(ctx, NamespaceOf(live), name)
+	found, err := s.Find(ctx, live, name)
 	return found, plan.ReadinessBeside(live, name, found, err)
 }
 

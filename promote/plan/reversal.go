@@ -104,6 +104,9 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 		if revision, err = next.NextRevision(); err != nil {
 			return nil, err
 		}
+		if dest.Readiness().Gone && revision == back.Plan.To {
+			return nil, fmt.Errorf("revision %s no longer exists, and without the promotion the overlay makes %s again, by its configuration: revert the commit that brought that", dest.Revision, revision)
+		}
 		if dest.Readiness().Gone {
 			traffic = retarget(traffic, dest.Revision, revision)
 		}
@@ -127,7 +130,8 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 }
 
 // trafficReversed is an overlay with the traffic of the destination and the
-// template as it is.
+// template as it is, under its name or, where somebody has changed it, under one of its own:
+// Knative refuses what was changed without a new name.
 func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
 	if back.Dest.Readiness().Gone {
 		return nil, fmt.Errorf("revision %s no longer exists", back.Dest.Revision)
@@ -139,11 +143,17 @@ func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knativ
 	if err != nil {
 		return nil, err
 	}
-	after, err := now.Route(ctx, now.Revision(), back.Dest.Traffic, text, back.Live)
+	revision := now.Revision()
+	if made, known, err := now.Made(revision); err == nil && known && !made {
+		if revision, err = now.NextRevision(); err != nil {
+			return nil, err
+		}
+	}
+	after, err := now.Route(ctx, revision, back.Dest.Traffic, text, back.Live)
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
+	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: revision, Traffic: back.Dest.Traffic})
 }
 
 // reversalRecord is what the commit says: a promotion that was rolled back stays the
@@ -152,6 +162,9 @@ func reversalRecord(c Settings, back Reversal, next *knative.State, traffic []se
 	r := StepRecord(c, back.Plan, back.Step, before)
 	if back.Step == record.Restore {
 		r.Gate, r.Reached = back.Gate, max(r.Reached, ShareOf(next, back.Plan.To))
+		if carries := carrying(traffic); carries != "" && carries != r.From.Revision {
+			r.From = record.VersionOf(carries, next) // what takes the place of one that is gone
+		}
 	}
 	if back.Step == record.Rollback {
 		r.To, r.From = record.VersionOf(carrying(traffic), next), back.Plan.FromVersion
