@@ -163,7 +163,7 @@ func noteApproval(ctx context.Context, t *task.Task) {
 
 // approvals are who has approved of the environment in this workflow run.
 func approvals(ctx context.Context, t *task.Task) ([]string, error) {
-	if t.Workflow.RunURL == "" {
+	if t.Workflow.Repository == "" || t.Workflow.RunURL == "" {
 		return nil, errors.New("nobody knows who has approved of a run outside of GitHub Actions")
 	}
 	run, err := strconv.ParseInt(path.Base(t.Workflow.RunURL), 10, 64)

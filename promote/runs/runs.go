@@ -126,9 +126,9 @@ func goesOn(now, r record.Record) bool {
 	return r.Promotion == "" || slices.ContainsFunc(now.Entries(), func(e record.Entry) bool { return e.Promotion == r.Promotion })
 }
 
-// runAddress is that of a workflow run: the server and the number, which grows
-// over all repositories of a server.
-var runAddress = regexp.MustCompile(`^(https?://[^/]+)/.+/actions/runs/([0-9]{1,18})(?:/|$)`)
+// runAddress is that of a workflow run, or of a pipeline of GitLab: the server and the
+// number, which grows over all repositories of a server.
+var runAddress = regexp.MustCompile(`^(https?://[^/]+)/.+/(?:actions/runs|-/pipelines)/([0-9]{1,18})(?:/|$)`)
 
 // olderRun tells whether a workflow run was started before another one, or is that one. It
 // is not known of runs of two servers, and of what was done without one.

@@ -11,6 +11,8 @@ func TestNewerRun(t *testing.T) {
 	}{
 		{server + "web/actions/runs/10", server + "web/actions/runs/9", true},
 		{server + "infra/actions/runs/10", server + "web/actions/runs/9", true},
+		{"https://gitlab.example.com/acme/web/-/pipelines/10", "https://gitlab.example.com/acme/infra/-/pipelines/9", true},
+		{"https://gitlab.example.com/acme/web/-/pipelines/9", "https://gitlab.example.com/acme/web/-/pipelines/10", false},
 		{server + "web/actions/runs/9", server + "web/actions/runs/10", false},
 		{server + "web/actions/runs/9", server + "web/actions/runs/9", false},
 		{"https://elsewhere.example.com/acme/web/actions/runs/10", server + "web/actions/runs/9", false},

@@ -15,7 +15,7 @@ type Workflow struct {
 	Repository  string // owner/name of the repository that the workflow is in
 	ServerURL   string // https://github.com, or a GitHub Enterprise Server's
 	APIURL      string
-	RunURL      string    // of this run, empty outside Actions
+	RunURL      string    // of this run or pipeline, empty outside of both
 	RunAgain    bool      // this is not the run's first attempt
 	Actor       string    // who started it
 	SHA         string    // the commit that started it
@@ -107,6 +107,8 @@ func ReadWorkflow(getenv func(string) string) (Workflow, error) {
 	}
 	if id := getenv("GITHUB_RUN_ID"); id != "" && w.Repository != "" {
 		w.RunURL = w.ServerURL + "/" + w.Repository + "/actions/runs/" + id
+	} else if w.RunURL = getenv("CI_PIPELINE_URL"); w.RunURL != "" { // GitLab's, whose jobs are those of one pipeline
+		w.Actor = getenv("GITLAB_USER_LOGIN")
 	}
 	e, err := readEvent(getenv)
 	if err != nil {
