@@ -13,6 +13,7 @@
 package gitops
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -141,6 +142,25 @@ func (r *Repo) At(ctx context.Context, name string) (Snapshot, error) {
 	return r.snapshot(ctx, c), nil
 }
 
+// behindLimit is how far behind a commit others are looked for, in commits of one line.
+const behindLimit = 512
+
+// Behind are the commits behind one, by their full names, whose messages have a trailer, the
+// newest first, as far as a server gives them out without what is in them: none otherwise.
+// Anybody may have written a message, so who asks must look at what the commits have.
+func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer) ([]string, error) {
+	line := []byte("\n" + trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit) + "\n")
+	found, err := r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(message []byte) bool { return bytes.Contains(append(message, '\n'), line) })
+	if err != nil {
+		return nil, fmt.Errorf("looking behind commit %.12s: %w", commit, err)
+	}
+	var names []string
+	for _, hash := range found {
+		names = append(names, hash.String())
+	}
+	return names, nil
+}
+
 func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {
 	tree := &treeFS{ctx: ctx, store: r.store, commit: c.hash, root: c.tree, time: c.Time}
 	return Snapshot{Commit: c.Commit, Tree: tree}
@@ -151,7 +171,10 @@ const ProposalPrefix = "promote/"
 
 // newCommit writes the commit object of a change, signed where the Repo signs.
 func (r *Repo) newCommit(tree, parent plumbing.Hash, m message) (plumbing.EncodedObject, error) {
-	now := r.now()
+	now := time.Now()
+	if r.Now != nil {
+		now = r.Now()
+	}
 	c := object.Commit{
 		Author:       r.Author.signature(now),
 		Committer:    r.Committer.signature(now),
@@ -185,11 +208,4 @@ func (r *Repo) sign(c *object.Commit) error {
 	}
 	c.PGPSignature, err = r.Sign(content)
 	return err
-}
-
-func (r *Repo) now() time.Time {
-	if r.Now != nil {
-		return r.Now()
-	}
-	return time.Now()
 }

@@ -191,6 +191,23 @@ func (m *model) promises(ctx context.Context) error {
 	return err
 }
 
+// Behind are the commits that the branch has, the newest first.
+func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Trailer) (found []string, err error) {
+	if err := m.happens(ctx, "reading commits"); err != nil {
+		return nil, err
+	}
+	for at := m.find(commit); at >= 0; {
+		if m.trailers[m.commits[at].Hash][trailer.Key] == trailer.Value {
+			found = append(found, m.commits[at].Hash)
+		}
+		if len(m.commits[at].Parents) == 0 {
+			break
+		}
+		at = m.find(m.commits[at].Parents[0])
+	}
+	return found, nil
+}
+
 func (m *model) At(ctx context.Context, commit string) (gitops.Snapshot, error) {
 	if err := m.happens(ctx, "reading a commit"); err != nil {
 		return gitops.Snapshot{}, err

@@ -16,13 +16,14 @@ import (
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/pull"
+	"github.com/acme/knative-promote/promote/runs"
 	"github.com/acme/knative-promote/promote/source"
 )
 
 // Systems are what a run works on, and whom it tells of it.
 type Systems struct {
 	Branch   Branch
-	Commits  Commits
+	Commits  runs.Commits
 	Reviews  pull.Reviews // nil: nothing is to come by a pull request
 	Cluster  Cluster      // nil: there is no Argo CD to ask, which is enough for a plan
 	Reporter journal.Reporter
@@ -48,11 +49,6 @@ type Systems struct {
 type Branch interface {
 	Tip(context.Context) (gitops.Snapshot, error)
 	Publish(context.Context, gitops.Change) (gitops.Commit, error)
-}
-
-// Commits are the infra repository's commits, by their full hashes.
-type Commits interface {
-	At(ctx context.Context, commit string) (gitops.Snapshot, error)
 }
 
 // Cluster is the Service as Argo CD shows it.

@@ -7,7 +7,8 @@ import (
 )
 
 // The trailers of a promotion's commits repeat the record for people who read
-// the log. Nothing reads them back.
+// the log. Nothing reads them back, but for where a run's own commits may be: what those
+// have tells then.
 const (
 	TrailerID       = "Promotion"
 	TrailerService  = "Promotion-Service"
@@ -26,13 +27,16 @@ const (
 // TrailerReason is the trailer that says in words why a commit was made.
 const TrailerReason = "Promotion-Reason"
 
+// RunTrailer says which workflow run has made a commit.
+func RunTrailer(run string) gitops.Trailer { return gitops.Trailer{Key: trailerRun, Value: run} }
+
 // Trailers say in a commit what it is part of.
 func Trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
 	all := []gitops.Trailer{
 		{Key: TrailerID, Value: plan.ID}, {Key: TrailerService, Value: plan.Service}, {Key: TrailerOverlay, Value: plan.Overlay},
 		{Key: TrailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
 		{Key: trailerFrom, Value: from}, {Key: trailerTo, Value: to}, {Key: trailerBase, Value: plan.Base},
-		{Key: trailerRun, Value: c.RunURL}, {Key: trailerActor, Value: c.Actor}, {Key: TrailerReason, Value: reason},
+		RunTrailer(c.RunURL), {Key: trailerActor, Value: c.Actor}, {Key: TrailerReason, Value: reason},
 	}
 	return slices.DeleteFunc(all, func(t gitops.Trailer) bool { return t.Value == "" })
 }

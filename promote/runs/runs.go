@@ -62,19 +62,25 @@ func sinceThen(what string, args ...any) error {
 // Commits are the infra repository's commits, by their full hashes.
 type Commits interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
+	// Behind are the commits behind one whose messages have a trailer, the newest first.
+	Behind(ctx context.Context, commit string, trailer gitops.Trailer) ([]string, error)
 }
 
-// TakenOut ends a workflow run whose own promotion Argo CD has deployed and Git shows no
-// more, as after a git revert: a job that waited for an approval, or a run that is started
-// again. The record has gone with the commits, so the Application's history tells, as far as
-// it goes.
+// TakenOut ends a workflow run whose own promotion Git shows no more, as after a git revert:
+// a job that waited for an approval, or a run that is started again. The record has gone with
+// the commits, so what Argo CD has deployed tells, as far as the Application's history goes,
+// and what stands behind the branch's tip, as far as messages lead there.
 func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string) error {
 	if run == "" {
 		return nil
 	}
 	now := at.Record.Of(at.Place())
+	var then []record.Record
 	for _, d := range deployedSince(ctx, commits, at) {
-		switch r := d.record; {
+		then = append(then, d.record)
+	}
+	for _, r := range append(then, ofRun(ctx, commits, at, run)...) {
+		switch {
 		case r.Run != run || r.RollsBack():
 		case !goesOn(now, r):
 			return sinceThen("has taken its commits out of Git")
@@ -83,6 +89,23 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 		}
 	}
 	return ctx.Err()
+}
+
+// ofRunLimit is how many commits of a run are looked at: the newest tell of the others.
+const ofRunLimit = 3
+
+// ofRun are the records of the newest commits that a run has made behind the tip.
+func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string) (all []record.Record) {
+	names, err := commits.Behind(ctx, at.Tip.Hash, plan.RunTrailer(run))
+	if err != nil {
+		return nil // nobody can tell
+	}
+	for _, commit := range names[:min(len(names), ofRunLimit)] {
+		if then, err := commits.At(ctx, commit); err == nil {
+			all = append(all, plan.RecordAt(then, at.Target))
+		}
+	}
+	return all
 }
 
 // LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, and

@@ -1,0 +1,45 @@
+package gitops_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+)
+
+// TestBehind finds the commits of a run behind the tip, also where they were reverted, and
+// no message that only quotes one.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	r := s.open(t)
+	run := gitops.Trailer{Key: "Promotion-Run", Value: "https://github.com/acme/web/actions/runs/1"}
+	var want []string
+	for _, name := range []string{"one", "two"} {
+		change := write(name, "content")
+		change.Trailers = []gitops.Trailer{{Key: "Promotion", Value: "1"}, run}
+		made, err := r.Publish(t.Context(), change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append([]string{made.Hash}, want...)
+	}
+	other := write("three", "content")
+	other.Trailers = []gitops.Trailer{{Key: "Promotion-Run", Value: run.Value + "0"}, {Key: "Promotion-Reason", Value: "after " + run.Key + ": " + run.Value}}
+	if _, err := r.Publish(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	fresh := s.open(t) // which has only the tip
+	tip, err := fresh.Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := fresh.Behind(t.Context(), tip.Commit.Hash, run)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("found %v, %v; want %v", got, err, want)
+	}
+	if _, err := fresh.At(t.Context(), want[1]); err != nil {
+		t.Error(err)
+	}
+}

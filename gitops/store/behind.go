@@ -1,0 +1,57 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Behind brings in a commit and those behind it, as many as depth has in each line of
+// history, without what is in them, and gives those whose message says something, the newest
+// first as far as the lines tell. A server that gives out no parts is not asked.
+func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, says func(message []byte) bool) ([]plumbing.Hash, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.local != nil || !s.partial() {
+		return nil, nil
+	}
+	q := single(tip)
+	q.Depth = depth
+	if err := s.fetch(ctx, q); err != nil {
+		return nil, err
+	}
+	var found []plumbing.Hash
+	seen := map[plumbing.Hash]bool{tip: true}
+	for left := []plumbing.Hash{tip}; len(left) > 0; left = left[1:] {
+		if !s.has(left[0]) {
+			continue // it is below the depth
+		}
+		raw, err := s.content(plumbing.CommitObject, left[0])
+		if err != nil {
+			return nil, err
+		}
+		header, message, _ := bytes.Cut(raw, []byte("\n\n"))
+		if says(message) {
+			found = append(found, left[0])
+		}
+		for _, parent := range parentsIn(header) {
+			if !seen[parent] {
+				seen[parent] = true
+				left = append(left, parent)
+			}
+		}
+	}
+	return found, nil
+}
+
+// parentsIn are the parents that the lines above a commit's message name.
+func parentsIn(header []byte) (parents []plumbing.Hash) {
+	for line := range bytes.Lines(header) {
+		if name, is := strings.CutPrefix(strings.TrimSpace(string(line)), "parent "); is {
+			parents = append(parents, plumbing.NewHash(name))
+		}
+	}
+	return parents
+}
