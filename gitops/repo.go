@@ -143,7 +143,7 @@ func (r *Repo) At(ctx context.Context, name string) (Snapshot, error) {
 }
 
 // behindLimit is how far behind a commit others are looked for, in commits of one line.
-const behindLimit = 512
+const behindLimit = 256
 
 // Behind are the commits behind one, by their full names, whose messages have a trailer, the
 // newest first, as far as a server gives them out without what is in them: none otherwise.
