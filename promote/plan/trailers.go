@@ -7,8 +7,8 @@ import (
 )
 
 // The trailers of a promotion's commits repeat the record for people who read
-// the log. Nothing reads them back, but for where a run's own commits may be: what those
-// have tells then.
+// the log. Nothing reads them back, but for where a run's own commits, and those of an overlay,
+// may be: what those have tells then.
 const (
 	TrailerID       = "Promotion"
 	TrailerService  = "Promotion-Service"
@@ -30,10 +30,15 @@ const TrailerReason = "Promotion-Reason"
 // RunTrailer says which workflow run has made a commit.
 func RunTrailer(run string) gitops.Trailer { return gitops.Trailer{Key: trailerRun, Value: run} }
 
+// OverlayTrailer says which overlay a commit has changed.
+func OverlayTrailer(overlay string) gitops.Trailer {
+	return gitops.Trailer{Key: TrailerOverlay, Value: overlay}
+}
+
 // Trailers say in a commit what it is part of.
 func Trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
 	all := []gitops.Trailer{
-		{Key: TrailerID, Value: plan.ID}, {Key: TrailerService, Value: plan.Service}, {Key: TrailerOverlay, Value: plan.Overlay},
+		{Key: TrailerID, Value: plan.ID}, {Key: TrailerService, Value: plan.Service}, OverlayTrailer(plan.Overlay),
 		{Key: TrailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},
 		{Key: trailerFrom, Value: from}, {Key: trailerTo, Value: to}, {Key: trailerBase, Value: plan.Base},
 		RunTrailer(c.RunURL), {Key: trailerActor, Value: c.Actor}, {Key: TrailerReason, Value: reason},

@@ -108,6 +108,34 @@ func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string) 
 	return all
 }
 
+// revertedLimit is how many commits behind the tip are looked at for a promotion that was reverted.
+const revertedLimit = 10
+
+// Reverted is the newest promotion that commits behind the tip have made of the target's overlay
+// and that Git shows no more, as after a git revert; the zero Record: there is none, as far as
+// messages lead there.
+func Reverted(ctx context.Context, commits Commits, at plan.Situation) record.Record {
+	names, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay))
+	if err != nil {
+		return record.Record{} // nobody can tell
+	}
+	now := at.Record.Of(at.Place())
+	for _, commit := range names[:min(len(names), revertedLimit)] {
+		then, err := commits.At(ctx, commit)
+		r := record.Record{}
+		if err == nil {
+			r = plan.RecordAt(then, at.Target).Of(at.Place())
+		}
+		switch {
+		case r.Exists() && goesOn(now, r):
+			return record.Record{}
+		case r.Exists() && !r.RollsBack():
+			return r
+		}
+	}
+	return record.Record{}
+}
+
 // LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, and
 // since when: the time at which Argo CD deployed what came after it, zero where it has not yet.
 // A promotion without an id is none.

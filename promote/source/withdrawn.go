@@ -54,6 +54,20 @@ func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
 	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s; to promote here what runs there give override: rolled-back and a reason, or %s", why, instead)}
 }
 
+// NotReverted keeps what was promoted here and reverted in Git from being promoted again by
+// itself.
+func (i *Taken) NotReverted(at plan.Situation, reverted record.Record) error {
+	if !reverted.Exists() || !reverted.To.MayBe(at.Next) {
+		return nil
+	}
+	gone := reverted.To.Revision + ", with the images that run there, was reverted here in Git"
+	if i.TryAgain {
+		i.Journal.Override([]string{gone}, i.Reason)
+		return nil
+	}
+	return &NotYetError{From: i.Names(), Reason: gone + "; to try them again give override: rolled-back and a reason, or promote something newer there"}
+}
+
 // decided is what people have decided for this overlay alone that what the sources have would
 // undo, and what they can do instead of promoting that; empty: nothing.
 func decided(at plan.Situation, observed []Observed) (why, instead string) {

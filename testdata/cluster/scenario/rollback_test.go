@@ -135,3 +135,26 @@ func TestRollbackWithChangedTemplate(t *testing.T) {
 		t.Error("the rollback took the change of the base back")
 	}
 }
+
+// TestRollbackBesideASidecar: a container came with the promotion, and another change of the
+// template after it, which Knative refuses under the same name. The images of before do not
+// fit the template, so the traffic alone goes to the revision from before, and the template
+// gets a name that Knative takes.
+func TestRollbackBesideASidecar(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, service(plain))
+	s.promote("v2.0.0", "steps=100").exits(0)
+	before := s.live().Spec.Template.Name
+	base, scale := "apps/"+s.Service+"/base/knative-service.yaml", s.Overlay+"/patches/scale.yaml"
+	head := "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata:\n  name: " + s.Service + "\nspec:\n"
+	s.push("Add a container", map[string]string{base: head + twoContainers})
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.push("Scale to three", map[string]string{scale: head + "  template:\n    metadata:\n      annotations:\n        autoscaling.knative.dev/max-scale: \"3\"\n"})
+
+	s.begin("rollback").wait().exits(0)
+	if a := s.ask(s.host()); a.Revision != before {
+		t.Errorf("revision %s answers, want %s", a.Revision, before)
+	}
+	s.promote("v4.0.0", "steps=50,100").exits(0)
+	s.settled("v4.0.0")
+}
