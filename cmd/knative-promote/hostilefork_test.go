@@ -48,8 +48,10 @@ func TestForkIsAskedNothing(t *testing.T) {
 	metrics := httptest.NewServer(&gatewayMetrics{candidate: users{rate: 200}, old: users{rate: 400}})
 	t.Cleanup(metrics.Close)
 	checkout := w.fork(t, hostileTree{files: map[string]string{
-		"analysis/steal.yaml":   strings.ReplaceAll(stealing, "SERVER", outside.host),
-		"policies/steal.yaml":   stealingPolicy,
+		"analysis/steal.yaml": strings.ReplaceAll(stealing, "SERVER", outside.host),
+		"policies/steal.yaml": stealingPolicy,
+		"knative-promote.yaml": "version: 1\npath: apps/{service}/overlays/{environment}\nenvironments: {production: {argocd-server: '" + outside.host +
+			"', application: the-app, prometheus: 'http://" + outside.host + "'}}\n",
 		".promote/windows.yaml": "stop: {reason: 'http://" + outside.host + "'}",
 		w.path + "/more.yaml":   "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n",
 		w.path + "/kustomization.yaml": "namespace: production\nresources: [../../base, more.yaml]\n" +
@@ -66,15 +68,18 @@ func TestForkIsAskedNothing(t *testing.T) {
 		"INPUT_SLO=success>=99% from=kourier", "INPUT_PROMETHEUS=" + metrics.URL, "INPUT_PROMETHEUS-HEADERS=Authorization: Bearer " + prometheusToken,
 	})
 	for _, run := range []struct {
-		command, repository string
-		says                []string
+		command string
+		inputs  []string
+		says    []string
 	}{
-		{"diff", "INPUT_REPOSITORY=" + w.servers.Repository, []string{"policy steal denies Service product-import", ".promote/windows.yaml: added: the line is stopped"}},
-		{"check", "INPUT_REPOSITORY=", []string{"error[policy-denied]", "warning[frozen]", "the windows in .promote/windows.yaml"}},
+		{"diff", []string{"INPUT_REPOSITORY=" + w.servers.Repository}, []string{"policy steal denies Service product-import", ".promote/windows.yaml: added: the line is stopped"}},
+		{"check", []string{"INPUT_REPOSITORY="}, []string{"error[policy-denied]", "warning[frozen]", "the windows in .promote/windows.yaml"}},
+		{"check", []string{"INPUT_REPOSITORY=", "INPUT_ARGOCD-SERVER=", "INPUT_ARGOCD_SERVER=", "INPUT_PROMETHEUS="},
+			[]string{"argocd-server, prometheus: knative-promote.yaml says it in a pull request, whose author may have written that, so nothing is asked there"}},
 	} {
 		status := filepath.Join(t.TempDir(), "status")
 		p := w.process(exec.Command("knative-promote-crashing", run.command))
-		p.command.Dir, p.command.Env = checkout, slices.Concat(with, p.files(), []string{"STATUS_FILE=" + status, run.repository})
+		p.command.Dir, p.command.Env = checkout, slices.Concat(with, p.files(), []string{"STATUS_FILE=" + status}, run.inputs)
 		if err := w.start(p); err != nil {
 			t.Fatal(err)
 		}

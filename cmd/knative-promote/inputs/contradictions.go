@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/internal/strictyaml"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/metrics"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -97,7 +98,7 @@ func checkMetrics(s *Settings, given origins) string {
 	if err := metrics.Check(s.Promote.Gates.SLO); err != nil {
 		return fmt.Sprintf("slo (%s): %v", given.source("slo"), err)
 	}
-	if !given.has("prometheus") {
+	if !given.has("prometheus") && !slices.Contains(s.Unasked, "prometheus") {
 		return fmt.Sprintf("slo (%s): nobody is there to ask for metrics; set prometheus too, for example: https://prometheus.example.com", given.source("slo"))
 	}
 	return ""
@@ -278,6 +279,9 @@ func (s *Settings) Warnings() []string {
 	}
 	if len(s.Unused) > 0 {
 		texts = append(texts, fmt.Sprintf("the command %s does not use %s", s.Command, strings.Join(s.Unused, ", ")))
+	}
+	if len(s.Unasked) > 0 {
+		texts = append(texts, fmt.Sprintf("%s: %s says it in a pull request, whose author may have written that, so nothing is asked there; to have it asked, set it in the workflow", strings.Join(s.Unasked, ", "), pipeline.Name))
 	}
 	if len(s.Prometheus.Headers) > 0 && InClear(s.Prometheus.Address) {
 		texts = append(texts, "prometheus-headers: they travel to Prometheus without TLS")

@@ -76,6 +76,9 @@ type reading struct {
 	file   pipeline.File
 	rules  pipeline.Rules // of the target; the zero Rules where the file says nothing of it
 	byHand bool           // the images are given in spite of the file, which a run may override
+
+	unmerged bool     // the file is of a pull request's checkout, whose author may have written it
+	unasked  []string // the addresses that it says, which no credential goes to
 }
 
 // begin finds out of which target the file is asked. The line is what is wrong
@@ -170,6 +173,10 @@ func (r *reading) lookUp(in Input) (text, source string) {
 		return r.resolved(in, text), source
 	}
 	if r.byHand && pipeline.OfSource(in.Name) {
+		return in.Default, ""
+	}
+	if r.unmerged && in.Address {
+		r.unasked = append(r.unasked, in.Name)
 		return in.Default, ""
 	}
 	return said.Text, fmt.Sprintf("%s:%d", pipeline.Name, said.Line)

@@ -28,10 +28,12 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 		args.flags["command"] = args.command
 	}
 	r := &reading{args: args, getenv: getenv, file: file}
+	repository, _ := r.asked("repository")
+	r.unmerged = repository == "" && (w.PullRequest > 0 || w.Unmerged != "")
 	lost := s.begin(r)
 	given, wrong := s.values(r, w)
 	wrong = append(slices.Clone(args.wrong), wrong...)
-	s.Rules = r.rules
+	s.Rules, s.Unasked = r.rules, r.unasked
 	s.complete(w)
 	s.Reached = len(wrong) == 0 && reachable(&s, given, w)
 	if lost == "" && len(s.Several) > 0 {
