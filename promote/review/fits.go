@@ -38,6 +38,27 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
+// withMore are the files that a commit changes from its first parent and that the change does
+// not, as far as that can be read.
+func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitops.Snapshot) []string {
+	if len(merged.Commit.Parents) == 0 {
+		return nil
+	}
+	before, err := repo.At(ctx, merged.Commit.Parents[0])
+	if err != nil {
+		return nil
+	}
+	own, err := change.Edit(before)
+	if err != nil {
+		return nil
+	}
+	changed, err := gitops.Changed(before, merged)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(changed, func(name string) bool { _, is := own[name]; return is })
+}
+
 // onlyUpdated tells whether somebody has merged the branch into a pull request since its head
 // was another commit, or has rebased it, as the forge's button does.
 func onlyUpdated(ctx context.Context, repo Repo, pull PullRequest, head string) bool {

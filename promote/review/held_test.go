@@ -3,6 +3,7 @@ package review_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,5 +101,32 @@ func TestPublishMergedByAnotherRun(t *testing.T) {
 	tip, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-rollback"))
 	if !errors.Is(err, gitops.ErrUnchanged) || tip.Hash != w.tip("main") {
 		t.Errorf("commit %s, error %v; want the tip and %v", tip.Hash, err, gitops.ErrUnchanged)
+	}
+}
+
+// Somebody pushes a file to the branch of the pull request, and merges it, between two looks.
+// A step has not been merged as it was made; what rolls back stays, and is told.
+func TestMergedWithMore(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"squash", "merge"} {
+		for _, stays := range []bool{false, true} {
+			w := newWorld(t)
+			w.forge.method = method
+			w.forge.looked = func(looks int) {
+				if looks == 2 {
+					w.push("promote/web/prod/1-10", "other/image", "evil")
+					w.forge.merge(1)
+				}
+			}
+			p := w.proposal("1-10")
+			var told []string
+			p.Stays, p.Seen = stays, func(_ review.PullRequest, what string) { told = append(told, what) }
+			_, err := w.reviews(review.Wait).Publish(t.Context(), image("v2"), p)
+			const want = "was merged with what somebody has pushed to its branch: other/image"
+			_, not := errors.AsType[*review.NotMergedError](err)
+			if not == stays || not && !strings.HasSuffix(err.Error(), want) || stays && !slices.Contains(told, want) {
+				t.Errorf("%s, stays %t: error %v, told %q", method, stays, err, told)
+			}
+		}
 	}
 }

@@ -110,15 +110,19 @@ func (p Proposal) branch(n int) string {
 func (p Proposal) prefix() string { return gitops.ProposalPrefix + p.Target + "/" }
 
 // A NotMergedError is a pull request that is not merged, so that the branch is
-// as it was.
+// as it was, or not as it was made.
 type NotMergedError struct {
 	Pull      PullRequest
 	Reason    string
 	RollsBack bool // it is another one, which rolls back and comes first
+	WithMore  bool // it is merged, with what the run has not made
 }
 
 // Error names the pull request and the reason.
 func (e *NotMergedError) Error() string {
+	if e.WithMore {
+		return fmt.Sprintf("pull request #%d (%s) %s", e.Pull.Number, e.Pull.URL, e.Reason)
+	}
 	return fmt.Sprintf("pull request #%d (%s) is not merged: %s", e.Pull.Number, e.Pull.URL, e.Reason)
 }
 

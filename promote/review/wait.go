@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -210,6 +211,13 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
 	}
 	w.say("merged as " + w.pull.Merge)
+	if more := withMore(ctx, w.Repo, w.change, at); shown && len(more) > 0 {
+		reason := "was merged with what somebody has pushed to its branch: " + strings.Join(more, ", ")
+		if !w.Stays {
+			return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: reason, WithMore: true}
+		}
+		w.say(reason)
+	}
 	if err := w.Forge.DeleteBranch(ctx, w.pull.Branch); err != nil {
 		w.say(fmt.Sprintf("its branch stays: %v", err))
 	}

@@ -71,7 +71,7 @@ type Commits interface {
 // the commits, so what Argo CD has deployed tells, as far as the Application's history goes,
 // and what stands behind the branch's tip, as far as messages lead there.
 func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string) error {
-	if run == "" {
+	if run == "" || at.Unreadable != nil {
 		return nil
 	}
 	now := at.Record.Of(at.Place())
@@ -116,7 +116,7 @@ const revertedLimit = 10
 // messages lead there.
 func Reverted(ctx context.Context, commits Commits, at plan.Situation) record.Record {
 	names, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay))
-	if err != nil {
+	if err != nil || at.Unreadable != nil {
 		return record.Record{} // nobody can tell
 	}
 	now := at.Record.Of(at.Place())
