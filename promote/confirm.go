@@ -68,7 +68,7 @@ func stands(ctx context.Context, p *targetRun, split knative.Split) bool {
 		MayChange: func(*knative.State, record.Record) bool { return true },
 	}}
 	after, err := back.routable(ctx).Edit(ctx, p.config.Settings, p.at.Snapshot())
-	return err != nil || p.at.Now.SameTemplate(after.State) && after.State.Revision() == p.at.Now.Revision()
+	return err != nil || plan.Unchanged(p.at.Now, after.State)
 }
 
 // goesFurther is for who wants users to leave what a rollback leaves them on.

@@ -9,7 +9,8 @@ import (
 )
 
 // SetContainers is the State whose containers and init containers run these
-// images, in their order, as far as the overlay's kustomization can set them.
+// images, in their order, as far as the overlay's kustomization sets them: what a
+// container runs by its base stays, as no promotion has set that.
 func (s *State) SetContainers(ctx context.Context, images, initImages []string) (*State, error) {
 	is, want := runningContainers(s), slices.Concat(images, initImages)
 	if slices.Equal(is, want) {
@@ -24,7 +25,8 @@ func (s *State) SetContainers(ctx context.Context, images, initImages []string) 
 	}
 	var set []kustomize.Image
 	for i, image := range want {
-		if image == is[i] {
+		if image == is[i] || !isSet(entries, is[i]) {
+			want[i] = is[i]
 			continue
 		}
 		entry, err := entryFor(entries, is[i], image)
@@ -41,6 +43,26 @@ func (s *State) SetContainers(ctx context.Context, images, initImages []string) 
 		return nil, fmt.Errorf("overlay %s: Service %s would run %s instead of %s", s.Overlay, s.name, list(got), list(want))
 	}
 	return after, nil
+}
+
+// OwnImages are the images of the containers and init containers that the overlay's own
+// kustomization sets; those of the others come from a base, or from a patch.
+func (s *State) OwnImages() []string {
+	entries, err := s.entries()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(runningContainers(s), func(image string) bool { return !isSet(entries, image) })
+}
+
+// isSet tells whether one of a kustomization's entries gives a container its image.
+func isSet(entries map[string]kustomize.Image, image string) bool {
+	for _, entry := range entries {
+		if entry.Shows(image) {
+			return true
+		}
+	}
+	return false
 }
 
 // entryFor is the kustomization's entry that makes one image of another: the

@@ -3,6 +3,7 @@ package destination
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"knative.dev/serving/pkg/apis/serving"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/live"
@@ -164,16 +166,20 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 }
 
 // madeOf is the revision that had the traffic in a commit in which Knative gave revisions their
-// names: one of the record that fits the template there, else the one that this would make.
+// names: one of the record with such a name that fits the template there, or that nobody can
+// look at now; else the one that the template would make.
 func (f Finder) madeOf(ctx context.Context, state *knative.State) (string, error) {
 	for _, e := range f.At.Record.Of(f.At.Place()).Entries() {
-		if !e.From.SameImages(state) {
+		if _, own, err := state.Made(e.From.Revision); own || err != nil || e.Rollback || !e.From.SameImages(state) {
 			continue
 		}
-		if found, err := f.Live.Find(ctx, f.At.Live, e.From.Revision); err == nil {
-			if fits, err := state.Fits(found, f.At.Live); fits && err == nil {
-				return e.From.Revision, nil
-			}
+		found, err := f.Live.Find(ctx, f.At.Live, e.From.Revision)
+		fits := err != nil && !errors.Is(err, argo.ErrNotFound)
+		if err == nil {
+			fits, _ = state.Fits(found, f.At.Live) // what cannot be read does not fit
+		}
+		if fits {
+			return e.From.Revision, nil
 		}
 	}
 	return state.NextRevision()

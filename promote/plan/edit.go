@@ -147,7 +147,8 @@ func Unchanged(now, then *knative.State) bool {
 // for the template beside its images.
 func OnlyConfigured(now, then *knative.State) bool {
 	traffic, err := then.Traffic()
-	return err == nil && Shows(now, then.Revision(), traffic) && record.VersionOf("", then).SameImages(now)
+	has, _ := record.Parse(then.Record()) // without one all of the images must be the same
+	return err == nil && Shows(now, then.Revision(), traffic) && record.VersionOf("", then).KeptBy(now, has.From)
 }
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer

@@ -26,7 +26,7 @@ func (p Plan) Expected(step PlannedStep) Expected {
 
 // ShownBy tells whether an overlay with this record shows it.
 func (e Expected) ShownBy(state *knative.State, record record.Record) bool {
-	return (e.Promotion == "" || record.Is(e.Promotion, e.Step)) && Shows(state, e.Revision, e.Traffic) && e.SameImages(state)
+	return (e.Promotion == "" || record.Is(e.Promotion, e.Step)) && Shows(state, e.Revision, e.Traffic) && e.KeptBy(state, record.From)
 }
 
 // reachedBy tells whether an overlay with this record has come to it. An earlier try

@@ -104,7 +104,7 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 		if revision, err = next.NextRevision(); err != nil {
 			return nil, err
 		}
-		if dest.Readiness().Gone && revision == back.Plan.To {
+		if dest.Readiness().Gone && hasTraffic(now, revision) {
 			return nil, fmt.Errorf("revision %s no longer exists, and without the promotion the overlay makes %s again, by its configuration: revert the commit that brought that", dest.Revision, revision)
 		}
 		if dest.Readiness().Gone {
@@ -184,6 +184,12 @@ func carrying(traffic []servingv1.TrafficTarget) string {
 		}
 	}
 	return ""
+}
+
+// hasTraffic tells whether an overlay gives a revision a share, or has it as the candidate.
+func hasTraffic(now *knative.State, revision string) bool {
+	traffic, err := now.Traffic()
+	return err == nil && slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == revision })
 }
 
 // retarget names another revision in the traffic.

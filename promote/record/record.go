@@ -74,6 +74,28 @@ func (v Version) SameImages(state *knative.State) bool {
 	return slices.Equal(v.Images, state.Images()) && slices.Equal(v.InitImages, state.InitImages())
 }
 
+// KeptBy tells whether an overlay still runs the images that a promotion has brought over
+// before, and no others that its own kustomization sets. Of the rest, which come from its base
+// or a patch, anybody may change what they like, as of any configuration.
+func (v Version) KeptBy(state *knative.State, before Version) bool {
+	own, all := state.OwnImages(), append(slices.Clone(v.Images), v.InitImages...)
+	if v.SameImages(state) || len(own) == 0 {
+		return v.SameImages(state)
+	}
+	runs := append(state.Images(), state.InitImages()...)
+	for _, image := range own {
+		if !slices.Contains(all, image) {
+			return false
+		}
+	}
+	for _, image := range all {
+		if !slices.Contains(before.Images, image) && !slices.Contains(before.InitImages, image) && !slices.Contains(runs, image) {
+			return false
+		}
+	}
+	return true
+}
+
 // MayBe tells whether an overlay runs the images, as far as their names tell: two with a
 // digest each are the same by that, whatever registry they are from, others by their tags.
 func (v Version) MayBe(state *knative.State) bool {
