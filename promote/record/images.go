@@ -12,39 +12,49 @@ func sameImages(a, b Version) bool {
 	return slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
 }
 
-// ImagesSince is when the promotion had passed that gave the overlay the images which it has
-// by its record: what came after it and was rolled back does not count. Zero: they were there
-// before the oldest entry, as far as that tells.
+// ImagesSince is when the first promotion began that gave the overlay the images which it has by
+// its record, however often it has had others since. Zero: they were there before the oldest
+// entry, as far as that tells.
 func (r Record) ImagesSince() time.Time {
 	ledHere := ledTo(r)
-	for i, e := range ledHere {
-		switch last := i == len(ledHere)-1; {
-		case last && (r.Cut || sameImages(e.From, e.To)):
-			return time.Time{}
-		case last, !sameImages(ledHere[i+1].To, e.To):
-			return e.Passed
+	if len(ledHere) == 0 {
+		return time.Time{}
+	}
+	images := ledHere[0].To
+	var since time.Time
+	entries := r.Entries()
+	for i, e := range entries {
+		if e.failed() || e.Rollback || !sameImages(e.To, images) {
+			continue
+		}
+		since = e.Started
+		if sameImages(e.From, images) || r.Cut && i == len(entries)-1 {
+			since = time.Time{} // unless an older entry tells
 		}
 	}
-	return time.Time{}
+	return since
 }
 
-// OwnImages are the promotions, newest first, that gave the overlay the images which it has by
-// its record and others before those, back to one that took them from another environment:
-// what people have decided for this one alone. Of one image with several configurations it is
-// the first. Where older entries were cut off, it may be the oldest that is left.
-func (r Record) OwnImages() (own []Entry) {
+// OwnImages are the promotions, newest first, that gave the overlay images which it has by its
+// record or had before those, and that took them from no environment of a list: what people
+// have decided for this one, whatever those have. Of one image with several configurations it
+// is the first. Where older entries were cut off, it may be the oldest that is left.
+func (r Record) OwnImages(from []string) (own []Entry) {
 	ledHere := ledTo(r)
 	for i, e := range ledHere {
 		last := i == len(ledHere)-1
 		begun := !last && !sameImages(ledHere[i+1].To, e.To) || last && (r.Cut || !sameImages(e.From, e.To))
-		switch {
-		case begun && e.TakenFrom != "":
-			return own
-		case begun:
+		if begun && !slices.Contains(from, e.TakenFrom) {
 			own = append(own, e)
 		}
 	}
 	return own
+}
+
+// Current tells whether the overlay has the images of an entry by its record.
+func (r Record) Current(e Entry) bool {
+	ledHere := ledTo(r)
+	return len(ledHere) > 0 && sameImages(ledHere[0].To, e.To)
 }
 
 // ledTo are the promotions that led to what a record has, each from what the next one in the

@@ -17,7 +17,11 @@ type pastWorld struct {
 
 // kept are those that a record has.
 func (w *pastWorld) kept() ([]Entry, bool) {
-	return w.all[:min(len(w.all), pastLimit+1)], len(w.all) > pastLimit+1
+	if len(w.all) == 0 {
+		return nil, false
+	}
+	past := keepIn(Record{Past: w.all[1:]}, pastLimit)
+	return append([]Entry{w.all[0]}, past.Past...), past.Cut
 }
 
 func (w *pastWorld) add(e Entry, to string) {

@@ -82,21 +82,23 @@ func (r Record) Follow(before Record) Record {
 	return keepIn(r, pastLimit)
 }
 
-// keepIn is the record with so many entries at most. What failed goes first where it is
-// more than half of them: nothing can be rolled back to it.
+// keepIn is the record with so many entries at most of those that failed, to which nothing can
+// be rolled back, and so many others.
 func keepIn(r Record, most int) Record {
-	for len(r.Past) > most {
-		oldest, failed := len(r.Past)-1, 0
-		for i, e := range r.Past {
-			if e.failed() {
-				oldest, failed = i, failed+1
-			}
+	var kept []Entry
+	failed, others := 0, 0
+	for _, e := range r.Past {
+		count := &others
+		if e.failed() {
+			count = &failed
 		}
-		if 2*failed <= most {
-			oldest, r.Cut = len(r.Past)-1, true
+		if *count++; *count <= most {
+			kept = append(kept, e)
+		} else if !e.failed() {
+			r.Cut = true
 		}
-		r.Past = slices.Delete(slices.Clone(r.Past), oldest, oldest+1)
 	}
+	r.Past = kept
 	return r
 }
 
@@ -175,14 +177,17 @@ func (r Record) Withdrew(revision string) bool {
 }
 
 func withdrawn(entries []Entry, is func(Version) bool) string {
-	past := "" // the revision that a rollback led to, past all that was promoted since that
+	past := ""   // the revision that a rollback led to, past all that was promoted since that
+	began := "" // what had the traffic when the next one began
 	for _, e := range entries {
 		if e.To.Revision == past {
 			past = ""
 		}
 		stands := e.Rollback || e.Ended == Promoted
+		taken := began != "" && began != e.To.Revision // by hand, as nothing here says so
+		began = e.From.Revision
 		switch {
-		case past != "" && is(e.To):
+		case past != "" && is(e.To), e.Ended == Promoted && taken && is(e.To):
 			return e.To.Revision
 		case e.failed() && is(e.From), past == "" && stands && is(e.To):
 			return ""

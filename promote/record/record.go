@@ -115,7 +115,7 @@ func sameImage(a, b string) bool {
 const (
 	formatNumber = 1
 	limit        = 32 << 10 // bytes
-	pastLimit    = 10       // entries
+	pastLimit    = 10       // entries of promotions that failed, and of others
 	WordLimit    = 512      // bytes of a value that is for people
 )
 

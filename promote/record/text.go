@@ -32,7 +32,7 @@ func (r Record) Encode() ([]byte, error) {
 		if len(r.Past) == 0 {
 			return nil, fmt.Errorf("writing the record: the names of the images are too long for it: it would have %d bytes, and may have %d", len(text), limit)
 		}
-		r = keepIn(r, len(r.Past)-1)
+		r.Past, r.Cut = r.Past[:len(r.Past)-1], true
 	}
 }
 
@@ -150,8 +150,8 @@ func checkRecord(r Record) error {
 		return fmt.Errorf("base: %q is no commit", r.Base)
 	case r.Pull < 0:
 		return fmt.Errorf("pull-request: %d is no number of one", r.Pull)
-	case len(r.Past) > pastLimit:
-		return fmt.Errorf("past: there are %d entries, and may be %d", len(r.Past), pastLimit)
+	case len(r.Past) > 2*pastLimit:
+		return fmt.Errorf("past: there are %d entries, and may be %d", len(r.Past), 2*pastLimit)
 	}
 	return nil
 }

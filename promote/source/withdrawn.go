@@ -43,7 +43,7 @@ func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
 	if gone := i.Withdrawn(at); gone != "" {
 		return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s, with the images that run there, was rolled back here last; to try them again give override: rolled-back and a reason, or promote something newer there", gone)}
 	}
-	why, instead := decided(at, observed)
+	why, instead := i.decided(at, observed)
 	if why == "" {
 		return nil
 	}
@@ -70,19 +70,21 @@ func (i *Taken) NotReverted(at plan.Situation, reverted record.Record) error {
 
 // decided is what people have decided for this overlay alone that what the sources have would
 // undo, and what they can do instead of promoting that; empty: nothing.
-func decided(at plan.Situation, observed []Observed) (why, instead string) {
-	var since time.Time // when the last source had come to its images
+func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead string) {
+	var since time.Time // when the last source came to its images
 	for _, one := range observed {
 		if had := one.Record.ImagesSince(); had.After(since) {
 			since = had
 		}
 	}
-	for n, own := range at.Record.OwnImages() {
-		switch {
+	for _, own := range at.Record.OwnImages(i.From) {
+		switch current := at.Record.Current(own); {
 		case own.From.MayBe(at.Next):
 			return "what has the images that run there was replaced here by " + own.To.Revision, "promote something newer there"
-		case n == 0 && !since.After(own.Started):
-			return own.To.Revision + " was promoted here after the images that run there had come there", "promote something newer there"
+		case current && own.Ended != record.Promoted:
+			return "the promotion of " + own.To.Revision + " here, which did not come from there, has not ended", "finish that or roll it back"
+		case current && !since.After(own.Passed):
+			return own.To.Revision + " was promoted here, which did not come from there, and nothing newer has begun there since", "promote something newer there"
 		}
 	}
 	if record.SetByHand(at.Record.Of(at.Place()), at.Now) && !record.VersionOf("", at.Next).SameImages(at.Now) {
