@@ -47,7 +47,7 @@ func (s *State) SetContainers(ctx context.Context, images, initImages []string) 
 
 // OwnImages are the images of the containers and init containers that the overlay's own
 // kustomization sets; those of the others come from a base, or from a patch.
-func (s *State) OwnImages() []string {
+func OwnImages(s *State) []string {
 	entries, err := s.entries()
 	if err != nil {
 		return nil

@@ -51,8 +51,8 @@ func (r Record) OwnImages(from []string) (own []Entry) {
 	return own
 }
 
-// Current tells whether the overlay has the images of an entry by its record.
-func (r Record) Current(e Entry) bool {
+// HasImagesOf tells whether the overlay has the images of an entry by its record.
+func HasImagesOf(r Record, e Entry) bool {
 	ledHere := ledTo(r)
 	return len(ledHere) > 0 && sameImages(ledHere[0].To, e.To)
 }

@@ -78,7 +78,7 @@ func (v Version) SameImages(state *knative.State) bool {
 // before, and no others that its own kustomization sets. Of the rest, which come from its base
 // or a patch, anybody may change what they like, as of any configuration.
 func (v Version) KeptBy(state *knative.State, before Version) bool {
-	own, all := state.OwnImages(), append(slices.Clone(v.Images), v.InitImages...)
+	own, all := knative.OwnImages(state), append(slices.Clone(v.Images), v.InitImages...)
 	if v.SameImages(state) || len(own) == 0 {
 		return v.SameImages(state)
 	}

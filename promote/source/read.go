@@ -192,7 +192,8 @@ func (s Reader) Withdrew(ctx context.Context, tip gitops.Snapshot, from record.S
 	if err != nil {
 		return &NotYetError{From: from.Overlay, Reason: fmt.Sprintf("nobody can tell whether what is promoted here was rolled back there: %v; to go on all the same give override: rolled-back and a reason", err)}
 	}
-	gone := goneFrom(at.Record.Of(at.Place()), from.Revision, images)
+	at.Record = further(ctx, source, at, func(r record.Record) bool { return slices.Contains(record.Known(r.Entries()), from.Revision) })
+	gone := goneFrom(at.Record, from.Revision, images)
 	if gone == "" {
 		gone = s.reverted(ctx, source, from, at)
 	}
@@ -203,6 +204,30 @@ func (s Reader) Withdrew(ctx context.Context, tip gitops.Snapshot, from record.S
 		return &NotYetError{From: from.Overlay, Reason: gone + " there meanwhile; to go on all the same give override: rolled-back and a reason, and to roll it back here too: rollback"}
 	}
 	return nil
+}
+
+// furtherLimit is how many older records of an overlay are read.
+const furtherLimit = 5
+
+// further is an overlay's record with entries that were cut off from it, until they are enough:
+// the commit that the oldest promotion began on has those before it.
+func further(ctx context.Context, of overlay.Reader, at plan.Situation, enough func(record.Record) bool) record.Record {
+	r := at.Record.Of(at.Place())
+	for range furtherLimit {
+		if !r.Cut || enough(r) || len(r.Past) == 0 {
+			break
+		}
+		then, err := of.At(ctx, r.Past[len(r.Past)-1].Base)
+		if err != nil {
+			break
+		}
+		before, err := record.Parse(then.Record())
+		if before = before.Of(at.Place()); err != nil || !before.Exists() {
+			break
+		}
+		r.Past, r.Cut = append(slices.Clone(r.Past), before.Entries()...), before.Cut
+	}
+	return r
 }
 
 // reverted says that what was taken from a source is in Git no more as it was then,

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,10 +71,24 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
 		return err
 	}
-	if err := i.notAgain(*at, observed); err != nil {
+	if err := i.notAgain(i.whole(ctx, *at, observed)); err != nil {
 		return err
 	}
 	return i.tellDrift(ctx, *at, observed)
+}
+
+// whole is the situation and what was observed with records that tell when each one's images
+// began, as far as Git has that.
+func (i *Taken) whole(ctx context.Context, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
+	since := func(r record.Record) bool { return !r.ImagesSince().IsZero() }
+	if at.Record.Of(at.Place()).Exists() { // else it came with a copy, and is read as it stands
+		at.Record = further(ctx, i.Overlay, at, since)
+	}
+	observed = slices.Clone(observed)
+	for n, one := range observed {
+		observed[n].Record = further(ctx, i.of(one.Overlay), one.Situation, since)
+	}
+	return at, observed
 }
 
 // note notes what the images are taken from: the sources as a commit shows them.

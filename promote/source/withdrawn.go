@@ -78,7 +78,7 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 		}
 	}
 	for _, own := range at.Record.OwnImages(i.From) {
-		switch current := at.Record.Current(own); {
+		switch current := record.HasImagesOf(at.Record, own); {
 		case own.From.MayBe(at.Next):
 			return "what has the images that run there was replaced here by " + own.To.Revision, "promote something newer there"
 		case current && own.Ended != record.Promoted:
