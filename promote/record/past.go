@@ -177,7 +177,7 @@ func (r Record) Withdrew(revision string) bool {
 }
 
 func withdrawn(entries []Entry, is func(Version) bool) string {
-	past := ""   // the revision that a rollback led to, past all that was promoted since that
+	past := ""  // the revision that a rollback led to, past all that was promoted since that
 	began := "" // what had the traffic when the next one began
 	for _, e := range entries {
 		if e.To.Revision == past {
