@@ -62,7 +62,7 @@ func (s Service) Find(ctx context.Context, seen *servingv1.Service, name string)
 		return found, err
 	}
 	if _, err := s.Revision(ctx, NamespaceOf(seen), other); err != nil {
-		return nil, fmt.Errorf("Argo CD finds neither %s nor %s, which the Service has: its list of live objects is not complete", name, other)
+		return nil, fmt.Errorf("neither %s nor %s, which the Service has, is found by Argo CD: its list of live objects is not complete", name, other)
 	}
 	return s.Revision(ctx, NamespaceOf(seen), name)
 }
