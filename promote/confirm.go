@@ -3,7 +3,6 @@ package promote
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/acme/knative-promote/gitops/knative"
@@ -69,13 +68,8 @@ func stands(ctx context.Context, p *targetRun, split knative.Split) bool {
 		MayChange: func(*knative.State, record.Record) bool { return true },
 	}}
 	after, err := back.routable(ctx).Edit(ctx, p.config.Settings, p.at.Snapshot())
-	if err != nil {
-		return true
-	}
-	gives, err := after.State.Traffic()
-	given, unread := p.at.Now.Traffic()
-	return p.at.Now.SameTemplate(after.State) && after.State.Revision() == p.at.Now.Revision() &&
-		err == nil && unread == nil && maps.Equal(knative.Shares(gives), knative.Shares(given)) // targets at 0 % are left out by who confirms it
+	return err != nil || p.at.Now.SameTemplate(after.State) && after.State.Revision() == p.at.Now.Revision() &&
+		plan.SameShares(p.at.Now, after.State) // targets at 0 % are left out by who confirms it
 }
 
 // goesFurther is for who wants users to leave what a rollback leaves them on.

@@ -143,6 +143,13 @@ func Unchanged(now, then *knative.State) bool {
 	return err == nil && now.SameTemplate(then) && Shows(now, then.Revision(), traffic)
 }
 
+// SameShares tells whether two overlays give each revision the same share.
+func SameShares(a, b *knative.State) bool {
+	one, err := a.Traffic()
+	other, unread := b.Traffic()
+	return err == nil && unread == nil && maps.Equal(knative.Shares(one), knative.Shares(other))
+}
+
 // OnlyConfigured tells whether nothing of an overlay has changed since the plan was made, but
 // for the template beside its images.
 func OnlyConfigured(now, then *knative.State) bool {
