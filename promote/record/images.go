@@ -71,12 +71,12 @@ func ledTo(r Record) (all []Entry) {
 // SetByHand tells whether somebody has set other images in an overlay than the recorded
 // promotion or rollback has left there.
 func SetByHand(r Record, state *knative.State) bool {
-	left := r.To
+	left, before := r.To, r.From
 	if r.Step == Restore {
-		left = r.From
+		left, before = before, left
 	}
 	stays := r.RollsBack() && r.TemplateStays(state)
-	return r.Exists() && !stays && !left.SameImages(state)
+	return r.Exists() && !stays && !left.KeptBy(state, before)
 }
 
 // TakenAway is the revision that the recorded promotion gave traffic to, and that somebody

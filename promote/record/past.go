@@ -168,15 +168,15 @@ func (r Record) Unfit(revision string) string {
 // or by hand; empty: none was, or something with these images has passed since. What has
 // only begun again says nothing.
 func (r Record) Withdrawn(state *knative.State) string {
-	return withdrawn(r.Entries(), func(v Version) bool { return v.MayBe(state) })
+	return withdrawn(r.Entries(), func(v, instead Version) bool { return v.BroughtTo(state, instead) })
 }
 
 // Withdrew tells the same of a revision.
 func (r Record) Withdrew(revision string) bool {
-	return withdrawn(r.Entries(), func(v Version) bool { return v.Revision == revision }) != ""
+	return withdrawn(r.Entries(), func(v, _ Version) bool { return v.Revision == revision }) != ""
 }
 
-func withdrawn(entries []Entry, is func(Version) bool) string {
+func withdrawn(entries []Entry, is func(v, instead Version) bool) string {
 	past := ""  // the revision that a rollback led to, past all that was promoted since that
 	began := "" // what had the traffic when the next one began
 	for _, e := range entries {
@@ -187,13 +187,13 @@ func withdrawn(entries []Entry, is func(Version) bool) string {
 		taken := began != "" && began != e.To.Revision // by hand, as nothing here says so
 		began = e.From.Revision
 		switch {
-		case past != "" && is(e.To), e.Ended == Promoted && taken && is(e.To):
+		case past != "" && is(e.To, e.From), e.Ended == Promoted && taken && is(e.To, e.From):
 			return e.To.Revision
-		case e.failed() && is(e.From), past == "" && stands && is(e.To):
+		case e.failed() && is(e.From, e.To), past == "" && stands && is(e.To, e.From):
 			return ""
-		case e.failed() && is(e.To) && e.Gate != "": // else it was cancelled, and nobody has judged it
+		case e.failed() && is(e.To, e.From) && e.Gate != "": // else it was cancelled, and nobody has judged it
 			return e.To.Revision
-		case e.Rollback && is(e.From):
+		case e.Rollback && is(e.From, e.To):
 			return e.From.Revision
 		}
 		switch {

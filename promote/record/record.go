@@ -102,6 +102,32 @@ func (v Version) MayBe(state *knative.State) bool {
 	return slices.EqualFunc(v.Images, state.Images(), sameImage) && slices.EqualFunc(v.InitImages, state.InitImages(), sameImage)
 }
 
+// BroughtTo tells whether an overlay runs the images of a version that another one did not
+// have, as far as the overlay's own kustomization sets them: what was judged with that
+// version, whatever the base has beside it. Where that is none, all images count.
+func (v Version) BroughtTo(state *knative.State, instead Version) bool {
+	had, own := append(slices.Clone(instead.Images), instead.InitImages...), knative.OwnImages(state)
+	judged := false
+	for _, image := range append(slices.Clone(v.Images), v.InitImages...) {
+		brought := !slices.ContainsFunc(had, func(h string) bool { return sameImage(image, h) })
+		set := slices.ContainsFunc(own, func(o string) bool { return sameName(image, o) })
+		if !brought || !set {
+			continue
+		}
+		if judged = true; !slices.ContainsFunc(own, func(o string) bool { return sameImage(image, o) }) {
+			return false
+		}
+	}
+	return judged || v.MayBe(state)
+}
+
+// sameName tells whether two images have the same name, whatever their tags and digests.
+func sameName(a, b string) bool {
+	name, _, _ := kustomize.SplitImage(a)
+	other, _, _ := kustomize.SplitImage(b)
+	return name == other
+}
+
 func sameImage(a, b string) bool {
 	name, tag, digest := kustomize.SplitImage(a)
 	otherName, otherTag, otherDigest := kustomize.SplitImage(b)

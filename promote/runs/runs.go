@@ -30,7 +30,7 @@ func Superseded(at plan.Situation, run string, named bool) error {
 		switch {
 		case e.Run == run && since.Promotion != "":
 			return sinceThen("has moved the service to %s%s", since.To.Revision, without(since.Run))
-		case e.Run == run && i == 0 && !named && !e.Rollback && e.Ended != record.RolledBack && !e.To.SameImages(at.Now):
+		case e.Run == run && i == 0 && !named && !e.Rollback && e.Ended != record.RolledBack && !e.To.KeptBy(at.Now, e.From):
 			return sinceThen("has given the service other images")
 		case e.Run == run && i == 0 && !named && at.TakenAway() != "":
 			return sinceThen("has taken the traffic from %s in Git", e.To.Revision)

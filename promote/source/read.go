@@ -251,7 +251,7 @@ func (s Reader) reverted(ctx context.Context, source overlay.Reader, from record
 		return ""
 	case is.Promotion == was[0].Promotion && !is.HasPassed():
 		return from.Revision + ", with the images that are promoted here, was reverted in Git"
-	case is.Promotion == was[0].Promotion && !is.To.SameImages(at.Now):
+	case is.Promotion == was[0].Promotion && !is.To.KeptBy(at.Now, is.From):
 		return from.Revision + " has other images, set by hand,"
 	case is.Promotion == was[0].Promotion && at.TakenAway() != "":
 		return from.Revision + " has had its traffic taken away by hand"

@@ -31,7 +31,7 @@ func withdrawn(at plan.Situation) string {
 	if gone == "" && err == nil && at.Record.Withdrew(next) {
 		gone = next // by its configuration, with the images of what stands
 	}
-	if by := at.TakenAway(); gone == "" && by != "" && (by == next || at.Record.To.MayBe(at.Next)) {
+	if by := at.TakenAway(); gone == "" && by != "" && (by == next || at.Record.To.BroughtTo(at.Next, at.Record.From)) {
 		gone = by
 	}
 	return gone
@@ -57,7 +57,7 @@ func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
 // NotReverted keeps what was promoted here and reverted in Git from being promoted again by
 // itself.
 func (i *Taken) NotReverted(at plan.Situation, reverted record.Record) error {
-	if !reverted.Exists() || !reverted.To.MayBe(at.Next) {
+	if !reverted.Exists() || !reverted.To.BroughtTo(at.Next, reverted.From) {
 		return nil
 	}
 	gone := reverted.To.Revision + ", with the images that run there, was reverted here in Git"
@@ -79,7 +79,7 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 	}
 	for _, own := range at.Record.OwnImages(i.From) {
 		switch current := record.HasImagesOf(at.Record, own); {
-		case own.From.MayBe(at.Next):
+		case own.From.BroughtTo(at.Next, own.To):
 			return "what has the images that run there was replaced here by " + own.To.Revision, "promote something newer there"
 		case current && own.Ended != record.Promoted:
 			return "the promotion of " + own.To.Revision + " here, which did not come from there, has not ended", "finish that or roll it back"
