@@ -59,7 +59,7 @@ func notWithdrawn(p *targetRun, plan plan.Plan) error {
 	}
 	gone := p.origin.Withdrawn(p.at)
 	if gone == "" {
-		return nil
+		return source.TagAlone(p.at)
 	}
 	return setting.Bad("image: unchanged: the overlay %s still has what %s was made of, with the image %s, which was rolled back: expected the image that is to run and the configuration for it, or override: rolled-back and a reason", p.Overlay, gone, plan.Image)
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
@@ -66,6 +68,21 @@ func (i *Taken) NotReverted(at plan.Situation, reverted record.Record) error {
 		return nil
 	}
 	return &NotYetError{From: i.Names(), Reason: gone + "; to try them again give override: rolled-back and a reason, or promote something newer there"}
+}
+
+// TagAlone refuses to promote an image of which somebody has changed the tag and left the digest
+// beside it, which is what Knative pulls.
+func TagAlone(at plan.Situation) error {
+	left := at.Record.To
+	for _, is := range append(at.Next.Images(), at.Next.InitImages()...) {
+		name, tag, digest := kustomize.SplitImage(is)
+		for _, was := range append(slices.Clone(left.Images), left.InitImages...) {
+			if n, t, d := kustomize.SplitImage(was); n == name && d == digest && d != "" && t != tag {
+				return setting.Bad("image: unchanged: the overlay %s has the tag %s with the digest of %s, which is what would run: expected the digest of %s, or none", at.Overlay, tag, t, tag)
+			}
+		}
+	}
+	return nil
 }
 
 // decided is what people have decided for this overlay alone that what the sources have would
