@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
+	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/internal/oneline"
-
-	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
 )
 
 // The bounds of what is read of a pod.

@@ -2,6 +2,7 @@ package gitops_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/acme/knative-promote/gitops"
@@ -12,7 +13,8 @@ import (
 // no message that only quotes one.
 func TestBehind(t *testing.T) {
 	t.Parallel()
-	s := serve(t, gittest.Repository{}, infra(), nil)
+	var requests atomic.Int64
+	s := serve(t, gittest.Repository{}, infra(), counting(&requests))
 	r := s.open(t)
 	run := gitops.Trailer{Key: "Promotion-Run", Value: "https://github.com/acme/web/actions/runs/1"}
 	var want []string
@@ -38,6 +40,10 @@ func TestBehind(t *testing.T) {
 	got, err := fresh.Behind(t.Context(), tip.Commit.Hash, run)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("found %v, %v; want %v", got, err, want)
+	}
+	before := requests.Load()
+	if got, err := fresh.Behind(t.Context(), tip.Commit.Hash, gitops.Trailer{Key: "Promotion", Value: "1"}); err != nil || !slices.Equal(got, want) || requests.Load() != before {
+		t.Errorf("asked once more, of another trailer: found %v, %v, with %d requests; want %v with none", got, err, requests.Load()-before, want)
 	}
 	if _, err := fresh.At(t.Context(), want[1]); err != nil {
 		t.Error(err)

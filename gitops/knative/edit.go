@@ -123,7 +123,7 @@ func (s *State) entries() (map[string]kustomize.Image, error) {
 
 // runs tells whether a container of the Service shows the entry.
 func (s *State) runs(entry kustomize.Image) bool {
-	return slices.ContainsFunc(runningContainers(s), entry.Shows)
+	return slices.ContainsFunc(AllImages(s), entry.Shows)
 }
 
 // Route is the State with this revision name and traffic, in the tool's own

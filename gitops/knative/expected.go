@@ -99,7 +99,7 @@ func (s *State) Shows(images []kustomize.Image) error {
 
 // instead says what the containers run in place of an entry's image, and why.
 func instead(s *State, entry kustomize.Image) string {
-	running := slices.DeleteFunc(runningContainers(s), func(image string) bool { return image == "" })
+	running := slices.DeleteFunc(AllImages(s), func(image string) bool { return image == "" })
 	named := kustomize.Image{Name: entry.Name, NewName: entry.NewName}
 	odd := func(image string) bool {
 		_, err := kustomize.ParseImage("x=" + image)

@@ -22,7 +22,7 @@ func (s *State) ImageEffects(ctx context.Context) (map[string]ImageEffect, error
 		return nil, err
 	}
 	found := map[string]ImageEffect{}
-	for _, image := range runningContainers(s) {
+	for _, image := range AllImages(s) {
 		name, _, _ := kustomize.SplitImage(image)
 		if name == "" {
 			continue // a check of its own finds a container without an image

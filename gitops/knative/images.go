@@ -12,7 +12,7 @@ import (
 // images, in their order, as far as the overlay's kustomization sets them: what a
 // container runs by its base stays, as no promotion has set that.
 func (s *State) SetContainers(ctx context.Context, images, initImages []string) (*State, error) {
-	is, want := runningContainers(s), slices.Concat(images, initImages)
+	is, want := AllImages(s), slices.Concat(images, initImages)
 	if slices.Equal(is, want) {
 		return s, nil
 	}
@@ -39,7 +39,7 @@ func (s *State) SetContainers(ctx context.Context, images, initImages []string) 
 	if err != nil {
 		return nil, err
 	}
-	if got := runningContainers(after); !slices.Equal(got, want) {
+	if got := AllImages(after); !slices.Equal(got, want) {
 		return nil, fmt.Errorf("overlay %s: Service %s would run %s instead of %s", s.Overlay, s.name, list(got), list(want))
 	}
 	return after, nil
@@ -52,7 +52,7 @@ func OwnImages(s *State) []string {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(runningContainers(s), func(image string) bool { return !isSet(entries, image) })
+	return slices.DeleteFunc(AllImages(s), func(image string) bool { return !isSet(entries, image) })
 }
 
 // isSet tells whether one of a kustomization's entries gives a container its image.

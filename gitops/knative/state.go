@@ -236,8 +236,8 @@ func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
 // RecordFile is the path of the file that holds the record.
 func (s *State) RecordFile() string { return routePath(s) }
 
-// runningContainers are the images of all containers, init containers last.
-func runningContainers(s *State) []string { return append(s.Images(), s.InitImages()...) }
+// AllImages are the images of all containers, init containers last.
+func AllImages(s *State) []string { return append(s.Images(), s.InitImages()...) }
 
 func (s *State) images(list string) []string {
 	var images []string

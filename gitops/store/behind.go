@@ -17,10 +17,12 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, says f
 	if s.local != nil || !s.partial() {
 		return nil, nil
 	}
-	q := single(tip)
-	q.Depth = depth
-	if err := s.fetch(ctx, q); err != nil {
-		return nil, err
+	if q := single(tip); s.behind != tip {
+		q.Depth = depth
+		if err := s.fetch(ctx, q); err != nil {
+			return nil, err
+		}
+		s.behind = tip
 	}
 	var found []plumbing.Hash
 	seen := map[plumbing.Hash]bool{tip: true}

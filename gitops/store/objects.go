@@ -24,20 +24,21 @@ type Store struct {
 	local  storer.EncodedObjectStorer // a checkout's, which is never fetched to; nil: none
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
-	// and its trees call take it: at, where, tip, read, tree, blob, size and keepCommit. It is
+	// and its trees call take it: At, Behind, Where, Tip, Read, Tree, Blob, Size and KeepCommit. It is
 	// held in all others.
-	mu    sync.Mutex
-	kept  map[plumbing.Hash]remote.Object
-	cost  int64                   // of what is kept, in bytes
-	left  map[plumbing.Hash]int64 // sizes of files that came and were not kept
-	trees map[plumbing.Hash]Tree
-	past  past
-	can   *capability.List // what the server says that it can; nil: it was not asked yet
-	known bool             // the branch has been there
-	whole map[plumbing.Hash]bool
-	alone map[plumbing.Hash]bool // folders whose files are fetched one by one
-	parts bool                   // the server has given out a part, so no whole commit is fetched
-	plain bool                   // a whole commit came in the place of a part, so no part is asked for
+	mu     sync.Mutex
+	kept   map[plumbing.Hash]remote.Object
+	cost   int64                   // of what is kept, in bytes
+	left   map[plumbing.Hash]int64 // sizes of files that came and were not kept
+	trees  map[plumbing.Hash]Tree
+	past   past
+	behind plumbing.Hash    // the tip behind which commits are here
+	can    *capability.List // what the server says that it can; nil: it was not asked yet
+	known  bool             // the branch has been there
+	whole  map[plumbing.Hash]bool
+	alone  map[plumbing.Hash]bool // folders whose files are fetched one by one
+	parts  bool                   // the server has given out a part, so no whole commit is fetched
+	plain  bool                   // a whole commit came in the place of a part, so no part is asked for
 }
 
 // New is what is read of a remote; there is nothing in it yet.
@@ -61,7 +62,7 @@ func (s *Store) forget() {
 	s.trees = map[plumbing.Hash]Tree{}
 	s.whole = map[plumbing.Hash]bool{}
 	s.alone = map[plumbing.Hash]bool{}
-	s.past = past{}
+	s.past, s.behind = past{}, plumbing.ZeroHash
 }
 
 // Where asks the server for the newest commit of a branch; zero: there is none.

@@ -113,7 +113,7 @@ func fits(now, next *knative.State, record record.Record, plan Plan, i int, tip 
 	case same && plan.Expected(plan.Steps[i]).reachedBy(now, record):
 		return true, nil
 	case i > 0 && !same:
-		return false, Superseded(tip, "the overlay now has the images %s", strings.Join(append(now.Images(), now.InitImages()...), ", "))
+		return false, Superseded(tip, "the overlay now has the images %s", strings.Join(knative.AllImages(now), ", "))
 	case !before && record.Promotion == plan.ID:
 		return false, Superseded(tip, "another run of the same promotion is ahead, with %s", DescribeTraffic(now))
 	case !before:

@@ -104,10 +104,11 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 		if revision, err = next.NextRevision(); err != nil {
 			return nil, err
 		}
-		if dest.Readiness().Gone && hasTraffic(now, revision) {
+		gone := dest.Readiness().Gone
+		if gone && hasTraffic(now, revision) {
 			return nil, fmt.Errorf("revision %s no longer exists, and without the promotion the overlay makes %s again, by its configuration: revert the commit that brought that", dest.Revision, revision)
 		}
-		if dest.Readiness().Gone {
+		if gone {
 			traffic = retarget(traffic, dest.Revision, revision)
 		}
 	}

@@ -74,22 +74,25 @@ func (v Version) SameImages(state *knative.State) bool {
 	return slices.Equal(v.Images, state.Images()) && slices.Equal(v.InitImages, state.InitImages())
 }
 
+// AllImages are those of the containers and of the init containers.
+func (v Version) AllImages() []string { return slices.Concat(v.Images, v.InitImages) }
+
 // KeptBy tells whether an overlay still runs the images that a promotion has brought over
 // before, and no others that its own kustomization sets. Of the rest, which come from its base
 // or a patch, anybody may change what they like, as of any configuration.
 func (v Version) KeptBy(state *knative.State, before Version) bool {
-	own, all := knative.OwnImages(state), append(slices.Clone(v.Images), v.InitImages...)
+	own, all := knative.OwnImages(state), v.AllImages()
 	if v.SameImages(state) || len(own) == 0 {
 		return v.SameImages(state)
 	}
-	runs := append(state.Images(), state.InitImages()...)
+	runs, had := knative.AllImages(state), before.AllImages()
 	for _, image := range own {
 		if !slices.Contains(all, image) {
 			return false
 		}
 	}
 	for _, image := range all {
-		if !slices.Contains(before.Images, image) && !slices.Contains(before.InitImages, image) && !slices.Contains(runs, image) {
+		if !slices.Contains(had, image) && !slices.Contains(runs, image) {
 			return false
 		}
 	}
@@ -106,9 +109,9 @@ func (v Version) MayBe(state *knative.State) bool {
 // have, as far as the overlay's own kustomization sets them: what was judged with that
 // version, whatever the base has beside it. Where that is none, all images count.
 func (v Version) BroughtTo(state *knative.State, instead Version) bool {
-	had, own := append(slices.Clone(instead.Images), instead.InitImages...), knative.OwnImages(state)
+	had, own := instead.AllImages(), knative.OwnImages(state)
 	judged := false
-	for _, image := range append(slices.Clone(v.Images), v.InitImages...) {
+	for _, image := range v.AllImages() {
 		brought := !slices.ContainsFunc(had, func(h string) bool { return sameImage(image, h) })
 		set := slices.ContainsFunc(own, func(o string) bool { return sameName(image, o) })
 		if !brought || !set {

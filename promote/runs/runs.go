@@ -5,6 +5,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -79,7 +80,7 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 	for _, d := range deployedSince(ctx, commits, at) {
 		then = append(then, d.record)
 	}
-	for _, r := range append(then, ofRun(ctx, commits, at, run)...) {
+	for _, r := range slices.AppendSeq(then, behind(ctx, commits, at, plan.RunTrailer(run), ofRunLimit)) {
 		switch {
 		case r.Run != run || r.RollsBack():
 		case !goesOn(now, r):
@@ -91,42 +92,39 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 	return ctx.Err()
 }
 
-// ofRunLimit is how many commits of a run are looked at: the newest tell of the others.
-const ofRunLimit = 3
+// How many commits behind the tip are looked at: of a run the newest tell of the others, and of
+// an overlay those of promotions that were reverted one after the other.
+const (
+	ofRunLimit    = 3
+	revertedLimit = 10
+)
 
-// ofRun are the records of the newest commits that a run has made behind the tip.
-func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string) (all []record.Record) {
-	names, err := commits.Behind(ctx, at.Tip.Hash, plan.RunTrailer(run))
-	if err != nil {
-		return nil // nobody can tell
-	}
-	for _, commit := range names[:min(len(names), ofRunLimit)] {
-		if then, err := commits.At(ctx, commit); err == nil {
-			all = append(all, plan.RecordAt(then, at.Target))
+// behind are the records of the newest commits behind the tip that have a trailer, as far as
+// they can be read.
+func behind(ctx context.Context, commits Commits, at plan.Situation, trailer gitops.Trailer, most int) iter.Seq[record.Record] {
+	return func(yield func(record.Record) bool) {
+		names, err := commits.Behind(ctx, at.Tip.Hash, trailer)
+		if err != nil {
+			return // nobody can tell
+		}
+		for _, commit := range names[:min(len(names), most)] {
+			if then, err := commits.At(ctx, commit); err == nil && !yield(plan.RecordAt(then, at.Target)) {
+				return
+			}
 		}
 	}
-	return all
 }
-
-// revertedLimit is how many commits behind the tip are looked at for a promotion that was reverted.
-const revertedLimit = 10
 
 // Reverted is the newest promotion that commits behind the tip have made of the target's overlay
 // and that Git shows no more, as after a git revert; the zero Record: there is none, as far as
 // messages lead there.
 func Reverted(ctx context.Context, commits Commits, at plan.Situation) record.Record {
-	names, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay))
-	if err != nil || at.Unreadable != nil {
+	if at.Unreadable != nil {
 		return record.Record{} // nobody can tell
 	}
 	now := at.Record.Of(at.Place())
-	for _, commit := range names[:min(len(names), revertedLimit)] {
-		then, err := commits.At(ctx, commit)
-		r := record.Record{}
-		if err == nil {
-			r = plan.RecordAt(then, at.Target).Of(at.Place())
-		}
-		switch {
+	for then := range behind(ctx, commits, at, plan.OverlayTrailer(at.Overlay), revertedLimit) {
+		switch r := then.Of(at.Place()); {
 		case r.Exists() && goesOn(now, r):
 			return record.Record{}
 		case r.Exists() && !r.RollsBack():

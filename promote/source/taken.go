@@ -71,7 +71,7 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
 		return err
 	}
-	if err := i.notAgain(i.whole(ctx, *at, observed)); err != nil {
+	if err := i.notAgain(whole(ctx, i.Reader, *at, observed)); err != nil {
 		return err
 	}
 	return i.tellDrift(ctx, *at, observed)
@@ -79,14 +79,14 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 
 // whole is the situation and what was observed with records that tell when each one's images
 // began, as far as Git has that.
-func (i *Taken) whole(ctx context.Context, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
+func whole(ctx context.Context, of Reader, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
 	since := func(r record.Record) bool { return !r.ImagesSince().IsZero() }
 	if at.Record.Of(at.Place()).Exists() { // else it came with a copy, and is read as it stands
-		at.Record = further(ctx, i.Overlay, at, since)
+		at.Record = further(ctx, of.Overlay, at, since)
 	}
 	observed = slices.Clone(observed)
 	for n, one := range observed {
-		observed[n].Record = further(ctx, i.of(one.Overlay), one.Situation, since)
+		observed[n].Record = further(ctx, of.of(one.Overlay), one.Situation, since)
 	}
 	return at, observed
 }

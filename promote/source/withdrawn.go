@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -49,11 +49,16 @@ func (i *Taken) notAgain(at plan.Situation, observed []Observed) error {
 	if why == "" {
 		return nil
 	}
+	return i.unlessAgain(why, "to promote here what runs there", instead)
+}
+
+// unlessAgain refuses for a reason what nobody wants to try again, and says how to go on.
+func (i *Taken) unlessAgain(why, to, instead string) error {
 	if i.TryAgain {
 		i.Journal.Override([]string{why}, i.Reason)
 		return nil
 	}
-	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s; to promote here what runs there give override: rolled-back and a reason, or %s", why, instead)}
+	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s; %s give override: rolled-back and a reason, or %s", why, to, instead)}
 }
 
 // NotReverted keeps what was promoted here and reverted in Git from being promoted again by
@@ -62,21 +67,15 @@ func (i *Taken) NotReverted(at plan.Situation, reverted record.Record) error {
 	if !reverted.Exists() || !reverted.To.BroughtTo(at.Next, reverted.From) {
 		return nil
 	}
-	gone := reverted.To.Revision + ", with the images that run there, was reverted here in Git"
-	if i.TryAgain {
-		i.Journal.Override([]string{gone}, i.Reason)
-		return nil
-	}
-	return &NotYetError{From: i.Names(), Reason: gone + "; to try them again give override: rolled-back and a reason, or promote something newer there"}
+	return i.unlessAgain(reverted.To.Revision+", with the images that run there, was reverted here in Git", "to try them again", "promote something newer there")
 }
 
 // TagAlone refuses to promote an image of which somebody has changed the tag and left the digest
 // beside it, which is what Knative pulls.
 func TagAlone(at plan.Situation) error {
-	left := at.Record.To
-	for _, is := range append(at.Next.Images(), at.Next.InitImages()...) {
+	for _, is := range knative.AllImages(at.Next) {
 		name, tag, digest := kustomize.SplitImage(is)
-		for _, was := range append(slices.Clone(left.Images), left.InitImages...) {
+		for _, was := range at.Record.To.AllImages() {
 			if n, t, d := kustomize.SplitImage(was); n == name && d == digest && d != "" && t != tag {
 				return setting.Bad("image: unchanged: the overlay %s has the tag %s with the digest of %s, which is what would run: expected the digest of %s, or none", at.Overlay, tag, t, tag)
 			}
