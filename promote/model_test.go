@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing/fstest"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/event"
 )
 
@@ -26,11 +26,13 @@ import (
 // what happens to them.
 type model struct {
 	bareSetup
+	turn
 
-	config Config
-	pick   *rand.Rand
-	peace  bool // nothing happens any more
-	story  []string
+	config  Config
+	pick    *rand.Rand
+	peace   bool // nothing happens any more
+	telling sync.Mutex
+	story   []string
 
 	people bool // squash, rebase, revert and force pushes between our commits
 
@@ -58,6 +60,7 @@ type model struct {
 func newModel(seed uint64) *model {
 	pick := rand.New(rand.NewPCG(seed, 0))
 	m := &model{
+		turn: make(turn, 1),
 		pick: pick, config: newConfig(pick), people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)],
 		cluster: newClusterModel(), ready: map[string]bool{}, lost: map[string]bool{},
 		trailers: map[string]map[string]string{}, readyAt: map[string][]string{}, downAt: map[string][]string{},
@@ -78,6 +81,8 @@ func infraFiles() fstest.MapFS {
 }
 
 func (m *model) tell(format string, args ...any) {
+	m.telling.Lock()
+	defer m.telling.Unlock()
 	m.story = append(m.story, fmt.Sprintf("%s ", time.Now().UTC().Format("15:04:05"))+fmt.Sprintf(format, args...))
 }
 
@@ -104,7 +109,7 @@ func (m *model) happens(ctx context.Context, call string) error {
 
 // fails is the same without a crash, for calls that a run makes side by side.
 func (m *model) fails(ctx context.Context, call string) error {
-	if err := sleep.For(ctx, m.upTo(2*time.Second)); err != nil {
+	if err := m.wait(ctx, m.upTo(2*time.Second)); err != nil {
 		return err
 	}
 	m.befall(ctx)
@@ -135,6 +140,8 @@ func (m *model) sync(ctx context.Context) {
 }
 
 func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	if err := m.happens(ctx, "looking at the live Service"); err != nil {
 		return argo.Observed{}, err
 	}
@@ -148,6 +155,8 @@ func (m *model) Live(ctx context.Context, _ argo.Target) (argo.Observed, error) 
 
 // Check is what Argo CD and Knative show of a commit now.
 func (m *model) Check(ctx context.Context, in argo.Intent) (argo.Verdict, argo.Observed, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	return m.check(ctx, in, argo.Memory{})
 }
 
@@ -187,11 +196,13 @@ func (m *model) newImage(images []string) bool {
 // of it, but an Argo CD that is away for long is. It has Argo CD sync where that
 // does not do so by itself.
 func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verdict)) (seen argo.Observed, err error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	away := m.odds("Argo CD goes away", 60)
 	var before argo.Memory
 	since := time.Now()
 	for {
-		if err := sleep.For(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
+		if err := m.wait(ctx, time.Second+m.upTo(20*time.Second)); err != nil {
 			return seen, err
 		}
 		moved, unknown := argo.Moved(ctx, in, m.cluster.application(), m.cluster.observed(in).Service)
@@ -211,7 +222,7 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 		if verdict.Trouble != before.Trouble {
 			before.Trouble, since = verdict.Trouble, time.Now()
 		}
-		report(verdict)
+		m.outside(func() { report(verdict) })
 		if over, err := endedBy(verdict); over {
 			return seen, err
 		}
@@ -219,6 +230,8 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 }
 
 func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	if err := m.fails(ctx, "asking for a revision"); err != nil {
 		return nil, err
 	}
@@ -241,7 +254,9 @@ func (m *model) Tell(e event.Event, _ event.Result) {
 	case event.Named, event.Rendered, event.Seen, event.TrafficSet, event.RollbackLeads, event.Warned:
 		return // which nobody is shown
 	}
-	time.Sleep(m.upTo(5 * time.Second))
+	ctx, leave := m.enter(context.Background())
+	defer leave()
+	_ = m.wait(ctx, m.upTo(5*time.Second)) // it ends with the time
 	if m.odds("crash in the report", 60) {
 		panic(crash{})
 	}

@@ -108,6 +108,8 @@ func (m *model) takeCommitsBack() {
 }
 
 func (m *model) Tip(ctx context.Context) (gitops.Snapshot, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	m.others()
 	if err := m.happens(ctx, "reading the tip"); err != nil {
 		return gitops.Snapshot{}, err
@@ -117,13 +119,17 @@ func (m *model) Tip(ctx context.Context) (gitops.Snapshot, error) {
 
 // Publish edits the tip until nobody else is first.
 func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commit, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	for {
 		m.others()
 		if err := m.happens(ctx, "pushing"); err != nil {
 			return gitops.Commit{}, err
 		}
 		tip := m.tip()
-		files, err := change.Edit(m.snapshot(tip))
+		var files map[string][]byte
+		var err error
+		m.outside(func() { files, err = change.Edit(m.snapshot(tip)) })
 		if err != nil {
 			return gitops.Commit{}, fmt.Errorf("editing: %w", err)
 		}
@@ -193,6 +199,8 @@ func (m *model) promises(ctx context.Context) error {
 
 // Behind are the commits that the branch has, the newest first.
 func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Trailer) (found []string, err error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	if err := m.happens(ctx, "reading commits"); err != nil {
 		return nil, err
 	}
@@ -209,6 +217,8 @@ func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Traile
 }
 
 func (m *model) At(ctx context.Context, commit string) (gitops.Snapshot, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
 	if err := m.happens(ctx, "reading a commit"); err != nil {
 		return gitops.Snapshot{}, err
 	}

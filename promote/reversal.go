@@ -182,15 +182,19 @@ const downEvery = 10 * time.Second
 // reversal, with that as its cause.
 func (b *reversal) whileRoutable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
-	live := b.target.at.Live
+	live, ended := b.target.at.Live, make(chan struct{})
 	go func() {
+		defer close(ended)
 		for !b.leavesOut && sleep.For(ctx, downEvery) == nil {
 			if why := b.down(ctx, live); why != "" {
 				end(errors.New(why))
 			}
 		}
 	}()
-	return ctx, func() { end(nil) }
+	return ctx, func() {
+		end(nil)
+		<-ended
+	}
 }
 
 // noteRollback looks whether the revision that a commit has rolled back to is not
