@@ -2,22 +2,16 @@ package promote
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
-	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
@@ -140,8 +134,7 @@ func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool,
 func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	state := b.after.State
 	has, err := record.Parse(state.Record())
-	live := b.target.at.Live
-	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx, live) == "" {
+	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx) == "" {
 		return nil
 	}
 	b.target.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.target.Service)
@@ -154,47 +147,16 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 		target: b.target, split: b.split, over: b.over, leavesOut: true,
 		Reversal: plan.Reversal{
 			Plan: plan.Plan{Target: b.target.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.target.at.Tag, Now: state, Record: has, FromVersion: from},
-			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: live, Reason: b.Reason, Refused: b.after.Refused,
+			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: b.target.at.Live, Reason: b.Reason, Refused: b.after.Refused,
 		},
 	}
 }
 
 // down says of a target at 0 % of the reversal's commit that it certainly keeps Knative from
 // routing; empty: none does.
-func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
+func (b *reversal) down(ctx context.Context) string {
 	traffic, _ := b.after.State.Traffic() // what cannot be read keeps nobody
-	for _, t := range traffic {
-		if !live.Optional(t, b.after.State.Revision()) {
-			continue
-		}
-		if why := b.target.service.Why(ctx, seen, t.RevisionName); why != "" {
-			return fmt.Sprintf("revision %s, at 0 %%, %s, so Knative routes nothing anew", t.RevisionName, why)
-		}
-	}
-	return ""
-}
-
-// downEvery is how often it is looked whether a target at 0 % keeps a reversal from
-// becoming live: nobody is to wait for that as long as for a revision that starts.
-const downEvery = 10 * time.Second
-
-// whileRoutable ends when a target at 0 % is found to keep Knative from routing the
-// reversal, with that as its cause.
-func (b *reversal) whileRoutable(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancelCause(ctx)
-	live, ended := b.target.at.Live, make(chan struct{})
-	go func() {
-		defer close(ended)
-		for !b.leavesOut && sleep.For(ctx, downEvery) == nil {
-			if why := b.down(ctx, live); why != "" {
-				end(errors.New(why))
-			}
-		}
-	}()
-	return ctx, func() {
-		end(nil)
-		<-ended
-	}
+	return b.target.service.Blocking(ctx, b.target.at.Live, traffic, b.after.State.Revision())
 }
 
 // noteRollback looks whether the revision that a commit has rolled back to is not

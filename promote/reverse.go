@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/gate"
+	"github.com/acme/knative-promote/promote/live"
 )
 
 // reverse commits the destinations and says what must become true. Patience is how long
@@ -71,7 +72,10 @@ func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 // seeLive waits until reversals are live.
 func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
-		waiting, stop := b.whileRoutable(ctx)
+		waiting, stop := ctx, func() {}
+		if !b.leavesOut {
+			waiting, stop = live.WhileRoutable(ctx, b.down)
+		}
 		defer stop()
 		if b.failed = b.target.gates.All(waiting, []gate.Gate{gate.Live(r.config.Gates.Wait)}, b.ask, b.log, b.target.saw); b.failed != nil {
 			b.log.Unseen()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -145,4 +146,41 @@ func (s Service) Unroutable(ctx context.Context, live *servingv1.Service, traffi
 	}
 	maps.DeleteFunc(known, func(_, why string) bool { return why == "" })
 	return known
+}
+
+// Blocking says of an optional target that Knative certainly cannot route to it, so that it
+// changes nothing of the Service's routes; empty: there is none.
+func (s Service) Blocking(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made string) string {
+	for _, t := range traffic {
+		if !Optional(t, made) {
+			continue
+		}
+		if why := s.Why(ctx, live, t.RevisionName); why != "" {
+			return fmt.Sprintf("revision %s, at 0 %%, %s, so Knative routes nothing anew", t.RevisionName, why)
+		}
+	}
+	return ""
+}
+
+// blockingEvery is how often it is looked whether a target at 0 % keeps a rollback from
+// becoming live: nobody is to wait for that as long as for a revision that starts.
+const blockingEvery = 10 * time.Second
+
+// WhileRoutable is a context that ends, with the reason as its cause, once blocking gives
+// one. Nothing asks any more when stop has returned.
+func WhileRoutable(ctx context.Context, blocking func(context.Context) string) (until context.Context, stop func()) {
+	until, end := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for sleep.For(until, blockingEvery) == nil {
+			if why := blocking(until); why != "" {
+				end(errors.New(why))
+			}
+		}
+	}()
+	return until, func() {
+		end(nil)
+		<-ended
+	}
 }
