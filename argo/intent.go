@@ -42,16 +42,21 @@ type Intent struct {
 	// Gives is the traffic that revision, which Argo CD has deployed, says; ErrNotFound where it
 	// says none that can be read. Nil: nobody asks whether the cluster is still so.
 	Gives func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
-	// Brings names the objects beside the Service that a sync brings back, where Argo CD has
-	// deployed the revision from and, after it, an older one again, to: those that are in from
-	// as the commit has them, and otherwise in to; ErrNotFound where one of those cannot be
-	// read. Nil: nobody asks.
-	Brings func(ctx context.Context, from, to string) ([]string, error)
+	// Brings is what a sync brings back, where Argo CD has deployed the revision from and, after
+	// it, an older one again, to: what is in from as the commit has it, and otherwise in to;
+	// ErrNotFound where one of those cannot be read. Nil: nobody asks.
+	Brings func(ctx context.Context, from, to string) (Brought, error)
 	// Over are the revisions that users may be moved from. None: whatever they have.
 	Over []string
 	// RollsBack tells whether revision, an older one, is of what the intent rolls back. Await
 	// terminates a sync of it, which may wait for a hook that never ends. Nil: none is.
 	RollsBack func(ctx context.Context, revision string) (bool, error)
+}
+
+// Brought is what somebody has rolled back in Argo CD, and a sync brings back.
+type Brought struct {
+	Service bool     // its template, or the images of that
+	Beside  []string // other objects, as Kind/name
 }
 
 // A CommitState is where a commit is on its way to be live.

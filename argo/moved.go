@@ -45,20 +45,24 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 	if !mayBeMoved(app) {
 		return Move{}, nil
 	}
-	beside, err := broughtBack(ctx, in, app)
+	brought, err := broughtBack(ctx, in, app)
 	if err != nil {
 		return Move{}, fmt.Errorf("asking what Argo CD has deployed: %w", err)
 	}
-	service, err := movedService(ctx, in, app, live)
+	service, err := movedService(ctx, in, app, live, brought.Service)
 	if err != nil {
 		return Move{}, fmt.Errorf("asking what Argo CD has deployed: %w", err)
 	}
-	return Move{service, beside}, nil
+	return Move{service, brought.Beside}, nil
 }
 
-// movedService is [Move.Service].
-func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
+// movedService is [Move.Service]. Brought is whether a sync brings back what somebody has
+// rolled the Service back from, which also tells where no commit names a revision.
+func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service, brought bool) (string, error) {
 	to, err := rolledBackTo(ctx, in, app)
+	if err == nil && to == "" && brought && !in.Restores && in.Own != nil {
+		to = Deployed(in.Target, app)[0]
+	}
 	if err == nil && to != "" && live != nil && syncRevision(in, app) != to {
 		traffic, known, err := givenBy(ctx, in, syncRevision(in, app))
 		if err != nil || known && maps.Equal(shares(traffic), shares(had(live))) {
@@ -129,21 +133,26 @@ func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) (st
 
 // broughtBack is what [Intent.Brings] says of the commits that Argo CD has deployed between
 // the one that it has deployed again and the first time that it did.
-func broughtBack(ctx context.Context, in Intent, app *v1alpha1.Application) ([]string, error) {
+func broughtBack(ctx context.Context, in Intent, app *v1alpha1.Application) (all Brought, err error) {
 	deployed := Deployed(in.Target, app)
 	if in.Brings == nil || len(deployed) == 0 {
-		return nil, nil
+		return Brought{}, nil
 	}
 	to := deployed[0]
 	for _, from := range DeployedSince(deployed, to) {
 		if from == to {
 			continue
 		}
-		if names, err := in.Brings(ctx, from, to); unlessMissing(err) != nil || len(names) > 0 {
-			return names, err
+		one, err := in.Brings(ctx, from, to)
+		if unlessMissing(err) != nil {
+			return Brought{}, err
+		}
+		all.Service = all.Service || one.Service
+		if len(all.Beside) == 0 {
+			all.Beside = one.Beside
 		}
 	}
-	return nil, nil
+	return all, nil
 }
 
 // sameGiven tells whether two commits route the Service alike, as far as that can be read:

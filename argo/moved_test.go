@@ -62,6 +62,16 @@ func TestMoved(t *testing.T) {
 			return says[r], nil
 		},
 	}
+	unnamed := intent
+	unnamed.Commit, unnamed.Traffic, unnamed.Over = "latest2", among(""), nil
+	unnamed.Brings = func(_ context.Context, from, to string) (Brought, error) {
+		if to == "gone" {
+			return Brought{}, ErrNotFound
+		}
+		return Brought{Service: from == "latest2" && to == "latest"}, nil
+	}
+	unasked, unnamedRestore := unnamed, unnamed
+	unasked.Own, unnamedRestore.Restores = nil, true
 	restores := intent
 	restores.Restores, restores.Traffic = true, among("old")
 	old, half, all := among("old"), among("old", "new"), among("new")
@@ -71,28 +81,34 @@ func TestMoved(t *testing.T) {
 		live *servingv1.Service
 		want string
 	}{
-		"the step before is deployed":             {intent, history("base", "own1"), having(half, half), ""},
-		"rolled back to the base":                 {intent, history("base", "own1", "base"), having(old, old), "somebody has rolled application web back to base in Argo CD"},
-		"and that is older than the history":      {intent, history("own1", "base"), having(old, old), "somebody has rolled application web back to base in Argo CD"},
-		"and synced forward again":                {intent, history("base", "own1", "base", "own1"), having(half, half), ""},
-		"another object was rolled back":          {intent, history("own1", "own1 and docs", "own1"), having(half, half), ""},
-		"rolled back to what was before the base": {intent, history("older", "base", "older"), having(among("oldest"), among("oldest")), "somebody has given the traffic of Service web to oldest"},
-		"traffic by hand to another one":          {intent, history("base", "own1"), having(among("oldest"), among("oldest")), "somebody has given the traffic of Service web to oldest"},
-		"by hand, and Knative has not come to it": {intent, history("base", "own1"), having(among("oldest"), nil), "somebody has given the traffic of Service web to oldest"},
-		"by hand back to the old one":             {intent, history("base", "own1"), having(old, old), "somebody has moved the traffic of Service web past Git: it is 100 % to old, and commit own1, which Argo CD deployed last, says otherwise"},
-		"asked for what Knative cannot route":     {intent, history("base", "own1"), having(among("oldest"), half), ""},
-		"Knative does not come to what Git says":  {intent, history("base", "own1"), having(half, old), ""},
-		"it is as the intent wants already":       {intent, history("base", "own1"), having(all, all), ""},
-		"the latest revision had it":              {intent, history("latest"), having(old, old), ""},
-		"what was deployed is gone from Git":      {intent, history("gone"), having(old, old), ""},
-		"Git does not answer":                     {intent, history("unread"), having(old, old), "error: asking what Argo CD has deployed: no answer"},
-		"nothing was deployed":                    {intent, history(), having(old, old), ""},
-		"there is no Service":                     {intent, history("base"), nil, ""},
-		"what restores goes over a rollback":      {restores, history("base", "own1", "base"), having(old, old), ""},
-		"what restores, and others were chosen":   {restores, history("base", "own1"), having(among("oldest"), among("oldest")), "somebody has given the traffic of Service web to oldest"},
-		"Argo CD syncs by itself":                 {intent, automatic(history("base", "own1", "base")), having(old, old), ""},
-		"a sync is running":                       {intent, running(history("base", "own1", "base")), having(old, old), ""},
-		"it is in sync":                           {intent, synced(history("base", "own1", "base")), having(old, old), ""},
+		"the step before is deployed":              {intent, history("base", "own1"), having(half, half), ""},
+		"rolled back to the base":                  {intent, history("base", "own1", "base"), having(old, old), "somebody has rolled application web back to base in Argo CD"},
+		"and that is older than the history":       {intent, history("own1", "base"), having(old, old), "somebody has rolled application web back to base in Argo CD"},
+		"and synced forward again":                 {intent, history("base", "own1", "base", "own1"), having(half, half), ""},
+		"another object was rolled back":           {intent, history("own1", "own1 and docs", "own1"), having(half, half), ""},
+		"rolled back to what was before the base":  {intent, history("older", "base", "older"), having(among("oldest"), among("oldest")), "somebody has given the traffic of Service web to oldest"},
+		"traffic by hand to another one":           {intent, history("base", "own1"), having(among("oldest"), among("oldest")), "somebody has given the traffic of Service web to oldest"},
+		"by hand, and Knative has not come to it":  {intent, history("base", "own1"), having(among("oldest"), nil), "somebody has given the traffic of Service web to oldest"},
+		"by hand back to the old one":              {intent, history("base", "own1"), having(old, old), "somebody has moved the traffic of Service web past Git: it is 100 % to old, and commit own1, which Argo CD deployed last, says otherwise"},
+		"asked for what Knative cannot route":      {intent, history("base", "own1"), having(among("oldest"), half), ""},
+		"Knative does not come to what Git says":   {intent, history("base", "own1"), having(half, old), ""},
+		"it is as the intent wants already":        {intent, history("base", "own1"), having(all, all), ""},
+		"the latest revision had it":               {intent, history("latest"), having(old, old), ""},
+		"what was deployed is gone from Git":       {intent, history("gone"), having(old, old), ""},
+		"Git does not answer":                      {intent, history("unread"), having(old, old), "error: asking what Argo CD has deployed: no answer"},
+		"nothing was deployed":                     {intent, history(), having(old, old), ""},
+		"there is no Service":                      {intent, history("base"), nil, ""},
+		"what restores goes over a rollback":       {restores, history("base", "own1", "base"), having(old, old), ""},
+		"what restores, and others were chosen":    {restores, history("base", "own1"), having(among("oldest"), among("oldest")), "somebody has given the traffic of Service web to oldest"},
+		"rolled back where Git names none":         {unnamed, history("latest", "latest2", "latest"), having(among(""), old), "somebody has rolled application web back to latest in Argo CD"},
+		"and other commits were deployed between":  {unnamed, history("latest", "latest2", "docs", "latest"), having(among(""), old), "somebody has rolled application web back to latest in Argo CD"},
+		"and nobody asks":                          {unasked, history("latest", "latest2", "latest"), having(among(""), old), ""},
+		"and what restores is synced all the same": {unnamedRestore, history("latest", "latest2", "latest"), having(among(""), old), ""},
+		"what Git says is not synced yet":          {unnamed, history("docs", "latest"), having(among(""), old), ""},
+		"rolled back to what is gone from Git":     {unnamed, history("gone", "latest2", "gone"), having(among(""), old), ""},
+		"Argo CD syncs by itself":                  {intent, automatic(history("base", "own1", "base")), having(old, old), ""},
+		"a sync is running":                        {intent, running(history("base", "own1", "base")), having(old, old), ""},
+		"it is in sync":                            {intent, synced(history("base", "own1", "base")), having(old, old), ""},
 	} {
 		move, err := Moved(t.Context(), test.in, test.app, test.live)
 		got := move.Why(test.in.App)

@@ -17,9 +17,13 @@ const Drifted = "drifted"
 
 // findDrifted compares who has the traffic with what Git says, where the Service is
 // not about to be synced: somebody has rolled it back in Argo CD, or changed it with
-// kubectl. Traffic for the latest revision is nobody's in particular.
+// kubectl. Traffic for the latest revision is nobody's in particular, so there only a
+// rollback in Argo CD tells.
 func findDrifted(f Facts) []found {
 	has := Drift(f)
+	if len(has) == 0 && f.RolledBack != "" {
+		has = knative.Shares(f.Service.Status.Traffic) // Git names no revision
+	}
 	if len(has) == 0 || !f.sync().compared() {
 		return nil
 	}
@@ -34,7 +38,8 @@ func findDrifted(f Facts) []found {
 	}
 	return []found{{values: values{
 		"Has": knative.Describe(sharing(f.Service.Status.Traffic)), "Says": knative.Describe(sharing(f.traffic())), "Synced": f.sync().last(),
-		"RollsBack": rollbackWaits(r, has), "Commands": commands, "Unfit": unfit,
+		"RolledBack": f.RolledBack,
+		"RollsBack":  rollbackWaits(r, has), "Commands": commands, "Unfit": unfit,
 	}}}
 }
 

@@ -41,6 +41,10 @@ type Facts struct {
 	// names them, for which kustomize needs an option.
 	Outside []string
 
+	// RolledBack says that somebody has rolled the Service back in Argo CD from what the tip
+	// says; empty: nobody has, or it cannot be told.
+	RolledBack string
+
 	// Deployed is the record of the commit that Argo CD has deployed last, where others have
 	// the traffic than Git says.
 	Deployed record.Record

@@ -104,25 +104,40 @@ func (r Reader) gives(ctx context.Context, commit string) ([]servingv1.TrafficTa
 	return traffic, err
 }
 
-// brings names the objects beside the Service that are in from as in a commit, and otherwise
-// in to.
-func (r Reader) brings(commit string) func(ctx context.Context, from, to string) ([]string, error) {
-	known := map[string][]string{}
-	return func(ctx context.Context, from, to string) ([]string, error) {
-		if names, asked := known[from+to]; asked {
-			return names, nil
+// brings is what is in from as in a commit, and otherwise in to. A promotion that is under way
+// brings back what it has begun from, too: all users who have not the new revision yet have that.
+func (r Reader) brings(commit string) func(ctx context.Context, from, to string) (argo.Brought, error) {
+	known := map[string]argo.Brought{}
+	return func(ctx context.Context, from, to string) (argo.Brought, error) {
+		if brought, asked := known[from+to]; asked {
+			return brought, nil
 		}
 		var states []*knative.State
 		for _, one := range []string{commit, from, to} {
 			state, err := r.deployed(ctx, one)
 			if err != nil {
-				return nil, err
+				return argo.Brought{}, err
 			}
 			states = append(states, state)
 		}
-		known[from+to] = knative.BroughtBack(states[0], states[1], states[2])
+		now, before, again := states[0], states[1], states[2]
+		known[from+to] = argo.Brought{
+			Service: knative.ServiceBroughtBack(now, before, again) || r.beginsFrom(ctx, now, before, again),
+			Beside:  knative.BroughtBack(now, before, again),
+		}
 		return known[from+to], nil
 	}
+}
+
+// beginsFrom tells whether the promotion that is under way in now has begun from what somebody
+// has rolled back, as far as that can be read.
+func (r Reader) beginsFrom(ctx context.Context, now, from, to *knative.State) bool {
+	has, err := record.Parse(now.Record())
+	if err != nil || has.HasPassed() || has.Base == "" {
+		return false
+	}
+	base, err := r.deployed(ctx, has.Base)
+	return err == nil && knative.ServiceBroughtBack(base, from, to)
 }
 
 // Deployed is the record of the commit that Argo CD has deployed last; the zero Record where
@@ -155,6 +170,16 @@ func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bo
 	}
 	moved, err := argo.Moved(ctx, in, at.App, at.Live)
 	return moved.Why(in.App) == "" && err == nil
+}
+
+// RolledBack says that somebody has rolled the Service back in Argo CD from what a commit says,
+// also where that names no revision; empty: nobody has, or it cannot be told.
+func (r Reader) RolledBack(ctx context.Context, commit string, at plan.Situation) string {
+	if at.App == nil || at.Live == nil {
+		return ""
+	}
+	move, _ := argo.Moved(ctx, r.Intent(commit, plan.ShownAt(at.Now)), at.App, at.Live)
+	return move.Service
 }
 
 // OfPromotion tells whether a commit is one of a promotion, by its record.
