@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -28,7 +29,8 @@ type Reversal struct {
 // Edited is what an edit that rolls back leads to.
 type Edited struct {
 	State   *knative.State
-	Refused error // why the template could not be rolled back, so that only the traffic is
+	Refused error    // why the template could not be rolled back, so that only the traffic is
+	Lost    []string // images that somebody had set by hand, and that the overlay has no more
 }
 
 // Warning is what a person should know of an edit; empty: nothing.
@@ -37,6 +39,8 @@ func (e Edited) Warning(to Destination) string {
 	switch {
 	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
 		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
+	case len(e.Lost) > 0:
+		return fmt.Sprintf("the overlay has %s no more, which somebody had set by hand: it has to be promoted, if users are to have it", strings.Join(e.Lost, " and "))
 	case e.Refused == nil && e.State.Revision() != to.Revision && to.SameImages(e.State):
 		return fmt.Sprintf("%s has the traffic, and the overlay still has another configuration with its images: what is promoted next takes that along, unless the commit that brought it is reverted", to.Revision)
 	case e.Refused == nil:
@@ -61,6 +65,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	if err != nil {
 		return Edited{}, err
 	}
+	after.Lost = lost(now, after.State, before)
 	switch traffic, err := after.State.Traffic(); {
 	case err != nil:
 		return Edited{}, err
@@ -70,6 +75,16 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
 	return after, nil
+}
+
+// lost are images of an overlay that the record does not know, and that it has no more
+// once it was rolled back.
+func lost(now, after *knative.State, has record.Record) []string {
+	if !has.Exists() {
+		return nil // nobody has promoted anything
+	}
+	known := slices.Concat(has.From.AllImages(), has.To.AllImages(), knative.AllImages(after))
+	return slices.DeleteFunc(knative.OwnImages(now), func(image string) bool { return slices.Contains(known, image) })
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
@@ -82,7 +97,7 @@ func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.S
 	if err != nil {
 		return Edited{}, fmt.Errorf("%w; nor can the traffic alone: %w", refused, err)
 	}
-	return Edited{state, refused}, nil
+	return Edited{State: state, Refused: refused}, nil
 }
 
 // templateReversed is an overlay with the template and the traffic of the destination.
@@ -222,5 +237,5 @@ func (back Reversal) EditLeftOut(ctx context.Context, c Settings, tip gitops.Sna
 	if err != nil {
 		return Edited{}, err
 	}
-	return Edited{after, back.Refused}, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
+	return Edited{State: after, Refused: back.Refused}, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
 }
