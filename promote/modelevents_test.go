@@ -177,7 +177,7 @@ func (m *model) moveTraffic(ctx context.Context) bool {
 }
 
 // movedBy has somebody move the Service past Git, which nothing is to undo where users
-// have others after it.
+// have others after it, and others than Git says.
 func (m *model) movedBy(ctx context.Context, move func()) {
 	m.cluster.manual = true
 	before := knative.Shares(m.cluster.routed)
@@ -187,6 +187,11 @@ func (m *model) movedBy(ctx context.Context, move func()) {
 		m.undone = m.commits[m.tip()].Hash
 	}
 	m.sync(ctx)
+	if state, err := knative.Read(ctx, m.trees[m.tip()], "web", "web"); err == nil {
+		if says, err := state.Traffic(); err == nil && maps.Equal(knative.Shares(says), knative.Shares(m.cluster.routed)) {
+			m.undone = ""
+		}
+	}
 }
 
 // takeServiceOut has somebody take the Service out of the overlay.

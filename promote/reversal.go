@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -24,7 +25,8 @@ type reversal struct {
 	split     knative.Split // at the tip
 	done      bool          // a commit before has done it, it is only confirmed
 	wasLive   bool          // before that: nothing was left to do
-	leavesOut bool          // only what Knative cannot route to is taken out of what a commit before has done
+	again     bool          // it is committed once more, as the commit before could not become live
+	leavesOut bool          // in that, only what Knative cannot route to is taken out of what the commit before has done
 	over      []string      // revisions that users may be moved from; none: whatever they have
 	apart     bool          // where it cannot be, the others are rolled back without it
 
@@ -72,7 +74,7 @@ func (b *reversal) begin(ctx context.Context) commit.Edit {
 
 // stepName is what the reversal's commit and its pull request call the step.
 func (b *reversal) stepName() string {
-	if b.leavesOut {
+	if b.again {
 		return b.Step + pull.Again
 	}
 	return b.Step
@@ -114,7 +116,7 @@ func (b *reversal) rolledBack() string {
 
 // adopts tells the same of a proposal that rolls back.
 func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
-	if b.leavesOut {
+	if b.again {
 		return false, nil // its record does not tell it from the commit before
 	}
 	after, err := b.edited(ctx, tip)
@@ -128,13 +130,39 @@ func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool,
 	return pull.WouldWrite(want, plan.RecordAt(head, b.target.Target))
 }
 
+// onceMore is a reversal that was not seen live, as another commit of it can be; nil: none can.
+func (b *reversal) onceMore(ctx context.Context) *reversal {
+	switch {
+	case b.again || isSuperseded(b.failed) || ctx.Err() != nil:
+		return nil
+	case b.taken(ctx) == "":
+		return b.withoutDown(ctx)
+	}
+	b.target.journal.Say("the rollback of %s is committed once more, as somebody has changed the template meanwhile", b.target.Service)
+	again := *b
+	again.again, again.failed = true, nil
+	return &again
+}
+
+// blocked says what keeps Knative from coming to what the commit says, however long it is
+// waited for; empty: nothing that is known.
+func (b *reversal) blocked(ctx context.Context) string { return cmp.Or(b.down(ctx), b.taken(ctx)) }
+
+// taken says that somebody has changed the template since it was committed; empty: nobody has.
+func (b *reversal) taken(ctx context.Context) string {
+	if b.done {
+		return "" // it was committed by another run
+	}
+	return b.target.infra.NameTaken(ctx, b.log.Step().Commit, b.after.State)
+}
+
 // withoutDown is a reversal that was not seen live, once more without the targets at 0 %
 // that keep Knative from routing it: they were Ready, or not known, when it was committed.
-// Nil: there are none, or it is not what keeps it.
+// Nil: there are none.
 func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	state := b.after.State
 	has, err := record.Parse(state.Record())
-	if err != nil || b.leavesOut || state.Revision() == "" || isSuperseded(b.failed) || ctx.Err() != nil || b.down(ctx) == "" {
+	if err != nil || state.Revision() == "" || b.down(ctx) == "" {
 		return nil
 	}
 	b.target.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.target.Service)
@@ -144,7 +172,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 		from, to = to, from
 	}
 	return &reversal{
-		target: b.target, split: b.split, over: b.over, leavesOut: true,
+		target: b.target, split: b.split, over: b.over, again: true, leavesOut: true,
 		Reversal: plan.Reversal{
 			Plan: plan.Plan{Target: b.target.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.target.at.Tag, Now: state, Record: has, FromVersion: from},
 			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: b.target.at.Live, Reason: b.Reason, Refused: b.after.Refused,

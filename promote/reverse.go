@@ -45,8 +45,8 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 	return err
 }
 
-// confirm waits until what was rolled back is live. Where nothing but targets at 0 % keeps
-// Knative from routing it, it is committed once more without them.
+// confirm waits until what was rolled back is live. Where another commit of it can be, as
+// without targets at 0 % that keep Knative from routing it, it is committed once more.
 func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 	err := r.seeLive(ctx, reversals)
 	var again []*reversal
@@ -54,17 +54,17 @@ func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 		if b.failed == nil {
 			continue
 		}
-		without := b.withoutDown(ctx)
-		if without == nil {
+		more := b.onceMore(ctx)
+		if more == nil {
 			return err
 		}
-		again = append(again, without)
+		again = append(again, more)
 	}
 	if err == nil {
 		return nil
 	}
 	if failed := r.reverse(ctx, again, 0); failed != nil {
-		return fmt.Errorf("%w; nor could it be committed without the targets at 0 %%: %w", err, failed)
+		return fmt.Errorf("%w; nor could it be committed once more: %w", err, failed)
 	}
 	return r.seeLive(ctx, again)
 }
@@ -73,8 +73,8 @@ func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		waiting, stop := ctx, func() {}
-		if !b.leavesOut {
-			waiting, stop = live.WhileRoutable(ctx, b.down)
+		if !b.again {
+			waiting, stop = live.WhileRoutable(ctx, b.blocked)
 		}
 		defer stop()
 		if b.failed = b.target.gates.All(waiting, []gate.Gate{gate.Live(r.config.Gates.Wait)}, b.ask, b.log, b.target.saw); b.failed != nil {

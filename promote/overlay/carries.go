@@ -130,10 +130,13 @@ func (r Reader) brings(commit string) func(ctx context.Context, from, to string)
 }
 
 // beginsFrom tells whether the promotion that is under way in now has begun from what somebody
-// has rolled back, as far as that can be read.
+// has rolled back, and to what does not give it the traffic either, as far as that can be read.
 func (r Reader) beginsFrom(ctx context.Context, now, from, to *knative.State) bool {
 	has, err := record.Parse(now.Record())
 	if err != nil || has.HasPassed() || has.Base == "" {
+		return false
+	}
+	if traffic, err := to.Traffic(); err != nil || knative.Shares(traffic)[has.From.Revision] > 0 {
 		return false
 	}
 	base, err := r.deployed(ctx, has.Base)

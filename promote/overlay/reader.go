@@ -78,6 +78,23 @@ func (r Reader) Read(ctx context.Context, at gitops.Snapshot) (*knative.State, e
 	return state, err
 }
 
+// NameTaken says that the tip has another configuration than a commit under the name of the
+// commit's revision, which Knative refuses; empty: it has not, or differs in more than that.
+func (r Reader) NameTaken(ctx context.Context, commit string, committed *knative.State) string {
+	tip, err := r.Branch.Tip(ctx)
+	if err != nil || tip.Commit.Hash == commit {
+		return ""
+	}
+	now, err := r.Read(ctx, tip)
+	if err != nil || !plan.OnlyConfigured(now, committed) {
+		return ""
+	}
+	if made, known, err := now.Made(now.Revision()); err != nil || !known || made {
+		return ""
+	}
+	return fmt.Sprintf("commit %.10s has another template under the name %s, which Knative refuses", tip.Commit.Hash, now.Revision())
+}
+
 // shows tells whether a commit shows what is expected. One without a record of
 // it, which is looked for first, is not rendered.
 func (r Reader) shows(ctx context.Context, at gitops.Snapshot, want plan.Expected) (bool, error) {
