@@ -36,6 +36,35 @@ func TestRolledBackInArgoCD(t *testing.T) {
 	s.settled("v4.0.0")
 }
 
+// TestRolledBackInArgoCDBeforePromotions: somebody rolls back in Argo CD what was deployed
+// by hand, and Git names no revision yet. Nothing is promoted over that until Git says who
+// has the traffic.
+func TestRolledBackInArgoCDBeforePromotions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first := s.lastSync()
+	s.push("Deploy by hand", map[string]string{"./kustomization.yaml": replaced(t, s.read("./kustomization.yaml"), "v1.0.0", "v1.1.0")})
+	s.refresh()
+	s.eventually("the new version answers, and Argo CD has noted its sync", func() bool {
+		return s.ask(s.host()).tag() == "v1.1.0" && s.lastSync().revision == s.git("rev-parse", "main")
+	})
+	was, holder := s.live().Status.Traffic[0].RevisionName, ""
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	s.must(world.RollBack(t.Context(), s.App.GetName(), first.id))
+	s.eventually("the old version answers again", func() bool {
+		holder = s.live().Status.Traffic[0].RevisionName
+		return holder != was && s.ask(s.host()).tag() == "v1.0.0"
+	})
+
+	s.promote("v1.1.0", "steps=100").exits(13).says("knative-promote rollback --to " + holder)
+	s.promote("v1.2.0", "steps=100").exits(13)
+	s.answersOnly("v1.0.0")
+	s.begin("rollback", "to="+holder).wait().exits(0)
+	s.settled("v1.0.0")
+	s.promote("v1.2.0", "steps=10,100").exits(0)
+	s.settled("v1.2.0")
+}
+
 // TestRolledBackInArgoCDInTheMiddle: somebody does so while a candidate bakes, with
 // auto-sync switched off as Argo CD's pages do. The promotion follows, and neither it nor
 // the next run after one that is killed has Argo CD sync the candidate again.
