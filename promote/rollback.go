@@ -208,7 +208,7 @@ func further(at plan.Situation, now *knative.State, has record.Record) bool {
 
 // tellRollback tells what a rollback leads to.
 func tellRollback(p *targetRun, back *reversal, after plan.Edited) {
-	p.journal.Tell(journal.PlannedReversal(back.Reversal, p.at))
+	p.journal.Tell(journal.PlannedReversal(back.Reversal, p.at, after))
 	p.journal.Tell(journal.Renders(p.at.Now, after.State))
 	p.journal.Warn(after.Warning(back.Dest))
 	if after.State.Revision() == back.Dest.Revision && back.Dest.Readiness().Gone {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,10 +113,11 @@ func Planned(p plan.Plan, at plan.Situation) (event.Planned, error) {
 	return e, err
 }
 
-// PlannedReversal is what a rollback leads to.
-func PlannedReversal(b plan.Reversal, at plan.Situation) event.Planned {
+// PlannedReversal is what a rollback leads to: where its destination is gone, another
+// revision takes its place.
+func PlannedReversal(b plan.Reversal, at plan.Situation, after plan.Edited) event.Planned {
 	return event.Planned{
-		Promotion: b.Plan.ID, Revision: b.Dest.Revision, PreviousRevision: b.Plan.To,
+		Promotion: b.Plan.ID, Revision: cmp.Or(after.Carrying(), b.Dest.Revision), PreviousRevision: b.Plan.To,
 		Image: plan.FirstImage(b.Dest.Images), PreviousImage: plan.FirstImage(at.Now.Images()), Traffic: b.Dest.Traffic,
 	}
 }

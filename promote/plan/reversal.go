@@ -33,6 +33,12 @@ type Edited struct {
 	Lost    []string // images that somebody had set by hand, and that the overlay has no more
 }
 
+// Carrying is the revision that has all traffic after the edit; empty: none has.
+func (e Edited) Carrying() string {
+	traffic, _ := e.State.Traffic() // one that cannot be read has been refused
+	return carrying(traffic)
+}
+
 // Warning is what a person should know of an edit; empty: nothing.
 func (e Edited) Warning(to Destination) string {
 	traffic, err := e.State.Traffic()
