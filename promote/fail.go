@@ -56,7 +56,7 @@ func (r *run) fail(ctx context.Context, moves []*move, cause error) ending {
 // heldBack tells whether a step was not published because something forbids it:
 // nothing speaks against what is there.
 func (r *run) heldBack(cause error) bool {
-	return guard.Holds(cause) || moved.IsOthers(cause) || source.IsNotYet(cause) || pull.IsUnmerged(cause) || plan.IsUnrendered(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
+	return guard.Holds(cause) || moved.IsOthers(cause) || source.IsNotYet(cause) || pull.IsUnmerged(cause) || plan.IsUnusable(cause) || r.forbidden != nil && errors.Is(cause, r.forbidden)
 }
 
 // restorable tells whether there is something to roll back, and to what.
@@ -145,7 +145,7 @@ func whenCancelled(ctx, until context.Context, r *run, cut func()) (stop func())
 }
 
 // rollBack commits what was there before the promotion. Patience is how long it waits for
-// a tip that does not render.
+// a tip that cannot be used.
 func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
 	var reversals []*reversal
 	var down error

@@ -186,7 +186,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
-		p, err := r.commitRendered(ctx, edits, r.config.Gates.Wait)
+		p, err := r.commitUsable(ctx, edits, r.config.Gates.Wait)
 		next, causes := guard.Overridden(err)
 		if next == "" || slices.Contains(over, next) {
 			return p, err

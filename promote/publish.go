@@ -19,15 +19,15 @@ type published struct {
 	drafts []commit.Draft // of the edits, in their order
 }
 
-// commitRendered is commit, tried again for some time while a tip does not render: what
+// commitUsable is commit, tried again for some time while a tip cannot be used: what
 // somebody has broken, somebody corrects.
-func (r *run) commitRendered(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
+func (r *run) commitUsable(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
 	for until := time.Now().Add(patience); ; {
 		p, err := r.commit(ctx, edits)
-		if !plan.IsUnrendered(err) || !time.Now().Before(until) {
+		if !plan.IsUnusable(err) || !time.Now().Before(until) {
 			return p, err
 		}
-		r.say("waiting until it renders: %v", err)
+		r.say("waiting until somebody corrects it: %v", err)
 		if sleep.For(ctx, min(overlay.TipPause, time.Until(until))) != nil {
 			return p, err
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // reverse commits the destinations and says what must become true. Patience is how long
-// it waits for a tip that does not render.
+// it waits for a tip that can be used.
 func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
 	var edits []commit.Edit
 	for _, b := range reversals {
@@ -19,7 +19,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 			edits = append(edits, e)
 		}
 	}
-	p, err := r.commitRendered(ctx, edits, patience)
+	p, err := r.commitUsable(ctx, edits, patience)
 	drafts := p.drafts
 	for _, b := range reversals {
 		if err == nil && !b.done {

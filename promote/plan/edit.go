@@ -193,20 +193,21 @@ func ToEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.S
 	case Withdrawn(tip, target.Overlay, err):
 		return nil, Superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
 	case err != nil && ctx.Err() == nil:
-		return nil, unrendered{err}
+		return nil, unusable{err}
 	}
 	return state, err
 }
 
-// unrendered is a tip whose overlay does not render.
-type unrendered struct{ error }
+// unusable is a tip whose overlay somebody has to correct before it can be edited.
+type unusable struct{ error }
 
 // Unwrap gives the reason.
-func (u unrendered) Unwrap() error { return u.error }
+func (u unusable) Unwrap() error { return u.error }
 
-// IsUnrendered tells whether an error is of a tip whose overlay does not render.
-func IsUnrendered(err error) bool {
-	_, is := errors.AsType[unrendered](err)
+// IsUnusable tells whether an error is of a tip whose overlay does not render, or whose Service
+// Knative refuses however it is edited.
+func IsUnusable(err error) bool {
+	_, is := errors.AsType[unusable](err)
 	return is
 }
 

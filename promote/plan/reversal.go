@@ -68,6 +68,9 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		before = back.Plan.Record // nothing that somebody wrote into it may stop a rollback
 	}
 	after, err := reversedFrom(ctx, c, back, now, before)
+	if err != nil && now.Refusal() != nil && ctx.Err() == nil {
+		return Edited{}, unusable{err}
+	}
 	if err != nil {
 		return Edited{}, err
 	}
