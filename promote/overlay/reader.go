@@ -85,7 +85,7 @@ func (r Reader) NameTaken(ctx context.Context, commit string, committed *knative
 	if err != nil || tip.Commit.Hash == commit {
 		return ""
 	}
-	now, err := r.Read(ctx, tip)
+	now, err := knative.Read(ctx, tip.Tree, r.Overlay, r.Service) // so often that nothing is told of it
 	if err != nil || !plan.OnlyConfigured(now, committed) {
 		return ""
 	}
