@@ -170,9 +170,13 @@ const blockingEvery = 10 * time.Second
 // one. Nothing asks any more when stop has returned.
 func WhileRoutable(ctx context.Context, blocking func(context.Context) string) (until context.Context, stop func()) {
 	until, end := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
+	ended := make(chan any)
 	go func() {
-		defer close(ended)
+		defer func() {
+			panicked := recover()
+			end(nil)
+			ended <- panicked
+		}()
 		for sleep.For(until, blockingEvery) == nil {
 			if why := blocking(until); why != "" {
 				end(errors.New(why))
@@ -181,6 +185,8 @@ func WhileRoutable(ctx context.Context, blocking func(context.Context) string) (
 	}()
 	return until, func() {
 		end(nil)
-		<-ended
+		if panicked := <-ended; panicked != nil {
+			panic(panicked) // where it ends the run as anywhere else
+		}
 	}
 }
