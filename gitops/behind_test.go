@@ -1,7 +1,7 @@
 package gitops_test
 
 import (
-	"slices"
+	"reflect"
 	"sync/atomic"
 	"testing"
 
@@ -17,7 +17,7 @@ func TestBehind(t *testing.T) {
 	s := serve(t, gittest.Repository{}, infra(), counting(&requests))
 	r := s.open(t)
 	run := gitops.Trailer{Key: "Promotion-Run", Value: "https://github.com/acme/web/actions/runs/1"}
-	var want []string
+	var want []gitops.Message
 	for _, name := range []string{"one", "two"} {
 		change := write(name, "content")
 		change.Trailers = []gitops.Trailer{{Key: "Promotion", Value: "1"}, run}
@@ -25,7 +25,7 @@ func TestBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append([]string{made.Hash}, want...)
+		want = append([]gitops.Message{{Commit: made.Hash, Values: []string{"1"}}}, want...)
 	}
 	other := write("three", "content")
 	other.Trailers = []gitops.Trailer{{Key: "Promotion-Run", Value: run.Value + "0"}, {Key: "Promotion-Reason", Value: "after " + run.Key + ": " + run.Value}}
@@ -37,15 +37,15 @@ func TestBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := fresh.Behind(t.Context(), tip.Commit.Hash, run)
-	if err != nil || !slices.Equal(got, want) {
+	got, err := fresh.Behind(t.Context(), tip.Commit.Hash, run, "Promotion")
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, %v; want %v", got, err, want)
 	}
 	before := requests.Load()
-	if got, err := fresh.Behind(t.Context(), tip.Commit.Hash, gitops.Trailer{Key: "Promotion", Value: "1"}); err != nil || !slices.Equal(got, want) || requests.Load() != before {
+	if got, err := fresh.Behind(t.Context(), tip.Commit.Hash, gitops.Trailer{Key: "Promotion", Value: "1"}, "Promotion"); err != nil || !reflect.DeepEqual(got, want) || requests.Load() != before {
 		t.Errorf("asked once more, of another trailer: found %v, %v, with %d requests; want %v with none", got, err, requests.Load()-before, want)
 	}
-	if _, err := fresh.At(t.Context(), want[1]); err != nil {
+	if _, err := fresh.At(t.Context(), want[1].Commit); err != nil {
 		t.Error(err)
 	}
 }

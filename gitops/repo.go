@@ -13,10 +13,10 @@
 package gitops
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,22 +143,36 @@ func (r *Repo) At(ctx context.Context, name string) (Snapshot, error) {
 }
 
 // behindLimit is how far behind a commit others are looked for, in commits of one line.
-const behindLimit = 256
+const behindLimit = 1024
 
-// Behind are the commits behind one, by their full names, whose messages have a trailer, the
-// newest first, as far as a server gives them out without what is in them: none otherwise.
-// Anybody may have written a message, so who asks must look at what the commits have.
-func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer) ([]string, error) {
-	line := []byte("\n" + trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit) + "\n")
-	found, err := r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(message []byte) bool { return bytes.Contains(append(message, '\n'), line) })
+// A Message is what the message of a commit says.
+type Message struct {
+	Commit string   // its full name
+	Values []string // of the lines with a key, as those of a squash merge may be several
+}
+
+// Behind are the commits behind one whose messages have a trailer, the newest first, as far as
+// a server gives them out without what is in them: none otherwise. Their values are those of a
+// key. Anybody may have written a message, so who asks must look at what the commits have.
+func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer, key string) (found []Message, err error) {
+	line := trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit)
+	err = r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(hash plumbing.Hash, message []byte) {
+		lines := strings.Split(string(message), "\n")
+		if !slices.Contains(lines, line) {
+			return
+		}
+		one := Message{Commit: hash.String()}
+		for _, l := range lines {
+			if value, is := strings.CutPrefix(l, key+": "); is {
+				one.Values = append(one.Values, value)
+			}
+		}
+		found = append(found, one)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("looking behind commit %.12s: %w", commit, err)
 	}
-	var names []string
-	for _, hash := range found {
-		names = append(names, hash.String())
-	}
-	return names, nil
+	return found, nil
 }
 
 func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {

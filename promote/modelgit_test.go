@@ -198,7 +198,7 @@ func (m *model) promises(ctx context.Context) error {
 }
 
 // Behind are the commits that the branch has, the newest first.
-func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Trailer) (found []string, err error) {
+func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Trailer, key string) (found []gitops.Message, err error) {
 	ctx, leave := m.enter(ctx)
 	defer leave()
 	if err := m.happens(ctx, "reading commits"); err != nil {
@@ -206,7 +206,7 @@ func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Traile
 	}
 	for at := m.find(commit); at >= 0; {
 		if m.trailers[m.commits[at].Hash][trailer.Key] == trailer.Value {
-			found = append(found, m.commits[at].Hash)
+			found = append(found, gitops.Message{Commit: m.commits[at].Hash, Values: []string{m.trailers[m.commits[at].Hash][key]}})
 		}
 		if len(m.commits[at].Parents) == 0 {
 			break

@@ -7,7 +7,6 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/runs"
 	"github.com/acme/knative-promote/promote/setting"
 	"github.com/acme/knative-promote/promote/source"
 )
@@ -25,9 +24,6 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 	var said time.Time
 	for until := time.Now().Add(p.config.WaitForSource); ; {
 		err := p.origin.Take(ctx, tip, &p.at)
-		if err == nil && p.systems.Commits != nil {
-			return p.origin.NotReverted(p.at, runs.Reverted(ctx, p.systems.Commits, p.at))
-		}
 		if !source.IsNotYet(err) || p.config.DryRun || !time.Now().Before(until) {
 			return err
 		}

@@ -9,22 +9,21 @@ import (
 )
 
 // Behind brings in a commit and those behind it, as many as depth has in each line of
-// history, without what is in them, and gives those whose message says something, the newest
-// first as far as the lines tell. A server that gives out no parts is not asked.
-func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, says func(message []byte) bool) ([]plumbing.Hash, error) {
+// history, without what is in them, and shows their messages, the newest first as far as the
+// lines tell. A server that gives out no parts is not asked.
+func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show func(commit plumbing.Hash, message []byte)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local != nil || !s.partial() {
-		return nil, nil
+		return nil
 	}
 	if q := single(tip); s.behind != tip {
 		q.Depth = depth
 		if err := s.fetch(ctx, q); err != nil {
-			return nil, err
+			return err
 		}
 		s.behind = tip
 	}
-	var found []plumbing.Hash
 	seen := map[plumbing.Hash]bool{tip: true}
 	for left := []plumbing.Hash{tip}; len(left) > 0; left = left[1:] {
 		if !s.has(left[0]) {
@@ -32,12 +31,10 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, says f
 		}
 		raw, err := s.content(plumbing.CommitObject, left[0])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		header, message, _ := bytes.Cut(raw, []byte("\n\n"))
-		if says(message) {
-			found = append(found, left[0])
-		}
+		show(left[0], message)
 		for _, parent := range parentsIn(header) {
 			if !seen[parent] {
 				seen[parent] = true
@@ -45,7 +42,7 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, says f
 			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // parentsIn are the parents that the lines above a commit's message name.

@@ -24,7 +24,7 @@ func (r Record) ImagesSince() time.Time {
 	var since time.Time
 	entries := r.Entries()
 	for i, e := range entries {
-		if e.failed() || e.Rollback || !sameImages(e.To, images) {
+		if e.Rollback || !sameImages(e.To, images) {
 			continue
 		}
 		since = e.Started

@@ -5,7 +5,6 @@ package runs
 import (
 	"context"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,8 +62,9 @@ func sinceThen(what string, args ...any) error {
 // Commits are the infra repository's commits, by their full hashes.
 type Commits interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
-	// Behind are the commits behind one whose messages have a trailer, the newest first.
-	Behind(ctx context.Context, commit string, trailer gitops.Trailer) ([]string, error)
+	// Behind are the commits behind one whose messages have a trailer, the newest first, with
+	// the values that they give a key.
+	Behind(ctx context.Context, commit string, trailer gitops.Trailer, key string) ([]gitops.Message, error)
 }
 
 // TakenOut ends a workflow run whose own promotion Git shows no more, as after a git revert:
@@ -80,7 +80,7 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 	for _, d := range deployedSince(ctx, commits, at) {
 		then = append(then, d.record)
 	}
-	for _, r := range slices.AppendSeq(then, behind(ctx, commits, at, plan.RunTrailer(run), ofRunLimit)) {
+	for _, r := range append(then, ofRun(ctx, commits, at, run)...) {
 		switch {
 		case r.Run != run || r.RollsBack():
 		case !goesOn(now, r):
@@ -93,45 +93,62 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 }
 
 // How many commits behind the tip are looked at: of a run the newest tell of the others, and of
-// an overlay those of promotions that were reverted one after the other.
+// an overlay one of each promotion that was reverted.
 const (
 	ofRunLimit    = 3
 	revertedLimit = 10
 )
 
-// behind are the records of the newest commits behind the tip that have a trailer, as far as
-// they can be read.
-func behind(ctx context.Context, commits Commits, at plan.Situation, trailer gitops.Trailer, most int) iter.Seq[record.Record] {
-	return func(yield func(record.Record) bool) {
-		names, err := commits.Behind(ctx, at.Tip.Hash, trailer)
-		if err != nil {
-			return // nobody can tell
+// ofRun are the records of the newest commits behind the tip that a workflow run has made, as
+// far as they can be read.
+func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string) (all []record.Record) {
+	found, err := commits.Behind(ctx, at.Tip.Hash, plan.RunTrailer(run), plan.TrailerID)
+	if err != nil {
+		return nil // nobody can tell
+	}
+	for _, message := range found[:min(len(found), ofRunLimit)] {
+		if then, err := commits.At(ctx, message.Commit); err == nil {
+			all = append(all, plan.RecordAt(then, at.Target))
 		}
-		for _, commit := range names[:min(len(names), most)] {
-			if then, err := commits.At(ctx, commit); err == nil && !yield(plan.RecordAt(then, at.Target)) {
-				return
+	}
+	return all
+}
+
+// Reverted are the promotions that commits behind the tip have made of the target's overlay
+// since the oldest one that its record has, and that Git shows no more, as after a git revert,
+// the newest first: as far as messages lead there.
+func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []record.Record) {
+	now := at.Record.Of(at.Place())
+	found, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay), plan.TrailerID)
+	if at.Unreadable != nil || err != nil {
+		return nil // nobody can tell
+	}
+	known, oldest, looked := map[string]bool{"": true}, "", 0
+	for _, e := range now.Entries() {
+		known[e.Promotion], oldest = true, e.Promotion
+	}
+	for _, message := range found {
+		if now.Cut && slices.Contains(message.Values, oldest) {
+			break // the record has none of those before
+		}
+		if !slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] }) {
+			continue
+		}
+		if looked++; looked > revertedLimit {
+			break
+		}
+		then, err := commits.At(ctx, message.Commit)
+		if err != nil {
+			continue
+		}
+		if r := plan.RecordAt(then, at.Target).Of(at.Place()); r.Exists() && !known[r.Promotion] {
+			known[r.Promotion] = true
+			if !r.RollsBack() {
+				all = append(all, r)
 			}
 		}
 	}
-}
-
-// Reverted is the newest promotion that commits behind the tip have made of the target's overlay
-// and that Git shows no more, as after a git revert; the zero Record: there is none, as far as
-// messages lead there.
-func Reverted(ctx context.Context, commits Commits, at plan.Situation) record.Record {
-	if at.Unreadable != nil {
-		return record.Record{} // nobody can tell
-	}
-	now := at.Record.Of(at.Place())
-	for then := range behind(ctx, commits, at, plan.OverlayTrailer(at.Overlay), revertedLimit) {
-		switch r := then.Of(at.Place()); {
-		case r.Exists() && goesOn(now, r):
-			return record.Record{}
-		case r.Exists() && !r.RollsBack():
-			return r
-		}
-	}
-	return record.Record{}
+	return all
 }
 
 // LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, and

@@ -34,7 +34,9 @@ func (c commits) At(_ context.Context, commit string) (gitops.Snapshot, error) {
 	return gitops.Snapshot{Tree: fstest.MapFS{"web/knative-promote-web.yaml": {Data: []byte(file)}}}, nil
 }
 
-func (c commits) Behind(context.Context, string, gitops.Trailer) ([]string, error) { return nil, nil }
+func (c commits) Behind(context.Context, string, gitops.Trailer, string) ([]gitops.Message, error) {
+	return nil, nil
+}
 
 // TestLastTakenOut has what Argo CD has deployed before, and what Git shows now.
 func TestLastTakenOut(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -16,6 +17,24 @@ type Observed struct {
 	plan.Situation
 	apps   []appSeen
 	states map[string]string // of the commit that was live when the last gates had passed, by their names
+	since  time.Time         // when the first promotion of its images began there; zero: it is not known
+
+	reverted []record.Record // promotions that Git shows no more there
+}
+
+// began is when the last promotion of what another overlay has began in the source; zero: there
+// was none, as far as that is known.
+func (s Observed) began(state *knative.State) (last time.Time) {
+	entries := s.Record.Entries()
+	for _, r := range s.reverted {
+		entries = append(entries, r.Entries()[0])
+	}
+	for _, e := range entries {
+		if !e.Rollback && e.To.BroughtTo(state, e.From) && e.Started.After(last) {
+			last = e.Started
+		}
+	}
+	return last
 }
 
 // An appSeen is what one Application shows.

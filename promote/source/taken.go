@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
 )
 
 // Taken are the images of one target by where they are taken from, which is said at each
@@ -22,6 +23,7 @@ type Taken struct {
 	TryAgain bool   // what was rolled back may be promoted again
 	Reason   string // for that
 	Journal  *journal.Journal
+	Commits  runs.Commits // of the infra repository; nil: nobody can tell what was reverted there
 
 	source   record.Source
 	code     record.Code       // what they were made of
@@ -71,22 +73,33 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
 		return err
 	}
-	if err := i.notAgain(whole(ctx, i.Reader, *at, observed)); err != nil {
+	if err := i.notAgain(i.whole(ctx, *at, observed)); err != nil {
+		return err
+	}
+	if err := i.notReverted(ctx, *at); err != nil {
 		return err
 	}
 	return i.tellDrift(ctx, *at, observed)
 }
 
 // whole is the situation and what was observed with records that tell when each one's images
-// began, as far as Git has that.
-func whole(ctx context.Context, of Reader, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
+// began, as far as Git has that, also by what was reverted.
+func (i *Taken) whole(ctx context.Context, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
 	since := func(r record.Record) bool { return !r.ImagesSince().IsZero() }
 	if at.Record.Of(at.Place()).Exists() { // else it came with a copy, and is read as it stands
-		at.Record = further(ctx, of.Overlay, at, since)
+		at.Record = further(ctx, i.Overlay, at, since)
 	}
 	observed = slices.Clone(observed)
 	for n, one := range observed {
-		observed[n].Record = further(ctx, of.of(one.Overlay), one.Situation, since)
+		one.Record = further(ctx, i.of(one.Overlay), one.Situation, since)
+		one.since = one.Record.ImagesSince()
+		one.reverted = i.reverted(ctx, one.Situation)
+		for _, r := range one.reverted {
+			if r.To.BroughtTo(one.Now, r.From) && r.Started.Before(one.since) {
+				one.since = r.Started
+			}
+		}
+		observed[n] = one
 	}
 	return at, observed
 }

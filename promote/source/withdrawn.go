@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -11,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -61,13 +63,26 @@ func (i *Taken) unlessAgain(why, to, instead string) error {
 	return &NotYetError{From: i.Names(), Reason: fmt.Sprintf("%s; %s give override: rolled-back and a reason, or %s", why, to, instead)}
 }
 
-// NotReverted keeps what was promoted here and reverted in Git from being promoted again by
-// itself.
-func (i *Taken) NotReverted(at plan.Situation, reverted record.Record) error {
-	if !reverted.Exists() || !reverted.To.BroughtTo(at.Next, reverted.From) {
+// notReverted keeps what was promoted here and reverted in Git from being promoted again by
+// itself, unless it was promoted once more and has passed.
+func (i *Taken) notReverted(ctx context.Context, at plan.Situation) error {
+	for _, r := range i.reverted(ctx, at) {
+		again := func(e record.Entry) bool {
+			return e.Ended == record.Promoted && e.Started.After(r.Started) && e.To.BroughtTo(at.Next, e.From)
+		}
+		if r.To.BroughtTo(at.Next, r.From) && !slices.ContainsFunc(at.Record.Entries(), again) {
+			return i.unlessAgain(r.To.Revision+", with the images that run there, was reverted here in Git", "to try them again", "promote something newer there")
+		}
+	}
+	return nil
+}
+
+// reverted are the promotions of an overlay that Git shows no more, as far as anybody can tell.
+func (i *Taken) reverted(ctx context.Context, at plan.Situation) []record.Record {
+	if i.Commits == nil {
 		return nil
 	}
-	return i.unlessAgain(reverted.To.Revision+", with the images that run there, was reverted here in Git", "to try them again", "promote something newer there")
+	return runs.Reverted(ctx, i.Commits, at)
 }
 
 // TagAlone refuses to promote an image of which somebody has changed the tag and left the digest
@@ -87,10 +102,16 @@ func TagAlone(at plan.Situation) error {
 // decided is what people have decided for this overlay alone that what the sources have would
 // undo, and what they can do instead of promoting that; empty: nothing.
 func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead string) {
+	if e, by := replaced(i.From, at); by != "" {
+		return "the promotion of " + e + " here was replaced by " + by + " before it had passed", "promote something newer there"
+	}
 	var since time.Time // when the last source came to its images
 	for _, one := range observed {
-		if had := one.Record.ImagesSince(); had.After(since) {
-			since = had
+		if one.Record.Started.Before(one.began(at.Now)) {
+			return "what runs here began in " + one.Overlay + " after what runs there now, as where that was reverted in Git", "promote something newer there"
+		}
+		if one.since.After(since) {
+			since = one.since
 		}
 	}
 	for _, own := range at.Record.OwnImages(i.From) {
@@ -105,6 +126,27 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 	}
 	if record.SetByHand(at.Record.Of(at.Place()), at.Now) && !record.VersionOf("", at.Next).SameImages(at.Now) {
 		return "somebody has set " + plan.FirstImage(at.Now.Images()) + " in " + at.Overlay, "promote that with image: unchanged"
+	}
+	return "", ""
+}
+
+// replaced is the last promotion of what is to be promoted, where somebody has promoted other
+// images in its place before it had passed, which they took from no environment of a list;
+// empty: it is another one's place.
+func replaced(from []string, at plan.Situation) (revision, by string) {
+	entries := at.Record.Entries()
+	for n, e := range entries {
+		if e.Rollback || !e.To.BroughtTo(at.Next, e.From) {
+			continue
+		}
+		if n == 0 || e.Ended != record.Superseded {
+			return "", ""
+		}
+		other := entries[n-1]
+		if other.Rollback || slices.Contains(from, other.TakenFrom) || other.To.BroughtTo(at.Next, other.From) {
+			return "", ""
+		}
+		return e.To.Revision, other.To.Revision
 	}
 	return "", ""
 }
