@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"knative.dev/serving/pkg/apis/serving"
@@ -167,7 +168,7 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 
 // madeOf is the revision that had the traffic in a commit in which Knative gave revisions their
 // names: one of the record with such a name that fits the template there, or that nobody can
-// look at now; else the one that the template would make.
+// look at now, or one that the cluster has; else the one that the template would make.
 func (f Finder) madeOf(ctx context.Context, state *knative.State) (string, error) {
 	for _, e := range f.At.Record.Of(f.At.Place()).Entries() {
 		if _, own, err := state.Made(e.From.Revision); own || err != nil || e.Rollback || !e.From.SameImages(state) {
@@ -182,7 +183,40 @@ func (f Finder) madeOf(ctx context.Context, state *knative.State) (string, error
 			return e.From.Revision, nil
 		}
 	}
+	for _, name := range f.generated() {
+		found, err := f.Live.Revision(ctx, live.NamespaceOf(f.At.Live), name)
+		if err != nil || !found.IsReady() {
+			continue // it is one of those that Knative has collected, or nobody can tell
+		}
+		if fits, err := state.Fits(found, f.At.Live); err == nil && fits {
+			return name, nil
+		}
+	}
 	return state.NextRevision()
+}
+
+// generatedMost is how many names are tried: Knative keeps as many revisions without traffic
+// by its own defaults.
+const generatedMost = 20
+
+// generated are the last names that Knative may have given revisions of the Service, the newest
+// first: those up to the last one that anybody knows of.
+func (f Finder) generated() (names []string) {
+	known := record.Known(f.At.Record.Of(f.At.Place()).Entries())
+	if f.At.Live != nil {
+		known = append(known, f.At.Live.Status.LatestCreatedRevisionName, f.At.Live.Status.LatestReadyRevisionName)
+	}
+	last := 0
+	for _, name := range known {
+		number, of := strings.CutPrefix(name, f.At.Service+"-")
+		if n, err := strconv.Atoi(number); of && len(number) == len("00001") && err == nil {
+			last = max(last, n)
+		}
+	}
+	for n := last; n > max(0, last-generatedMost); n-- {
+		names = append(names, fmt.Sprintf("%s-%05d", f.At.Service, n))
+	}
+	return names
 }
 
 // wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
@@ -190,7 +224,7 @@ func (f Finder) madeOf(ctx context.Context, state *knative.State) (string, error
 // fork, can make a commit.
 func (f Finder) wasRecorded(dest plan.Destination, commit string) error {
 	entries := f.At.Record.Of(f.At.Place()).Entries()
-	if dest.Found != nil && dest.Found.IsReady() || len(entries) == 0 {
+	if dest.Found != nil && dest.Found.IsReady() {
 		return nil
 	}
 	for _, e := range entries {
