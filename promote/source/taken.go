@@ -73,7 +73,7 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
 		return err
 	}
-	if err := i.notAgain(i.whole(ctx, *at, observed)); err != nil {
+	if err := i.notAgain(whole(ctx, i, *at, observed)); err != nil {
 		return err
 	}
 	if err := i.notReverted(ctx, *at); err != nil {
@@ -84,7 +84,7 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 
 // whole is the situation and what was observed with records that tell when each one's images
 // began, as far as Git has that, also by what was reverted.
-func (i *Taken) whole(ctx context.Context, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
+func whole(ctx context.Context, i *Taken, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
 	since := func(r record.Record) bool { return !r.ImagesSince().IsZero() }
 	if at.Record.Of(at.Place()).Exists() { // else it came with a copy, and is read as it stands
 		at.Record = further(ctx, i.Overlay, at, since)
@@ -93,7 +93,7 @@ func (i *Taken) whole(ctx context.Context, at plan.Situation, observed []Observe
 	for n, one := range observed {
 		one.Record = further(ctx, i.of(one.Overlay), one.Situation, since)
 		one.since = one.Record.ImagesSince()
-		one.reverted = i.reverted(ctx, one.Situation)
+		one.reverted = revertedIn(ctx, i.Commits, one.Situation)
 		for _, r := range one.reverted {
 			if r.To.BroughtTo(one.Now, r.From) && r.Started.Before(one.since) {
 				one.since = r.Started

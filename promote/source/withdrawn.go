@@ -66,7 +66,7 @@ func (i *Taken) unlessAgain(why, to, instead string) error {
 // notReverted keeps what was promoted here and reverted in Git from being promoted again by
 // itself, unless it was promoted once more and has passed.
 func (i *Taken) notReverted(ctx context.Context, at plan.Situation) error {
-	for _, r := range i.reverted(ctx, at) {
+	for _, r := range revertedIn(ctx, i.Commits, at) {
 		again := func(e record.Entry) bool {
 			return e.Ended == record.Promoted && e.Started.After(r.Started) && e.To.BroughtTo(at.Next, e.From)
 		}
@@ -77,12 +77,12 @@ func (i *Taken) notReverted(ctx context.Context, at plan.Situation) error {
 	return nil
 }
 
-// reverted are the promotions of an overlay that Git shows no more, as far as anybody can tell.
-func (i *Taken) reverted(ctx context.Context, at plan.Situation) []record.Record {
-	if i.Commits == nil {
+// revertedIn are the promotions of an overlay that Git shows no more, as far as anybody can tell.
+func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) []record.Record {
+	if commits == nil {
 		return nil
 	}
-	return runs.Reverted(ctx, i.Commits, at)
+	return runs.Reverted(ctx, commits, at)
 }
 
 // TagAlone refuses to promote an image of which somebody has changed the tag and left the digest
