@@ -54,12 +54,6 @@ func BroughtBack(now, from, to *State) []string {
 	return slices.DeleteFunc(changed(from, to), func(id string) bool { return slices.Contains(since, id) })
 }
 
-// ServiceBroughtBack tells the same of the Service: of its template, and of the images of that.
-func ServiceBroughtBack(now, from, to *State) bool {
-	sameImages := func(a, b *State) bool { return slices.Equal(AllImages(a), AllImages(b)) }
-	return now.SameTemplate(from) && !from.SameTemplate(to) || sameImages(now, from) && !sameImages(from, to)
-}
-
 // otherChange is an object but the Service that differs in two States.
 type otherChange struct {
 	was, is object   // nil: it is not there

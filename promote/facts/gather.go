@@ -38,7 +38,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	}
 	group.Go(func() { facts.Revisions, facts.NotReady, exist = r.existing(ctx, at) })
 	group.Wait()
-	facts.RolledBack = r.Overlay.RolledBack(ctx, at.Tip.Hash, at)
+	facts.RolledBack = r.Overlay.RolledBack(ctx, at)
 	if facts.RolledBack != "" || len(check.Drift(*facts)) > 0 { // else no rule asks for it
 		facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	}

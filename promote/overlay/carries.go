@@ -122,11 +122,18 @@ func (r Reader) brings(commit string) func(ctx context.Context, from, to string)
 		}
 		now, before, again := states[0], states[1], states[2]
 		known[from+to] = argo.Brought{
-			Service: knative.ServiceBroughtBack(now, before, again) || r.beginsFrom(ctx, now, before, again),
+			Service: serviceBroughtBack(now, before, again) || r.beginsFrom(ctx, now, before, again),
 			Beside:  knative.BroughtBack(now, before, again),
 		}
 		return known[from+to], nil
 	}
+}
+
+// serviceBroughtBack tells whether an overlay has the template of an earlier one, or the images
+// that this has brought, and somebody has returned to one that has them not.
+func serviceBroughtBack(now, from, to *knative.State) bool {
+	was := record.VersionOf("", from)
+	return now.SameTemplate(from) && !from.SameTemplate(to) || !was.SameImages(to) && was.BroughtTo(now, record.VersionOf("", to))
 }
 
 // beginsFrom tells whether the promotion that is under way in now has begun from what somebody
@@ -140,7 +147,7 @@ func (r Reader) beginsFrom(ctx context.Context, now, from, to *knative.State) bo
 		return false
 	}
 	base, err := r.deployed(ctx, has.Base)
-	return err == nil && knative.ServiceBroughtBack(base, from, to)
+	return err == nil && serviceBroughtBack(base, from, to)
 }
 
 // Deployed is the record of the commit that Argo CD has deployed last; the zero Record where
@@ -175,13 +182,13 @@ func (r Reader) MayLag(ctx context.Context, commit string, at plan.Situation) bo
 	return moved.Why(in.App) == "" && err == nil
 }
 
-// RolledBack says that somebody has rolled the Service back in Argo CD from what a commit says,
+// RolledBack says that somebody has rolled the Service back in Argo CD from what the tip says,
 // also where that names no revision; empty: nobody has, or it cannot be told.
-func (r Reader) RolledBack(ctx context.Context, commit string, at plan.Situation) string {
+func (r Reader) RolledBack(ctx context.Context, at plan.Situation) string {
 	if at.App == nil || at.Live == nil {
 		return ""
 	}
-	move, _ := argo.Moved(ctx, r.Intent(commit, plan.ShownAt(at.Now)), at.App, at.Live)
+	move, _ := argo.Moved(ctx, r.Intent(at.Tip.Hash, plan.ShownAt(at.Now)), at.App, at.Live)
 	return move.Service
 }
 

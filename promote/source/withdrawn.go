@@ -132,7 +132,7 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 
 // replaced is the last promotion of what is to be promoted, where somebody has promoted other
 // images in its place before it had passed, which they took from no environment of a list;
-// empty: it is another one's place.
+// empty: nobody has.
 func replaced(from []string, at plan.Situation) (revision, by string) {
 	entries := at.Record.Entries()
 	for n, e := range entries {
