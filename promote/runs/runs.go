@@ -114,16 +114,22 @@ func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string) 
 	return all
 }
 
+// A RevertedRecord is that of a promotion that Git shows no more.
+type RevertedRecord struct {
+	record.Record
+	Later bool // than the promotion that Git shows, by the order of their commits
+}
+
 // Reverted are the promotions that commits behind the tip have made of the target's overlay
 // since the oldest one that its record has, and that Git shows no more, as after a git revert,
 // the newest first: as far as messages lead there.
-func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []record.Record) {
+func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []RevertedRecord) {
 	now := at.Record.Of(at.Place())
 	found, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay), plan.TrailerID)
 	if at.Unreadable != nil || err != nil {
 		return nil // nobody can tell
 	}
-	known, oldest, looked := map[string]bool{"": true}, "", 0
+	known, oldest, looked, later := map[string]bool{"": true}, "", 0, true
 	for _, e := range now.Entries() {
 		known[e.Promotion], oldest = true, e.Promotion
 	}
@@ -131,6 +137,7 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []re
 		if now.Cut && slices.Contains(message.Values, oldest) {
 			break // the record has none of those before
 		}
+		later = later && !slices.Contains(message.Values, now.Promotion)
 		if !slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] }) {
 			continue
 		}
@@ -144,7 +151,7 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []re
 		if r := plan.RecordAt(then, at.Target).Of(at.Place()); r.Exists() && !known[r.Promotion] {
 			known[r.Promotion] = true
 			if !r.RollsBack() {
-				all = append(all, r)
+				all = append(all, RevertedRecord{r, later})
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
@@ -9,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
 )
 
 // An Observed is what was seen of a source: the overlay at the tip, and what
@@ -19,22 +21,13 @@ type Observed struct {
 	states map[string]string // of the commit that was live when the last gates had passed, by their names
 	since  time.Time         // when the first promotion of its images began there; zero: it is not known
 
-	reverted []record.Record // promotions that Git shows no more there
+	reverted []runs.RevertedRecord // promotions that Git shows no more there
 }
 
-// began is when the last promotion of what another overlay has began in the source; zero: there
-// was none, as far as that is known.
-func (s Observed) began(state *knative.State) (last time.Time) {
-	entries := s.Record.Entries()
-	for _, r := range s.reverted {
-		entries = append(entries, r.Entries()[0])
-	}
-	for _, e := range entries {
-		if !e.Rollback && e.To.BroughtTo(state, e.From) && e.Started.After(last) {
-			last = e.Started
-		}
-	}
-	return last
+// hasReverted tells whether the source is at an earlier promotion again than that of what
+// another overlay has, as after a git revert.
+func (s Observed) hasReverted(state *knative.State) bool {
+	return slices.ContainsFunc(s.reverted, func(r runs.RevertedRecord) bool { return r.Later && r.To.BroughtTo(state, r.From) })
 }
 
 // An appSeen is what one Application shows.

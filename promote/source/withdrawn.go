@@ -78,7 +78,7 @@ func (i *Taken) notReverted(ctx context.Context, at plan.Situation) error {
 }
 
 // revertedIn are the promotions of an overlay that Git shows no more, as far as anybody can tell.
-func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) []record.Record {
+func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) []runs.RevertedRecord {
 	if commits == nil {
 		return nil
 	}
@@ -107,8 +107,8 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 	}
 	var since time.Time // when the last source came to its images
 	for _, one := range observed {
-		if one.Record.Started.Before(one.began(at.Now)) {
-			return "what runs here began in " + one.Overlay + " after what runs there now, as where that was reverted in Git", "promote something newer there"
+		if one.hasReverted(at.Now) {
+			return "what runs here was reverted in Git in " + one.Overlay, "promote something newer there"
 		}
 		if one.since.After(since) {
 			since = one.since

@@ -19,7 +19,7 @@ func (h History) ownFile() string {
 // keptImages tells whether a step rolled back an image: the first one sets the
 // images, and who sets another one afterwards wins. Who has reverted it has set none.
 func (j judge) keptImages(before, c Commit) error {
-	step := strings.TrimSuffix(c.Trailers["Promotion-Step"], "-again")
+	step := c.step()
 	never := func(Commit) bool { return false }
 	others := j.promotion(c, never) // the newest first
 	if len(others) == 0 || step == "restore" || step == "rollback" {

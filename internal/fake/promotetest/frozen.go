@@ -3,7 +3,6 @@ package promotetest
 import (
 	"fmt"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/promote/windows"
@@ -13,7 +12,7 @@ import (
 // traffic on a tip whose windows are closed. Those of tests are so for a test's
 // time.
 func (j judge) notFrozen(before, c Commit) error {
-	file, step := before.Files[".promote/windows.yaml"], strings.TrimSuffix(c.Trailers["Promotion-Step"], "-again")
+	file, step := before.Files[".promote/windows.yaml"], c.step()
 	shifts := step != "restore" && step != "rollback" && c.Trailers["Promotion-From"] != c.Trailers["Promotion-To"]
 	if file == nil || c.isClosing() || !shifts || c.Trailers["Promotion-Override"] != "" {
 		return nil

@@ -24,6 +24,9 @@ type Commit struct {
 // isClosing tells whether a commit says that a step's gates have passed.
 func (c Commit) isClosing() bool { return c.Trailers["Promotion-Passed"] != "" }
 
+// step is what the commit is part of, also where it was made once more.
+func (c Commit) step() string { return strings.TrimSuffix(c.Trailers["Promotion-Step"], "-again") }
+
 // History is the infra repository's branch, and what its commits must be true
 // to.
 type History struct {
@@ -176,7 +179,7 @@ func (j judge) promotion(c Commit, ends func(Commit) bool) []Commit {
 // beside it, so that gets all at once.
 func (j judge) mayServe(c Commit, revision string) bool {
 	first := c.Trailers["Promotion-From"] == "" && !slices.ContainsFunc(j.Ready[c.Hash], func(name string) bool { return !slices.Contains(j.Down[c.Hash], name) })
-	again := strings.TrimSuffix(c.Trailers["Promotion-Step"], "-again") == "rollback" && !c.isClosing()
+	again := c.step() == "rollback" && !c.isClosing()
 	rescue := c.Trailers["Promotion-Step"] == "100" && slices.Contains(j.Down[c.Hash], c.Trailers["Promotion-From"])
 	return j.Ready == nil || first || again || rescue || slices.Contains(j.Ready[c.Hash], revision)
 }
