@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/commit"
@@ -135,7 +137,7 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 	switch {
 	case b.again || isSuperseded(b.failed) || ctx.Err() != nil:
 		return nil
-	case b.taken(ctx) == "":
+	case b.taken(ctx, b.log.Step().Commit) == "":
 		return b.withoutDown(ctx)
 	}
 	b.target.journal.Say("the rollback of %s is committed once more, as somebody has changed the template meanwhile", b.target.Service)
@@ -144,16 +146,20 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 	return &again
 }
 
-// blocked says what keeps Knative from coming to what the commit says, however long it is
-// waited for; empty: nothing that is known.
-func (b *reversal) blocked(ctx context.Context) string { return cmp.Or(b.down(ctx), b.taken(ctx)) }
+// blocked tells what keeps Knative from coming to what the commit says, however long it is
+// waited for; empty: nothing that is known. It is asked beside that wait, which changes what
+// the run has seen, so it goes by what that is now.
+func (b *reversal) blocked() func(context.Context) string {
+	seen, commit := b.target.at.Live, b.log.Step().Commit
+	return func(ctx context.Context) string { return cmp.Or(b.down(ctx, seen), b.taken(ctx, commit)) }
+}
 
-// taken says that somebody has changed the template since it was committed; empty: nobody has.
-func (b *reversal) taken(ctx context.Context) string {
+// taken says that somebody has changed the template since the commit; empty: nobody has.
+func (b *reversal) taken(ctx context.Context, commit string) string {
 	if b.done {
 		return "" // it was committed by another run
 	}
-	return b.target.infra.NameTaken(ctx, b.log.Step().Commit, b.after.State)
+	return b.target.infra.NameTaken(ctx, commit, b.after.State)
 }
 
 // withoutDown is a reversal that was not seen live, once more without the targets at 0 %
@@ -162,7 +168,7 @@ func (b *reversal) taken(ctx context.Context) string {
 func (b *reversal) withoutDown(ctx context.Context) *reversal {
 	state := b.after.State
 	has, err := record.Parse(state.Record())
-	if err != nil || state.Revision() == "" || b.down(ctx) == "" {
+	if err != nil || state.Revision() == "" || b.down(ctx, b.target.at.Live) == "" {
 		return nil
 	}
 	b.target.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.target.Service)
@@ -182,9 +188,9 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 
 // down says of a target at 0 % of the reversal's commit that it certainly keeps Knative from
 // routing; empty: none does.
-func (b *reversal) down(ctx context.Context) string {
+func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
 	traffic, _ := b.after.State.Traffic() // what cannot be read keeps nobody
-	return b.target.service.Blocking(ctx, b.target.at.Live, traffic, b.after.State.Revision())
+	return b.target.service.Blocking(ctx, seen, traffic, b.after.State.Revision())
 }
 
 // noteRollback looks whether the revision that a commit has rolled back to is not

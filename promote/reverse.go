@@ -74,7 +74,7 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 	return together(ctx, reversals, func(ctx context.Context, b *reversal) error {
 		waiting, stop := ctx, func() {}
 		if !b.again {
-			waiting, stop = live.WhileRoutable(ctx, b.blocked)
+			waiting, stop = live.WhileRoutable(ctx, b.blocked())
 		}
 		defer stop()
 		if b.failed = b.target.gates.All(waiting, []gate.Gate{gate.Live(r.config.Gates.Wait)}, b.ask, b.log, b.target.saw); b.failed != nil {
