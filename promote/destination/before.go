@@ -18,7 +18,7 @@ func (f Finder) Before(ctx context.Context, of plan.Plan, seen *servingv1.Servic
 	was := of.Restores()
 	dest := plan.Destination{Version: was.From, Base: was.Base, Service: seen}
 	dest.Found, dest.Missing = f.Live.Find(ctx, seen, was.From.Revision)
-	dest.State = f.baseOf(ctx, was.Base, was.From)
+	dest.State, dest.Replaced = f.baseOf(ctx, was.Base, was.From)
 	if dest.State != nil && dest.State.Owned() {
 		traffic, err := dest.State.Traffic()
 		if err != nil || knative.Shares(traffic)[dest.Revision] == 100 { // else people have taken the file's content out
@@ -38,8 +38,9 @@ func (f Finder) Before(ctx context.Context, of plan.Plan, seen *servingv1.Servic
 // baseOf is the overlay of the commit that a promotion began on. It gives the
 // bytes from before; nil, where it cannot be read or shows something else, the
 // record must do. The template there is not the revision's where the traffic alone
-// was rolled back, or where somebody had reverted one file of two.
-func (f Finder) baseOf(ctx context.Context, commit string, to record.Version) *knative.State {
+// was rolled back, where somebody had reverted one file of two, or set an image, which is
+// told: it is replaced.
+func (f Finder) baseOf(ctx context.Context, commit string, to record.Version) (state *knative.State, replaced []string) {
 	state, err := f.Overlay.At(ctx, commit)
 	if err == nil {
 		var split knative.Split
@@ -50,13 +51,14 @@ func (f Finder) baseOf(ctx context.Context, commit string, to record.Version) *k
 			err = fmt.Errorf("it does not give the traffic to %s", to.Revision)
 		case !to.SameImages(state):
 			err = fmt.Errorf("it does not have the images of %s", to.Revision)
+			replaced = knative.OwnImages(state)
 		}
 	}
 	if err != nil {
 		f.Journal.Say("rolling back by the record alone: the overlay of commit %.10s is of no use: %v", commit, err)
-		return nil
+		return nil, replaced
 	}
-	return state
+	return state, nil
 }
 
 // splitOf is an overlay's traffic, taken apart.

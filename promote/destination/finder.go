@@ -263,7 +263,7 @@ func (f Finder) allTo(ctx context.Context, to record.Version, base string, split
 	dest := plan.Destination{Version: to, Base: base, Traffic: split.Targets(f.At.Tag, false), Service: f.At.Live}
 	dest.Found, dest.Missing = f.Live.Find(ctx, f.At.Live, to.Revision)
 	if base != "" {
-		dest.State = f.baseOf(ctx, base, to)
+		dest.State, _ = f.baseOf(ctx, base, to)
 	}
 	return dest
 }

@@ -14,12 +14,13 @@ import (
 // the traffic.
 type Destination struct {
 	record.Version
-	State   *knative.State // the overlay that had it; nil: only the record tells of it
-	Traffic []servingv1.TrafficTarget
-	Base    string              // commit with that overlay; empty: none is known
-	Found   *servingv1.Revision // the revision in the cluster; nil: it was not seen
-	Missing error               // why it was not
-	Service *servingv1.Service  // as last seen live; nil: it was not
+	State    *knative.State // the overlay that had it; nil: only the record tells of it
+	Replaced []string       // images of the overlay that a promotion began on, where those are not its own
+	Traffic  []servingv1.TrafficTarget
+	Base     string              // commit with that overlay; empty: none is known
+	Found    *servingv1.Revision // the revision in the cluster; nil: it was not seen
+	Missing  error               // why it was not
+	Service  *servingv1.Service  // as last seen live; nil: it was not
 }
 
 // Readiness is what is known of the revision in the cluster.

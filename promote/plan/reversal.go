@@ -31,7 +31,7 @@ type Reversal struct {
 type Edited struct {
 	State   *knative.State
 	Refused error    // why the template could not be rolled back, so that only the traffic is
-	Lost    []string // images that somebody had set by hand, and that the overlay has no more
+	Lost    []string // images that somebody had set by hand, before or since, and that the overlay has no more
 }
 
 // Carrying is the revision that has all traffic after the edit; empty: none has.
@@ -75,7 +75,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	if err != nil {
 		return Edited{}, err
 	}
-	after.Lost = lost(now, after.State, before)
+	after.Lost = lost(now, after.State, before, slices.Clone(back.Dest.Replaced))
 	switch traffic, err := after.State.Traffic(); {
 	case err != nil:
 		return Edited{}, err
@@ -87,14 +87,15 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	return after, nil
 }
 
-// lost are images of an overlay that the record does not know, and that it has no more
-// once it was rolled back.
-func lost(now, after *knative.State, has record.Record) []string {
-	if !has.Exists() {
-		return nil // nobody has promoted anything
+// lost are the images that somebody has set, which neither the record knows nor an overlay
+// has that was rolled back: those of the tip, and those that a promotion had replaced.
+func lost(now, after *knative.State, has record.Record, replaced []string) []string {
+	set := replaced
+	if has.Exists() { // else nobody has promoted anything
+		set = append(knative.OwnImages(now), replaced...)
 	}
 	known := slices.Concat(has.From.AllImages(), has.To.AllImages(), knative.AllImages(after))
-	return slices.DeleteFunc(knative.OwnImages(now), func(image string) bool { return slices.Contains(known, image) })
+	return slices.DeleteFunc(set, func(image string) bool { return slices.Contains(known, image) })
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
