@@ -2,14 +2,17 @@ package check
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"knative.dev/serving/pkg/apis/autoscaling"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
@@ -17,7 +20,7 @@ import (
 func templateRules() []Rule {
 	return []Rule{
 		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit),
-		rule("startup-probe-without-port", findStartupProbe), rule("initial-scale-zero", findInitialScale), rule("previous-keeps-running", findMinScale),
+		rule("image-not-synced", findNotSynced), rule("startup-probe-without-port", findStartupProbe), rule("initial-scale-zero", findInitialScale), rule("previous-keeps-running", findMinScale),
 	}
 }
 
@@ -31,6 +34,31 @@ func findChanged(f Facts) []found {
 		fields = append(fields, readable(keys(field)))
 	}
 	return []found{{at: f.inService(keys(changed[0])...), values: values{"Revision": f.Overlay.Revision(), "Fields": fields}}}
+}
+
+// findNotSynced is about a tip whose traffic names no revision, and whose images are neither
+// live nor what is promoted. A change that is proposed is not to be live yet.
+func findNotSynced(f Facts) []found {
+	wanted, set := knative.Shares(f.traffic()), knative.OwnImages(f.Overlay)
+	_, latest := wanted[""]
+	if f.Before != nil || len(wanted) > 0 && !latest || slices.Equal(set, knative.OwnImages(f.Next)) {
+		return nil
+	}
+	live := liveImages(f.Service)
+	set = slices.DeleteFunc(set, func(image string) bool { return slices.Contains(live, image) })
+	if len(set) == 0 {
+		return nil
+	}
+	return []found{{at: f.inKustomization("images"), values: values{"Set": set, "Live": live}}}
+}
+
+// liveImages are those of the containers and init containers of a live Service's template.
+func liveImages(live *servingv1.Service) []string {
+	var images []string
+	for _, c := range slices.Concat(live.Spec.Template.Spec.Containers, live.Spec.Template.Spec.InitContainers) {
+		images = append(images, c.Image)
+	}
+	return images
 }
 
 func findPinned(f Facts) []found {
