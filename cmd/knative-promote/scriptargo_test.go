@@ -11,7 +11,6 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc/codes"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
@@ -52,7 +51,7 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		ts.Check(err)
 		w.argo.Pause(d)
 	case "settled":
-		w.refresh()
+		w.argo.Refresh("the-app") // by itself it looks every three minutes, and a run may be kept from asking
 		ts.Check(w.await("the Service to be Ready", w.settled))
 	case "revision":
 		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
@@ -95,13 +94,6 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	default:
 		ts.Fatalf("argo: unknown word %q", args[0])
 	}
-}
-
-// refresh lets Argo CD look at Git at once: by itself it does so every three minutes, and a run may be kept from asking.
-func (w *world) refresh() {
-	w.argo.EditApplication("the-app", func(app *v1alpha1.Application) {
-		metav1.SetMetaDataAnnotation(&app.ObjectMeta, v1alpha1.AnnotationKeyRefresh, string(v1alpha1.RefreshTypeNormal))
-	})
 }
 
 // rollBackInArgoCD syncs what the Application was synced to some syncs before the last one.

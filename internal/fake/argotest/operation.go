@@ -68,9 +68,6 @@ func (c *controller) process(ctx context.Context, app *v1alpha1.Application) tim
 	}
 	c.finish(state, terminating)
 	c.setState(state)
-	if state.Phase.Completed() {
-		c.request(withForcedResolve)
-	}
 	return 0 // the change of the state comes back as an event, and with it the wait for a retry
 }
 
@@ -98,8 +95,8 @@ func (c *controller) finish(state *v1alpha1.OperationState, terminating bool) {
 		state.Message, state.RetryCount, retryAt.Format(time.Kitchen))
 }
 
-// setState stores the operation's state and ends the operation when it is complete. A termination
-// that came meanwhile is not undone.
+// setState stores the operation's state and ends the operation when it is complete: whoever sees
+// that finds the comparison asked for that follows. A termination that came meanwhile is not undone.
 func (c *controller) setState(state *v1alpha1.OperationState) {
 	// The change cannot fail.
 	_, _ = c.app.update(func(app *v1alpha1.Application) error {
@@ -107,6 +104,7 @@ func (c *controller) setState(state *v1alpha1.OperationState) {
 			now := c.now()
 			state.FinishedAt = &now
 			app.Operation = nil
+			c.request(withForcedResolve)
 		} else if current := app.Status.OperationState; current != nil && current.Phase == common.OperationTerminating {
 			state.Phase, state.Message = common.OperationTerminating, "operation is terminating"
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -67,6 +68,13 @@ func (s *Server) EditApplication(name string, change func(*v1alpha1.Application)
 		return nil
 	})
 	return true
+}
+
+// Refresh has an Application compared with Git soon, as `argocd app get --refresh` does.
+func (s *Server) Refresh(name string) {
+	s.EditApplication(name, func(app *v1alpha1.Application) {
+		metav1.SetMetaDataAnnotation(&app.ObjectMeta, v1alpha1.AnnotationKeyRefresh, string(v1alpha1.RefreshTypeNormal))
+	})
 }
 
 // app is the Application of that name, or nil.

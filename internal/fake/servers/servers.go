@@ -115,13 +115,25 @@ func (s *Servers) startGitHub(c Config) error {
 }
 
 // AwaitLive waits until Argo CD has synced the infra repository for the first
-// time, and the Service has its traffic.
+// time, and the Service has its traffic. It has looked at Git after that sync
+// then, and does not by itself find what is committed next.
 func (s *Servers) AwaitLive(ctx context.Context, service string) error {
-	namespace := s.app.DestinationNamespace
-	for {
-		if live := s.Argo.Service(namespace, service); live != nil && live.IsReady() && len(s.Argo.Traffic(namespace, service)) > 0 {
-			return nil
-		}
+	if err := s.await(ctx, service, func() bool {
+		live := s.Argo.Service(s.app.DestinationNamespace, service)
+		state := s.Argo.Application(s.app.Name).Status.OperationState
+		return live != nil && live.IsReady() && len(s.Argo.Traffic(s.app.DestinationNamespace, service)) > 0 && state != nil && state.Phase.Completed()
+	}); err != nil {
+		return err
+	}
+	s.Argo.Refresh(s.app.Name)
+	return s.await(ctx, service, func() bool {
+		_, asked := s.Argo.Application(s.app.Name).IsRefreshRequested()
+		return !asked
+	})
+}
+
+func (s *Servers) await(ctx context.Context, service string, done func() bool) error {
+	for !done() {
 		select {
 		case <-ctx.Done():
 			status := s.Argo.Application(s.app.Name).Status
@@ -130,4 +142,5 @@ func (s *Servers) AwaitLive(ctx context.Context, service string) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+	return nil
 }
