@@ -48,8 +48,8 @@ func (e Edited) Warning(to Destination) string {
 		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
 	case len(e.Lost) > 0:
 		return fmt.Sprintf("the overlay has %s no more, which somebody had set by hand: it has to be promoted, if users are to have it", oneline.Brief(strings.Join(e.Lost, " and ")))
-	case e.Refused == nil && e.State.Revision() != to.Revision && to.SameImages(e.State):
-		return fmt.Sprintf("%s has the traffic, and the overlay still has another configuration with its images: what is promoted next takes that along, unless the commit that brought it is reverted", to.Revision)
+	case e.Refused == nil && e.State.Revision() != to.Revision:
+		return fmt.Sprintf("%s has the traffic, and the overlay still has another template: what is promoted next takes that along, unless the commit that brought it is reverted", to.Revision)
 	case e.Refused == nil:
 		return ""
 	}
