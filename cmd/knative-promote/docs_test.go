@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // TestReference keeps action.yml, docs/reference.md and --help equal to the
@@ -33,6 +35,7 @@ func TestReference(t *testing.T) {
 		{root + "/docs/reference.md", "<!-- exit codes -->\n|<!-- /exit codes -->\n", referenceExits()},
 		{root + "/docs/reference.md", "<!-- rules -->\n|<!-- /rules -->\n", referenceRules()},
 		{root + "/docs/gates.md", "<!-- kinds -->\n|<!-- /kinds -->\n", referenceGates()},
+		{root + "/docs/environments.md", "<!-- guards -->\n|<!-- /guards -->\n", referenceGuards()},
 		{root + "/README.md", "<!-- comment -->\n|<!-- /comment -->\n", readmeComment(t)},
 	} {
 		begin, end, _ := strings.Cut(part.mark, "|")
@@ -131,6 +134,17 @@ func referenceRules() string {
 		fmt.Fprintf(&b, "| [`%s`](../promote/check/rules/%s.md) | %s | [%s](%s) |\n", rule.ID, rule.ID, rule.Severity, capital(rule.Summary), rule.Link)
 	}
 	return b.String() + "\n"
+}
+
+// referenceGuards are the inputs of which no value is stricter than the one that the file says.
+func referenceGuards() string {
+	var names []string
+	for _, in := range inputs.All() {
+		if in.Said == setting.Guard && reflect.ValueOf(in.Stricter).IsZero() {
+			names = append(names, "`"+in.Name+"`")
+		}
+	}
+	return "\n" + strings.Join(names, ", ") + "\n\n"
 }
 
 // readmeComment is a comment that package report is tested with, quoted, up to
