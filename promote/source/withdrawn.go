@@ -120,7 +120,7 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 			return "what has the images that run there was replaced here by " + own.To.Revision, "promote something newer there"
 		case current && own.Ended != record.Promoted:
 			return "the promotion of " + own.To.Revision + " here, which did not come from there, has not ended", "finish that or roll it back"
-		case current && !since.After(own.Passed):
+		case current && since.Before(own.Passed): // to the second: what began in that one began after it
 			return own.To.Revision + " was promoted here, which did not come from there, and nothing newer has begun there since", "promote something newer there"
 		}
 	}
