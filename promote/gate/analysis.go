@@ -37,9 +37,9 @@ func analysisKind() Kind {
 				{Name: "analysis", Said: setting.Guard, Example: "analysis/success-rate.yaml at=10,50", Value: setting.Bind(&s.Analysis.Entries, analysis.ParseEntries),
 					Usage: "files of the infra repository with AnalysisTemplates of Argo Rollouts, one per line, that are measured after a step: `FILE`, or `FILE at=STEPS` " +
 						"with `every`, `candidate`, `final` or percentages"},
-				{Name: "analysis-args", With: "analysis", Said: setting.Guard, Example: "service-name=shop.prod.svc.cluster.local", Value: setting.Bind(&s.Analysis.Args, analysis.ParsePairs),
+				{Name: "analysis-args", With: "analysis", Said: setting.Guard, Of: []string{"analysis"}, Example: "service-name=shop.prod.svc.cluster.local", Value: setting.Bind(&s.Analysis.Args, analysis.ParsePairs),
 					Usage: "values for the arguments that the AnalysisTemplates declare, one `NAME=VALUE` per line"},
-				{Name: "analysis-secrets", With: "analysis", Example: "prometheus-token/token=${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: pairSecrets, Value: setting.Bind(&s.Analysis.Secrets, analysis.ParsePairs),
+				{Name: "analysis-secrets", With: "analysis", Said: setting.Never, Example: "prometheus-token/token=${{ secrets.PROMETHEUS_TOKEN }}", Secret: true, Parts: pairSecrets, Value: setting.Bind(&s.Analysis.Secrets, analysis.ParsePairs),
 					Usage: "values for what the AnalysisTemplates read from Secrets, one `SECRET/KEY=VALUE` per line"},
 			}
 		},

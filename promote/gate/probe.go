@@ -29,7 +29,7 @@ func probeKind() Kind {
 			return []setting.Row{
 				{Name: "probe", Said: setting.Guard, Example: "/healthz expect=200", Address: true, Value: setting.Bind(&s.Probe, parseProbe(&s.Probe)),
 					Usage: "path to request on the candidate's URL before each next step; `expect=` wants one status instead of any 2xx"},
-				{Name: "probe-count", With: "probe", Said: setting.Guard, Stricter: pipeline.Higher(), Default: "3", Example: "5", Value: setting.Bind(&s.Probe.Count, setting.Count(1, 1000)),
+				{Name: "probe-count", With: "probe", Said: setting.Guard, Of: []string{"probe"}, Stricter: pipeline.Higher(), Default: "3", Example: "5", Value: setting.Bind(&s.Probe.Count, setting.Count(1, 1000)),
 					Usage: "how many consecutive good answers the probe needs"},
 			}
 		},

@@ -23,9 +23,9 @@ func sloKind() Kind {
 		Name: "slo", Passes: "nothing speaks against the candidate's requests, and they are enough", Asked: "with `load` or `slo`, and with `probe` where a step bakes; side by side with `bake`", Sends: "load", Measures: true,
 		Inputs: func(s *Settings) []setting.Row {
 			return []setting.Row{
-				{Name: "load", Said: setting.Guard, Example: "/healthz 5/s", Address: true, Value: setting.Bind(&s.Load, parseLoad),
+				{Name: "load", Said: setting.Guard, Of: []string{"slo", "probe"}, Example: "/healthz 5/s", Address: true, Value: setting.Bind(&s.Load, parseLoad),
 					Usage: "path to request on the candidate's URL while a step bakes, and how often: `PATH NUMBER/s`, or `/m`; up to 20 % of the traffic the Service's URL is asked as well, to compare"},
-				{Name: "slo", Said: setting.Guard, Example: "success>=99% latency<=500ms@99%", Value: setting.Bind(&s.SLO, slo.Parse),
+				{Name: "slo", Said: setting.Guard, Of: []string{"load", "probe"}, Example: "success>=99% latency<=500ms@99%", Value: setting.Bind(&s.SLO, slo.Parse),
 					Usage: "what the candidate's requests must keep: `success>=PERCENT%`, `latency<=DURATION@PERCENT%`, `requests>=NUMBER` in each step (default: 50), " +
 						"`from=load` (default: the requests of `load`, or of `probe`), `from=kourier`, `istio`, `knative` or at the end a PromQL query (those of all users, as `prometheus` has them); without it `success>=99%`, where there is a load, or a probe and a step that bakes"},
 			}

@@ -9,10 +9,11 @@ import (
 
 // A Looser is where what a run is given is less than what the file says.
 type Looser struct {
-	Input string
-	Given string // empty: nothing
-	Setting
-	than string // what is stricter, in words
+	Input   string
+	Given   string // empty: nothing
+	Setting        // what would do; the line is that of Guard where the file does not say the input itself
+	Guard   string // that rests on the input; empty: the input itself is the guard
+	than    string // what is stricter, in words
 }
 
 // Looser lists what of the given values of inputs, by their names, is less than
@@ -21,28 +22,38 @@ type Looser struct {
 func (r Rules) Looser(given map[string]string) []Looser {
 	var all []Looser
 	for _, key := range r.guards {
-		said, is := r.Settings[key.Input]
-		if is && !key.keeps(given[key.Input], said.Text) {
-			all = append(all, Looser{key.Input, given[key.Input], said, key.Stricter.words})
-		}
-		if !is || key.Input != "from" {
-			continue
-		}
-		for _, other := range []string{"image", "from-branch"} { // which lead past it where the file does not say them
-			if _, is := r.Settings[other]; !is && given[other] != "" {
-				all = append(all, Looser{other, given[other], said, ""})
-			}
+		wants, guard, is := r.wants(key)
+		if is && !key.keeps(given[key.Input], wants.Text) {
+			all = append(all, Looser{key.Input, given[key.Input], wants, guard, key.Stricter.words})
 		}
 	}
 	return all
 }
 
+// wants is what the file wants of an input, and the guard that rests on it where the file
+// does not say it; is tells whether it wants anything.
+func (r Rules) wants(key Key) (wants Setting, guard string, is bool) {
+	said, isSaid := r.Settings[key.Input]
+	if isSaid && key.Guard {
+		return said, "", true
+	}
+	i := slices.IndexFunc(r.guards, func(of Key) bool {
+		text, is := r.Settings[of.Input]
+		return is && text.Text != of.Default && slices.Contains(key.Of, of.Input)
+	})
+	switch {
+	case i < 0:
+		return Setting{}, "", false
+	case isSaid:
+		return said, "", true
+	}
+	guard = r.guards[i].Input
+	return Setting{key.Default, r.Settings[guard].Line}, guard, true
+}
+
 // keeps tells whether a given value is what the file says, or stricter.
 func (k Key) keeps(given, said string) bool {
-	if given == "" {
-		return false
-	}
-	return slices.Equal(lines(given), lines(said)) || k.Stricter.is != nil && k.Stricter.is(given, said)
+	return slices.Equal(lines(given), lines(said)) || given != "" && k.Stricter.is != nil && k.Stricter.is(given, said)
 }
 
 // Stricter is which values of an input are stricter than another one. With the zero value
@@ -77,9 +88,17 @@ func FurtherSteps() Stricter {
 	return Stricter{func(given, said string) bool { return keepsSteps(stepsOf(given), stepsOf(said)) }, ", with further steps between them or longer ones"}
 }
 
-// Always is one value that is never less than another one.
-func Always(strictest string) Stricter {
-	return Stricter{func(given, _ string) bool { return strings.ToLower(given) == strictest }, ""}
+// Always are values that are never less than another one.
+func Always(strictest ...string) Stricter {
+	return Stricter{func(given, _ string) bool { return slices.Contains(strictest, strings.ToLower(given)) }, ""}
+}
+
+// Fewer are names of a list, and no others.
+func Fewer() Stricter {
+	return Stricter{func(given, said string) bool {
+		may := list(said)
+		return !slices.ContainsFunc(list(given), func(name string) bool { return !slices.Contains(may, name) })
+	}, ", or fewer of them"}
 }
 
 // keepsSteps tells whether steps, bake times by percentages, stop at each step of
@@ -100,13 +119,14 @@ func keepsSteps(given, said map[int]time.Duration) bool {
 
 // Expected says which values would do.
 func (l Looser) Expected() string {
-	switch l.Input {
-	case "image":
-		return "none, as the images come from " + strings.Join(list(l.Text), " and ")
-	case "from-branch":
-		return "that of the pipeline file, or none"
+	text := strconv.Quote(strings.ReplaceAll(l.Text, "\n", ",")) + l.than
+	if l.Text == "" {
+		text = "none"
 	}
-	return strconv.Quote(strings.ReplaceAll(l.Text, "\n", ",")) + l.than
+	if l.Guard != "" {
+		text += " beside " + l.Guard
+	}
+	return text
 }
 
 // lines are those of a text that are not blank, with single blanks.

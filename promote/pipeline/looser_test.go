@@ -28,6 +28,16 @@ func shown(r Rules) string {
 	return b.String()
 }
 
+// given are values of inputs, with the defaults of those that have one.
+func given(values map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, key := range someKeys().All {
+		all[key.Input] = key.Default
+	}
+	maps.Copy(all, values)
+	return all
+}
+
 // TestLooser has what a run may be given where the file says something.
 func TestLooser(t *testing.T) {
 	t.Parallel()
@@ -56,33 +66,45 @@ func TestLooser(t *testing.T) {
 		{"timeout", "1h", []string{"1m", ""}, nil}, // no guard
 	} {
 		rules := Rules{guards: someKeys().guards(), Environment: "production", Settings: Settings{test.input: {test.said, 7}}}
-		for _, given := range test.keep {
-			if all := rules.Looser(map[string]string{test.input: given}); len(all) > 0 {
-				t.Errorf("%s: %q is taken for less than %q", test.input, given, test.said)
+		for _, value := range test.keep {
+			if all := rules.Looser(given(map[string]string{test.input: value})); len(all) > 0 {
+				t.Errorf("%s: %q is taken for less than %q", test.input, value, test.said)
 			}
 		}
-		for _, given := range test.looser {
-			all := rules.Looser(map[string]string{test.input: given})
-			if len(all) != 1 || all[0].Input != test.input || all[0].Given != given || all[0].Setting != (Setting{test.said, 7}) {
-				t.Errorf("%s: %q is taken for as much as %q: %v", test.input, given, test.said, all)
+		for _, value := range test.looser {
+			all := rules.Looser(given(map[string]string{test.input: value}))
+			if len(all) != 1 || all[0].Input != test.input || all[0].Given != value || all[0].Setting != (Setting{test.said, 7}) {
+				t.Errorf("%s: %q is taken for as much as %q: %v", test.input, value, test.said, all)
 			}
 		}
 	}
 }
 
-// TestLooserImage has an image that comes from nowhere, or from another branch, where
-// the file names an environment for it.
-func TestLooserImage(t *testing.T) {
+// TestLooserBeside has inputs that the file does not say, beside a guard that rests on them.
+func TestLooserBeside(t *testing.T) {
 	t.Parallel()
-	rules := Rules{guards: someKeys().guards(), Environment: "production", Settings: Settings{"from": {"apps/x/staging", 7}}}
-	var words []string
-	for _, l := range rules.Looser(map[string]string{"image": "app:v2", "from-branch": "topic"}) {
-		words = append(words, l.Input+" "+l.Given+": "+l.Expected())
-	}
-	if got, want := strings.Join(words, "; "), `from : "apps/x/staging"; image app:v2: none, as the images come from apps/x/staging; from-branch topic: that of the pipeline file, or none`; got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-	if all := (Rules{}).Looser(map[string]string{"image": "app:v2"}); len(all) > 0 {
-		t.Errorf("without a file: %v", all)
+	for _, test := range []struct {
+		said  Settings
+		given map[string]string
+		want  string
+	}{
+		{Settings{"from": {"apps/x/staging", 7}}, map[string]string{"image": "app:v2", "from-branch": "topic"},
+			`from : "apps/x/staging"; from-branch topic: none beside from; image app:v2: none beside from`},
+		{Settings{"probe": {"/", 7}}, map[string]string{"probe": "/", "probe-count": "1", "probe-connect": "a:1"}, `probe-count 1: "3" beside probe; probe-connect a:1: none beside probe`},
+		{Settings{"probe": {"/", 7}}, map[string]string{"probe": "/", "probe-count": "4"}, ""},
+		{Settings{"probe": {"/", 7}, "probe-connect": {"b:2", 8}}, map[string]string{"probe": "/", "probe-connect": "a:1"}, `probe-connect a:1: "b:2"`},
+		{Settings{"probe-connect": {"b:2", 8}}, map[string]string{"probe": "/", "probe-connect": "a:1"}, ""}, // nothing rests on it
+		{nil, map[string]string{"image": "app:v2"}, ""},
+	} {
+		var words []string
+		for _, l := range (Rules{guards: someKeys().guards(), Environment: "production", Settings: test.said}).Looser(given(test.given)) {
+			words = append(words, l.Input+" "+l.Given+": "+l.Expected())
+			if l.Line != 7 && l.Line != 8 {
+				t.Errorf("%s: line %d", l.Input, l.Line)
+			}
+		}
+		if got := strings.Join(words, "; "); got != test.want {
+			t.Errorf("%v: got %s\nwant %s", test.said, got, test.want)
+		}
 	}
 }

@@ -15,12 +15,12 @@ const begin = "version: 1\npath: apps/{service}/overlays/{environment}\n"
 // someKeys are some of those that inputs make, with a check of values that takes all but one.
 func someKeys() Keys {
 	return Keys{Check: refuse, All: []Key{
-		{Input: "from", Guard: true, Stricter: More("")}, {Input: "from-branch", Guard: true}, {Input: "soak", Guard: true, Stricter: Longer()},
+		{Input: "from", Guard: true, Stricter: More("")}, {Input: "from-branch", Guard: true, Of: []string{"from"}}, {Input: "soak", Guard: true, Stricter: Longer()},
 		{Input: "checks", Guard: true, Stricter: More(", and more besides")}, {Input: "on-config-drift", Guard: true, Stricter: Always("fail")},
-		{Input: "steps", Guard: true, Stricter: FurtherSteps()}, {Input: "probe", Guard: true}, {Input: "probe-count", Guard: true, Stricter: Higher()},
+		{Input: "steps", Guard: true, Stricter: FurtherSteps()}, {Input: "probe", Guard: true}, {Input: "probe-count", Guard: true, Of: []string{"probe"}, Default: "3", Stricter: Higher()},
 		{Input: "strict", Guard: true, Stricter: Always("true")}, {Input: "pod-security", Guard: true, Stricter: Always("restricted")},
 		{Input: "preflight", Guard: true, Stricter: Always("error")}, {Input: "on-failure", Guard: true},
-		{Input: "application"}, {Input: "argocd-server"}, {Input: "timeout"}, {Input: "wait-for-source"},
+		{Input: "application"}, {Input: "argocd-server"}, {Input: "probe-connect", Of: []string{"probe"}}, {Input: "timeout"}, {Input: "wait-for-source"}, {Input: "image", Of: []string{"from"}, Unsaid: true},
 	}}
 }
 

@@ -25,17 +25,19 @@ type Row struct {
 	Address  bool                       // may hold a password where it is wrong
 	With     string                     // the input without which it means nothing; empty: it stands alone
 	Said     Said                       // whether knative-promote.yaml may say it
+	Of       []string                   // guards that rest on it, so that it is a guard beside them, also where the file does not say it
 	Stricter pipeline.Stricter          // of a guard: which values are stricter
 	Value    Value                      // checks the text and keeps it
 }
 
-// Said is whether knative-promote.yaml may say an input, and what that is for a run. The
-// zero value is what it may not say.
+// Said is whether knative-promote.yaml may say an input, and what that is for a run. Each row
+// says one; the zero value is none.
 type Said int
 
 // What the file may say.
 const (
-	Free  Said = iota + 1 // for runs that are given none
+	Never Said = iota + 1 // it is the run's: its target, its credentials, what it shows
+	Free                  // for runs that are given none
 	Guard                 // what a run is given may be stricter, and not less
 )
 

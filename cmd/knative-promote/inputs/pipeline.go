@@ -12,12 +12,14 @@ import (
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// FileKeys are the inputs that the pipeline file may say.
+// FileKeys are the inputs that the pipeline file may say, and those that its guards rest on.
 func FileKeys() pipeline.Keys {
 	keys := pipeline.Keys{Check: CheckValue}
 	for _, in := range All() {
-		if in.Said != 0 {
-			keys.All = append(keys.All, pipeline.Key{Input: in.Name, Guard: in.Said == setting.Guard, Stricter: in.Stricter})
+		if in.Said != setting.Never || len(in.Of) > 0 {
+			keys.All = append(keys.All, pipeline.Key{
+				Input: in.Name, Guard: in.Said == setting.Guard, Of: in.Of, Unsaid: in.Said == setting.Never, Default: in.Default, Stricter: in.Stricter,
+			})
 		}
 	}
 	return keys

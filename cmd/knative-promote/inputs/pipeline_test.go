@@ -71,14 +71,23 @@ func TestPipelineSchema(t *testing.T) {
 	}
 }
 
-// TestPipelineInputs looks that what the pipeline file may say are inputs of
-// promote, and none of them a secret.
+// TestPipelineInputs looks that each row says whether the pipeline file may say the input, that
+// what it may say are inputs of promote, and none of them a secret, and that a guard rests on
+// nothing else.
 func TestPipelineInputs(t *testing.T) {
 	t.Parallel()
 	guards := 0
 	for _, in := range All() {
-		if in.Said != 0 && (in.Secret || !in.isFor(Promote)) {
+		if in.Said == 0 {
+			t.Errorf("%s: the row does not say whether the file may say it: expected Said", in.Name)
+		}
+		if in.Said != setting.Never && (in.Secret || !in.isFor(Promote)) {
 			t.Errorf("%s is no input that a file of the repository may say", in.Name)
+		}
+		for _, guard := range in.Of {
+			if named(All(), guard).Said != setting.Guard {
+				t.Errorf("%s: %s is no guard", in.Name, guard)
+			}
 		}
 		if in.Said == setting.Guard {
 			guards++

@@ -73,7 +73,7 @@ func (s *Settings) values(r *reading, w console.Workflow) (given origins, wrong 
 		if text == "" {
 			continue
 		}
-		if in.Said == setting.Guard || in.Name == "image" {
+		if in.Said == setting.Guard || len(in.Of) > 0 {
 			s.Promote.Guards.Given[in.Name] = text
 		}
 		if err := in.Value.Set(text); err != nil {
