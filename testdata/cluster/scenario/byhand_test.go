@@ -48,12 +48,13 @@ func TestRolledBackInArgoCDBeforePromotions(t *testing.T) {
 	s.eventually("the new version answers, and Argo CD has noted its sync", func() bool {
 		return s.ask(s.host()).tag() == "v1.1.0" && s.lastSync().revision == s.git("rev-parse", "main")
 	})
-	was, holder := s.live().Status.Traffic[0].RevisionName, ""
+	var holder string
 	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
 	s.must(world.RollBack(t.Context(), s.App.GetName(), first.id))
-	s.eventually("the old version answers again", func() bool {
-		holder = s.live().Status.Traffic[0].RevisionName
-		return holder != was && s.ask(s.host()).tag() == "v1.0.0"
+	s.eventually("the old version is synced, Ready, and answers again", func() bool {
+		live := s.live()
+		holder = live.Status.Traffic[0].RevisionName
+		return s.lastSync().revision == first.revision && live.IsReady() && s.ask(s.host()).tag() == "v1.0.0"
 	})
 
 	s.promote("v1.1.0", "steps=100").exits(13).says("knative-promote rollback --to " + holder)

@@ -98,8 +98,8 @@ func (s *site) promoteAsCheckSays(tag string) {
 		s.paste(first.Fix)
 		done = append(done, first.Rule)
 		s.refresh()
-		s.eventually(first.Rule+" is found no more", func() bool {
-			return !slices.ContainsFunc(s.errors(), func(f event.Finding) bool { return f.Rule == first.Rule })
+		s.eventually(first.Rule+" is found no more, and what Argo CD syncs with that is Ready", func() bool {
+			return !slices.ContainsFunc(s.errors(), func(f event.Finding) bool { return f.Rule == first.Rule }) && s.live().IsReady()
 		})
 	}
 	s.Logf("done before: %q", done)
