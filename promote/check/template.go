@@ -14,6 +14,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // templateRules are about the template that revisions are made from.
@@ -44,21 +45,12 @@ func findNotSynced(f Facts) []found {
 	if f.Before != nil || len(wanted) > 0 && !latest || slices.Equal(set, knative.OwnImages(f.Next)) {
 		return nil
 	}
-	live := liveImages(f.Service)
+	live := record.VersionOfLive(&servingv1.Revision{Spec: f.Service.Spec.Template.Spec}).AllImages()
 	set = slices.DeleteFunc(set, func(image string) bool { return slices.Contains(live, image) })
 	if len(set) == 0 {
 		return nil
 	}
 	return []found{{at: f.inKustomization("images"), values: values{"Set": set, "Live": live}}}
-}
-
-// liveImages are those of the containers and init containers of a live Service's template.
-func liveImages(live *servingv1.Service) []string {
-	var images []string
-	for _, c := range slices.Concat(live.Spec.Template.Spec.Containers, live.Spec.Template.Spec.InitContainers) {
-		images = append(images, c.Image)
-	}
-	return images
 }
 
 func findPinned(f Facts) []found {

@@ -75,7 +75,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	if err != nil {
 		return Edited{}, err
 	}
-	after.Lost = lost(now, after.State, before, slices.Clone(back.Dest.Replaced))
+	after.Lost = lost(now, after.State, before, back.Dest.Replaced)
 	switch traffic, err := after.State.Traffic(); {
 	case err != nil:
 		return Edited{}, err
@@ -90,12 +90,13 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 // lost are the images that somebody has set, which neither the record knows nor an overlay
 // has that was rolled back: those of the tip, and those that a promotion had replaced.
 func lost(now, after *knative.State, has record.Record, replaced []string) []string {
-	set := replaced
+	set := slices.Clone(replaced)
 	if has.Exists() { // else nobody has promoted anything
-		set = append(knative.OwnImages(now), replaced...)
+		set = append(set, knative.OwnImages(now)...)
 	}
+	slices.Sort(set)
 	known := slices.Concat(has.From.AllImages(), has.To.AllImages(), knative.AllImages(after))
-	return slices.DeleteFunc(set, func(image string) bool { return slices.Contains(known, image) })
+	return slices.DeleteFunc(slices.Compact(set), func(image string) bool { return slices.Contains(known, image) })
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.

@@ -73,3 +73,23 @@ func parseKnownHosts(text string) ([]byte, error) {
 	hosts := []byte(text + "\n")
 	return hosts, remote.CheckKnownHosts(hosts)
 }
+
+// Secrets are the texts that no output may show: the secret inputs as they
+// came, before anything is checked, and the parts of them that are secrets
+// alone.
+func Secrets(getenv func(string) string) []string {
+	var secrets []string
+	for _, in := range All() {
+		if !in.Secret {
+			continue
+		}
+		for _, name := range in.EnvNames() {
+			text := getenv(name)
+			secrets = append(secrets, text)
+			if in.Parts != nil {
+				secrets = append(secrets, in.Parts(text)...)
+			}
+		}
+	}
+	return secrets
+}

@@ -12,14 +12,9 @@ import (
 // inputsOfGates are the inputs of what must pass after a step: of each gate its own, and those
 // that several have.
 func inputsOfGates(s *Settings, kinds [][]gate.Kind) []Input {
-	var rows []setting.Row
-	for _, kind := range slices.Concat(kinds...) {
-		if kind.Inputs != nil {
-			rows = append(rows, kind.Inputs(&s.Promote.Gates)...)
-		}
-	}
+	own := ownRows(kinds, &s.Promote.Gates)
 	var all []Input
-	for _, r := range append(rows, rowsOfGates(s, asksOf(kinds))...) {
+	for _, r := range append(own, rowsOfGates(s, asksFor(own))...) {
 		all = append(all, Input{
 			Name: r.Name, Usage: r.Usage, Default: r.Default, Example: r.Example, Secret: r.Secret, Parts: r.Parts, Address: r.Address, With: r.With,
 			Said: r.Said, Of: r.Of, Stricter: r.Stricter, Value: r.Value, For: []Command{Promote, Check, Diff},
@@ -39,17 +34,21 @@ func senders(kinds [][]gate.Kind) []string {
 	return names
 }
 
-// asksOf are the inputs that ask for a gate.
-func asksOf(kinds [][]gate.Kind) []string {
-	var names []string
+// ownRows are the inputs that gates have of their own.
+func ownRows(kinds [][]gate.Kind, s *gate.Settings) (rows []setting.Row) {
 	for _, kind := range slices.Concat(kinds...) {
-		if kind.Inputs == nil {
-			continue
+		if kind.Inputs != nil {
+			rows = append(rows, kind.Inputs(s)...)
 		}
-		for _, row := range kind.Inputs(new(gate.Settings)) {
-			if row.With == "" {
-				names = append(names, row.Name)
-			}
+	}
+	return rows
+}
+
+// asksFor are those of gates' inputs that ask for one.
+func asksFor(own []setting.Row) (names []string) {
+	for _, row := range own {
+		if row.With == "" {
+			names = append(names, row.Name)
 		}
 	}
 	return names

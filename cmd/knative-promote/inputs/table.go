@@ -189,7 +189,7 @@ func argocdInputs(s *Settings) []Input {
 }
 
 func howInputs(s *Settings) []Input {
-	p, asks := &s.Promote, asksOf(gate.Kinds())
+	p, asks := &s.Promote, asksFor(ownRows(gate.Kinds(), &s.Promote.Gates))
 	return []Input{
 		{Name: "steps", Said: setting.Guard, Stricter: pipeline.FurtherSteps(), Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
@@ -253,26 +253,6 @@ func reportInputs(s *Settings) []Input {
 		{Name: "pull-request", Said: setting.Never, Example: "42", Value: setting.Bind(&s.PullRequest, setting.Count(1, 1<<31-1)),
 			Usage: "number of the pull request that shows the report (default: the one of the event, or the one that the commit came from)"},
 	}
-}
-
-// Secrets are the texts that no output may show: the secret inputs as they
-// came, before anything is checked, and the parts of them that are secrets
-// alone.
-func Secrets(getenv func(string) string) []string {
-	var secrets []string
-	for _, in := range All() {
-		if !in.Secret {
-			continue
-		}
-		for _, name := range in.EnvNames() {
-			text := getenv(name)
-			secrets = append(secrets, text)
-			if in.Parts != nil {
-				secrets = append(secrets, in.Parts(text)...)
-			}
-		}
-	}
-	return secrets
 }
 
 // EnvNames are the environment variables of an input, first one wins. The
