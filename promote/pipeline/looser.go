@@ -38,8 +38,8 @@ func (r Rules) wants(key Key) (wants Setting, guard string, is bool) {
 		return said, "", true
 	}
 	i := slices.IndexFunc(r.guards, func(of Key) bool {
-		text, is := r.Settings[of.Input]
-		return is && text.Text != of.Default && slices.Contains(key.Of, of.Input)
+		guard, is := r.Settings[of.Input]
+		return is && guard.Text != "false" && slices.Contains(key.Of, of.Input) // what is switched off wants nothing
 	})
 	switch {
 	case i < 0:
