@@ -51,7 +51,7 @@ func (f Finder) baseOf(ctx context.Context, commit string, to record.Version) (s
 			err = fmt.Errorf("it does not give the traffic to %s", to.Revision)
 		case !to.SameImages(state):
 			err = fmt.Errorf("it does not have the images of %s", to.Revision)
-			replaced = knative.OwnImages(state)
+			replaced = setByHand(state)
 		}
 	}
 	if err != nil {
@@ -59,6 +59,15 @@ func (f Finder) baseOf(ctx context.Context, commit string, to record.Version) (s
 		return nil, replaced
 	}
 	return state, nil
+}
+
+// setByHand are the images of an overlay's own that no promotion or rollback has left there.
+func setByHand(state *knative.State) []string {
+	has, err := record.Parse(state.Record())
+	if err == nil && has.Exists() && !record.SetByHand(has, state) {
+		return nil
+	}
+	return knative.OwnImages(state)
 }
 
 // splitOf is an overlay's traffic, taken apart.

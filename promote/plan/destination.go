@@ -15,7 +15,7 @@ import (
 type Destination struct {
 	record.Version
 	State    *knative.State // the overlay that had it; nil: only the record tells of it
-	Replaced []string       // images of the overlay that a promotion began on, where those are not its own
+	Replaced []string       // images that somebody had set in the overlay that a promotion began on
 	Traffic  []servingv1.TrafficTarget
 	Base     string              // commit with that overlay; empty: none is known
 	Found    *servingv1.Revision // the revision in the cluster; nil: it was not seen
