@@ -93,7 +93,7 @@ func TestLooserBeside(t *testing.T) {
 		{Settings{"probe": {"/", 7}}, map[string]string{"probe": "/", "probe-count": "1", "probe-connect": "a:1"}, `probe-count 1: "3" beside probe; probe-connect a:1: none beside probe`},
 		{Settings{"probe": {"/", 7}}, map[string]string{"probe": "/", "probe-count": "4"}, ""},
 		{Settings{"probe": {"/", 7}, "probe-connect": {"b:2", 8}}, map[string]string{"probe": "/", "probe-connect": "a:1"}, `probe-connect a:1: "b:2"`},
-		{Settings{"probe-connect": {"b:2", 8}}, map[string]string{"probe": "/", "probe-connect": "a:1"}, ""}, // nothing rests on it
+		{Settings{"probe-connect": {"b:2", 8}}, map[string]string{"probe": "/", "probe-connect": "a:1"}, ""},                             // nothing rests on it
 		{Settings{"preflight": {"error", 7}}, map[string]string{"skip-checks": "drifted"}, "skip-checks drifted: none beside preflight"}, // at its default
 		{Settings{"strict": {"false", 7}}, map[string]string{"strict": "false", "skip-checks": "drifted"}, ""},
 		{nil, map[string]string{"image": "app:v2"}, ""},
