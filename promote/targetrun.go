@@ -113,8 +113,8 @@ func (p *targetRun) read(ctx context.Context, tip gitops.Snapshot) error {
 		return err
 	}
 	p.setTarget(at.Target)
-	if at.Tag != p.config.CandidateTag {
-		p.journal.Say("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, p.config.CandidateTag)
+	for _, remark := range at.Remarks(p.config.CandidateTag) {
+		p.journal.Say("%s", remark)
 	}
 	p.at.Images = p.config.Images
 	p.at.Next, err = plan.WithImages(ctx, at.Now, p.at.Images)

@@ -110,9 +110,13 @@ func defaultsInTree(s *State) ([]operation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", defaultsName(s), err)
 	}
+	return parseDefaults(defaultsName(s), content)
+}
+
+func parseDefaults(name string, content []byte) ([]operation, error) {
 	var ops []operation
 	if err := yaml.UnmarshalStrict(content, &ops); err != nil {
-		return nil, fmt.Errorf("%s is no list of JSON6902 operations, as knative-promote writes it; delete it and its entry in patches:, the next promotion writes it again", defaultsName(s))
+		return nil, fmt.Errorf("%s is no list of JSON6902 operations, as knative-promote writes it; delete it and its entry in patches:, the next promotion writes it again", name)
 	}
 	var foreign []string
 	for _, op := range ops {
@@ -121,7 +125,7 @@ func defaultsInTree(s *State) ([]operation, error) {
 		}
 	}
 	if len(foreign) > 0 {
-		return nil, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", defaultsName(s), list(foreign))
+		return nil, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", name, list(foreign))
 	}
 	return ops, nil
 }

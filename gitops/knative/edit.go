@@ -221,7 +221,8 @@ func ownFile(ctx context.Context, s *State, target kustomize.Target, route, defa
 		if files[own] == nil {
 			kustomization, err = kustomize.RemovePatch(kustomization, path.Base(own))
 		} else {
-			above, _ := splitAbove(contentOf(s, own))
+			old, _ := fs.ReadFile(s.tree, own) // there may be none
+			above, _ := splitAbove(old)
 			_, below := splitAbove(files[own])
 			files[own] = slices.Concat(above, below)
 			kustomization, err = kustomize.AddPatch(kustomization, path.Base(own), target)

@@ -19,8 +19,9 @@ import (
 // State is one overlay of a tree and what it renders. It does not change: an
 // edit returns another State.
 type State struct {
-	Overlay  string // folder of the overlay, with symbolic links followed
-	Manifest []byte // what the overlay renders, as `kustomize build` prints it
+	Overlay  string   // folder of the overlay, with symbolic links followed
+	Manifest []byte   // what the overlay renders, as `kustomize build` prints it
+	Misfits  []string // of Read: files of defaults that it has taken out, as the overlay does not render with them
 
 	tree    fs.FS
 	files   map[string][]byte // edited files by path; nil: removed
@@ -34,14 +35,26 @@ type State struct {
 }
 
 // Read renders the overlay and finds the Knative Service of this name in it,
-// or the only one when the name is empty.
+// or the only one when the name is empty. A file of defaults that no longer fits the
+// template stops no edit: it is taken out, as part of the edits.
 func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
 	// Argo CD follows symbolic links too. What is missing is said when it is rendered.
 	if folder, err := kustomize.Folder(tree, overlay); err == nil {
 		overlay = folder
 	}
 	s := &State{Overlay: overlay, tree: tree, name: service}
-	return s.with(ctx, nil)
+	state, err := s.with(ctx, nil)
+	if err == nil {
+		return state, nil
+	}
+	files, misfits := withoutMisfits(ctx, tree, overlay)
+	if len(misfits) == 0 {
+		return nil, err
+	}
+	if state, err = s.with(ctx, files); err == nil {
+		state.Misfits = misfits
+	}
+	return state, err
 }
 
 // Rendered is an overlay that has been rendered already, for looking at its objects
@@ -80,7 +93,7 @@ func (s *State) with(ctx context.Context, files map[string][]byte) (*State, erro
 
 func (s *State) render(ctx context.Context) (err error) {
 	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
-		return explain(ctx, s, err)
+		return err
 	}
 	if s.decoded, err = decode(s.Manifest); err != nil {
 		return err
@@ -92,32 +105,6 @@ func (s *State) render(ctx context.Context) (err error) {
 	s.name = s.service.text("metadata", "name")
 	s.plain, err = renderPlain(ctx, s)
 	return err
-}
-
-// explain finds out whether it is the tool's own defaults that do not render,
-// because the template has changed below them, and says how to correct that.
-func explain(ctx context.Context, s *State, cause error) error {
-	entries, err := fs.ReadDir(s.fs(nil), s.Overlay)
-	if err != nil {
-		return cause
-	}
-	for _, entry := range entries {
-		name := entry.Name()
-		if !strings.HasPrefix(name, ownPrefix) || !strings.HasSuffix(name, defaultsSuffix) {
-			continue
-		}
-		file, kustomization, err := s.Kustomization()
-		if err != nil {
-			return cause
-		}
-		if kustomization, err = kustomize.RemovePatch(kustomization, name); err != nil {
-			return cause
-		}
-		if _, err := kustomize.Render(ctx, s.fs(map[string][]byte{file: kustomization}), s.Overlay); err == nil {
-			return fmt.Errorf("%s no longer fits the template; delete it and its entry in patches:, the next promotion writes it again: %w", name, cause)
-		}
-	}
-	return cause
 }
 
 // renderPlain renders the Service without the tool's own patches.
@@ -173,12 +160,16 @@ func defaultsName(s *State) string { return path.Base(defaultsPath(s)) }
 
 // Kustomization is the overlay's kustomization file, its path and content.
 func (s *State) Kustomization() (file string, content []byte, err error) {
-	name, err := kustomize.File(s.fs(nil), s.Overlay)
+	return kustomizationOf(s.fs(nil), s.Overlay)
+}
+
+func kustomizationOf(tree fs.FS, overlay string) (file string, content []byte, err error) {
+	name, err := kustomize.File(tree, overlay)
 	if err != nil {
 		return "", nil, err
 	}
-	file = path.Join(s.Overlay, name)
-	content, err = fs.ReadFile(s.fs(nil), file)
+	file = path.Join(overlay, name)
+	content, err = fs.ReadFile(tree, file)
 	return file, content, err
 }
 

@@ -90,6 +90,9 @@ func findConditions(f Facts) []found {
 	return all
 }
 
+// notApplied is how kustomize says that a patch adds to what is not there.
+const notApplied = "operation does not apply"
+
 // explained tells whether another rule finds what a condition reports.
 func explained(f Facts, message string) bool {
 	if strings.Contains(message, immutable) && f.finds(ruleAnnotationsOwned) {
@@ -97,6 +100,9 @@ func explained(f Facts, message string) bool {
 	}
 	if strings.Contains(message, noProtocol) {
 		return f.finds(rulePorts)
+	}
+	if strings.Contains(message, notApplied) {
+		return f.finds(ruleMisfit)
 	}
 	if slices.ContainsFunc(badSignatures(), func(text string) bool { return strings.Contains(message, text) }) {
 		return signatures(f) != nil

@@ -75,6 +75,7 @@ func (r Rule) findIn(facts Facts) []found {
 // same twice.
 const (
 	ruleAnnotationsOwned = "server-side-apply-annotations"
+	ruleMisfit           = "defaults-misfit"
 	ruleNotNormal        = "service-not-normal"
 	rulePorts            = "server-side-apply-ports"
 	ruleProjectDenies    = "project-denies"

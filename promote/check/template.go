@@ -20,7 +20,7 @@ import (
 // templateRules are about the template that revisions are made from.
 func templateRules() []Rule {
 	return []Rule{
-		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit),
+		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit), rule(ruleMisfit, findMisfits),
 		rule("image-not-synced", findNotSynced), rule("startup-probe-without-port", findStartupProbe), rule("initial-scale-zero", findInitialScale), rule("previous-keeps-running", findMinScale),
 	}
 }
@@ -91,6 +91,15 @@ func findNotExplicit(f Facts) []found {
 		fields = append(fields, readable(keys(operation.Path)))
 	}
 	return []found{{at: f.inService("spec", "template", "spec", "containers"), values: values{"Fields": fields, "Patch": f.patchEntry(patch)}}}
+}
+
+func findMisfits(f Facts) []found {
+	var all []found
+	for _, name := range f.Overlay.Misfits {
+		file := path.Join(f.Overlay.Overlay, name)
+		all = append(all, found{at: place{File: file}, values: values{"File": file}})
+	}
+	return all
 }
 
 func findStartupProbe(f Facts) []found {

@@ -18,7 +18,7 @@ import (
 )
 
 // EditStep is the i-th step on a tip: the files that change, none where the tip
-// shows it. It is run again when the branch has moved: the tip must show the
+// shows it and renders. It is run again when the branch has moved: the tip must show the
 // step before, or this one already.
 func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
 	now, err := ToEdit(ctx, tip, p.Target)
@@ -33,8 +33,11 @@ func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapsh
 	if err != nil {
 		return nil, Superseded(tip.Commit, "%w", record.Unreadable(now, err))
 	}
-	if done, err := fits(now, next, has, p, i, tip.Commit); err != nil || done {
+	switch done, err := fits(now, next, has, p, i, tip.Commit); {
+	case err != nil:
 		return nil, err
+	case done:
+		return now.Files()
 	}
 	step := p.Steps[i]
 	text, err := StepRecord(c, p, record.StepOf(step.Percent), has).Encode()

@@ -145,3 +145,16 @@ func OwnCandidate(at Situation, split knative.Split) error {
 func (at Situation) IsLive(split knative.Split) bool {
 	return at.Live != nil && at.Live.IsReady() && knative.Shares(at.Live.Status.Traffic)[split.Stable] == 100
 }
+
+// Remarks are what a run says of a Situation in which the overlay is not quite what was
+// expected: another candidate's tag than this one, or files that it takes out.
+func (at Situation) Remarks(tag string) []string {
+	var all []string
+	if at.Tag != tag {
+		all = append(all, fmt.Sprintf("the candidate's tag is %s, which the promotion under way has, until that has ended; not %s", at.Tag, tag))
+	}
+	if misfits := at.Now.Misfits; len(misfits) > 0 {
+		all = append(all, knative.DescribeMisfits(misfits))
+	}
+	return all
+}

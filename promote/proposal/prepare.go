@@ -10,7 +10,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -70,7 +69,7 @@ func (p Preparation) target(overlay, service string) plan.Target {
 
 // services are those of one overlay that it concerns.
 func (p Preparation) services(ctx context.Context, overlay string) ([]PreparedService, error) {
-	manifest, err := kustomize.Render(ctx, p.pull.Merged.Tree, overlay)
+	manifest, _, err := knative.Render(ctx, p.pull.Merged.Tree, overlay)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s does not render: %w", overlay, err)
 	}

@@ -131,12 +131,15 @@ func (c comparison) compare(ctx context.Context, overlay string) (report.Overlay
 	if file, err := kustomize.File(c.head.Tree, overlay); err == nil {
 		o.File = path.Join(overlay, file)
 	}
-	after, err := kustomize.Render(ctx, c.head.Tree, overlay)
-	if err != nil {
+	after, misfits, err := knative.Render(ctx, c.head.Tree, overlay)
+	switch {
+	case err != nil:
 		o.Err = err.Error()
 		return o, nil
+	case len(misfits) > 0:
+		o.Err = knative.DescribeMisfits(misfits)
 	}
-	before, err := kustomize.Render(ctx, c.base.Tree, overlay)
+	before, _, err := knative.Render(ctx, c.base.Tree, overlay)
 	if err != nil { // new, or broken before: everything in it is new
 		before = nil
 	}

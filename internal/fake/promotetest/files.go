@@ -2,6 +2,7 @@ package promotetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing/fstest"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // ownFile is the overlay's file with the traffic and the record.
@@ -37,7 +40,8 @@ func (j judge) keptImages(before, c Commit) error {
 
 // onlyDeclared tells whether a commit changed anything but the overlay's own
 // two files, and images and patches in its kustomization. What is in the overlay
-// of another promotion of the same commit is judged there.
+// of another promotion of the same commit is judged there. Where the overlay did not
+// render, the commit may take out what another Service's file adds to what is gone.
 func (j judge) onlyDeclared(before, c Commit) error {
 	var broken []error
 	for _, name := range changed(before, c) {
@@ -49,6 +53,7 @@ func (j judge) onlyDeclared(before, c Commit) error {
 		case path.Dir(name) != path.Clean(j.Overlay):
 			broken = append(broken, fmt.Errorf("changes %s outside the overlay", name))
 		case name == j.ownFile(), name == strings.TrimSuffix(j.ownFile(), ".yaml")+".defaults.yaml":
+		case strings.HasSuffix(name, ".defaults.yaml") && c.Files[name] == nil && !renders(before, j.Overlay):
 		case isKustomization(name):
 			was, is := undeclared(before.Files[name]), undeclared(c.Files[name])
 			if was != is {
@@ -72,6 +77,11 @@ func (j judge) onlyComments(before, c Commit) error {
 		return fmt.Errorf("changes more than comments:\n%s\nto\n%s", was, is)
 	}
 	return nil
+}
+
+func renders(c Commit, overlay string) bool {
+	_, err := kustomize.Render(context.Background(), c.Files, overlay)
+	return err == nil
 }
 
 func isKustomization(name string) bool {

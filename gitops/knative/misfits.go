@@ -1,0 +1,91 @@
+package knative
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// Render renders an overlay as `kustomize build` does, but without those files of
+// defaults with which it does not render. These are the misfits, by name.
+func Render(ctx context.Context, tree fs.FS, overlay string) (manifest []byte, misfits []string, err error) {
+	manifest, err = kustomize.Render(ctx, tree, overlay)
+	if err == nil {
+		return manifest, nil, nil
+	}
+	files, misfits := withoutMisfits(ctx, tree, overlay)
+	if len(misfits) == 0 {
+		return nil, nil, err
+	}
+	manifest, err = kustomize.Render(ctx, edited{FS: tree, files: files}, overlay)
+	return manifest, misfits, err
+}
+
+// DescribeMisfits says what is wrong with the misfits, and who corrects that.
+func DescribeMisfits(misfits []string) string {
+	return fmt.Sprintf("%s no longer fits the template: kustomize cannot apply it, nor can Argo CD; the next commit of `prepare`, a promotion or a rollback corrects that",
+		strings.Join(misfits, " and "))
+}
+
+// withoutMisfits are the edits of an overlay that does not render which take out
+// those files of defaults that keep it from that: somebody has taken out of the
+// template what they add to. There are none where it does not render without all of
+// these either, or where one has what the tool has not written.
+func withoutMisfits(ctx context.Context, tree fs.FS, overlay string) (files map[string][]byte, misfits []string) {
+	file, kustomization, err := kustomizationOf(tree, overlay)
+	if err != nil {
+		return nil, nil
+	}
+	without := func(names []string) (files map[string][]byte, renders bool) {
+		fewer, err := kustomize.RemovePatch(kustomization, names...)
+		if err != nil {
+			return nil, false
+		}
+		files = map[string][]byte{file: fewer}
+		for _, name := range names {
+			files[path.Join(overlay, name)] = nil
+		}
+		_, err = kustomize.Render(ctx, edited{FS: tree, files: files}, overlay)
+		return files, err == nil
+	}
+	misfits = defaultsFiles(tree, overlay)
+	files, renders := without(misfits)
+	if !renders {
+		return nil, nil
+	}
+	for _, name := range slices.Clone(misfits) { // what need not go stays
+		fewer := slices.DeleteFunc(slices.Clone(misfits), func(other string) bool { return other == name })
+		if kept, renders := without(fewer); renders {
+			files, misfits = kept, fewer
+		}
+	}
+	return files, misfits
+}
+
+// defaultsFiles names the files of defaults in an overlay's folder, whatever Service
+// they are of, that have nothing that the tool has not written.
+func defaultsFiles(tree fs.FS, overlay string) (names []string) {
+	entries, err := fs.ReadDir(tree, overlay)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, ownPrefix) || !strings.HasSuffix(name, defaultsSuffix) {
+			continue
+		}
+		content, err := fs.ReadFile(tree, path.Join(overlay, name))
+		if err != nil {
+			continue
+		}
+		if _, err := parseDefaults(name, content); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
