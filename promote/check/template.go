@@ -20,7 +20,7 @@ import (
 // templateRules are about the template that revisions are made from.
 func templateRules() []Rule {
 	return []Rule{
-		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit), rule(ruleMisfit, findMisfits),
+		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit), rule(ruleMisfit, findMisfits), rule("configuration-rolled-back", findRolledBack),
 		rule("image-not-synced", findNotSynced), rule("startup-probe-without-port", findStartupProbe), rule("initial-scale-zero", findInitialScale), rule("previous-keeps-running", findMinScale),
 	}
 }
@@ -91,6 +91,19 @@ func findNotExplicit(f Facts) []found {
 		fields = append(fields, readable(keys(operation.Path)))
 	}
 	return []found{{at: f.inService("spec", "template", "spec", "containers"), values: values{"Fields": fields, "Patch": f.patchEntry(patch)}}}
+}
+
+// findRolledBack is about configuration that goes along with another image.
+func findRolledBack(f Facts) []found {
+	has, err := record.Parse(f.Overlay.Record())
+	if err != nil {
+		return nil
+	}
+	gone := record.WithdrawnConfiguration(has, f.Overlay)
+	if gone == "" {
+		return nil
+	}
+	return []found{{at: f.inKustomization(), values: values{"Revision": gone}}}
 }
 
 func findMisfits(f Facts) []found {

@@ -176,6 +176,16 @@ func (r Record) Withdrew(revision string) bool {
 	return withdrawn(r.Entries(), func(v, _ Version) bool { return v.Revision == revision }) != ""
 }
 
+// WithdrawnConfiguration is the revision that was rolled back last and that an overlay makes as it
+// stands: the images had been those, so it was for its configuration; empty: none was.
+func WithdrawnConfiguration(r Record, now *knative.State) string {
+	name, err := now.NextRevision()
+	if err != nil || !r.Withdrew(name) {
+		return ""
+	}
+	return name
+}
+
 func withdrawn(entries []Entry, is func(v, instead Version) bool) string {
 	past := ""  // the revision that a rollback led to, past all that was promoted since that
 	began := "" // what had the traffic when the next one began

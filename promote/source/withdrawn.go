@@ -114,6 +114,9 @@ func (i *Taken) decided(at plan.Situation, observed []Observed) (why, instead st
 			since = one.since
 		}
 	}
+	if gone := record.WithdrawnConfiguration(at.Record, at.Now); gone != "" && !at.Now.SameTemplate(at.Next) {
+		return "the overlay still has the configuration of " + gone + ", which was rolled back here last", "revert the commit that brought it"
+	}
 	for _, own := range at.Record.OwnImages(i.From) {
 		switch current := record.HasImagesOf(at.Record, own); {
 		case own.From.BroughtTo(at.Next, own.To):
