@@ -45,7 +45,7 @@ func revertedLately(ctx context.Context, p *targetRun, split knative.Split, now 
 		return false
 	}
 	taken, since := runs.LastTakenOut(ctx, p.systems.Commits, at)
-	if taken.Reached == 0 || taken.From.Revision != split.Stable || !taken.Started.After(at.Record.Started) || !since.IsZero() && now.Sub(since).Abs() >= sameIncident {
+	if taken.Reached == 0 || taken.From.Revision != split.Stable || taken.Started.Before(at.Record.Started) || !since.IsZero() && now.Sub(since).Abs() >= sameIncident {
 		return false
 	}
 	p.journal.Explain("somebody has taken the promotion to %s out of Git", taken.To.Revision)
