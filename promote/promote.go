@@ -216,7 +216,7 @@ func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 // asked for, where somebody has moved the traffic past Git.
 func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.targets {
-		err := loadAnalysis(ctx, p)
+		err := loadAnalysis(p)
 		if p.gates.Templates.Unread = err; err == nil && !p.resumed() {
 			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
 		}
