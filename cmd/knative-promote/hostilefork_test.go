@@ -67,6 +67,7 @@ func TestForkIsAskedNothing(t *testing.T) {
 		"INPUT_ANALYSIS=analysis/steal.yaml", "INPUT_ANALYSIS-SECRETS=api/token=" + gateSecrets["api/token"],
 		"INPUT_SLO=success>=99% from=kourier", "INPUT_PROMETHEUS=" + metrics.URL, "INPUT_PROMETHEUS-HEADERS=Authorization: Bearer " + prometheusToken,
 	})
+	const notBelieved = "argocd-server, prometheus: knative-promote.yaml of the checkout says it, which whoever opened a pull request may have written, so nothing is asked there"
 	for _, run := range []struct {
 		command string
 		inputs  []string
@@ -75,7 +76,9 @@ func TestForkIsAskedNothing(t *testing.T) {
 		{"diff", []string{"INPUT_REPOSITORY=" + w.servers.Repository}, []string{"policy steal denies Service product-import", ".promote/windows.yaml: added: the line is stopped"}},
 		{"check", []string{"INPUT_REPOSITORY="}, []string{"error[policy-denied]", "warning[frozen]", "the windows in .promote/windows.yaml"}},
 		{"check", []string{"INPUT_REPOSITORY=", "INPUT_ARGOCD-SERVER=", "INPUT_ARGOCD_SERVER=", "INPUT_PROMETHEUS="},
-			[]string{"argocd-server, prometheus: knative-promote.yaml says it in a pull request, whose author may have written that, so nothing is asked there"}},
+			[]string{notBelieved}},
+		{"check", []string{"INPUT_REPOSITORY=", "INPUT_ARGOCD-SERVER=", "INPUT_ARGOCD_SERVER=", "INPUT_PROMETHEUS=", "GITHUB_EVENT_NAME=workflow_dispatch", "GITHUB_EVENT_PATH="},
+			[]string{notBelieved}}, // which has checked out what somebody has asked for
 	} {
 		status := filepath.Join(t.TempDir(), "status")
 		p := w.process(exec.Command("knative-promote-crashing", run.command))

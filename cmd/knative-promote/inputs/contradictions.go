@@ -281,7 +281,7 @@ func (s *Settings) Warnings() []string {
 		texts = append(texts, fmt.Sprintf("the command %s does not use %s", s.Command, strings.Join(s.Unused, ", ")))
 	}
 	if len(s.Unasked) > 0 {
-		texts = append(texts, fmt.Sprintf("%s: %s says it in a pull request, whose author may have written that, so nothing is asked there; to have it asked, set it in the workflow", strings.Join(s.Unasked, ", "), pipeline.Name))
+		texts = append(texts, fmt.Sprintf("%s: %s of the checkout says it, which whoever opened a pull request may have written, so nothing is asked there; to have it asked, set it in the workflow", strings.Join(s.Unasked, ", "), pipeline.Name))
 	}
 	if len(s.Prometheus.Headers) > 0 && InClear(s.Prometheus.Address) {
 		texts = append(texts, "prometheus-headers: they travel to Prometheus without TLS")

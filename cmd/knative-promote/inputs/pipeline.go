@@ -79,7 +79,7 @@ type reading struct {
 	rules  pipeline.Rules // of the target; the zero Rules where the file says nothing of it
 	byHand bool           // the images are given in spite of the file, which a run may override
 
-	unmerged bool     // the file is of a pull request's checkout, whose author may have written it
+	checkout bool     // the file is of a checkout, of whatever a workflow has checked out, as a pull request
 	unasked  []string // the addresses that it says, which no credential goes to
 }
 
@@ -177,7 +177,7 @@ func (r *reading) lookUp(in Input) (text, source string) {
 	if r.byHand && pipeline.OfSource(in.Name) {
 		return in.Default, ""
 	}
-	if r.unmerged && in.Address {
+	if r.checkout && in.Address {
 		r.unasked = append(r.unasked, in.Name)
 		return in.Default, ""
 	}

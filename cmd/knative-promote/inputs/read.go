@@ -29,7 +29,7 @@ func Read(args Arguments, getenv func(string) string, w console.Workflow, file p
 	}
 	r := &reading{args: args, getenv: getenv, file: file}
 	repository, _ := r.asked("repository")
-	r.unmerged = repository == "" && (w.PullRequest > 0 || w.Unmerged != "")
+	r.checkout = repository == ""
 	lost := s.begin(r)
 	given, wrong := s.values(r, w)
 	wrong = append(slices.Clone(args.wrong), wrong...)

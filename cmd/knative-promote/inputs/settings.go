@@ -80,7 +80,7 @@ type Settings struct {
 	AsItStands  bool              // no image is to be set, and somebody has said so
 	Checkout    bool              // the infra repository is the workflow's, checked out
 	Unused      []string          // inputs that the workflow gives and the command does not use
-	Unasked     []string          // inputs that a pull request's pipeline file says and that are not believed
+	Unasked     []string          // addresses that the pipeline file of a checkout says, and that are not believed
 	Rules       pipeline.Rules    // what the pipeline file says of the target
 	Several     []string          // environments that are promoted one after the other; none: only the target's
 	Reached     bool              // nothing is wrong with what it takes to read the infra repository
