@@ -82,16 +82,20 @@ func (s Settings) Schedule(at gitops.Snapshot) (schedule windows.Schedule, exist
 		}
 		return schedule, true, err
 	}
-	switch info, unseen := fs.Lstat(at.Tree, s.File()); {
-	case errors.Is(unseen, fs.ErrNotExist) && s.Windows == "":
-		return schedule, false, nil
-	case errors.Is(unseen, fs.ErrNotExist):
-		err = setting.Bad("windows: not found at commit %.10s: expected a file, relative to the infra repository's root", at.Commit.Hash)
-		return schedule, false, &FreezeError{File: s.File(), Err: err}
-	case unseen == nil && !info.Mode().IsRegular(): // a folder, or a link to nothing
-		return schedule, true, &FreezeError{File: s.File(), Err: fmt.Errorf("expected a file: %w", err)}
+	if !errors.Is(err, fs.ErrNotExist) {
+		if info, unseen := fs.Stat(at.Tree, s.File()); unseen == nil && info.IsDir() {
+			return schedule, true, &FreezeError{File: s.File(), Err: fmt.Errorf("expected a file: %w", err)}
+		}
+		return schedule, true, fmt.Errorf("reading the windows: %w", err)
 	}
-	return schedule, true, fmt.Errorf("reading the windows: %w", err)
+	if err := meant(at.Tree, s.File()); err != nil {
+		return schedule, true, &FreezeError{File: s.File(), Err: err}
+	}
+	if s.Windows != "" {
+		err := setting.Bad("windows: not found at commit %.10s: expected a file, relative to the infra repository's root", at.Commit.Hash)
+		return schedule, false, &FreezeError{File: s.File(), Err: err}
+	}
+	return schedule, false, nil
 }
 
 // MayShift is nil where a commit on a tip may give the target more traffic now, and a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/remote"
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // TestSchedule has what may be in the place of the file of windows.
@@ -36,7 +37,12 @@ func TestSchedule(t *testing.T) {
 		{"a folder", "", fstest.MapFS{DefaultWindows + "/x": file("")}, true,
 			DefaultWindows + ": expected a file: read .promote/windows.yaml: invalid argument" + after},
 		{"a link to nothing", "", fstest.MapFS{DefaultWindows: link("all.yaml")}, true,
-			DefaultWindows + ": expected a file: open .promote/windows.yaml: file does not exist" + after},
+			DefaultWindows + ": .promote/windows.yaml is a symbolic link that leads to nothing" + after},
+		{"a folder that is a link to nothing", "", fstest.MapFS{".promote": link("platform")}, true,
+			DefaultWindows + ": .promote is a symbolic link that leads to nothing" + after},
+		{"a folder that is a link to one without the file", "", fstest.MapFS{".promote": link("platform"), "platform/x": file("")}, false, ""},
+		{"the other ending", "", fstest.MapFS{".promote/windows.yml": file("")}, true,
+			DefaultWindows + ": there is .promote/windows.yml in its place, which is not read" + after},
 		{"a server that fails", "", failingFS{remote.ErrAuth}, true, "reading the windows: access denied"},
 	} {
 		at := gitops.Snapshot{Commit: gitops.Commit{Hash: "3f9c2d1e8a71e0c4b0d5f2a96c1e7d3b4a5f6071"}, Tree: test.tree}
@@ -50,6 +56,26 @@ func TestSchedule(t *testing.T) {
 		}
 		if IsFreeze(err) == errors.Is(err, remote.ErrAuth) && err != nil {
 			t.Errorf("%s: the kind of the error is wrong: %v", test.name, err)
+		}
+	}
+}
+
+// TestPipelineThatIsMeant has what somebody has meant for the pipeline file.
+func TestPipelineThatIsMeant(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		tree fstest.MapFS
+		want string
+	}{
+		"nothing":           {fstest.MapFS{}, ""},
+		"a link to nothing": {fstest.MapFS{pipeline.Name: {Data: []byte("platform/x.yaml"), Mode: fs.ModeSymlink | 0o777}}, "knative-promote.yaml is a symbolic link that leads to nothing"},
+		"the other ending":  {fstest.MapFS{"knative-promote.yml": {}}, "there is knative-promote.yml in its place, which is not read"},
+	} {
+		_, err := ReadPipeline(gitops.Snapshot{Tree: test.tree}, pipeline.Keys{})
+		switch wrong, is := errors.AsType[*PipelineError](err); {
+		case test.want == "" && err == nil:
+		case !is || wrong.Err.Error() != test.want:
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}
 }

@@ -76,6 +76,9 @@ func ReadPipeline(at gitops.Snapshot, keys pipeline.Keys) (pipeline.File, error)
 	text, err := fs.ReadFile(at.Tree, pipeline.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := meant(at.Tree, pipeline.Name); err != nil {
+			return pipeline.File{}, &PipelineError{Err: err}
+		}
 		return pipeline.File{}, nil
 	case err != nil:
 		return pipeline.File{}, fmt.Errorf("reading the pipeline file: %w", err)
