@@ -3,14 +3,19 @@ package check
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/internal/strictyaml"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/windows"
 )
 
 // frozenRules are about the infra repository's own windows.
-func frozenRules() []Rule { return []Rule{rule("frozen", findFrozen)} }
+func frozenRules() []Rule {
+	return []Rule{rule("frozen", findFrozen), rule("windows-unknown-environment", findUnknownEnvironments)}
+}
 
 // Windows are those of the infra repository, as they are for the Service now.
 // The zero Windows are of a repository that has none.
@@ -18,6 +23,32 @@ type Windows struct {
 	File       string        // empty: there is none
 	State      windows.State // now
 	Unreadable error         // why the file cannot be read, which counts as frozen
+	Named      []windows.Named
+}
+
+// findUnknownEnvironments looks for names that neither the pipeline file nor a folder of
+// an overlay has.
+func findUnknownEnvironments(f Facts) []found {
+	known := append([]string{f.Request.Environment}, f.Pipeline.File.Environments...)
+	isKnown := func(n windows.Named) bool { return slices.Contains(known, n.Environment) }
+	unknown := slices.DeleteFunc(slices.Clone(f.Windows.Named), isKnown)
+	if len(unknown) == 0 || f.Tree == nil {
+		return nil
+	}
+	overlays, err := kustomize.Overlays(f.Tree)
+	if err != nil {
+		return nil
+	}
+	for _, overlay := range overlays {
+		known = append(known, path.Base(overlay))
+	}
+	slices.Sort(known)
+	known = slices.DeleteFunc(slices.Compact(known), func(name string) bool { return name == "" })
+	var all []found
+	for _, n := range slices.DeleteFunc(unknown, isKnown) {
+		all = append(all, found{at: place{f.Windows.File, n.Line}, values: values{"File": f.Windows.File, "Name": n.Environment, "Known": known}})
+	}
+	return all
 }
 
 func findFrozen(f Facts) []found {

@@ -214,6 +214,7 @@ func (s scene) windows(facts *Facts) {
 	schedule, err := windows.Parse(text)
 	facts.Windows = Windows{File: file, Unreadable: err}
 	if err == nil {
+		facts.Windows.Named = schedule.Environments()
 		facts.Windows.State = schedule.At(facts.Request.Now, facts.Request.Environment, facts.Request.Service)
 	}
 }

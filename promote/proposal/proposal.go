@@ -159,9 +159,21 @@ func (p Proposal) Windows() (FileChange, error) {
 	if _, unreadable := errors.AsType[*guard.FreezeError](err); err != nil && !unreadable {
 		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
+	if change.Findings, err = p.misnamed(file, after); err != nil {
+		return change, err
+	}
 	difference := windows.Compare(before, after) // of what could not be read: nothing
 	change.Removed, change.Added = difference.Removed, difference.Added
 	return change, nil
+}
+
+// misnamed finds environments in the head's windows that nothing is called.
+func (p Proposal) misnamed(file string, is windows.Schedule) ([]event.Finding, error) {
+	known, err := facts.PipelineOf(p.head, p.settings.Guards.Keys)
+	if err != nil {
+		return nil, err
+	}
+	return check.Proposed(check.Facts{Windows: check.Windows{File: file, Named: is.Environments()}, Pipeline: check.Pipeline{File: known.File}, Tree: p.head.Tree}, p.settings.Skip...), nil
 }
 
 // changes tells whether a file is another one at the head.
