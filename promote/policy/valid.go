@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,9 @@ func validMatch(field string, m admissionv1.MatchResources) error {
 		if len(rule.APIGroups) == 0 || len(rule.APIVersions) == 0 || len(rule.Operations) == 0 || len(rule.Resources) == 0 {
 			return fmt.Errorf("%s.resourceRules[%d] matches nothing: expected apiGroups, apiVersions, operations and resources", field, i)
 		}
+		if err := validNames(rule.Rule); err != nil {
+			return fmt.Errorf("%s.resourceRules[%d].%w", field, i, err)
+		}
 	}
 	for _, selector := range []struct {
 		name string
@@ -55,6 +59,24 @@ func validMatch(field string, m admissionv1.MatchResources) error {
 	}
 	if asksForLabels(m.NamespaceSelector) {
 		return fmt.Errorf("%s.namespaceSelector: %w", field, errLabels)
+	}
+	return nil
+}
+
+// validNames refuses what no object can have, so that the policy would deny nothing: a group
+// with its version, and a resource that is no plural in small letters, as the API server's
+// names are.
+func validNames(rule admissionv1.Rule) error {
+	for _, group := range rule.APIGroups {
+		if name, _, versioned := strings.Cut(group, "/"); versioned {
+			return fmt.Errorf("apiGroups: no group is called %s: expected it without its version, %s", quoted(group), quoted(name))
+		}
+	}
+	for _, resource := range rule.Resources {
+		name, _, _ := strings.Cut(resource, "/")
+		if plural := strings.ToLower(name) == name && strings.HasSuffix(name, "s"); name != "*" && !plural {
+			return fmt.Errorf("resources: no resource is called %s: expected its plural in small letters, such as services", quoted(resource))
+		}
 	}
 	return nil
 }
