@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // The trailers of a promotion's commits repeat the record for people who read
@@ -35,8 +37,17 @@ func OverlayTrailer(overlay string) gitops.Trailer {
 	return gitops.Trailer{Key: TrailerOverlay, Value: overlay}
 }
 
-// Trailers say in a commit what it is part of.
+// acted are the beginnings of what a forge acts on in a commit's message: it mentions people,
+// and closes issues and pull requests.
+// https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+var acted = regexp.MustCompile(`((?:^|\W)@|#|\bGH-|/(?:issues|pull)/)(\w)`)
+
+// Trailers say in a commit what it is part of. What a gate has failed for may quote anybody's
+// answer, so no forge is to act on it.
 func Trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
+	if step == record.Restore {
+		reason = acted.ReplaceAllString(reason, "$1 $2")
+	}
 	all := []gitops.Trailer{
 		{Key: TrailerID, Value: plan.ID}, {Key: TrailerService, Value: plan.Service}, OverlayTrailer(plan.Overlay),
 		{Key: TrailerStep, Value: step}, {Key: trailerImage, Value: plan.Image},

@@ -56,6 +56,9 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + text + "\n" + fence + "\n"
 }
 
+// Verbatim shows foreign text of several lines as it stands, in a code block of Markdown.
+func Verbatim(text string) string { return fenced("", text) }
+
 // tableRow is one row of a table, whose cells are Markdown.
 func tableRow(cells ...string) string {
 	return "| " + strings.Join(cells, " | ") + " |\n"

@@ -52,11 +52,11 @@ type Forge struct {
 type Reviews struct {
 	Repo    Repo
 	Forge   Forge
-	Branch  string        // that they are merged into
-	Merge   Merge         // who merges them
-	Timeout time.Duration // how long one is waited for
-	Body    func() string // what they say, in Markdown, when they are opened
-	Poll    time.Duration // how often one is looked at, at first; zero: every 3 s
+	Branch  string                      // that they are merged into
+	Merge   Merge                       // who merges them
+	Timeout time.Duration               // how long one is waited for
+	Body    func(message string) string // what they say, in Markdown, when they are opened, with the commit's message
+	Poll    time.Duration               // how often one is looked at, at first; zero: every 3 s
 }
 
 // A Proposal is what is proposed, beside the change itself.
@@ -162,7 +162,7 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	}
 	var pull PullRequest
 	err = r.patiently(ctx, p, func() (err error) {
-		pull, err = r.Forge.Open(ctx, NewPull{Branch: branch, Base: r.Branch, Title: title, Body: r.Body() + "\n\n" + body})
+		pull, err = r.Forge.Open(ctx, NewPull{Branch: branch, Base: r.Branch, Title: title, Body: r.Body(body)})
 		return err
 	})
 	if err != nil {

@@ -244,7 +244,7 @@ func short(hash string) string { return hash[:min(len(hash), 10)] }
 func (w *world) reviews(merge review.Merge) review.Reviews {
 	return review.Reviews{
 		Repo: w.repo, Forge: w.forge.functions(), Branch: "main", Merge: merge, Timeout: time.Hour, Poll: time.Millisecond,
-		Body: func() string { return "The report." },
+		Body: func(message string) string { return "The report.\n\n" + message },
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/promote/gitea"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/pull"
+	"github.com/acme/knative-promote/promote/report"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -26,8 +27,9 @@ func Reviews(s inputs.Settings, w console.Workflow, c *console.Console, repo *gi
 	if err != nil {
 		return nil, err
 	}
+	body := func(message string) string { return page() + "\n\n" + report.Verbatim(message) }
 	return maskedReviews{review.Reviews{
-		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: page,
+		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: body,
 	}, c}, nil
 }
 
