@@ -18,7 +18,7 @@ func adopting(change gitops.Change) gitops.Change {
 	return change
 }
 
-const proposal = "promote/web/prod/3f9c-10"
+const proposal = "promote-web-prod.3f9c-10"
 
 func TestPropose(t *testing.T) {
 	t.Parallel()
@@ -80,8 +80,8 @@ func TestProposeRefused(t *testing.T) {
 	theirs := s.git(t, "rev-parse", proposal)
 	for _, test := range []struct{ name, branch, want string }{
 		{"another change", proposal, "branch " + proposal + " of " + s.url + ": the branch is there and shows something else, at commit " + theirs[:12]},
-		{"the branch itself", "main", `branch "main": expected a name that begins with promote/`},
-		{"no name", "promote/a..b", `branch "promote/a..b": expected the short name of a branch, such as main`},
+		{"the branch itself", "main", `branch "main": expected a name that begins with promote-`},
+		{"no name", "promote-a..b", `branch "promote-a..b": expected the short name of a branch, such as main`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := s.open(t).Propose(t.Context(), test.branch, write("apps/web/overlays/prod/k.yaml", "mine"))

@@ -181,7 +181,7 @@ func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {
 }
 
 // ProposalPrefix is what the names of branches for pull requests begin with.
-const ProposalPrefix = "promote/"
+const ProposalPrefix = "promote-"
 
 // newCommit writes the commit object of a change, signed where the Repo signs.
 func (r *Repo) newCommit(tree, parent plumbing.Hash, m message) (plumbing.EncodedObject, error) {

@@ -48,11 +48,11 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote/web/prod/1-10", Base: "main", Head: "c0ffee"}
+var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote-web-prod.1-10", Base: "main", Head: "c0ffee"}
 
 // aPull is a pull request's answer but for its end.
 const aPull = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4", "changed_files": 2,
-	"head": {"ref": "promote/web/prod/1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}`
+	"head": {"ref": "promote-web-prod.1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}`
 
 // TestPull has what is told of a pull request in mergeable, which is false also while
 // conflicts are looked for.
@@ -204,7 +204,7 @@ func TestClosePull(t *testing.T) {
 	}
 	want := []string{
 		"POST /api/v1/repos/acme/shop/issues/4/comments", "PATCH /api/v1/repos/acme/shop/pulls/4",
-		"DELETE /api/v1/repos/acme/shop/branches/promote/web/prod/1-10",
+		"DELETE /api/v1/repos/acme/shop/branches/promote-web-prod.1-10",
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
@@ -215,7 +215,7 @@ func TestDeleteBranch(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
 		204: "", 404: "", 422: "", // it is gone
-		403: "deleting branch promote/x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
+		403: "deleting branch promote-x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
 	} {
 		client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(status)
@@ -223,7 +223,7 @@ func TestDeleteBranch(t *testing.T) {
 				fmt.Fprint(w, `{"message": "protected, says `+token+`"}`)
 			}
 		}))
-		if err := client.DeleteBranch(t.Context(), "promote/x"); textOf(err) != want {
+		if err := client.DeleteBranch(t.Context(), "promote-x"); textOf(err) != want {
 			t.Errorf("%d: %v, want %s", status, err, want)
 		}
 	}

@@ -42,10 +42,10 @@ func saying(status int, body string) func(http.ResponseWriter, *http.Request) {
 const (
 	pullsPath = "/repos/acme/shop/pulls"
 	aPull     = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4", "changed_files": 2,
-		"head": {"ref": "promote/web/prod/1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}}`
+		"head": {"ref": "promote-web-prod.1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}}`
 )
 
-var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote/web/prod/1-10", Base: "main", Head: "c0ffee"}
+var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote-web-prod.1-10", Base: "main", Head: "c0ffee"}
 
 // TestPull has what GitHub tells of a pull request in mergeable_state.
 func TestPull(t *testing.T) {
@@ -87,7 +87,7 @@ func TestOpenPulls(t *testing.T) {
 	t.Parallel()
 	others := strings.Join([]string{
 		strings.Replace(aPull, "Acme/shop", "mallory/shop", 1), strings.Replace(aPull, `{"full_name": "Acme/shop"}`, "null", 1),
-		strings.Replace(aPull, `"ref": "main"`, `"ref": "next"`, 1), strings.Replace(aPull, "promote/web/prod/", "promote/web/production/", 1),
+		strings.Replace(aPull, `"ref": "main"`, `"ref": "next"`, 1), strings.Replace(aPull, "promote-web-prod.", "promote-web-production.", 1),
 	}, ",")
 	s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "" {
@@ -97,7 +97,7 @@ func TestOpenPulls(t *testing.T) {
 		}
 		fmt.Fprint(w, "["+aPull+"]")
 	}}}
-	got, err := newClient(t, github.Config{Transport: direct{s}}).OpenPulls(t.Context(), "main", "promote/web/prod/")
+	got, err := newClient(t, github.Config{Transport: direct{s}}).OpenPulls(t.Context(), "main", "promote-web-prod.")
 	if diff := cmp.Diff([]review.PullRequest{four}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -119,19 +119,19 @@ func TestOpenPullsEnds(t *testing.T) {
 // found; what was sent is what was asked for.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	const opening = "opening a pull request of branch promote/web/prod/1-10 in acme/shop: "
+	const opening = "opening a pull request of branch promote-web-prod.1-10 in acme/shop: "
 	for _, c := range []struct {
 		name            string
 		created, listed func(http.ResponseWriter, *http.Request)
 		want            string
 	}{
 		{"a new one", saying(201, aPull), nil, ""},
-		{"there is one", saying(422, `{"message": "Validation Failed", "errors": [{"message": "A pull request already exists for acme:promote/web/prod/1-10."}]}`), saying(200, "["+aPull+"]"), ""},
+		{"there is one", saying(422, `{"message": "Validation Failed", "errors": [{"message": "A pull request already exists for acme:promote-web-prod.1-10."}]}`), saying(200, "["+aPull+"]"), ""},
 		{"there is one on Gitea", saying(409, `{"message": "pull request already exists for these targets"}`), saying(200, "["+aPull+"]"), ""},
 		{"the answer was lost", saying(502, ""), saying(200, "["+aPull+"]"), ""},
 		{"one of a longer name", saying(422, `{"message": "Validation Failed"}`), saying(200, "["+strings.Replace(aPull, "1-10", "1-100", 1)+"]"), opening + "GitHub answered 422 Unprocessable Entity: Validation Failed"},
-		{"nothing between", saying(422, `{"message": "Validation Failed", "errors": [{"message": "No commits between main and promote/web/prod/1-10"}]}`), saying(200, "[]"),
-			opening + "GitHub answered 422 Unprocessable Entity: Validation Failed: No commits between main and promote/web/prod/1-10"},
+		{"nothing between", saying(422, `{"message": "Validation Failed", "errors": [{"message": "No commits between main and promote-web-prod.1-10"}]}`), saying(200, "[]"),
+			opening + "GitHub answered 422 Unprocessable Entity: Validation Failed: No commits between main and promote-web-prod.1-10"},
 		{"may not", saying(403, `{"message": "Resource not accessible by `+token+`"}`), saying(200, "[]"),
 			opening + "GitHub answered 403 Forbidden: Resource not accessible by ***; the token needs the permission pull-requests: write and contents: write"},
 		{"nor list", saying(502, ""), saying(403, `{"message": "no"}`), opening + "listing the pull requests of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
@@ -159,7 +159,7 @@ func TestOpen(t *testing.T) {
 // has closed alone.
 func TestClosePull(t *testing.T) {
 	t.Parallel()
-	const comment, closed, branch = "POST /repos/acme/shop/issues/4/comments", "PATCH " + pullsPath + "/4", "DELETE /repos/acme/shop/git/refs/heads/promote/web/prod/1-10"
+	const comment, closed, branch = "POST /repos/acme/shop/issues/4/comments", "PATCH " + pullsPath + "/4", "DELETE /repos/acme/shop/git/refs/heads/promote-web-prod.1-10"
 	commented := saying(201, `{"id": 1, "user": {"login": "bot"}}`)
 	for _, c := range []struct {
 		name    string
@@ -184,16 +184,16 @@ func TestClosePull(t *testing.T) {
 
 func TestDeleteBranch(t *testing.T) {
 	t.Parallel()
-	const path = "/repos/acme/shop/git/refs/heads/promote/x"
+	const path = "/repos/acme/shop/git/refs/heads/promote-x"
 	for status, want := range map[int]string{
 		204: "", 404: "", 422: "", // it is gone
-		403: "deleting branch promote/x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
+		403: "deleting branch promote-x of acme/shop: GitHub answered 403 Forbidden: protected, says ***; the token needs the permission contents: write",
 	} {
 		s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"DELETE " + path: saying(status, `{"message": "protected, says `+token+`"}`)}}
 		if status == 204 {
 			s.answers["DELETE "+path] = saying(204, "")
 		}
-		err := newClient(t, github.Config{Transport: direct{s}}).DeleteBranch(t.Context(), "promote/x")
+		err := newClient(t, github.Config{Transport: direct{s}}).DeleteBranch(t.Context(), "promote-x")
 		if textOf(err) != want || len(s.asked) != 1 {
 			t.Errorf("%d: %v after %q\nwant %s", status, err, s.asked, want)
 		}

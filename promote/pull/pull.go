@@ -64,14 +64,11 @@ func (r Requests) Proposal(promotion, step string, first bool) *review.Proposal 
 	}
 }
 
-// branchOf is what the branches of a target's pull requests are called. A folder
-// may have names that a branch may not; two of them are told apart by a hash.
+// branchOf is what the branches of a target's pull requests are called. Folders may have
+// names that a branch may not; they are told apart by a hash.
 func branchOf(t plan.Target) string {
 	whole := t.Service + "/" + t.Overlay
-	name := regexp.MustCompile(`[^A-Za-z0-9/_-]`).ReplaceAllString(whole, "-")
-	if name == whole {
-		return name
-	}
+	name := regexp.MustCompile(`[^A-Za-z0-9_]+`).ReplaceAllString(whole, "-")
 	return fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(whole)))
 }
 

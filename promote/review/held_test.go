@@ -22,7 +22,7 @@ func TestPublishWaitsForNotes(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.forge.pulls = []*pull{{PullRequest: review.PullRequest{
-			Number: 1, URL: "https://forge/1", Branch: "promote/web/prod/" + promotion + "-10-passed", State: review.Open,
+			Number: 1, URL: "https://forge/1", Branch: "promote-web-prod." + promotion + "-10-passed", State: review.Open,
 		}}}
 		step := w.proposal("1-50")
 		step.Begins = true
@@ -44,7 +44,7 @@ func TestPublishClosesItselfForARollback(t *testing.T) {
 	w.forge.opened = func() {
 		w.forge.opened = nil
 		w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{
-			Number: 2, URL: "https://forge/2", Branch: "promote/web/prod/2-rollback", State: review.Open,
+			Number: 2, URL: "https://forge/2", Branch: "promote-web-prod.2-rollback", State: review.Open,
 		}})
 	}
 	_, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-50"))
@@ -64,9 +64,9 @@ func TestPublishTwoAtOnce(t *testing.T) {
 		own, other string
 		stays      bool
 	}{
-		"promotions":                 {"1-10", "promote/web/prod/2-10", true},
-		"rollbacks":                  {"1-rollback", "promote/web/prod/2-rollback", true},
-		"a rollback and a promotion": {"1-rollback", "promote/web/prod/2-10", false},
+		"promotions":                 {"1-10", "promote-web-prod.2-10", true},
+		"rollbacks":                  {"1-rollback", "promote-web-prod.2-rollback", true},
+		"a rollback and a promotion": {"1-rollback", "promote-web-prod.2-10", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +114,7 @@ func TestMergedWithMore(t *testing.T) {
 			w.forge.method = method
 			w.forge.looked = func(looks int) {
 				if looks == 2 {
-					w.push("promote/web/prod/1-10", "other/image", "evil")
+					w.push("promote-web-prod.1-10", "other/image", "evil")
 					w.forge.merge(1)
 				}
 			}

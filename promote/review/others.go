@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/acme/knative-promote/gitops"
 )
@@ -80,13 +79,9 @@ func (r Reviews) Unschedule(ctx context.Context, p Proposal) (left []PullRequest
 	return left, err
 }
 
-// openFor are the open pull requests for the target. Those of an overlay in a folder
-// below have longer names.
+// openFor are the open pull requests for the target.
 func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error) {
-	open, err := r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
-	return slices.DeleteFunc(open, func(other PullRequest) bool {
-		return strings.Contains(strings.TrimPrefix(other.Branch, p.prefix()), "/")
-	}), err
+	return r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
 }
 
 // Proposed is what the newest open pull request for the target would bring; false:

@@ -61,7 +61,7 @@ type Reviews struct {
 
 // A Proposal is what is proposed, beside the change itself.
 type Proposal struct {
-	Target    string                              // that it is for, such as checkout/overlays/production
+	Target    string                              // that it is for, such as checkout-overlays-production
 	Promotion string                              // or rollback whose commit it is, by its id
 	Step      string                              // of that; restore and rollback are those that roll back
 	Begins    bool                                // it is the first of the promotion
@@ -106,8 +106,9 @@ func (p Proposal) branch(n int) string {
 	return name
 }
 
-// prefix is what the branches of all proposals for the target begin with.
-func (p Proposal) prefix() string { return gitops.ProposalPrefix + p.Target + "/" }
+// prefix is what the branches of all proposals for the target begin with. No target has a
+// point in it, and no name a slash: a branch that somebody makes is in no other one's way.
+func (p Proposal) prefix() string { return gitops.ProposalPrefix + p.Target + "." }
 
 // A NotMergedError is a pull request that is not merged, so that the branch is
 // as it was, or not as it was made.

@@ -34,7 +34,7 @@ func TestPublish(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := w.git("branch", "--list", "promote/*"); got != "" {
+				if got := w.git("branch", "--list", "promote-*"); got != "" {
 					t.Errorf("the branch %s is there, want it deleted", got)
 				}
 				if got := w.git("show", commit.Hash+":app/image"); got != "v2" {
@@ -104,8 +104,8 @@ func TestPublishOnAMovedBranch(t *testing.T) {
 		ends = append(ends, fmt.Sprint(p.Branch, " ", p.State, " ", p.comment))
 	}
 	want := []string{
-		"promote/web/prod/1-10 closed Superseded by #2.",
-		"promote/web/prod/1-10-2 merged ",
+		"promote-web-prod.1-10 closed Superseded by #2.",
+		"promote-web-prod.1-10-2 merged ",
 	}
 	if diff := cmp.Diff(want, ends); diff != "" {
 		t.Errorf("pull requests (-want +got):\n%s", diff)
@@ -115,7 +115,7 @@ func TestPublishOnAMovedBranch(t *testing.T) {
 func TestPublishClosesEarlierSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, branch := range []string{"promote/web/prod/1-10", "promote/web/prod/eu/1-10", "promote/web/production/1-10"} {
+	for _, branch := range []string{"promote-web-prod.1-10", "promote-web-prod-eu.1-10", "promote-web-production.1-10"} {
 		w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{Number: len(w.forge.pulls) + 1, Branch: branch, State: review.Open}})
 	}
 	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-50")); err != nil {
@@ -127,7 +127,7 @@ func TestPublishClosesEarlierSteps(t *testing.T) {
 			closed = append(closed, p.Branch)
 		}
 	}
-	if diff := cmp.Diff([]string{"promote/web/prod/1-10"}, closed); diff != "" {
+	if diff := cmp.Diff([]string{"promote-web-prod.1-10"}, closed); diff != "" {
 		t.Errorf("closed (-want +got):\n%s", diff)
 	}
 }
@@ -147,13 +147,13 @@ func TestNotMerged(t *testing.T) {
 			"pull request #1 (https://forge/1) is not merged: somebody has closed it", "closed"},
 		{"for another branch", nil, func(w *world, looks int) { w.forge.pulls[0].Base = "release" }, review.Auto,
 			"pull request #1 (https://forge/1) is not merged: somebody has changed its base to release; expected main", "open"},
-		{"changed by a person", nil, func(w *world, looks int) { w.push("promote/web/prod/1-10", "app/image", "mine") }, review.Wait,
-			"pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote/web/prod/1-10, which does not show the change any more", "open"},
+		{"changed by a person", nil, func(w *world, looks int) { w.push("promote-web-prod.1-10", "app/image", "mine") }, review.Wait,
+			"pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote-web-prod.1-10, which does not show the change any more", "open"},
 		{"a file more by a person", nil, func(w *world, looks int) {
 			if looks == 2 {
-				w.push("promote/web/prod/1-10", "app/more", "mine")
+				w.push("promote-web-prod.1-10", "app/more", "mine")
 			}
-		}, review.Wait, "pull request #1 (https://forge/1) is not merged: it changes 2 files, and the change is of 1: somebody has pushed to its branch promote/web/prod/1-10", "open"},
+		}, review.Wait, "pull request #1 (https://forge/1) is not merged: it changes 2 files, and the change is of 1: somebody has pushed to its branch promote-web-prod.1-10", "open"},
 		{"waits for a review", nil, func(w *world, looks int) { w.forge.blocked = "1 approval is required"; w.endSoon(looks) }, review.Auto,
 			"pull request #1 (https://forge/1) is not merged: its time is over: not merged by the forge: 1 approval is required: context canceled", "open"},
 		{"scheduled", nil, func(w *world, looks int) { w.forge.late = 1000; w.endSoon(looks) }, review.Auto,
@@ -250,7 +250,7 @@ func (w *world) reviews(merge review.Merge) review.Reviews {
 
 func (w *world) proposal(step string) review.Proposal {
 	promotion, step, _ := strings.Cut(step, "-")
-	return review.Proposal{Target: "web/prod", Promotion: promotion, Step: step, Seen: func(p review.PullRequest, what string) {
+	return review.Proposal{Target: "web-prod", Promotion: promotion, Step: step, Seen: func(p review.PullRequest, what string) {
 		w.t.Logf("#%d: %s", p.Number, what)
 	}}
 }
