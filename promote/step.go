@@ -21,6 +21,7 @@ import (
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // A move is one step of one target.
@@ -40,7 +41,7 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 	step := m.step()
 	e := commit.Edit{
 		Proposal: m.target.pulls().Proposal(m.target.plan.ID, record.StepOf(step.Percent), m.index == 0),
-		Adopts:   m.adopts,
+		Adopts:   func(tip, head gitops.Snapshot) (bool, error) { return m.adopts(ctx, tip, head) },
 		Subject:  step.Subject,
 		Trailers: plan.Trailers(m.target.config.Settings, m.target.plan, record.StepOf(step.Percent), m.target.plan.From, m.target.plan.To, m.target.config.Reason),
 		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
@@ -98,8 +99,13 @@ func (m *move) mayPromote(ctx context.Context, tip gitops.Snapshot) error {
 
 // adopts tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
-func (m *move) adopts(tip, head gitops.Snapshot) (bool, error) {
-	return pull.WouldWrite(plan.StepRecord(m.target.config.Settings, m.target.plan, record.StepOf(m.step().Percent), plan.RecordAt(tip, m.target.Target)), plan.RecordAt(head, m.target.Target))
+func (m *move) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
+	has := plan.RecordAt(head, m.target.Target)
+	want := plan.StepRecord(m.target.config.Settings, m.target.plan, record.StepOf(m.step().Percent), plan.RecordAt(tip, m.target.Target))
+	if !want.Source.IsZero() && source.AsThen(ctx, m.target.origin.Reader, want.Source, has.Source) {
+		want.Source = has.Source
+	}
+	return pull.WouldWrite(want, has)
 }
 
 // routable is the plan with its step as Knative can route it now.

@@ -122,7 +122,7 @@ func (e RollbackLeads) apply(r *Result, _ time.Time) { r.RollbackTo = e.To }
 type PullRequest struct {
 	Number int // 0: it is not open yet
 	URL    string
-	What   string // in words
+	What   string // open, or what has become of it in words
 }
 
 // Lines name the pull request.
@@ -133,8 +133,10 @@ func (e PullRequest) Lines() []string {
 	return line("pull request #%d (%s): %s", e.Number, e.URL, e.What)
 }
 
+// apply keeps the one that was opened or found open last: what is told of others is that they
+// are closed for it.
 func (e PullRequest) apply(r *Result, _ time.Time) {
-	if e.Number != 0 {
+	if e.What == "open" {
 		r.PullRequest = e.URL
 	}
 }

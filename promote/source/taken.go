@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -118,6 +119,20 @@ func (i *Taken) note(observed []Observed, commit string) {
 		i.Journal.Say("from: %s runs %s at %.10s, good since %s", one.Overlay, one.Revision, commit, s.Since().UTC().Format(time.RFC3339))
 	}
 	i.Journal.Tell(event.TakenFrom{Source: i.source})
+}
+
+// AsThen tells whether sources are what they were when another run took the same from them:
+// each rendered the same there, and had the same record.
+func AsThen(ctx context.Context, s Reader, now, then record.Source) bool {
+	return slices.EqualFunc(now.All(), then.All(), func(is, was record.Source) bool {
+		if is.Overlay != was.Overlay || is.Branch != was.Branch || is.Revision != was.Revision {
+			return false
+		}
+		of := s.of(is.Overlay)
+		a, unread := of.At(ctx, is.Commit)
+		b, unreadThen := of.At(ctx, was.Commit)
+		return unread == nil && unreadThen == nil && bytes.Equal(a.Manifest, b.Manifest) && bytes.Equal(a.Record(), b.Record())
+	})
 }
 
 // branch has the sources; empty: the target's own has.
