@@ -117,7 +117,7 @@ func (c closing) shows(state *knative.State, has record.Record) bool {
 	return err == nil && has.Disagreement(c.target.Place(), split) == ""
 }
 
-// editPassed notes in the record of a step that its gates have passed. Where another
+// editPassed notes in the record of a step that its gates have passed, and in which run. Where another
 // promotion has gone on from there, there is nothing to note.
 func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Time) (map[string][]byte, error) {
 	state, err := c.target.infra.Read(ctx, tip)
@@ -134,7 +134,8 @@ func editPassed(ctx context.Context, c closing, tip gitops.Snapshot, now time.Ti
 	case !has.Is(c.promotion, c.step), has.RollsBack() && !c.shows(state, has), !has.RollsBack() && !c.target.plan.ShowsStep(state, has):
 		return nil, plan.Superseded(tip.Commit, "the overlay now has revision %s with %s", plan.OrGenerated(state.Revision()), plan.DescribeTraffic(state))
 	}
-	has.Passed, has.Commit = now, c.commit
+	by := c.target.config // not who the step's branch names: others may push to that
+	has.Passed, has.Commit, has.Run, has.Actor, has.Approved = now, c.commit, by.RunURL, by.Actor, by.Approved
 	text, err := has.Encode()
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func keepIn(r Record, most int) Record {
 // Continues is the record of a further step of the promotion that another one is of.
 func (r Record) Continues(before Record) Record {
 	r.Started, r.Source, r.Pull = before.Started, before.Source, before.Pull
-	r.Code, r.Approved = cmp.Or(before.Code, r.Code), cmp.Or(r.Approved, before.Approved)
+	r.Code = cmp.Or(before.Code, r.Code)
 	if !r.Source.IsZero() {
 		r.Code = before.Code // of the source, whatever the run is for
 	}
