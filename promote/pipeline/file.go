@@ -84,7 +84,7 @@ type Rules struct {
 func (r Rules) Known() bool { return r.Environment != "" }
 
 // Sources are the overlays that images come from; none: they do not.
-func (r Rules) Sources() []string { return list(r.Settings["from"].Text) }
+func (r Rules) Sources() []string { return Names(r.Settings["from"].Text) }
 
 // PerService tells whether the path is another one for each Service.
 func (f File) PerService() bool { return strings.Contains(f.path.Text, theService) }
@@ -110,7 +110,7 @@ func (f File) Rules(service, environment string) Rules {
 	r.Settings["path"] = Setting{f.Path(service, environment), f.path.Line}
 	if from, said := r.Settings["from"]; said {
 		var paths []string
-		for _, name := range list(from.Text) {
+		for _, name := range Names(from.Text) {
 			paths = append(paths, f.Path(service, name))
 		}
 		r.Settings["from"] = Setting{strings.Join(paths, "\n"), from.Line}

@@ -78,8 +78,8 @@ func Higher() Stricter {
 // More are further names in a list.
 func More(words string) Stricter {
 	return Stricter{func(given, said string) bool {
-		have := list(given)
-		return !slices.ContainsFunc(list(said), func(name string) bool { return !slices.Contains(have, name) })
+		have := Names(given)
+		return !slices.ContainsFunc(Names(said), func(name string) bool { return !slices.Contains(have, name) })
 	}, words}
 }
 
@@ -96,8 +96,8 @@ func Always(strictest ...string) Stricter {
 // Fewer are names of a list, and no others.
 func Fewer() Stricter {
 	return Stricter{func(given, said string) bool {
-		may := list(said)
-		return !slices.ContainsFunc(list(given), func(name string) bool { return !slices.Contains(may, name) })
+		may := Names(said)
+		return !slices.ContainsFunc(Names(given), func(name string) bool { return !slices.Contains(may, name) })
 	}, ", or fewer of them"}
 }
 
@@ -140,9 +140,23 @@ func lines(text string) []string {
 	return all
 }
 
-func list(text string) []string {
+// Names are the names in a text, with commas or one per line. A comma in parentheses is part
+// of a name, as in "build (linux, amd64)".
+func Names(text string) []string {
 	var names []string
-	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+	depth := 0
+	separates := func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth = max(0, depth-1)
+		case '\n':
+			depth = 0
+		}
+		return r == '\n' || r == ',' && depth == 0
+	}
+	for name := range strings.FieldsFuncSeq(text, separates) {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
 		}
@@ -152,7 +166,7 @@ func list(text string) []string {
 
 func stepsOf(text string) map[int]time.Duration {
 	steps := map[int]time.Duration{}
-	for _, step := range list(text) {
+	for _, step := range Names(text) {
 		percent, bake, _ := strings.Cut(step, "@")
 		steps[number(percent)] = durationOf(bake)
 	}

@@ -110,3 +110,18 @@ func TestLooserBeside(t *testing.T) {
 		}
 	}
 }
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"":                             nil,
+		" e2e, ,contract\n":            {"e2e", "contract"},
+		"build (linux, amd64), e2e":    {"build (linux, amd64)", "e2e"},
+		"build (linux\namd64), e2e":    {"build (linux", "amd64)", "e2e"},
+		"a), b (c, (d, e), f), g\nh,i": {"a)", "b (c, (d, e), f)", "g", "h", "i"},
+	} {
+		if got := Names(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -172,13 +172,13 @@ func (r *reader) environment(n *yaml.Node, name string) (Settings, error) {
 func (r *reader) sourced(name, environment string, said Settings) error {
 	from, is := said["from"]
 	before := r.file.Environments[:slices.Index(r.file.Environments, environment)]
-	for i, source := range list(from.Text) {
+	for i, source := range Names(from.Text) {
 		switch {
 		case len(before) == 0:
 			return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q: it is the first environment: expected no from", name, source)}
 		case !slices.Contains(before, source):
 			return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q: expected an environment that stands before it: %s", name, source, strictyaml.Names(before))}
-		case slices.Contains(list(from.Text)[:i], source):
+		case slices.Contains(Names(from.Text)[:i], source):
 			return &strictyaml.Error{Line: from.Line, Err: fmt.Errorf("%s: from: %q is there twice: expected it once", name, source)}
 		}
 	}
@@ -199,7 +199,7 @@ func (r *reader) settings(n *yaml.Node, name string, keys []string) (Settings, e
 	all := Settings{}
 	for _, key := range f.Keys {
 		value, err := textOf(f, key)
-		if err == nil && key == "from" && len(list(value)) == 0 {
+		if err == nil && key == "from" && len(Names(value)) == 0 {
 			err = strictyaml.Wrong(f.Nodes[key], "%s: from: %s: expected names of environments", name, strictyaml.Shown(f.Nodes[key]))
 		}
 		if err != nil {

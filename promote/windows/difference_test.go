@@ -27,6 +27,11 @@ exclude:
 `, Difference{}},
 		{"the line is stopped", ``, `stop: {reason: incident 4711, by: alice, environments: [production], override: true}`,
 			Difference{Added: []string{"the line is stopped: incident 4711, by alice; only in production; a run may override it"}}},
+		{"another zone of the same short name", "exclude: [{from: 2026-12-18T00:00, until: 2027-01-04T00:00, timezone: America/Chicago}]", "exclude: [{from: 2026-12-18T00:00, until: 2027-01-04T00:00, timezone: Asia/Shanghai}]",
+			Difference{
+				Removed: []string{"excluded: 2026-12-18 00:00 CST until 2027-01-04 00:00 CST, time zone America/Chicago"},
+				Added:   []string{"excluded: 2026-12-18 00:00 CST until 2027-01-04 00:00 CST, time zone Asia/Shanghai"},
+			}},
 		{"one of two alike", `
 allow:
   - {cron: "0 9 * * 1-5", duration: 8h, services: [shop, cart]}

@@ -30,8 +30,14 @@ func (o once) stays(at time.Time) time.Time {
 	return time.Time{}
 }
 
-// String is the time for people.
-func (o once) String() string { return Format(o.from) + " until " + Format(o.until) }
+// String is the time for people, with the zone's whole name: CST is that of two zones.
+func (o once) String() string {
+	text := Format(o.from) + " until " + Format(o.until)
+	if zone := o.from.Location(); zone != time.UTC {
+		text += ", time zone " + zone.String()
+	}
+	return text
+}
 
 // recurring is every time that begins as cron says, in a zone, and lasts for as
 // long. Times may overlap.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/pipeline"
 )
 
 // parseLabel accepts what Knative accepts as the name of a Service or a tag.
@@ -180,15 +181,11 @@ func parseApp(current *argo.App) func(string) (argo.App, error) {
 
 // parseChecks accepts the names of commit statuses, which may have blanks.
 func parseChecks(text string) ([]string, error) {
-	var names []string
-	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
+	names := pipeline.Names(text)
+	for _, name := range names {
 		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return nil, errors.New("expected printable names of commit statuses, with commas or one per line")
 		}
-		names = append(names, name)
 	}
 	return names, nil
 }
