@@ -24,10 +24,14 @@ type Pipeline struct {
 }
 
 func findPipelineUnreadable(f Facts) []found {
-	if f.Pipeline.Unreadable == nil {
+	why := f.Pipeline.Unreadable
+	if _, err := f.Pipeline.File.Of(f.Request.Overlay, f.Request.Service); why == nil {
+		why = err
+	}
+	if why == nil {
 		return nil
 	}
-	return []found{{at: unreadable(pipeline.Name, f.Pipeline.Unreadable), values: values{"Why": f.Pipeline.Unreadable}}}
+	return []found{{at: unreadable(pipeline.Name, why), values: values{"Why": why}}}
 }
 
 // findPipelineMissing looks for the overlays of the target, and for one of each
@@ -47,7 +51,10 @@ func findPipelineMissing(f Facts) []found {
 			"Kind": "environment", "Environment": environment, "Folder": file.Path("*", environment),
 		}})
 	}
-	rules := file.Of(f.Request.Overlay, f.Request.Service)
+	rules, err := file.Of(f.Request.Overlay, f.Request.Service)
+	if err != nil {
+		return all // which is another finding
+	}
 	for _, from := range rules.Sources() {
 		if _, elsewhere := rules.Settings["from-branch"]; elsewhere || there(f.Tree, from) {
 			continue

@@ -119,8 +119,11 @@ func (s Settings) MayShift(tip gitops.Snapshot, t Target, now time.Time) error {
 func (s Settings) environments(tip gitops.Snapshot, t Target) []string {
 	names := []string{t.Environment}
 	file, err := ReadPipeline(tip, s.Keys)
-	if own := file.Of(t.Overlay, t.Service).Environment; err == nil && own != "" && own != t.Environment {
-		names = append(names, own)
+	if err != nil {
+		return names
+	}
+	if rules, err := file.Of(t.Overlay, t.Service); err == nil && rules.Known() && rules.Environment != t.Environment {
+		names = append(names, rules.Environment)
 	}
 	return names
 }

@@ -100,7 +100,10 @@ func (s Settings) keeps(tip gitops.Snapshot, t Target) error {
 	if err != nil {
 		return err
 	}
-	rules := file.Of(t.Overlay, t.Service)
+	rules, err := file.Of(t.Overlay, t.Service)
+	if err != nil {
+		return &PipelineError{Err: err}
+	}
 	e := &PipelineError{
 		Environment: rules.Environment, Looser: rules.Looser(s.Given),
 		Asked: s.PassesOver(OverridePipeline), Permitted: rules.Override,

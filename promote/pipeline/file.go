@@ -17,6 +17,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -126,20 +127,30 @@ func (f File) Path(service, environment string) string {
 	return expand(f.path.Text, service, environment)
 }
 
-// Of are the rules of an overlay, by its path. Where the path may be that of
-// several Services, or names none, it is the given one.
-func (f File) Of(overlay, service string) Rules {
+// Of are the rules of an overlay, by its path. Where the path may be that of several
+// environments, with another Service in each, it is the one with the given Service. The
+// error is that there is no such one.
+func (f File) Of(overlay, service string) (Rules, error) {
 	var found Rules
+	var names []string
 	for _, environment := range f.Environments {
 		of := service
 		if f.PerService() {
 			of = serviceIn(overlay, expand(f.path.Text, theService, environment))
 		}
-		if f.Path(of, environment) == overlay && (!found.Known() || of == service) {
-			found = f.Rules(of, environment)
+		if f.Path(of, environment) != overlay {
+			continue
+		}
+		names, found = append(names, environment), f.Rules(of, environment)
+		if of == service {
+			return found, nil
 		}
 	}
-	return found
+	if len(names) > 1 {
+		return Rules{}, fmt.Errorf("the path %s does not tell which of the environments %s has the overlay %s of Service %s: expected a folder called as the Service is, or a / between them in the path",
+			f.path.Text, strings.Join(names, " and "), overlay, service)
+	}
+	return found, nil
 }
 
 // serviceIn is what stands in a path where a pattern has the word for the Service;

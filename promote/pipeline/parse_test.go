@@ -116,21 +116,29 @@ services:
 		{"apps/web/x/overlays/dev", ""},
 		{"apps/web/overlays/dev/x", ""},
 	} {
-		rules := file.Of(test.overlay, "other")
-		if got := shown(rules); got != test.want {
-			t.Errorf("%s:\n got %s\nwant %s", test.overlay, got, test.want)
+		rules, err := file.Of(test.overlay, "other")
+		if got := shown(rules); err != nil || got != test.want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", test.overlay, got, err, test.want)
 		}
 		if rules.Known() && file.Path(rules.Service, rules.Environment) != test.overlay {
 			t.Errorf("%s has the rules of %s in %s", test.overlay, rules.Service, rules.Environment)
 		}
 	}
 	alone := read(t, "version: 1\npath: 'overlays/{environment}'\nenvironments: {dev: {}}\nservices: {web: {dev: {probe: /}}}")
-	if got, want := shown(alone.Of("overlays/dev", "web")), "web dev: path=overlays/dev:2 probe=/:4"; got != want || alone.PerService() {
+	if got, want := shown(of(alone, "overlays/dev", "web")), "web dev: path=overlays/dev:2 probe=/:4"; got != want || alone.PerService() {
 		t.Errorf("one Service: got %s, want %s", got, want)
 	}
 	twice := read(t, "version: 1\npath: '{service}/{environment}/{service}'\nenvironments: {dev: {}}")
-	if twice.Of("a/dev/b", "").Known() || !twice.Of("a/dev/a", "").Known() {
+	if of(twice, "a/dev/b", "").Known() || !of(twice, "a/dev/a", "").Known() {
 		t.Error("a path that names two Services is one of the file")
+	}
+	flat := read(t, "version: 1\npath: 'apps/{service}-{environment}'\nenvironments: {prod: {}, eu-prod: {approval: true}}")
+	if of(flat, "apps/web-prod", "web").Environment != "prod" || of(flat, "apps/web-eu-prod", "web").Environment != "eu-prod" || of(flat, "apps/web-eu-prod", "web-eu").Environment != "prod" {
+		t.Error("the Service does not tell the environments of a flat path apart")
+	}
+	const want = "the path apps/{service}-{environment} does not tell which of the environments prod and eu-prod has the overlay apps/web-eu-prod of Service shop: expected a folder called as the Service is, or a / between them in the path"
+	if rules, err := flat.Of("apps/web-eu-prod", "shop"); err == nil || err.Error() != want || rules.Known() {
+		t.Errorf("two environments: got %v, %v, want %s", rules, err, want)
 	}
 }
 
@@ -141,6 +149,12 @@ func read(t *testing.T, text string) File {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// of are the rules of an overlay, or none.
+func of(file File, overlay, service string) Rules {
+	rules, _ := file.Of(overlay, service)
+	return rules
 }
 
 // FuzzParse looks that no file is read half: what is read has a path for each
@@ -158,8 +172,8 @@ func FuzzParse(f *testing.F) {
 		}
 		for i, environment := range file.Environments {
 			rules := file.Rules("cart", environment)
-			found := file.Of(rules.Settings["path"].Text, "cart")
-			if !found.Known() || file.Path(found.Service, found.Environment) != rules.Settings["path"].Text {
+			found, err := file.Of(rules.Settings["path"].Text, "cart")
+			if err != nil || !found.Known() || file.Path(found.Service, found.Environment) != rules.Settings["path"].Text {
 				t.Errorf("%q is not found again", rules.Settings["path"].Text)
 			}
 			for _, from := range rules.Sources() {

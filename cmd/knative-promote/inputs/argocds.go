@@ -45,8 +45,8 @@ func findSourceArgos(s *Settings, r *reading, given origins) (lines []string) {
 		free = s.Argo.Server + s.Argo.RootPath
 	}
 	for _, overlay := range s.Promote.From {
-		there := r.file.Of(overlay, s.Target.Service)
-		if !there.Known() {
+		there, err := r.file.Of(overlay, s.Target.Service)
+		if err != nil || !there.Known() {
 			continue
 		}
 		if line := findSourceArgo(s, r, there, argoOf(s, there, r.rules, given), &free); line != "" {

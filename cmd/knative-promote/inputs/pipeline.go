@@ -93,10 +93,7 @@ func (s *Settings) begin(r *reading) (line string) {
 	environment, source := r.asked("environment")
 	command, _ := r.asked("command")
 	if overlay, _ := r.asked("path"); overlay != "" {
-		folder, err := parseFolder(overlay)
-		if err == nil {
-			r.rules = r.file.Of(folder, service)
-		}
+		line = r.ofPath(overlay, service, command)
 	} else if command == string(Prepare) && environment == "" {
 		return "" // of all overlays that a pull request changes
 	} else if several, is := severalOf(environment); is {
@@ -109,6 +106,18 @@ func (s *Settings) begin(r *reading) (line string) {
 	overrides, _ := parseOverride(override)
 	r.byHand = image != "" && r.rules.Override && slices.Contains(overrides, guard.OverridePipeline)
 	return line
+}
+
+// ofPath finds the rules of an overlay. No rollback is kept back by a file that has several.
+func (r *reading) ofPath(overlay, service, command string) (line string) {
+	folder, err := parseFolder(overlay)
+	if err != nil {
+		return "" // which is said of the input
+	}
+	if r.rules, err = r.file.Of(folder, service); err != nil && slices.Contains([]string{"", string(Promote), string(Diff)}, command) {
+		return fmt.Sprintf("path: %q: %s: %v", overlay, pipeline.Name, err)
+	}
+	return ""
 }
 
 // asked is what somebody has set an input to, and where.
