@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/acme/knative-promote/cmd/internal/version"
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -78,8 +77,13 @@ func writeFindings(c inputs.CheckSettings, found check.Report, r *console.Consol
 		return nil
 	}
 	r.Printf("%s", found.Text())
-	if err := os.WriteFile(c.Output, []byte(r.Redact(string(document))), 0o644); err != nil {
-		return fmt.Errorf("output: writing the findings: %w", err)
+	root, name, err := console.Root(c.Output)
+	if err == nil {
+		defer root.Close()
+		err = root.WriteFile(name, []byte(r.Redact(string(document))), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("output: writing the findings to %q: %w", c.Output, console.Escaped(err))
 	}
 	return nil
 }

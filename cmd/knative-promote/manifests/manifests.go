@@ -29,7 +29,7 @@ func Write(r *console.Console, folder string, all ...Rendered) error {
 	}
 	root, err := newFolder(folder)
 	if err != nil {
-		return &setting.InputError{Err: fmt.Errorf("manifests: %w", err)}
+		return &setting.InputError{Err: fmt.Errorf("manifests: %w", console.Escaped(err))}
 	}
 	defer root.Close()
 	for _, side := range []string{"before", "after"} {
@@ -48,13 +48,18 @@ func Write(r *console.Console, folder string, all ...Rendered) error {
 	return nil
 }
 
-// newFolder makes a folder, or takes one that is empty: what an earlier run has
+// newFolder makes a folder below one that there is, or takes one that is empty: what an earlier run has
 // left must not be taken for this one's.
 func newFolder(name string) (*os.Root, error) {
-	if err := os.MkdirAll(name, 0o755); err != nil {
+	root, within, err := console.Root(name)
+	if err != nil {
 		return nil, err
 	}
-	folder, err := os.Open(name)
+	defer root.Close()
+	if err := root.MkdirAll(within, 0o755); err != nil {
+		return nil, err
+	}
+	folder, err := root.Open(within)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +69,7 @@ func newFolder(name string) (*os.Root, error) {
 	} else if !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	return os.OpenRoot(name)
+	return root.OpenRoot(within)
 }
 
 // writeObjects writes the objects of one manifest into a folder of its own.
