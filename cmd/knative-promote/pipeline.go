@@ -40,6 +40,9 @@ func (c call) read(ctx context.Context, arguments inputs.Arguments) (task.Task, 
 		return t, wrong
 	}
 	file, err := readPipeline(ctx, &t)
+	if _, broken := errors.AsType[*guard.PipelineError](err); broken && s.Command == inputs.Rollback {
+		file, err = c.earlierPipeline(ctx, t, err)
+	}
 	if err != nil && (wrong != nil || s.NeedsPipeline() && !t.Infra.Unread()) {
 		return t, err
 	}
@@ -73,6 +76,31 @@ func readPipeline(ctx context.Context, t *task.Task) (pipeline.File, error) {
 	}
 	file, err := guard.ReadPipeline(tip, inputs.FileKeys())
 	return file, promote.Overdue(limited, err)
+}
+
+// earlierLimit is how many commits before the tip are looked at for a pipeline file that can be
+// read, each of which is asked for.
+const earlierLimit = 20
+
+// earlierPipeline is the newest pipeline file before a broken one, for a rollback: what says
+// where that leads to may stand in it alone. The error is the broken one's.
+func (c call) earlierPipeline(ctx context.Context, t task.Task, broken error) (pipeline.File, error) {
+	limited, cancel := context.WithTimeout(ctx, t.Settings.Timeout)
+	defer cancel()
+	at, err := t.Infra.Look(limited)
+	for range earlierLimit {
+		if err != nil || len(at.Commit.Parents) == 0 {
+			break
+		}
+		if at, err = t.Infra.At(limited, at.Commit.Parents[0]); err != nil {
+			break
+		}
+		if file, err := guard.ReadPipeline(at, inputs.FileKeys()); err == nil && len(file.Environments) > 0 {
+			c.console.Warning(console.Note{Title: "Going by an earlier pipeline file", Text: fmt.Sprintf("%v; the rollback goes by that of commit %.10s", broken, at.Commit.Hash)})
+			return file, nil
+		}
+	}
+	return pipeline.File{}, broken
 }
 
 // oneByOne promotes several environments, one after the other and each as a run
