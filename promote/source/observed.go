@@ -7,9 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/runs"
 )
 
@@ -17,9 +15,10 @@ import (
 // each Application shows that deploys it.
 type Observed struct {
 	plan.Situation
-	apps   []appSeen
-	states map[string]string // of the commit that was live when the last gates had passed, by their names
-	since  time.Time         // when the first promotion of its images began there; zero: it is not known
+	apps    []appSeen
+	states  map[string]string // of the commit that was live when the last gates had passed, by their names
+	claimed string            // what is wrong with the commit that has those
+	since   time.Time         // when the first promotion of its images began there; zero: it is not known
 
 	reverted []runs.RevertedRecord // promotions that Git shows no more there
 }
@@ -109,23 +108,6 @@ func (s Observed) notLive() string {
 	}
 	if s.unlike() {
 		return "its Applications run different images under the same tag"
-	}
-	return ""
-}
-
-// unchecked is which of the checks has no success on the commit that was live.
-func (s Observed) unchecked(checks []string) string {
-	if len(checks) > 0 && s.Record.Commit == "" {
-		return "its record does not name the commit whose statuses checks asks for; the next promotion there writes it"
-	}
-	for _, name := range checks {
-		switch state := s.states[name]; state {
-		case "success":
-		case "":
-			return fmt.Sprintf("commit %.10s has no status %s", s.Record.Commit, name)
-		default:
-			return fmt.Sprintf("the status %s of commit %.10s is %s", name, s.Record.Commit, oneline.Of(state, record.WordLimit))
-		}
 	}
 	return ""
 }

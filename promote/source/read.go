@@ -136,6 +136,9 @@ func (s Reader) See(ctx context.Context, tip gitops.Snapshot, folder string) (Ob
 		return one, fmt.Errorf("from: %w", err)
 	}
 	if len(s.Checks) > 0 && at.Record.Commit != "" {
+		if one.claimed, err = claimed(ctx, source, at.Record); err != nil {
+			return one, fmt.Errorf("from: checks: %w", err)
+		}
 		if one.states, err = s.Statuses.States(ctx, at.Record.Commit); err != nil {
 			return one, fmt.Errorf("from: checks: %w", err)
 		}
