@@ -141,6 +141,19 @@ func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
 	return lookAtRevisions(ctx, p)
 }
 
+// settle observes the target. A first promotion begins from what Knative serves, so it waits
+// while that is about to change.
+func (p *targetRun) settle(ctx context.Context) error {
+	err := p.observe(ctx, 0)
+	if err != nil || p.at.Now.Revision() != "" || p.at.OldReadiness.Down() || p.config.DryRun {
+		return err
+	}
+	if waited, err := p.service.Settle(ctx, p.at.Live, p.config.Gates.Wait, p.journal.Say); err != nil || !waited {
+		return err
+	}
+	return p.observe(ctx, 0)
+}
+
 // lookAtRevisions sees which revisions of the traffic Knative can route to, and
 // what the one with the traffic runs.
 func lookAtRevisions(ctx context.Context, p *targetRun) error {
