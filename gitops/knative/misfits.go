@@ -2,6 +2,7 @@ package knative
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -28,7 +29,7 @@ func Render(ctx context.Context, tree fs.FS, overlay string) (manifest []byte, m
 
 // DescribeMisfits says what is wrong with the misfits, and who corrects that.
 func DescribeMisfits(misfits []string) string {
-	return fmt.Sprintf("%s no longer fits the template: kustomize cannot apply it, nor can Argo CD; the next commit of `prepare`, a promotion or a rollback corrects that",
+	return fmt.Sprintf("%s is gone or no longer fits the template: kustomize cannot apply it, nor can Argo CD; the next commit of `prepare`, a promotion or a rollback corrects that",
 		strings.Join(misfits, " and "))
 }
 
@@ -67,23 +68,21 @@ func withoutMisfits(ctx context.Context, tree fs.FS, overlay string) (files map[
 	return files, misfits
 }
 
-// defaultsFiles names the files of defaults in an overlay's folder, whatever Service
-// they are of, that have nothing that the tool has not written.
+// defaultsFiles names the files of defaults that an overlay lists, whatever Service they are
+// of, that have nothing that the tool has not written. One that somebody has deleted is
+// among them.
 func defaultsFiles(tree fs.FS, overlay string) (names []string) {
-	entries, err := fs.ReadDir(tree, overlay)
+	listed, err := kustomize.Read(tree, overlay)
 	if err != nil {
 		return nil
 	}
-	for _, entry := range entries {
-		name := entry.Name()
+	for _, patch := range listed.Patches {
+		name := path.Clean(patch.Path)
 		if !strings.HasPrefix(name, ownPrefix) || !strings.HasSuffix(name, defaultsSuffix) {
 			continue
 		}
 		content, err := fs.ReadFile(tree, path.Join(overlay, name))
-		if err != nil {
-			continue
-		}
-		if _, err := parseDefaults(name, content); err == nil {
+		if _, foreign := parseDefaults(name, content); errors.Is(err, fs.ErrNotExist) || err == nil && foreign == nil {
 			names = append(names, name)
 		}
 	}
