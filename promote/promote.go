@@ -27,7 +27,7 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err = r.each(func(p *targetRun) error { p.pulls().Unschedule(ctx, facts.PreflightTime); return nil })
 	}
 	if err == nil {
-		err = r.each(func(p *targetRun) error { return cmp.Or(p.settle(ctx), notTakenOut(ctx, p)) })
+		err = r.each(func(p *targetRun) error { return cmp.Or(settle(ctx, p), notTakenOut(ctx, p)) })
 	}
 	if err == nil {
 		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })

@@ -143,7 +143,7 @@ func (p *targetRun) observe(ctx context.Context, patience time.Duration) error {
 
 // settle observes the target. A first promotion begins from what Knative serves, so it waits
 // while that is about to change.
-func (p *targetRun) settle(ctx context.Context) error {
+func settle(ctx context.Context, p *targetRun) error {
 	err := p.observe(ctx, 0)
 	if err != nil || p.at.Now.Revision() != "" || p.at.OldReadiness.Down() || p.config.DryRun {
 		return err
