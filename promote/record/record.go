@@ -165,12 +165,12 @@ func (r Record) RollsBack() bool { return RollsBack(r.Step) }
 
 // TakesFrom tells whether a promotion of the images of other environments is under
 // way, and an overlay still has those: what a person has set since never ran there. A
-// candidate at 0 % that has passed no gate is none yet: its pull request may have been
-// merged long after somebody looked at the environments.
+// candidate at 0 % is none yet, whatever its record says: its pull request may have been
+// merged long after somebody looked at the environments, or be of somebody who never did.
 func (r Record) TakesFrom(sources []string, now *knative.State) bool {
 	source := r.SourceOf(now)
 	elsewhere := slices.ContainsFunc(sources, func(overlay string) bool { return source.Of(overlay).IsZero() })
-	return r.HasBegun() && !elsewhere
+	return r.Percent > 0 && !elsewhere
 }
 
 // HasBegun tells whether more has come of the recorded promotion than a candidate at 0 %

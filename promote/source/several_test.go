@@ -108,4 +108,8 @@ func TestTakesFrom(t *testing.T) {
 			t.Errorf("from %v: under way is %t, want %t", test.from, got, test.want)
 		}
 	}
+	r.Step, r.Percent, r.Passed = "0", 0, time.Now()
+	if r.TakesFrom([]string{"qa", "uat"}, state) {
+		t.Error("a candidate at 0 % whose record says that it has passed is under way")
+	}
 }
