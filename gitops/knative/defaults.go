@@ -151,6 +151,22 @@ func (s *State) keep(ops []operation, revision string) ([]operation, error) {
 	return ops, nil
 }
 
+// Hidden are the paths of what somebody has written into the template since the file of
+// defaults was, which puts something else there until the next promotion writes it anew.
+func Hidden(s *State) (paths []string) {
+	ops, err := defaultsInTree(s)
+	if err != nil {
+		return nil
+	}
+	for _, op := range ops {
+		written, there := s.plain.value(op.Path)
+		if rendered, _ := s.service.value(op.Path); there && !equal(written, rendered) {
+			paths = append(paths, op.Path)
+		}
+	}
+	return paths
+}
+
 const defaultsHeader = `# Written by knative-promote: what Knative adds to the template's lists. Without it
 # Knative refuses a commit that only shifts traffic.
 `

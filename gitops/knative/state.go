@@ -59,21 +59,19 @@ func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, err
 
 // Rendered is an overlay that has been rendered already, for looking at its objects
 // and at the Service of this name, which need not be there: an edit of it fails.
-// What the Service is without the tool's own patches is known where there are none.
-func Rendered(tree fs.FS, overlay string, manifest []byte, service string) (*State, error) {
+// What the Service is without the tool's own patches is known where that renders.
+func Rendered(ctx context.Context, tree fs.FS, overlay string, manifest []byte, service string) (*State, error) {
 	decoded, err := decode(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", overlay, err)
 	}
-	s := &State{Overlay: overlay, Manifest: manifest, tree: tree, decoded: decoded, name: service}
+	s := &State{Overlay: overlay, Manifest: manifest, tree: tree, files: map[string][]byte{}, decoded: decoded, name: service}
 	if service == "" {
 		return s, nil
 	}
 	if found, err := find(withoutNotes(decoded), service); err == nil {
 		s.service = found
-	}
-	if !s.Owned() {
-		s.plain = s.service
+		s.plain, _ = renderPlain(ctx, s)
 	}
 	return s, nil
 }

@@ -20,7 +20,7 @@ import (
 // templateRules are about the template that revisions are made from.
 func templateRules() []Rule {
 	return []Rule{
-		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit), rule(ruleMisfit, findMisfits), rule("configuration-rolled-back", findRolledBack),
+		rule(ruleTemplateChanged, findChanged), rule("template-pinned", findPinned), rule("template-not-explicit", findNotExplicit), rule(ruleMisfit, findMisfits), rule("defaults-hide-template", findHidden), rule("configuration-rolled-back", findRolledBack),
 		rule("image-not-synced", findNotSynced), rule("startup-probe-without-port", findStartupProbe), rule("initial-scale-zero", findInitialScale), rule("previous-keeps-running", findMinScale),
 	}
 }
@@ -113,6 +113,18 @@ func findMisfits(f Facts) []found {
 		all = append(all, found{at: place{File: file}, values: values{"File": file}})
 	}
 	return all
+}
+
+func findHidden(f Facts) []found {
+	hidden := knative.Hidden(f.Overlay)
+	if len(hidden) == 0 {
+		return nil
+	}
+	var fields []string
+	for _, field := range hidden {
+		fields = append(fields, readable(keys(field)))
+	}
+	return []found{{at: f.inService(keys(hidden[0])...), values: values{"Fields": fields}}}
 }
 
 func findStartupProbe(f Facts) []found {

@@ -65,27 +65,25 @@ func (p Proposal) ChangesPolicies(changed []string) bool {
 	return p.asksPolicies() && slices.ContainsFunc(changed, func(file string) bool { return policy.Matches(p.settings.Policies, file) })
 }
 
-// Overlay finds what is wrong with an overlay as the head renders it: in its
-// manifests, and what of it the base does not have. Each object that the base
-// rendered too is an update of that.
-func (p Proposal) Overlay(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
-	is, err := p.facts(p.head, overlay, after, "")
+// Manifests finds what is wrong with what the head renders of an overlay. Each object
+// that the base rendered too is an update of that.
+func (p Proposal) Manifests(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
+	is, err := p.facts(ctx, p.head, overlay, after, "")
 	if err != nil {
 		return nil, err
 	}
-	if is.Before, err = knative.Rendered(p.base.Tree, overlay, before, ""); err != nil {
+	if is.Before, err = knative.Rendered(ctx, p.base.Tree, overlay, before, ""); err != nil {
 		return nil, err
 	}
 	if is.Denials, err = facts.Denials(ctx, p.policies, "", is.Before, is.Overlay); err != nil {
 		return nil, err
 	}
-	brought, err := p.brought(ctx, overlay, before, after)
-	return append(check.Proposed(is, p.settings.Skip...), brought...), err
+	return check.Proposed(is, p.settings.Skip...), nil
 }
 
-// brought is what the head breaks of the rules that need no more than files, for
-// each Service of the overlay.
-func (p Proposal) brought(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
+// Brought is what the head breaks of the rules that need no more than files, for
+// each Service of the overlay. What the base breaks too is left out.
+func (p Proposal) Brought(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
 	services, err := knative.Services(after)
 	if err != nil {
 		return nil, err
@@ -97,11 +95,11 @@ func (p Proposal) brought(ctx context.Context, overlay string, before, after []b
 	outsideAfter, _ := kustomize.Outside(ctx, p.head.Tree, overlay)  // has been rendered
 	var all []event.Finding
 	for _, service := range services {
-		was, err := p.facts(p.base, overlay, before, service)
+		was, err := p.facts(ctx, p.base, overlay, before, service)
 		if err != nil {
 			return nil, err
 		}
-		is, err := p.facts(p.head, overlay, after, service)
+		is, err := p.facts(ctx, p.head, overlay, after, service)
 		if err != nil {
 			return nil, err
 		}
@@ -116,8 +114,8 @@ func (p Proposal) brought(ctx context.Context, overlay string, before, after []b
 }
 
 // facts are what the files of a commit say of an overlay and of a Service in it.
-func (p Proposal) facts(at gitops.Snapshot, overlay string, rendered []byte, service string) (check.Facts, error) {
-	state, err := knative.Rendered(at.Tree, overlay, rendered, service)
+func (p Proposal) facts(ctx context.Context, at gitops.Snapshot, overlay string, rendered []byte, service string) (check.Facts, error) {
+	state, err := knative.Rendered(ctx, at.Tree, overlay, rendered, service)
 	c := p.settings
 	facts := check.Facts{
 		Request: check.Request{

@@ -109,24 +109,42 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 	}
 	var shown []report.Overlay
 	for _, overlay := range all {
-		o, err := c.compare(ctx, overlay)
-		switch changes := slices.Contains(touched, overlay) && o.Changes(); {
-		case err != nil:
+		o := c.compare(ctx, overlay)
+		changed := slices.Contains(touched, overlay)
+		if !changed {
+			o.Err = ""
+		}
+		if o.Findings, err = c.findings(ctx, o, changed, stricter); err != nil {
 			return nil, err
-		case changes:
+		}
+		if changed && o.Changes() || len(o.Findings) > 0 {
 			shown = append(shown, o)
-		case stricter:
-			o.Err, o.Findings = "", slices.DeleteFunc(o.Findings, func(f event.Finding) bool { return f.Rule != check.PolicyDenied })
-			if len(o.Findings) > 0 {
-				shown = append(shown, o)
-			}
 		}
 	}
 	return shown, ctx.Err()
 }
 
+// findings are what is wrong with an overlay at the head: all in the manifests of one that
+// comes to be another, and what changed files break of it. Of one that stays as it is, what
+// the policies deny that have changed.
+func (c comparison) findings(ctx context.Context, o report.Overlay, changed, stricter bool) (all []event.Finding, err error) {
+	if o.After == nil {
+		return nil, nil
+	}
+	if changed && len(o.Difference) > 0 || stricter {
+		if all, err = c.proposal.Manifests(ctx, o.Path, o.Before, o.After); err != nil {
+			return nil, err
+		}
+	}
+	if !changed {
+		return slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != check.PolicyDenied }), nil
+	}
+	brought, err := c.proposal.Brought(ctx, o.Path, o.Before, o.After)
+	return append(all, brought...), err
+}
+
 // compare renders one overlay of both commits.
-func (c comparison) compare(ctx context.Context, overlay string) (report.Overlay, error) {
+func (c comparison) compare(ctx context.Context, overlay string) report.Overlay {
 	o := report.Overlay{Path: overlay}
 	if file, err := kustomize.File(c.head.Tree, overlay); err == nil {
 		o.File = path.Join(overlay, file)
@@ -135,7 +153,7 @@ func (c comparison) compare(ctx context.Context, overlay string) (report.Overlay
 	switch {
 	case err != nil:
 		o.Err = err.Error()
-		return o, nil
+		return o
 	case len(misfits) > 0:
 		o.Err = knative.DescribeMisfits(misfits)
 	}
@@ -148,11 +166,9 @@ func (c comparison) compare(ctx context.Context, overlay string) (report.Overlay
 		o.Service = strings.Join(names, ", ")
 	}
 	if o.Warnings, err = knative.Pinned(before, after); err != nil {
-		o.Err = err.Error()
-		return o, nil
+		o.Err, o.After = err.Error(), nil
 	}
-	o.Findings, err = c.proposal.Overlay(ctx, overlay, before, after)
-	return o, err
+	return o
 }
 
 // proposalOf are the settings by which a pull request is looked at and prepared.
