@@ -62,7 +62,7 @@ func worldWithGates(t *testing.T, silent string) *gateServer {
 			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // who asked has gone
 		},
 	}
-	server := httptest.NewServer(g)
+	server := httptest.NewServer(w.recorded("prometheus", g))
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections)
 	w.gates = strings.TrimPrefix(server.URL, "http://")

@@ -39,7 +39,7 @@ func (w *world) checkPromises() (int, error) {
 		others, wrong := history.Check(ctx)
 		own, broken = own+others, errors.Join(broken, wrong)
 	}
-	return own, errors.Join(broken, w.forces(), w.hidesSecrets())
+	return own, errors.Join(broken, w.forces(), w.hidesSecrets(), w.strays.found())
 }
 
 // forces tells whether anybody tried to push what is not a descendant.

@@ -21,7 +21,7 @@ const prometheusToken = "prometheus-" + secretWord + "-7d4e"
 // requests a second of which so many percent fail, from when it is first asked
 // for them. At a rate of 0 it has no series. PROMETHEUS is its address, and the
 // header that it wants is set.
-func startPrometheus(ts *testscript.TestScript, _ *world, args []string) {
+func startPrometheus(ts *testscript.TestScript, w *world, args []string) {
 	if len(args) != 2 && len(args) != 3 {
 		ts.Fatalf("usage: prometheus rate/percent rate/percent [fault]")
 	}
@@ -32,9 +32,9 @@ func startPrometheus(ts *testscript.TestScript, _ *world, args []string) {
 		if !known {
 			ts.Fatalf("there is no fault %q", args[2])
 		}
-		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { disturb(w, r, p) })
+		handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { disturb(out, r, p) })
 	}
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(w.recorded("prometheus", handler))
 	ts.Defer(server.CloseClientConnections)
 	ts.Setenv("PROMETHEUS", server.URL)
 	ts.Setenv("INPUT_PROMETHEUS-HEADERS", "Authorization: Bearer "+prometheusToken)

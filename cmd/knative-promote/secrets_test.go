@@ -92,10 +92,16 @@ var secrets = map[string]string{
 func secretTexts() []string {
 	texts := []string{secretWord}
 	for _, secret := range secrets {
-		for before := range 3 {
-			whole := base64.RawStdEncoding.EncodeToString([]byte("???"[:before] + secret))
-			texts = append(texts, whole[(before*8+5)/6:len(whole)-2])
-		}
+		texts = append(texts, encoded(secret)...)
+	}
+	return texts
+}
+
+// encoded is a secret in base64 at each of the three places where it can begin.
+func encoded(secret string) (texts []string) {
+	for before := range 3 {
+		whole := base64.RawStdEncoding.EncodeToString([]byte("???"[:before] + secret))
+		texts = append(texts, whole[(before*8+5)/6:len(whole)-2])
 	}
 	return texts
 }

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/acme/knative-promote/internal/fake/argotest"
+import (
+	"net/http"
+
+	"github.com/acme/knative-promote/internal/fake/argotest"
+)
 
 const stagingPath = "apps/product-import/overlays/staging"
 
@@ -38,6 +42,8 @@ func (w *world) startOther() (err error) {
 	config, app := w.argoConfig(), w.stagingApp()
 	app.RepoURL, app.GitDir = w.servers.Repository, w.bare
 	config.Token, config.Apps = otherToken, []argotest.App{app}
+	config.Middleware = func(next http.Handler) http.Handler { return w.recorded("argocd of staging", next) }
+	config.Ingress = func(next http.Handler) http.Handler { return w.recorded("ingress", next) }
 	w.other, err = argotest.Start(config)
 	return err
 }

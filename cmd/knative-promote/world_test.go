@@ -33,6 +33,7 @@ type world struct {
 	gates     string     // host:port of the gateServer; empty: there is none
 
 	atWork sync.RWMutex // held by the servers while they answer
+	strays strays       // what they were sent of others' credentials
 
 	mu      sync.Mutex
 	seed    string              // the first commit
@@ -174,7 +175,7 @@ func (w *world) around(name string, next http.Handler) http.Handler {
 	case "github":
 		next = w.answering(w.aroundHub(next))
 	}
-	return w.disturbed(name, next)
+	return w.recorded(name, w.disturbed(name, next))
 }
 
 // mergeCommit is the commit of the service's repository that started the run:

@@ -45,6 +45,8 @@ type Config struct {
 	Denied []string
 	// Middleware wraps the API's HTTP handler where a test wants to interfere; nil does not.
 	Middleware func(http.Handler) http.Handler
+	// Ingress wraps the data path's handler; nil does not.
+	Ingress func(http.Handler) http.Handler
 }
 
 // App is an Argo CD Application with one source.
@@ -69,8 +71,10 @@ func (c Config) withDefaults() Config {
 	fill(&c.PullBackOff, 20*time.Second)
 	fill(&c.ProgressDeadline, 10*time.Minute)
 	fill(&c.Domain, "example.test")
-	if c.Middleware == nil {
-		c.Middleware = func(h http.Handler) http.Handler { return h }
+	for _, around := range []*func(http.Handler) http.Handler{&c.Middleware, &c.Ingress} {
+		if *around == nil {
+			*around = func(h http.Handler) http.Handler { return h }
+		}
 	}
 	apps := make([]App, len(c.Apps))
 	for i, app := range c.Apps {

@@ -84,7 +84,7 @@ func (s *Server) serve(ctx context.Context, config Config, certificate tls.Certi
 		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}},
 		BaseContext: base, ErrorLog: discard(), ReadHeaderTimeout: time.Minute,
 	}
-	data := &http.Server{Handler: s.counted(s.cluster), BaseContext: base, ErrorLog: discard(), ReadHeaderTimeout: time.Minute}
+	data := &http.Server{Handler: s.counted(config.Ingress(s.cluster)), BaseContext: base, ErrorLog: discard(), ReadHeaderTimeout: time.Minute}
 	s.servers = []*http.Server{api, data}
 	// Both return when Close closes the servers.
 	s.goRun(func() { _ = api.ServeTLS(s.api, "", "") })

@@ -34,7 +34,7 @@ type Config struct {
 	Argo argotest.Config
 	// GitHub is the API of the service's repository.
 	GitHub *githubtest.Server
-	// Around wraps the server named git, argocd or github; nil wraps none.
+	// Around wraps the server named git, argocd, ingress or github; nil wraps none.
 	Around func(name string, next http.Handler) http.Handler
 }
 
@@ -95,6 +95,7 @@ func (s *Servers) startArgo(c Config) (err error) {
 		c.Argo.Apps = append(c.Argo.Apps, app)
 	}
 	c.Argo.Middleware = func(next http.Handler) http.Handler { return c.Around("argocd", next) }
+	c.Argo.Ingress = func(next http.Handler) http.Handler { return c.Around("ingress", next) }
 	if s.Argo, err = argotest.Start(c.Argo); err != nil {
 		return fmt.Errorf("starting Argo CD: %w", err)
 	}
