@@ -2,6 +2,7 @@ package windows
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -122,6 +123,10 @@ func (f fields) once(zone *time.Location) (times, error) {
 // panics where nothing follows (https://github.com/robfig/cron/issues/554).
 var fiveFields = regexp.MustCompile(`^[^\s=]+( +[^\s=]+){4}$`)
 
+// starred tells whether a field of cron is a star with a step. Beside another day a crontab
+// takes it for a star, so that both must fit, and Argo CD does not.
+func starred(field string) bool { return strings.HasPrefix(field, "*") && field != "*" }
+
 func (f fields) recurring(zone *time.Location) (times, error) {
 	text, err := f.Words("cron")
 	if err != nil {
@@ -132,6 +137,9 @@ func (f fields) recurring(zone *time.Location) (times, error) {
 	}
 	if !fiveFields.MatchString(text) {
 		return nil, bad("")
+	}
+	if day, weekday := strings.Fields(text)[2], strings.Fields(text)[4]; starred(day) && weekday != "*" || starred(weekday) && day != "*" {
+		return nil, bad("whether the day of the month and the day of the week must both fit, or either, is not the same everywhere; ")
 	}
 	schedule, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(text)
 	if err != nil {

@@ -52,6 +52,8 @@ func TestParseErrors(t *testing.T) {
 		{cron("0 25 * * *"), `line 1: exclude: cron: "0 25 * * *": end of range (25) above maximum (23): 25; ` + five},
 		{cron("*/0 * * * *"), `line 1: exclude: cron: "*/0 * * * *": step of range should be a positive number: */0; ` + five},
 		{cron("0 0 30 2 *"), `line 1: exclude: cron: "0 0 30 2 *": it never begins; ` + five},
+		{cron("0 0 */2 * 1"), `line 1: exclude: cron: "0 0 */2 * 1": whether the day of the month and the day of the week must both fit, or either, is not the same everywhere; ` + five},
+		{cron("0 0 1 * */2"), `line 1: exclude: cron: "0 0 1 * */2": whether the day of the month and the day of the week must both fit, or either, is not the same everywhere; ` + five},
 		{cron(", * * * *"), `line 1: exclude: cron: ", * * * *": it never begins; ` + five},
 		{"exclude: [{cron: [], duration: 1h}]", "line 1: exclude: cron: a list: expected printable text of 300 bytes at most"},
 		{"allow: [{cron: '* * * * *', duration: 2 days}]", `line 1: allow: duration: "2 days": expected one from 1m to 8784h, for example: 8h, or 1h30m`},

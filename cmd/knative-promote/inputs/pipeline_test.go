@@ -37,7 +37,7 @@ func TestPipelineSchema(t *testing.T) {
 		good bool
 		file string
 	}{
-		{true, begin + "environments: {dev: {}, staging: , production: {from: staging, soak: 3600, checks: [e2e], approval: true, override: false, steps: [10@5m, 100]}}"},
+		{true, begin + "environments: {dev: {}, staging: , production: {from: staging, soak: 1h, checks: [e2e], approval: true, override: false, steps: [10@5m, 100]}}"},
 		{true, begin + "environments: {dev: {steps: 100, probe-count: 3, strict: true, wait-for-data: 5m, analysis-args: ['a=b']}}\ndefaults: {application: '{service}', probe: /}\nservices: {web: {dev: {probe: /x}}}"},
 		{false, begin},
 		{false, "path: '{environment}'\nenvironments: {dev: {}}"},
@@ -128,7 +128,7 @@ environments:
 		{env: []string{"INPUT_PATH=apps/x/overlays/other", "INPUT_APPLICATION=a", "INPUT_ARGOCD-SERVER=b"},
 			want: "apps/x/overlays/other a b from= soak=0s steps=1 strict=false timeout=30m0s images=0"},
 		{env: []string{"INPUT_ENVIRONMENT=production", "INPUT_SOAK=soon"},
-			fail: `soak: "soon" (INPUT_SOAK): expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds; for example: 1h`},
+			fail: `soak: "soon" (INPUT_SOAK): expected a duration above zero with its unit (90s, 5m, 1h30m); for example: 1h`},
 		{env: []string{"INPUT_ENVIRONMENT=production", "INPUT_TIMEOUT=10m"},
 			fail: `timeout: "10m0s": the steps alone must stay good for 30m0s; expected more than that, for example: 1h0m0s`},
 	} {

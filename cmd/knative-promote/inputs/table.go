@@ -104,7 +104,7 @@ func whatInputs(s *Settings) []Input {
 		{Name: "from-branch", With: "from", Said: setting.Guard, Of: []string{"from"}, Example: "staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.FromBranch, parseBranch),
 			Usage: "branch of the infra repository that has the folder which from names, where each environment has a branch (default: branch)"},
 		{Name: "soak", With: "from", Said: setting.Guard, Stricter: pipeline.Longer(), Example: "1h", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Soak, parseDuration),
-			Usage: "how long the environment that from names must have been good, in Go's syntax or in seconds (default: no time)"},
+			Usage: "how long the environment that from names must have been good, with its unit (default: no time)"},
 		{Name: "checks", With: "from", Said: setting.Guard, Stricter: pipeline.More(", and more besides"), Example: "e2e, contract", For: []Command{Promote, Diff}, Value: setting.Bind(&p.Checks, parseChecks),
 			Usage: "commit statuses of the infra repository, by name, with commas or one per line, that must be success on the commit that was live in that environment when its last gates had passed (default: none)"},
 		{Name: "on-config-drift", Said: setting.Guard, Stricter: pipeline.Always("fail"), Default: string(source.DriftWarn), Example: string(source.DriftFail), For: []Command{Promote, Diff}, Value: setting.Bind(&p.OnDrift, oneOf(source.DriftWarn, source.DriftFail)),
@@ -209,7 +209,7 @@ func howInputs(s *Settings) []Input {
 		{Name: "dry-run", Said: setting.Never, Default: "false", Example: "true", For: []Command{Promote, Rollback, Prepare}, Value: setting.Bind(&p.DryRun, parseBool),
 			Usage: "plan and check everything, push nothing"},
 		{Name: "timeout", Said: setting.Free, Default: "30m", Example: "1h", Value: setting.Bind(&s.Timeout, parseDuration),
-			Usage: "how long the whole run may take, in Go's syntax or in seconds"},
+			Usage: "how long the whole run may take, with its unit"},
 		{Name: "wait-timeout", Said: setting.Free, Default: "5m", Example: "10m", For: []Command{Promote, Rollback, Check, Diff}, Value: setting.Bind(&p.Gates.Wait, parseDuration),
 			Usage: "how long one commit may take to become live"},
 	}

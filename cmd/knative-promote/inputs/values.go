@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -24,13 +23,8 @@ func parseBool(text string) (bool, error) {
 
 func parseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		var seconds int64
-		seconds, err = strconv.ParseInt(text, 10, 32)
-		d = time.Duration(seconds) * time.Second
-	}
 	if err != nil || d <= 0 {
-		return 0, errors.New("expected a duration above zero, in Go's syntax (90s, 5m, 1h30m) or in seconds")
+		return 0, errors.New("expected a duration above zero with its unit (90s, 5m, 1h30m)")
 	}
 	return d, nil
 }
