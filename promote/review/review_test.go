@@ -67,6 +67,27 @@ func TestPublishUpdated(t *testing.T) {
 	}
 }
 
+// Somebody keeps the forge from merging it by itself. The next head is another matter.
+func TestAskedOnceForEachHead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.late = 5
+	w.forge.looked = func(looks int) {
+		switch looks {
+		case 2:
+			w.forge.pulls[0].scheduled = false
+		case 5:
+			w.update(1)
+		}
+		if want := 1; looks > 1 && looks < 6 && w.forge.asked != want {
+			t.Errorf("before look %d it was asked %d times to merge, want %d", looks, w.forge.asked, want)
+		}
+	}
+	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10")); err != nil || w.forge.asked != 2 {
+		t.Errorf("published: %v, asked %d times to merge", err, w.forge.asked)
+	}
+}
+
 // A run that is killed after it has opened a pull request is started again.
 func TestPublishAgain(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,6 @@ import (
 
 const (
 	longestPoll = 30 * time.Second
-	askAgain    = time.Minute     // a queue may throw a pull request out, and says so to nobody
 	leaveTime   = 3 * time.Second // for a last word to the forge after the context has ended
 	unanswered  = 5               // looks in a row that the forge may leave unanswered
 	lagging     = 10              // looks until a branch must show what was merged into it
@@ -27,15 +26,15 @@ type waiting struct {
 	pull        PullRequest
 	title, body string // of the commit, where the forge makes it
 
-	asked  time.Time // when the forge was last asked to merge it
-	answer Merging   // and what it said
-	done   bool      // it was merged, by what the forge said
-	reason string    // why it is not merged yet
-	failed int       // looks in a row that got no answer
-	unsaid int       // requests to merge that got none
-	merged int       // looks since it was merged
-	fitted string    // the tip and the head of which it was found out last that they fit
-	shows  int       // looks at which it was open, and the branch showed it
+	asked  string  // the head that the forge is to merge by itself
+	answer Merging // what it said last when it was asked
+	done   bool    // it was merged, by what the forge said
+	reason string  // why it is not merged yet
+	failed int     // looks in a row that got no answer
+	unsaid int     // requests to merge that got none
+	merged int     // looks since it was merged
+	fitted string  // the tip and the head of which it was found out last that they fit
+	shows  int     // looks at which it was open, and the branch showed it
 }
 
 // wait looks at the pull request until it is merged, or will not be.
@@ -163,9 +162,10 @@ func (w *waiting) there(ctx context.Context, tip gitops.Commit) (gitops.Commit, 
 	return tip, nil
 }
 
-// askToMerge asks the forge to merge as soon as it may, now and then again.
+// askToMerge asks the forge to merge as soon as it may: each head once. Who takes it out of a
+// queue, or keeps it from being merged by itself, decides that.
 func (w *waiting) askToMerge(ctx context.Context) error {
-	if pending := w.answer == Scheduled || w.answer == Queued; pending && time.Since(w.asked) < askAgain {
+	if w.asked == w.pull.Head {
 		return errWaiting
 	}
 	answer, err := w.Forge.MergePull(ctx, w.pull, w.title, w.body)
@@ -179,7 +179,10 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 		}
 		return w.unanswered(ctx, err)
 	}
-	w.answer, w.asked = answer, time.Now()
+	if answer == Scheduled || answer == Queued {
+		w.asked = w.pull.Head
+	}
+	w.answer = answer
 	w.say(string(answer))
 	return errWaiting
 }

@@ -102,6 +102,7 @@ type forge struct {
 	refused   func() error    // in the place of opening one
 
 	looks int
+	asked int // requests to merge
 	pulls []*pull
 }
 
@@ -192,6 +193,7 @@ func (f *forge) mergePull(_ context.Context, p review.PullRequest, title, body s
 	if f.blocked != "" {
 		return "", fmt.Errorf("%w: %s", review.ErrNotMergeable, f.blocked)
 	}
+	f.asked++
 	f.pulls[p.Number-1].scheduled = true
 	return review.Scheduled, nil
 }
