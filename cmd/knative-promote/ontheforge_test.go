@@ -120,7 +120,7 @@ const askedPipeline = `version: 1
 path: apps/{service}/overlays/{environment}
 environments:
   staging: {}
-  production: {approval: true, application: the-app}
+  production: {approval: if-known, application: the-app}
 `
 
 var mutation = regexp.MustCompile(`\{ (\w+)\(input`)

@@ -164,9 +164,9 @@ func (c call) heldBefore(last event.Result, s inputs.Settings) event.Result {
 }
 
 // noteApproval keeps who has approved of the run where the file wants somebody to:
-// by then the job's GitHub environment has let it begin. Where nobody has, the run
-// makes no commit that the file guards. Not to know is a warning, and is not waited
-// for longer than what shows a run.
+// by then the job's GitHub environment has let it begin. Where nobody has, or nobody
+// can tell, the run makes no commit that the file guards, unless the file permits that.
+// The answer is not waited for longer than what shows a run.
 func noteApproval(ctx context.Context, t *task.Task) {
 	s := &t.Settings
 	if s.Command != inputs.Promote || s.Promote.DryRun {
@@ -183,10 +183,14 @@ func noteApproval(ctx context.Context, t *task.Task) {
 		err = errors.New("reading who has approved of this workflow run: the GitHub API took too long")
 	}
 	if err != nil {
-		t.Console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
+		s.Promote.Guards.Unknown = err.Error()
+		if s.Rules.IfKnown {
+			t.Console.Warning(console.Note{Title: "Approval not recorded", Text: err.Error()})
+		}
+		return
 	}
 	s.Promote.Approved = strings.Join(names, ", ")
-	s.Promote.Guards.Unapproved = err == nil && len(names) == 0
+	s.Promote.Guards.Unapproved = len(names) == 0
 }
 
 // approvals are who has approved of the environment in this workflow run.

@@ -41,8 +41,26 @@ func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {
 // waits for that for a while, and has time left for the promotion.
 func TestSilentApprovals(t *testing.T) {
 	t.Parallel()
+	const why = "reading who has approved of this workflow run: the GitHub API took too long"
+	for approval, want := range map[string]struct{ code, text string }{
+		"if-known": {"0", "::warning title=Approval not recorded::" + why},
+		"true":     {"15", "line 5 wants an approval, and whether somebody has approved of production is not known: " + why},
+	} {
+		t.Run(approval, func(t *testing.T) {
+			t.Parallel()
+			code, out := promotedInSilence(t, strings.Replace(askedPipeline, "if-known", approval, 1))
+			if code != want.code || !strings.Contains(out, want.text) {
+				t.Errorf("it ended with %s, want %s and %s:\n%s", code, want.code, want.text, out)
+			}
+		})
+	}
+}
+
+// promotedInSilence promotes by a pipeline file while GitHub does not say who has approved.
+func promotedInSilence(t *testing.T, pipeline string) (code, out string) {
+	t.Helper()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "infra", "knative-promote.yaml"), askedPipeline)
+	writeFile(t, filepath.Join(dir, "infra", "knative-promote.yaml"), pipeline)
 	w := worldIn(t, dir)
 	w.mu.Lock()
 	w.trouble = &trouble{host: "github", at: "first", lasting: true, do: func(out http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -52,11 +70,7 @@ func TestSilentApprovals(t *testing.T) {
 		next.ServeHTTP(out, r)
 	}}
 	w.mu.Unlock()
-	code, out := w.program(t, []string{"INPUT_PATH=", "INPUT_APPLICATION="}, []string{
+	return w.program(t, []string{"INPUT_PATH=", "INPUT_APPLICATION="}, []string{
 		"promote", "--environment", "production", "--image", "ghcr.io/acme/product-import:v2.0.0", "--steps", "100", "--wait-timeout", "25s", "--timeout", "55s",
 	})
-	const want = "::warning title=Approval not recorded::reading who has approved of this workflow run: the GitHub API took too long"
-	if code != "0" || !strings.Contains(out, want) {
-		t.Errorf("it ended with %s, want 0 and %s:\n%s", code, want, out)
-	}
 }

@@ -22,6 +22,7 @@ type Settings struct {
 	Keys       pipeline.Keys     // of the pipeline file
 	Unasked    bool              // the run began without asking whether somebody has approved of it
 	Unapproved bool              // nobody has approved of it
+	Unknown    string            // why nobody can tell whether somebody has; empty: it is known
 }
 
 // A Target is what is given traffic, as the files name it.

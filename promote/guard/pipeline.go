@@ -16,11 +16,12 @@ import (
 type PipelineError struct {
 	Environment string
 	Looser      []pipeline.Looser
-	Approval    int   // line that wants an approval; 0: none does, or there is one
-	Unapproved  bool  // nobody has approved of the run, whatever the file said when it began
-	Err         error // why the file cannot be read, which permits nothing; nil: it can
-	Asked       bool  // whether an override was asked for
-	Permitted   bool  // whether the file permits it
+	Approval    int    // line that wants an approval; 0: none does, or there is one
+	Unapproved  bool   // nobody has approved of the run, whatever the file said when it began
+	Unknown     string // why nobody can tell whether somebody has; empty: it is known
+	Err         error  // why the file cannot be read, which permits nothing; nil: it can
+	Asked       bool   // whether an override was asked for
+	Permitted   bool   // whether the file permits it
 }
 
 // Error says what the file wants, and what to do.
@@ -29,8 +30,11 @@ func (e *PipelineError) Error() string {
 		return fmt.Sprintf("%s: %v; nothing gets more traffic until it can be read: correct it in the infra repository", pipeline.Name, e.Err)
 	}
 	now, fix := " now", "start the run again, which then goes by the file"
-	if e.Unapproved {
+	switch {
+	case e.Unapproved:
 		now, fix = "", fmt.Sprintf("promote it in a job with the GitHub environment %s, which has reviewers", e.Environment)
+	case e.Unknown != "":
+		now, fix = "", "have it tell that, or let the file say approval: if-known"
 	}
 	text := fmt.Sprintf("%s wants more for %s%s than this run keeps: %s: %s", pipeline.Name, e.Environment, now, strings.Join(e.wants(), "; "), fix)
 	switch {
@@ -58,6 +62,8 @@ func (e *PipelineError) wants() []string {
 	switch {
 	case e.Unapproved:
 		all = append(all, fmt.Sprintf("line %d wants an approval, and nobody has approved of %s in this workflow run", e.Approval, e.Environment))
+	case e.Unknown != "":
+		all = append(all, fmt.Sprintf("line %d wants an approval, and whether somebody has approved of %s is not known: %s", e.Approval, e.Environment, e.Unknown))
 	case e.Approval > 0:
 		all = append(all, fmt.Sprintf("line %d wants an approval", e.Approval))
 	}
@@ -108,8 +114,8 @@ func (s Settings) keeps(tip gitops.Snapshot, t Target) error {
 		Environment: rules.Environment, Looser: rules.Looser(s.Given),
 		Asked: s.PassesOver(OverridePipeline), Permitted: rules.Override,
 	}
-	if s.Unasked || s.Unapproved {
-		e.Approval, e.Unapproved = rules.Approval, rules.Approval > 0 && s.Unapproved
+	if unknown := s.Unknown != "" && !rules.IfKnown; rules.Approval > 0 && (s.Unasked || s.Unapproved || unknown) {
+		e.Approval, e.Unapproved, e.Unknown = rules.Approval, s.Unapproved, s.Unknown
 	}
 	if len(e.Looser) == 0 && e.Approval == 0 {
 		return nil

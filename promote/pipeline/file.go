@@ -45,13 +45,15 @@ type Setting struct {
 }
 
 // Settings are values by the names of their inputs. Two are none of an input:
-// approval, and override as true or false.
+// approval as true, false or if-known, and override as true or false.
 type Settings map[string]Setting
 
 // The keys that are not the values of inputs.
 const (
 	approval = "approval" // somebody must have approved of each run
 	override = "override" // a run may override the guards, with a reason
+
+	ifKnown = "if-known" // of approval: unless nobody can tell
 )
 
 // The words that stand for names in the path and in the application.
@@ -77,6 +79,7 @@ type Rules struct {
 	Environment string
 	Settings    Settings // with the path, and from as paths
 	Approval    int      // line that wants somebody to have approved of a run; 0: none does
+	IfKnown     bool     // a run of which nobody can tell that counts as approved
 	Override    bool     // a run may override the guards, with a reason
 	guards      []Key    // that there are
 }
@@ -103,8 +106,8 @@ func (f File) Rules(service, environment string) Rules {
 		}
 	}
 	r.Override = r.Settings[override].Text == "true"
-	if said := r.Settings[approval]; said.Text == "true" {
-		r.Approval = said.Line
+	if said := r.Settings[approval]; said.Text == "true" || said.Text == ifKnown {
+		r.Approval, r.IfKnown = said.Line, said.Text == ifKnown
 	}
 	delete(r.Settings, approval)
 	delete(r.Settings, override)

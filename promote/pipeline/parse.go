@@ -207,7 +207,10 @@ func (r *reader) settings(n *yaml.Node, name string, keys []string) (Settings, e
 		}
 		all[key] = Setting{value, f.Nodes[key].Line}
 		switch {
-		case key == approval, key == override:
+		case key == approval && !slices.Contains([]string{"true", "false", ifKnown}, f.Nodes[key].Value):
+			err = strictyaml.Wrong(f.Nodes[key], "%s: approval: %s: expected true, false or if-known", name, strictyaml.Shown(f.Nodes[key]))
+		case key == approval:
+		case key == override:
 			_, err = f.Flag(key, false)
 		case key != "from": // which is no path here
 			err = r.value(name, key, f.Nodes[key], value)

@@ -38,7 +38,7 @@ func Schema(keys Keys, about func(input string) Value) ([]byte, error) {
 		defaults[name] = object{"$ref": "#/$defs/environment/properties/" + name}
 	}
 	environment["from"] = object{"type": []string{"string", "array"}, "minItems": 1, "items": object{"type": "string"}, "description": "the environment that stands before it whose images are promoted here; of several, all must run the same"}
-	environment[approval] = object{"type": "boolean", "description": "somebody must have approved in the workflow run: without, nothing is promoted, and a run over several environments is held before it"}
+	environment[approval] = object{"enum": []any{true, false, ifKnown}, "description": "somebody must have approved in the workflow run: without, nothing is promoted, and a run over several environments is held before it; if-known: also where nobody can tell"}
 	environment[override] = object{"type": "boolean", "description": "a run may override what is said here, with a reason"}
 
 	said := object{"oneOf": []object{{"$ref": "#/$defs/environment"}, {"type": "null"}}}
