@@ -8,32 +8,67 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// SetContainers is the State whose containers and init containers run these
-// images, in their order, as far as the overlay's kustomization sets them: what a
-// container runs by its base stays, as no promotion has set that.
-func (s *State) SetContainers(ctx context.Context, images, initImages []string) (*State, error) {
-	is, want := AllImages(s), slices.Concat(images, initImages)
-	if slices.Equal(is, want) {
-		return s, nil
+// Restored is an overlay with the images that an earlier version ran, in the containers that
+// there are now. That is told by the overlay that had it, or where that is nil by its images
+// and those of its init containers. What a container runs by its base stays, as no promotion
+// has set that, and so does what there was not then. The error says which container no
+// image can be told of.
+func Restored(ctx context.Context, now, was *State, images, initImages []string) (*State, error) {
+	want, err := wanted(now, was, images, initImages)
+	if err != nil {
+		return nil, fmt.Errorf("overlay %s: %w", now.Overlay, err)
 	}
-	if len(is) != len(want) || len(s.Images()) != len(images) {
-		return nil, fmt.Errorf("overlay %s: Service %s has %d containers, and %d images are to be set", s.Overlay, s.name, len(is), len(want))
+	if was != nil { // its entries as they were, where they lead there
+		if back, err := now.RestoreImages(ctx, was); err == nil && slices.Equal(AllImages(back), want) {
+			return back, nil
+		}
 	}
+	return setEach(ctx, now, want)
+}
+
+// wanted are the images of an overlay's containers, in their order, that an earlier version
+// ran in them.
+func wanted(now, was *State, images, initImages []string) ([]string, error) {
+	is, then := containersOf(now), recorded(images, initImages)
+	if was != nil {
+		then = containersOf(was)
+	}
+	pairs, err := pair(is, then, was != nil)
+	if err != nil {
+		return nil, err
+	}
+	own, ownThen := OwnImages(now), []string(nil)
+	if was != nil {
+		ownThen = OwnImages(was)
+	}
+	want := AllImages(now)
+	for i, other := range pairs {
+		if other >= 0 && (slices.Contains(own, is[i].image) || slices.Contains(ownThen, then[other].image)) {
+			want[i] = then[other].image
+		}
+	}
+	return want, nil
+}
+
+// setEach is an overlay whose kustomization sets these images, in the containers' order.
+func setEach(ctx context.Context, s *State, want []string) (*State, error) {
 	entries, err := s.entries()
 	if err != nil {
 		return nil, err
 	}
 	var set []kustomize.Image
-	for i, image := range want {
-		if image == is[i] || !isSet(entries, is[i]) {
-			want[i] = is[i]
+	for i, is := range AllImages(s) {
+		if want[i] == is {
 			continue
 		}
-		entry, err := entryFor(entries, is[i], image)
+		entry, err := entryFor(entries, is, want[i])
 		if err != nil {
 			return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 		}
 		set = append(set, entry)
+	}
+	if len(set) == 0 {
+		return s, nil
 	}
 	after, err := s.SetImages(ctx, set)
 	if err != nil {

@@ -48,10 +48,7 @@ func (d Destination) WasReady(ofCommit bool) error {
 
 // imagesOn is an overlay with the Destination's images.
 func (d Destination) imagesOn(ctx context.Context, now *knative.State) (*knative.State, error) {
-	if d.State != nil {
-		return now.RestoreImages(ctx, d.State)
-	}
-	return now.SetContainers(ctx, d.Images, d.InitImages)
+	return knative.Restored(ctx, now, d.State, d.Images, d.InitImages)
 }
 
 // madeOf tells whether the revision was made of an overlay's template. Somebody
