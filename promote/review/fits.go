@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -38,9 +39,9 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
-// withMore are the files that a commit changes from its first parent and that the change does
-// not, as far as that can be read.
-func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitops.Snapshot) []string {
+// withMore are the files that a commit changes from its first parent otherwise than the change
+// and the head that the run has written do, as far as that can be read.
+func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitops.Snapshot, own string) []string {
 	if len(merged.Commit.Parents) == 0 {
 		return nil
 	}
@@ -48,15 +49,36 @@ func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitop
 	if err != nil {
 		return nil
 	}
-	own, err := change.Edit(before)
-	if err != nil {
+	edited, err := change.Edit(before)
+	if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
 		return nil
 	}
 	changed, err := gitops.Changed(before, merged)
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(changed, func(name string) bool { _, is := own[name]; return is })
+	head, err := repo.At(ctx, own)
+	if err != nil {
+		return nil
+	}
+	moved := !slices.Contains(head.Commit.Parents, before.Commit.Hash)
+	return slices.DeleteFunc(changed, func(name string) bool {
+		wants, is := edited[name]
+		return is && wrote(name, wants, before, head, merged, moved)
+	})
+}
+
+// wrote tells whether a file of what was merged is as it is to be, or as the run's own head
+// has it, whose record says when that was written. On a branch that has moved Git may have
+// put the same lines elsewhere.
+func wrote(name string, wants []byte, before, head, merged gitops.Snapshot, branchMoved bool) bool {
+	has, unread := read(merged, name)
+	ours, err := read(head, name)
+	was, errWas := read(before, name)
+	if errors.Join(unread, err, errWas) != nil {
+		return false
+	}
+	return bytes.Equal(has, wants) || bytes.Equal(has, ours) || branchMoved && maps.Equal(moved(was, wants), moved(was, has))
 }
 
 // onlyUpdated tells whether somebody has merged the branch into a pull request since its head

@@ -130,3 +130,34 @@ func TestMergedWithMore(t *testing.T) {
 		}
 	}
 }
+
+// TestMergedWithMoreOfTheSameFile has somebody push another line of a file that the change is
+// of too, also where the branch has moved meanwhile.
+func TestMergedWithMoreOfTheSameFile(t *testing.T) {
+	t.Parallel()
+	for _, moves := range []bool{false, true} {
+		for _, evil := range []bool{false, true} {
+			w := newWorld(t)
+			w.commit("app/list", list("first"))
+			w.forge.looked = func(looks int) {
+				if looks != 2 {
+					return
+				}
+				if moves {
+					w.commit("app/list", list("another"))
+				}
+				if evil {
+					lines := strings.Split(w.git("show", "promote-web-prod.1-10:app/list"), "\n")
+					lines[10] = "evil"
+					w.push("promote-web-prod.1-10", "app/list", strings.Join(lines, "\n"))
+				}
+				w.forge.merge(1)
+			}
+			_, err := w.reviews(review.Wait).Publish(t.Context(), named("v2"), w.proposal("1-10"))
+			const want = "was merged with what somebody has pushed to its branch: app/list"
+			if evil != (err != nil) || err != nil && !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("the branch moves %t, somebody pushes %t: error %v", moves, evil, err)
+			}
+		}
+	}
+}

@@ -158,8 +158,9 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	if err := r.patiently(ctx, p, func() error { return r.HeldBy(ctx, p) }); err != nil {
 		return gitops.Commit{}, err
 	}
-	if commit, err := r.Repo.Propose(ctx, branch, change); err != nil {
-		return commit, err
+	made, err := r.Repo.Propose(ctx, branch, change)
+	if err != nil {
+		return made, err
 	}
 	var pull PullRequest
 	err = r.patiently(ctx, p, func() (err error) {
@@ -176,7 +177,7 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	if r.Merge == None {
 		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): run again when it is merged", ErrNotWaited, pull.Number, pull.URL)
 	}
-	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, title: title, body: body}
+	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, own: made.Hash, title: title, body: body}
 	return w.wait(ctx)
 }
 

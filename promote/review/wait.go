@@ -24,6 +24,7 @@ type waiting struct {
 	Proposal
 	change      gitops.Change
 	pull        PullRequest
+	own         string // the head that the run has written, or found to be what it would write
 	title, body string // of the commit, where the forge makes it
 
 	asked  string  // the head that the forge is to merge by itself
@@ -85,7 +86,11 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 	case seen.State == Closed:
 		return w.closed(ctx)
 	case seen.Head != head:
-		if _, err := w.Repo.Propose(ctx, seen.Branch, w.change); errors.Is(err, gitops.ErrTaken) {
+		commit, err := w.Repo.Propose(ctx, seen.Branch, w.change)
+		if err == nil {
+			w.own = commit.Hash
+		}
+		if errors.Is(err, gitops.ErrTaken) {
 			if onlyUpdated(ctx, w.Repo, w.pull, head) {
 				w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
 				return gitops.Commit{}, errOutdated
@@ -214,7 +219,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
 	}
 	w.say("merged as " + w.pull.Merge)
-	if more := withMore(ctx, w.Repo, w.change, at); shown && len(more) > 0 {
+	if more := withMore(ctx, w.Repo, w.change, at, w.own); shown && len(more) > 0 {
 		reason := "was merged with what somebody has pushed to its branch: " + strings.Join(more, ", ")
 		if !w.Stays {
 			return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: reason, WithMore: true}
