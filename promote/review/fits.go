@@ -57,14 +57,11 @@ func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitop
 	if err != nil {
 		return nil
 	}
-	head, err := repo.At(ctx, own)
-	if err != nil {
-		return nil
-	}
+	head, unread := repo.At(ctx, own) // where it cannot be read the names of files tell
 	moved := !slices.Contains(head.Commit.Parents, before.Commit.Hash)
 	return slices.DeleteFunc(changed, func(name string) bool {
 		wants, is := edited[name]
-		return is && wrote(name, wants, before, head, merged, moved)
+		return is && (unread != nil || wrote(name, wants, before, head, merged, moved))
 	})
 }
 
