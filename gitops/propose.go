@@ -18,9 +18,10 @@ const proposeAttempts = 4
 
 // Propose pushes the change, as one commit on top of the branch's tip, to a
 // branch for a pull request, and returns that commit. The name begins with
-// ProposalPrefix. Nothing that is there is pushed over: where the branch is there,
-// Edit makes no difference to it and the change adopts it, Propose returns its newest
-// commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the change already.
+// ProposalPrefix. Nothing that is there is pushed over: where the branch is there, its
+// newest commit was made on one of the branch's own, or merges that, and the change adopts it,
+// Propose returns that commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the
+// change already.
 func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit, error) {
 	if !strings.HasPrefix(name, ProposalPrefix) {
 		return Commit{}, fmt.Errorf("branch %q: expected a name that begins with %s", oneline.Brief(name), ProposalPrefix)
@@ -74,19 +75,16 @@ func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, c
 	return made, err
 }
 
-// proposed is the newest commit of a branch that shows the change.
+// proposed is the newest commit of a branch, where that is the change.
 func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip commit, change Change) (Commit, error) {
 	head, err := r.tipOf(ctx, branch)
 	if err != nil {
 		return Commit{}, err
 	}
 	same := false
-	files, err := change.Edit(r.snapshot(ctx, head))
-	if err == nil {
-		_, err = r.draft(ctx, head, files, message{subject: change.Subject})
-	}
-	if errors.Is(err, ErrUnchanged) && change.Adopts != nil {
-		same, err = change.Adopts(r.snapshot(ctx, tip), r.snapshot(ctx, head))
+	base, err := r.baseOf(ctx, tip, head)
+	if err == nil && change.Adopts != nil {
+		same, err = change.Adopts(r.snapshot(ctx, tip), base, r.snapshot(ctx, head))
 	}
 	switch {
 	case err == nil && same:
@@ -95,4 +93,27 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 		return Commit{}, err
 	}
 	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), r.remote, ErrTaken, head.Hash)
+}
+
+// errNotOnBranch is a commit that was made on one that is not behind the tip, as far as a
+// server tells.
+var errNotOnBranch = errors.New("made on a commit that the branch has not")
+
+// baseOf is the commit of the branch that a head was made on, or merges: its last parent.
+func (r *Repo) baseOf(ctx context.Context, tip, head commit) (Snapshot, error) {
+	if len(head.Parents) == 0 {
+		return Snapshot{}, errNotOnBranch
+	}
+	base := head.Parents[len(head.Parents)-1]
+	behind := base == tip.Hash
+	if !behind {
+		err := r.store.Behind(ctx, tip.hash, behindLimit, func(hash plumbing.Hash, _ []byte) { behind = behind || hash.String() == base })
+		if err != nil {
+			return Snapshot{}, err
+		}
+	}
+	if !behind {
+		return Snapshot{}, errNotOnBranch
+	}
+	return r.At(ctx, base)
 }

@@ -14,7 +14,7 @@ import (
 
 // adopting is a change that takes what shows it for its own.
 func adopting(change gitops.Change) gitops.Change {
-	change.Adopts = func(_, _ gitops.Snapshot) (bool, error) { return true, nil }
+	change.Adopts = func(_, _, _ gitops.Snapshot) (bool, error) { return true, nil }
 	return change
 }
 

@@ -27,10 +27,10 @@ type Change struct {
 	// the file, and folders that become empty with it. It depends on the
 	// snapshot alone, because it is run again when the branch has moved.
 	Edit func(tip Snapshot) (map[string][]byte, error)
-	// Adopts tells whether what stands on a proposal's branch already is this
-	// change on the tip, and all of it. Who may push such a branch need not be who
-	// may push to the other. Nil: nothing is.
-	Adopts func(tip, head Snapshot) (bool, error)
+	// Adopts tells whether what stands on a proposal's branch already, made on a commit of the
+	// branch that it is to be merged into, is this change and nothing else. Who may push the
+	// one need not be who may push to the other. Nil: nothing is.
+	Adopts func(tip, base, head Snapshot) (bool, error)
 }
 
 // Publish makes the change one commit on top of the branch's tip, and returns

@@ -10,7 +10,6 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
-	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
@@ -23,9 +22,6 @@ import (
 // Results, one a target, are complete in any case.
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
-	if err == nil && !c.DryRun {
-		err = r.each(func(p *targetRun) error { p.pulls().Unschedule(ctx, facts.PreflightTime); return nil })
-	}
 	if err == nil {
 		err = r.each(func(p *targetRun) error { return cmp.Or(settle(ctx, p), notTakenOut(ctx, p)) })
 	}

@@ -41,7 +41,6 @@ var hostileRequests = map[string]struct {
 	"opening a pull":     {"^POST .*/infra/pulls$", inPulls},
 	"a pull":             {"^GET .*/infra/pulls/1$", inPulls},
 	"how it is merged":   {"^POST /graphql query", inPulls},
-	"auto-merge":         {"enablePullRequestAutoMerge$", inPulls},
 	"queue":              {"enqueuePullRequest$", inPulls},
 	"merge":              {"mergePullRequest$", inPulls},
 	"branch":             {"^DELETE ", inPulls},

@@ -20,7 +20,7 @@ import (
 //	proposal push N FILE              replace a file of the repository on its branch by one of the script
 //	proposal wants METHOD [MISSING]   how they are merged, squash, merge or rebase, and what a merge still needs
 //	proposal rules BYPASS             a rule takes pull requests alone, and says who may push past it: always or never
-//	proposal no-auto [MISSING]        GitHub merges nothing by itself, and the token may merge past the rules, which still want something
+//	proposal bypassed [MISSING]       the token may merge past the rules, which still want something
 func proposals(ts *testscript.TestScript, w *world, args []string) {
 	hub := &w.hub.Infra
 	if args[0] == "list" {
@@ -44,11 +44,11 @@ func proposals(ts *testscript.TestScript, w *world, args []string) {
 		files := mapFS(map[string]string{args[2]: ts.ReadFile(args[2])})
 		ts.Check(gittest.Commit(w.bare, hub.Pulls()[number-1].Branch, "Change the proposal", files))
 	case "wants":
-		ts.Check(hub.Wants(githubtest.Review{Method: args[1], Missing: strings.Join(args[2:], " "), Message: "Merge pull request"}))
+		hub.Wants(githubtest.Review{Method: args[1], Missing: strings.Join(args[2:], " "), Message: "Merge pull request"})
 	case "rules":
-		ts.Check(hub.Wants(githubtest.Review{Bypass: args[1], Message: "Merge pull request"}))
-	case "no-auto":
-		ts.Check(hub.Wants(githubtest.Review{NoAuto: true, Bypass: "always", Missing: strings.Join(args[1:], " "), Message: "Merge pull request"}))
+		hub.Wants(githubtest.Review{Bypass: args[1], Message: "Merge pull request"})
+	case "bypassed":
+		hub.Wants(githubtest.Review{Bypass: "always", Missing: strings.Join(args[1:], " "), Message: "Merge pull request"})
 	default:
 		ts.Fatalf("proposal: unknown word %q", args[0])
 	}
@@ -56,11 +56,8 @@ func proposals(ts *testscript.TestScript, w *world, args []string) {
 
 // endOf is what has become of a pull request.
 func endOf(p githubtest.InfraPull) string {
-	switch {
-	case p.Merge != "":
+	if p.Merge != "" {
 		return "merged"
-	case p.Scheduled:
-		return "scheduled"
 	}
 	return p.State
 }

@@ -95,6 +95,13 @@ func withRecord(patch, record []byte) []byte {
 	return slices.Concat(f.above, []byte(heading), commented(record), f.rest)
 }
 
+// SameRoute tells whether two contents of a file are the same, but for the record where it is
+// the tool's patch.
+func SameRoute(a, b []byte) bool {
+	ours := bytes.HasPrefix(a, []byte(heading)) && bytes.HasPrefix(b, []byte(heading))
+	return bytes.Equal(a, b) || ours && bytes.Equal(withRecord(a, nil), withRecord(b, nil))
+}
+
 // Percent is the target's share of the traffic; an absent one is 0, as Knative
 // reads it.
 func Percent(t servingv1.TrafficTarget) int {

@@ -1,12 +1,16 @@
 package commit
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/review"
 )
@@ -14,7 +18,7 @@ import (
 // An Edit is what a commit changes for one target.
 type Edit struct {
 	Proposal *review.Proposal                              // of the pull request that it comes by; nil: it is pushed
-	Adopts   func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there is it; nil: none is
+	Adopts   func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there has its record; nil: none has
 	Subject  string
 	Trailers []gitops.Trailer
 	Draft    func(tip gitops.Snapshot) (Draft, error) // which is asked of commits too that nothing is made on
@@ -39,7 +43,15 @@ func Merge(edits []Edit, drafted func(tip gitops.Snapshot, drafts []Draft)) gito
 	for _, e := range edits {
 		change.Trailers = append(change.Trailers, e.Trailers...)
 	}
-	change.Adopts = func(tip, head gitops.Snapshot) (bool, error) {
+	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		drafts, err := draft(edits, tip)
+		if err != nil {
+			return nil, err
+		}
+		drafted(tip, drafts)
+		return filesOf(drafts)
+	}
+	change.Adopts = func(tip, base, head gitops.Snapshot) (bool, error) {
 		for _, e := range edits {
 			if e.Adopts == nil {
 				return false, nil
@@ -48,21 +60,52 @@ func Merge(edits []Edit, drafted func(tip gitops.Snapshot, drafts []Draft)) gito
 				return false, err
 			}
 		}
-		return true, nil
-	}
-	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
-		var drafts []Draft
-		for _, e := range edits {
-			d, err := e.Draft(tip)
-			if err != nil {
-				return nil, err
-			}
-			drafts = append(drafts, d)
-		}
-		drafted(tip, drafts)
-		return filesOf(drafts)
+		return isOnly(edits, base, head)
 	}
 	return change
+}
+
+func draft(edits []Edit, tip gitops.Snapshot) (drafts []Draft, err error) {
+	for _, e := range edits {
+		d, err := e.Draft(tip)
+		if err != nil {
+			return nil, err
+		}
+		drafts = append(drafts, d)
+	}
+	return drafts, nil
+}
+
+// isOnly tells whether a commit makes of its base what the edits do, byte for byte but for the
+// records, and nothing else.
+func isOnly(edits []Edit, base, head gitops.Snapshot) (bool, error) {
+	drafts, err := draft(edits, base)
+	if err != nil {
+		return false, err
+	}
+	files, err := filesOf(drafts)
+	if err != nil {
+		return false, err
+	}
+	changed, err := gitops.Changed(base, head)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range changed {
+		want, is := files[name]
+		has, err := fs.ReadFile(head.Tree, name)
+		if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || !is || gone != (want == nil) || !knative.SameRoute(want, has) {
+			return false, nil
+		}
+		delete(files, name)
+	}
+	for name, want := range files { // what changes nothing of the base
+		has, err := fs.ReadFile(base.Tree, name)
+		if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || gone != (want == nil) || !bytes.Equal(want, has) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // filesOf are those that drafts change, each one that the others do not.

@@ -5,7 +5,6 @@ package gitea
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -76,15 +75,3 @@ func (c Client) ClosePull(ctx context.Context, number int, comment string) error
 func (c Client) DeleteBranch(ctx context.Context, branch string) error {
 	return c.Delete(ctx, branch, c.Path("branches/%s", branch))
 }
-
-// CancelMerge keeps the forge from merging a pull request by itself. Where
-// nothing is to be cancelled, it does nothing.
-func (c Client) CancelMerge(ctx context.Context, p review.PullRequest) error {
-	_, err := c.Send(ctx, http.MethodDelete, mergeOf(c, p), nil)
-	if err == nil || github.StatusOf(err) == http.StatusNotFound {
-		return nil
-	}
-	return fmt.Errorf("keeping pull request %d of %s from being merged: %w", p.Number, c.Name(), c.Explain(err, github.MayPropose))
-}
-
-func mergeOf(c Client, p review.PullRequest) string { return c.Path("pulls/%d/merge", p.Number) }

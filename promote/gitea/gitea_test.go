@@ -48,10 +48,10 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote-web-prod.1-10", Base: "main", Head: "c0ffee"}
+var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Branch: "promote-web-prod.1-10", Base: "main", Head: "c0ffee"}
 
 // aPull is a pull request's answer but for its end.
-const aPull = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4", "changed_files": 2,
+const aPull = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4",
 	"head": {"ref": "promote-web-prod.1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}`
 
 // TestPull has what is told of a pull request in mergeable, which is false also while
@@ -129,12 +129,11 @@ func TestMerge(t *testing.T) {
 		err    string
 	}{
 		{"merged", 200, "", review.Done, ""},
-		{"scheduled", 201, "", review.Scheduled, ""},
-		{"is scheduled already", 409, `{"message": "pull request is already scheduled to auto merge when checks succeed [pull_id: 1]"}`, review.Scheduled, ""},
 		{"head moved", 409, `{"message": "head out of date"}`, review.Asked, ""},
 		{"a hook says no", 409, `{"message": "PushRejected with remote message: frozen"}`, review.Asked, ""},
 		{"looks for conflicts", 405, `{"message": "Please try again later"}`, review.Asked, ""},
 		{"signs for nobody", 405, `{"message": "wont sign: pubkey"}`, "", "not merged by the forge: wont sign: pubkey"},
+		{"waits for a review", 405, `{"message": "Does not have enough approvals"}`, "", "not merged by the forge: Does not have enough approvals"},
 		{"may not", 405, `{"message": "User not allowed to merge PR"}`, "", "not merged by the forge: User not allowed to merge PR"},
 		{"a token in the words", 405, `{"message": "not with ` + token + `"}`, "", "not merged by the forge: not with ***"},
 		{"gone", 404, `{"message": "Not Found"}`, "", "merging pull request 4 of acme/shop: GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"},
@@ -147,7 +146,7 @@ func TestMerge(t *testing.T) {
 			if textOf(err) != c.err || got != c.want || errors.Is(err, review.ErrNotMergeable) != (c.status == 405 && c.err != "") {
 				t.Errorf("%q, %v\nwant %q, %s", got, err, c.want, c.err)
 			}
-			const body = `{"Do":"merge","MergeMessageField":"Body","MergeTitleField":"Title","head_commit_id":"c0ffee","merge_when_checks_succeed":true}` + "\n"
+			const body = `{"Do":"merge","MergeMessageField":"Body","MergeTitleField":"Title","head_commit_id":"c0ffee"}` + "\n"
 			if g.body != body {
 				t.Errorf("it was asked %s, want %s", g.body, body)
 			}
@@ -166,20 +165,6 @@ func TestStyle(t *testing.T) {
 		if _, err := clientOf(t, g).MergePull(t.Context(), four, "Title", "Body"); err != nil || !strings.Contains(g.body, `"Do":"`+want+`"`) {
 			t.Errorf("%s: asked %s, %v; want %s", allows, g.body, err, want)
 		}
-	}
-}
-
-// TestCancelMerge: a forge that has nothing to cancel says so, and that is fine.
-func TestCancelMerge(t *testing.T) {
-	t.Parallel()
-	const keeping = "keeping pull request 4 of acme/shop from being merged: "
-	for status, want := range map[int]string{204: "", 404: "", 403: keeping + "GitHub answered 403 Forbidden; the token needs the permission pull-requests: write and contents: write", 500: keeping + "GitHub answered 500 Internal Server Error"} {
-		synctest.Test(t, func(t *testing.T) {
-			err := clientOf(t, &merging{status: status}).CancelMerge(t.Context(), four)
-			if got := textOf(err); got != want {
-				t.Errorf("the answer %d: %s\nwant %s", status, got, want)
-			}
-		})
 	}
 }
 

@@ -11,9 +11,10 @@ import (
 	"github.com/acme/knative-promote/promote/review"
 )
 
-// MergePull has a pull request merged with this message, as soon as the branch's
-// rules allow it, unless its head has changed
-// (https://docs.gitea.com/api/#tag/repository/operation/repoMergePullRequest).
+// MergePull has a pull request merged with this message, unless its head has changed
+// (https://docs.gitea.com/api/#tag/repository/operation/repoMergePullRequest). What the
+// branch's rules do not allow yet is [review.ErrNotMergeable]: what is to be merged when
+// checks succeed is merged with what somebody has pushed meanwhile.
 func (c Client) MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
 	how, err := mergeOnce(ctx, c, p, title, body)
 	if err == nil || errors.Is(err, review.ErrNotMergeable) {
@@ -27,19 +28,16 @@ func mergeOnce(ctx context.Context, c Client, p review.PullRequest, title, body 
 	if err != nil {
 		return "", err
 	}
-	switch code, err := c.Send(ctx, http.MethodPost, mergeOf(c, p), map[string]any{
-		"Do": style, "MergeTitleField": title, "MergeMessageField": body, "merge_when_checks_succeed": true, "head_commit_id": p.Head,
-	}); {
-	case err != nil:
+	_, err = c.Send(ctx, http.MethodPost, c.Path("pulls/%d/merge", p.Number), map[string]any{
+		"Do": style, "MergeTitleField": title, "MergeMessageField": body, "head_commit_id": p.Head,
+	})
+	if err != nil {
 		return refusedBy(c, err)
-	case code == http.StatusCreated:
-		return review.Scheduled, nil
 	}
 	return review.Done, nil
 }
 
-// styleOf is how the repository merges. The forge schedules a style that it does not
-// allow too, and then never merges. Its settings have other names than GitHub's.
+// styleOf is how the repository merges. Its settings have other names than GitHub's.
 func styleOf(ctx context.Context, c Client) (string, error) {
 	var allows struct {
 		Squash      bool `json:"allow_squash_merge"`
@@ -68,8 +66,6 @@ func refusedBy(c Client, err error) (review.Merging, error) {
 	words := github.Refusal(c.Client, err)
 	lower := strings.ToLower(words)
 	switch code := github.StatusOf(err); {
-	case code == http.StatusConflict && strings.Contains(lower, "scheduled"):
-		return review.Scheduled, nil
 	case code == http.StatusMethodNotAllowed && strings.Contains(lower, "try again"), code == http.StatusConflict:
 		return review.Asked, nil
 	case code == http.StatusMethodNotAllowed:

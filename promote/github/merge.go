@@ -9,8 +9,10 @@ import (
 	"github.com/acme/knative-promote/promote/review"
 )
 
-// MergePull has a pull request merged with this message, as soon as the branch's
-// rules allow it, unless its head has changed.
+// MergePull has a pull request merged with this message, now or by the merge queue, unless its
+// head has changed. What the branch's rules do not allow yet is [review.ErrNotMergeable]:
+// auto-merge, which would wait for that, outlasts a push of somebody who may write
+// (https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request).
 func (c *Client) MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
 	how, err := mergeOnce(ctx, c, p, title, body)
 	switch {
@@ -23,38 +25,33 @@ func (c *Client) MergePull(ctx context.Context, p review.PullRequest, title, bod
 }
 
 func mergeOnce(ctx context.Context, c *Client, p review.PullRequest, title, body string) (review.Merging, error) {
+	if p.Block == review.Draft {
+		return "", fmt.Errorf("%w: it is a draft: mark it as ready for review", review.ErrNotMergeable)
+	}
+	// Where there is a queue, GitHub says of what may be put into it that it is blocked too.
+	err := mutate(ctx, c, "enqueuePullRequest", "EnqueuePullRequestInput", map[string]any{"pullRequestId": p.Node, "expectedHeadOid": p.Head})
+	switch words := said(err); {
+	case err == nil || strings.Contains(strings.ToLower(words), "already in the queue"):
+		return review.Queued, nil
+	case words == "":
+		return "", err
+	case p.Block == review.Blocked:
+		return "", fmt.Errorf("%w: reviews or statuses are missing that the branch's rules want", review.ErrNotMergeable)
+	case !p.Clean: // whoever may bypass the rules would merge it without them
+		return review.Asked, nil
+	}
+	return mergeNow(ctx, c, p, title, body)
+}
+
+// mergeNow merges what has all that the rules want.
+func mergeNow(ctx context.Context, c *Client, p review.PullRequest, title, body string) (review.Merging, error) {
 	method, err := mergeMethod(ctx, c, p)
 	if err != nil {
 		return "", err
 	}
-	input := map[string]any{"pullRequestId": p.Node, "mergeMethod": method, "expectedHeadOid": p.Head, "commitHeadline": title, "commitBody": body}
-	err = mutate(ctx, c, "enablePullRequestAutoMerge", "EnablePullRequestAutoMergeInput", input)
-	if err == nil || strings.Contains(strings.ToLower(said(err)), "already enabled") {
-		return review.Scheduled, nil
-	}
-	if said(err) == "" {
-		return "", err
-	}
-	auto := said(err)
-	// Refused where there is nothing to wait for ("Pull request is in clean
-	// status"), and where the repository does not allow it
-	// (https://github.com/cli/cli/issues/3706).
-	err = mutate(ctx, c, "enqueuePullRequest", "EnqueuePullRequestInput", map[string]any{"pullRequestId": p.Node, "expectedHeadOid": p.Head})
-	if err == nil || strings.Contains(strings.ToLower(said(err)), "already in the queue") {
-		return review.Queued, nil
-	}
-	if said(err) == "" {
-		return "", err
-	}
-	switch {
-	case p.Block == review.Draft:
-		return "", fmt.Errorf("%w: %s: it is a draft: mark it as ready for review", review.ErrNotMergeable, auto)
-	case p.Block == review.Blocked:
-		return "", fmt.Errorf("%w: %s: reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", review.ErrNotMergeable, auto)
-	case !p.Clean: // whoever may bypass the rules would merge it without them
-		return review.Asked, nil
-	}
-	err = mutate(ctx, c, "mergePullRequest", "MergePullRequestInput", input)
+	err = mutate(ctx, c, "mergePullRequest", "MergePullRequestInput", map[string]any{
+		"pullRequestId": p.Node, "mergeMethod": method, "expectedHeadOid": p.Head, "commitHeadline": title, "commitBody": body,
+	})
 	switch words := strings.ToLower(said(err)); {
 	case err == nil:
 		return review.Done, nil
@@ -91,19 +88,11 @@ func mergeMethod(ctx context.Context, c *Client, p review.PullRequest) (string, 
 	return "REBASE", nil
 }
 
-// CancelMerge keeps the forge from merging a pull request by itself. Where
-// nothing is to be cancelled, it does nothing.
-func (c *Client) CancelMerge(ctx context.Context, p review.PullRequest) error {
-	auto := mutate(ctx, c, "disablePullRequestAutoMerge", "DisablePullRequestAutoMergeInput", map[string]any{"pullRequestId": p.Node})
-	queue := mutate(ctx, c, "dequeuePullRequest", "DequeuePullRequestInput", map[string]any{"id": p.Node})
-	var err error
-	for _, failed := range []error{auto, queue} {
-		if said(failed) == "" { // it says so where there is none
-			err = errors.Join(err, failed)
-		}
+// Dequeue takes a pull request out of the merge queue. Where it is in none, it does nothing.
+func (c *Client) Dequeue(ctx context.Context, p review.PullRequest) error {
+	err := mutate(ctx, c, "dequeuePullRequest", "DequeuePullRequestInput", map[string]any{"id": p.Node})
+	if err == nil || said(err) != "" { // it says so
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("keeping pull request %d of %s/%s from being merged: %w", p.Number, c.owner, c.name, c.Explain(err, MayPropose))
-	}
-	return nil
+	return fmt.Errorf("taking pull request %d of %s/%s out of the merge queue: %w", p.Number, c.owner, c.name, c.Explain(err, MayPropose))
 }

@@ -17,9 +17,6 @@ import (
 
 // What GitHub is known to say to the mutations of pull requests.
 const (
-	cleanStatus   = "Pull request Pull request is in clean status"
-	unprotected   = "Pull request Protected branch rules not configured for this branch"
-	notAllowed    = "Pull request Auto merge is not allowed for this repository"
 	noQueue       = "The merge queue is not enabled for this branch"
 	headModified  = "Head branch was modified. Review and try the merge again."
 	baseModified  = "Base branch was modified. Review and try the merge again."
@@ -61,13 +58,12 @@ func (m *mutations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var clean = review.PullRequest{Number: 4, Node: "PR_4", Head: "c0ffee", Clean: true}
 
-// TestMergePull has each answer to the three ways to merge: by auto-merge, else by
-// the queue, else at once.
+// TestMergePull has each answer to the two ways to merge: by the queue, else at once.
 func TestMergePull(t *testing.T) {
 	t.Parallel()
-	const auto, queue, merge = "enablePullRequestAutoMerge", "enqueuePullRequest", "mergePullRequest"
-	blocked, unknown := clean, clean
-	draft := clean
+	const queue, merge = "enqueuePullRequest", "mergePullRequest"
+	const missing = "not merged by the forge: reviews or statuses are missing that the branch's rules want"
+	blocked, unknown, draft := clean, clean, clean
 	blocked.Clean, blocked.Block, unknown.Clean, draft.Clean, draft.Block = false, review.Blocked, false, false, review.Draft
 	for _, c := range []struct {
 		name  string
@@ -77,27 +73,22 @@ func TestMergePull(t *testing.T) {
 		err   string
 		asked []string
 	}{
-		{"waits for a status", blocked, nil, review.Scheduled, "", []string{auto}},
-		{"is scheduled already", blocked, map[string]string{auto: "Auto-merge is already enabled"}, review.Scheduled, "", []string{auto}},
-		{"nothing to wait for", clean, map[string]string{auto: cleanStatus, queue: noQueue}, review.Done, "", []string{auto, queue, merge}},
-		{"a branch without rules", clean, map[string]string{auto: unprotected, queue: noQueue}, review.Done, "", []string{auto, queue, merge}},
-		{"a queue", clean, map[string]string{auto: cleanStatus}, review.Queued, "", []string{auto, queue}},
-		{"in the queue already", clean, map[string]string{auto: cleanStatus, queue: "Pull request is already in the queue"}, review.Queued, "", []string{auto, queue}},
-		{"thrown out of the queue", blocked, map[string]string{auto: notAllowed, queue: "Required status check \"e2e\" is failing."}, "",
-			"not merged by the forge: " + notAllowed + ": reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", []string{auto, queue}},
-		{"blocked, and the token may bypass that", blocked, map[string]string{auto: notAllowed, queue: noQueue}, "",
-			"not merged by the forge: " + notAllowed + ": reviews or statuses are missing that the branch's rules want: allow auto-merge in the repository's settings, or merge it by hand", []string{auto, queue}},
-		{"a draft", draft, map[string]string{auto: "Pull request is in draft status", queue: noQueue}, "",
-			"not merged by the forge: Pull request is in draft status: it is a draft: mark it as ready for review", []string{auto, queue}},
-		{"GitHub looks for conflicts", unknown, map[string]string{auto: "Pull request is in unknown status", queue: noQueue}, review.Asked, "", []string{auto, queue}},
-		{"head moved", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: headModified}, review.Asked, "", []string{auto, queue, merge}},
-		{"base moved", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: baseModified}, review.Asked, "", []string{auto, queue, merge}},
-		{"merged meanwhile", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: alreadyMerged}, review.Asked, "", []string{auto, queue, merge}},
-		{"a review is missing", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: needsReview}, "", "not merged by the forge: " + needsReview, []string{auto, queue, merge}},
-		{"a token in the words", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: "hook: " + token + "\n::error::forged"}, "",
-			"not merged by the forge: hook: *** ::error::forged", []string{auto, queue, merge}},
-		{"endless words", clean, map[string]string{auto: cleanStatus, queue: noQueue, merge: strings.Repeat("no ", 1<<20)}, "",
-			"not merged by the forge: " + strings.TrimSpace(strings.Repeat("no ", 100)) + "…", []string{auto, queue, merge}},
+		{"waits for a status", blocked, map[string]string{queue: noQueue}, "", missing, []string{queue}},
+		{"nothing to wait for", clean, map[string]string{queue: noQueue}, review.Done, "", []string{queue, merge}},
+		{"a queue", clean, nil, review.Queued, "", []string{queue}},
+		{"blocked by the queue", blocked, nil, review.Queued, "", []string{queue}},
+		{"in the queue already", clean, map[string]string{queue: "Pull request is already in the queue"}, review.Queued, "", []string{queue}},
+		{"thrown out of the queue", blocked, map[string]string{queue: "Required status check \"e2e\" is failing."}, "", missing, []string{queue}},
+		{"a draft", draft, nil, "", "not merged by the forge: it is a draft: mark it as ready for review", nil},
+		{"GitHub looks for conflicts", unknown, map[string]string{queue: noQueue}, review.Asked, "", []string{queue}},
+		{"head moved", clean, map[string]string{queue: noQueue, merge: headModified}, review.Asked, "", []string{queue, merge}},
+		{"base moved", clean, map[string]string{queue: noQueue, merge: baseModified}, review.Asked, "", []string{queue, merge}},
+		{"merged meanwhile", clean, map[string]string{queue: noQueue, merge: alreadyMerged}, review.Asked, "", []string{queue, merge}},
+		{"a review is missing", clean, map[string]string{queue: noQueue, merge: needsReview}, "", "not merged by the forge: " + needsReview, []string{queue, merge}},
+		{"a token in the words", clean, map[string]string{queue: noQueue, merge: "hook: " + token + "\n::error::forged"}, "",
+			"not merged by the forge: hook: *** ::error::forged", []string{queue, merge}},
+		{"endless words", clean, map[string]string{queue: noQueue, merge: strings.Repeat("no ", 1<<20)}, "",
+			"not merged by the forge: " + strings.TrimSpace(strings.Repeat("no ", 100)) + "…", []string{queue, merge}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,15 +100,15 @@ func TestMergePull(t *testing.T) {
 			if diff := cmp.Diff(c.asked, m.asked); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
-			if m.input["pullRequestId"] != "PR_4" || m.input["expectedHeadOid"] != "c0ffee" {
+			if len(m.asked) > 0 && (m.input["pullRequestId"] != "PR_4" || m.input["expectedHeadOid"] != "c0ffee") {
 				t.Errorf("the last mutation has the input %v, want the pull request's node and head", m.input)
 			}
 		})
 	}
 }
 
-// TestMergePullUnanswered has each of the three ways end without an answer: that
-// is no reason to try the next one, which could merge past what is missing.
+// TestMergePullUnanswered has both ways end without an answer: that is no reason to try
+// the next one, which could merge past what is missing.
 func TestMergePullUnanswered(t *testing.T) {
 	t.Parallel()
 	const merging = "merging pull request 4 of acme/shop: "
@@ -139,10 +130,10 @@ func TestMergePullUnanswered(t *testing.T) {
 			fmt.Fprintf(w, `{"message": "%s may not"}`, token)
 		}},
 	} {
-		for n, name := range []string{"enablePullRequestAutoMerge", "enqueuePullRequest", "mergePullRequest"} {
+		for n, name := range []string{"enqueuePullRequest", "mergePullRequest"} {
 			t.Run(c.name+" to "+name, func(t *testing.T) {
 				t.Parallel()
-				m := &mutations{says: map[string]string{"enablePullRequestAutoMerge": cleanStatus, "enqueuePullRequest": noQueue}}
+				m := &mutations{says: map[string]string{"enqueuePullRequest": noQueue}}
 				m.squat = func(w http.ResponseWriter, asked string) bool {
 					if asked == name {
 						c.squat(w)
@@ -161,32 +152,29 @@ func TestMergePullUnanswered(t *testing.T) {
 	}
 }
 
-// TestCancelMerge: a forge that has nothing to cancel says so, and that is fine.
-// Not to know whether it was cancelled is not.
-func TestCancelMerge(t *testing.T) {
+// TestDequeue: a forge that has nothing to take out of its queue says so, and that is fine.
+// Not to know whether it was taken out is not.
+func TestDequeue(t *testing.T) {
 	t.Parallel()
-	const keeping = "keeping pull request 4 of acme/shop from being merged: "
-	const auto, queue = "disablePullRequestAutoMerge", "dequeuePullRequest"
+	const taking = "taking pull request 4 of acme/shop out of the merge queue: "
 	for _, c := range []struct {
-		name  string
-		says  map[string]string
-		fails string
-		want  string
+		name, says string
+		fails      bool
+		want       string
 	}{
-		{"both", nil, "", ""},
-		{"nothing", map[string]string{auto: "Can't disable auto-merge for this pull request.", queue: "Pull request is not in the queue"}, "", ""},
-		{"auto-merge unanswered", map[string]string{queue: "Pull request is not in the queue"}, auto, keeping + "GitHub answered 502 Bad Gateway"},
-		{"trouble", map[string]string{auto: trouble, queue: noQueue}, "", keeping + "GitHub answered without a reason: " + trouble},
-		{"queue unanswered", nil, queue, keeping + "GitHub answered 502 Bad Gateway"},
+		{"taken out", "", false, ""},
+		{"in none", "Pull request is not in the queue", false, ""},
+		{"trouble", trouble, false, taking + "GitHub answered without a reason: " + trouble},
+		{"unanswered", "", true, taking + "GitHub answered 502 Bad Gateway"},
 	} {
-		m := &mutations{says: c.says, squat: func(w http.ResponseWriter, name string) bool {
-			if name == c.fails {
+		m := &mutations{says: map[string]string{"dequeuePullRequest": c.says}, squat: func(w http.ResponseWriter, _ string) bool {
+			if c.fails {
 				w.WriteHeader(http.StatusBadGateway)
 			}
-			return name == c.fails
+			return c.fails
 		}}
-		err := newClient(t, github.Config{Transport: direct{m}}).CancelMerge(t.Context(), clean)
-		if textOf(err) != c.want || len(m.asked) != 2 {
+		err := newClient(t, github.Config{Transport: direct{m}}).Dequeue(t.Context(), clean)
+		if textOf(err) != c.want || len(m.asked) != 1 {
 			t.Errorf("%s: %v after %q\nwant %s", c.name, err, m.asked, c.want)
 		}
 	}

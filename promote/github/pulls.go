@@ -115,7 +115,7 @@ func (c *Client) Delete(ctx context.Context, branch, path string) error {
 func pullOf(p *github.PullRequest) review.PullRequest {
 	found := review.PullRequest{
 		Number: p.GetNumber(), URL: p.GetHTMLURL(), Branch: p.GetHead().GetRef(), Base: p.GetBase().GetRef(), Head: p.GetHead().GetSHA(),
-		State: review.State(cmp.Or(p.GetState(), string(review.Open))), Node: p.GetNodeID(), Files: p.GetChangedFiles(),
+		State: review.State(cmp.Or(p.GetState(), string(review.Open))), Node: p.GetNodeID(),
 	}
 	switch p.GetMergeableState() {
 	case "clean", "unstable", "has_hooks":

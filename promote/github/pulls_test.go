@@ -41,11 +41,11 @@ func saying(status int, body string) func(http.ResponseWriter, *http.Request) {
 
 const (
 	pullsPath = "/repos/acme/shop/pulls"
-	aPull     = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4", "changed_files": 2,
+	aPull     = `{"number": 4, "html_url": "https://forge/4", "state": "open", "node_id": "PR_4",
 		"head": {"ref": "promote-web-prod.1-10", "sha": "c0ffee", "repo": {"full_name": "Acme/shop"}}, "base": {"ref": "main"}}`
 )
 
-var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Files: 2, Branch: "promote-web-prod.1-10", Base: "main", Head: "c0ffee"}
+var four = review.PullRequest{Number: 4, URL: "https://forge/4", State: review.Open, Node: "PR_4", Branch: "promote-web-prod.1-10", Base: "main", Head: "c0ffee"}
 
 // TestPull has what GitHub tells of a pull request in mergeable_state.
 func TestPull(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/journal"
@@ -31,9 +30,6 @@ type Reviews interface {
 	// HeldBy is a *review.NotMergedError where another one for the same target must be
 	// merged first.
 	HeldBy(context.Context, review.Proposal) error
-	// Unschedule keeps the forge from merging by itself the open steps of the same
-	// target, and returns those.
-	Unschedule(context.Context, review.Proposal) ([]review.PullRequest, error)
 }
 
 // Requests are those of one target.
@@ -114,23 +110,6 @@ func (r Requests) NotHeld(ctx context.Context, promotion, step string, first boo
 		return nil
 	}
 	return err
-}
-
-// Unschedule keeps what a killed run has proposed from being merged while nobody
-// waits for it. A step of this run that is proposed already is scheduled again.
-func (r Requests) Unschedule(ctx context.Context, patience time.Duration) {
-	if r.Reviews == nil {
-		return
-	}
-	asked, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	left, err := r.Reviews.Unschedule(asked, review.Proposal{Target: branchOf(r.Overlay.Target)})
-	for _, pull := range left {
-		r.Journal.Say("pull request #%d (%s): from an earlier run, and not merged by the forge itself any more unless a run waits for it", pull.Number, pull.URL)
-	}
-	if err != nil {
-		r.unknown("what an earlier run has proposed may still be merged by the forge itself: %v", err)
-	}
 }
 
 // unknown tells what the forge has not answered. Where every commit is pushed, the token

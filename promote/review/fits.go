@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// furthest bounds how many commits of a pull request are looked at.
-const furthest = 20
+// longestName bounds what is quoted of an author's name, in bytes.
+const longestName = 60
 
 // fits tells whether merging the pull request makes of the tip what the change would. It was
 // made for an older one, and Git merges it wherever no line is in conflict.
@@ -27,7 +29,7 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 		return true, nil // the forge is ahead of what reads Git
 	}
 	if !slices.Contains(head.Commit.Parents, tip.Commit.Hash) {
-		base, err := baseOf(ctx, w.Repo, w.change, head)
+		base, err := w.Repo.At(ctx, head.Commit.Parents[len(head.Commit.Parents)-1]) // which is of the branch: Propose has looked
 		if err != nil {
 			return false, err
 		}
@@ -78,6 +80,15 @@ func wrote(name string, wants []byte, before, head, merged gitops.Snapshot, bran
 	return bytes.Equal(has, wants) || bytes.Equal(has, ours) || branchMoved && maps.Equal(moved(was, wants), moved(was, has))
 }
 
+// by names the commit at a pull request's head, and who its author says to be.
+func by(ctx context.Context, repo Repo, head string) string {
+	at, err := repo.At(ctx, head)
+	if err != nil {
+		return fmt.Sprintf("commit %.10s", head)
+	}
+	return fmt.Sprintf("commit %.10s by %q", head, oneline.Of(at.Commit.Author.Name, longestName))
+}
+
 // onlyUpdated tells whether somebody has merged the branch into a pull request since its head
 // was another commit, or has rebased it, as the forge's button does.
 func onlyUpdated(ctx context.Context, repo Repo, pull PullRequest, head string) bool {
@@ -88,23 +99,6 @@ func onlyUpdated(ctx context.Context, repo Repo, pull PullRequest, head string) 
 	was, err := repo.At(ctx, head)
 	rebased := err == nil && len(now.Commit.Parents) == 1 && now.Commit.Parents[0] != head && now.Commit.Subject == was.Commit.Subject
 	return rebased || len(now.Commit.Parents) == 2 && now.Commit.Parents[0] == head
-}
-
-// baseOf is the commit that a pull request's head was made on: the newest below it that does
-// not show the change. Somebody may have added commits, or have merged the branch into it.
-func baseOf(ctx context.Context, repo Repo, change gitops.Change, head gitops.Snapshot) (gitops.Snapshot, error) {
-	base := head
-	for range furthest {
-		if there, err := shows(base, change); err != nil || !there || len(base.Commit.Parents) == 0 {
-			return base, nil // what cannot be edited does not show it
-		}
-		below, err := repo.At(ctx, base.Commit.Parents[len(base.Commit.Parents)-1])
-		if err != nil {
-			return gitops.Snapshot{}, err
-		}
-		base = below
-	}
-	return base, nil
 }
 
 // sameChange tells whether the change takes and adds the same lines on a tip as a pull

@@ -75,7 +75,7 @@ func TestBranchMoves(t *testing.T) {
 	}
 }
 
-// TestOver has the change refused while its pull request, which stays, is scheduled: the
+// TestOver has the change refused while its pull request, which stays, waits in the queue: the
 // forge must not merge it any more, and nothing waits for it.
 func TestOver(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestOver(t *testing.T) {
 	if _, err := w.reviews(review.Auto).Publish(w.ctx, change, p); !errors.Is(err, superseded) {
 		t.Errorf("error %v, want %v", err, superseded)
 	}
-	if pull := w.forge.pulls[0]; pull.scheduled || pull.State != review.Closed || pull.comment != "Nothing is left to be rolled back: superseded by a person" {
-		t.Errorf("it is %s (scheduled: %t), %q; want it closed", pull.State, pull.scheduled, pull.comment)
+	if pull := w.forge.pulls[0]; pull.queued || pull.State != review.Closed || pull.comment != "Nothing is left to be rolled back: superseded by a person" {
+		t.Errorf("it is %s (queued: %t), %q; want it closed", pull.State, pull.queued, pull.comment)
 	}
 }

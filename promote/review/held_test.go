@@ -122,7 +122,7 @@ func TestMergedWithMore(t *testing.T) {
 			var told []string
 			p.Stays, p.Seen = stays, func(_ review.PullRequest, what string) { told = append(told, what) }
 			_, err := w.reviews(review.Wait).Publish(t.Context(), image("v2"), p)
-			const want = "was merged with what somebody has pushed to its branch: other/image"
+			want := "was merged with what somebody has pushed to its branch, commit " + short(w.forge.pulls[0].Head) + ` by "Infra Team": other/image`
 			_, not := errors.AsType[*review.NotMergedError](err)
 			if not == stays || not && !strings.HasSuffix(err.Error(), want) || stays && !slices.Contains(told, want) {
 				t.Errorf("%s, stays %t: error %v, told %q", method, stays, err, told)
@@ -154,9 +154,37 @@ func TestMergedWithMoreOfTheSameFile(t *testing.T) {
 				w.forge.merge(1)
 			}
 			_, err := w.reviews(review.Wait).Publish(t.Context(), named("v2"), w.proposal("1-10"))
-			const want = "was merged with what somebody has pushed to its branch: app/list"
+			want := "was merged with what somebody has pushed to its branch, commit " + short(w.forge.pulls[0].Head) + ` by "Infra Team": app/list`
 			if evil != (err != nil) || err != nil && !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("the branch moves %t, somebody pushes %t: error %v", moves, evil, err)
+			}
+		}
+	}
+}
+
+// TestNothingForeignIsMerged has somebody push to the branch of a pull request that the run merges
+// when its rules are met: before a look, and between a look and the request to merge.
+func TestNothingForeignIsMerged(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		for look := 1; look <= 5; look++ {
+			for _, file := range []string{"other/image", "app/list"} {
+				w := newWorld(t)
+				w.commit("app/list", list("first"))
+				push := func(looks int) {
+					if looks == look {
+						w.push("promote-web-prod.1-10", file, "evil\n"+w.git("show", "promote-web-prod.1-10:app/list"))
+					}
+				}
+				w.forge.late = 4
+				if w.forge.looked = push; after {
+					w.forge.looked, w.forge.seen = nil, push
+				}
+				before := w.tip("main")
+				_, err := w.reviews(review.Auto).Publish(t.Context(), named("v2"), w.proposal("1-10"))
+				if _, not := errors.AsType[*review.NotMergedError](err); !not || w.tip("main") != before {
+					t.Errorf("%s, look %d, after it %t: error %v; main has changed: %t", file, look, after, err, w.tip("main") != before)
+				}
 			}
 		}
 	}

@@ -59,26 +59,6 @@ func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) er
 	return nil
 }
 
-// Unschedule keeps the forge from merging by itself the open steps of the target's
-// promotions, which runs have left that ended without a word, and returns those. What
-// rolls back, and the notes that gates have passed, are to be merged all the same.
-func (r Reviews) Unschedule(ctx context.Context, p Proposal) (left []PullRequest, err error) {
-	if r.Merge != Auto {
-		return nil, nil
-	}
-	open, err := r.openFor(ctx, p)
-	for _, pull := range open {
-		if rollsBack.MatchString(pull.Branch) || notes.MatchString(pull.Branch) {
-			continue
-		}
-		if err := r.Forge.CancelMerge(ctx, pull); err != nil {
-			return left, err
-		}
-		left = append(left, pull)
-	}
-	return left, err
-}
-
 // openFor are the open pull requests for the target.
 func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error) {
 	return r.Forge.OpenPulls(ctx, r.Branch, p.prefix())

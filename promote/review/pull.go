@@ -13,7 +13,6 @@ type PullRequest struct {
 	Merge  string // commit that it was merged as; empty: it is not merged
 	Block  Block  // why it cannot be merged now; empty: nothing is known
 	Clean  bool   // nothing is missing that the rules want
-	Files  int    // that it changes
 	Node   string // its name in GraphQL; empty on Gitea
 }
 
@@ -46,14 +45,13 @@ type Merging string
 
 // The kinds of merging.
 const (
-	Done      Merging = "merged"
-	Scheduled Merging = "to be merged as soon as the branch's rules allow it"
-	Queued    Merging = "in the merge queue"
-	Asked     Merging = "the forge does not know yet whether it can be merged" // it is to be asked again
+	Done   Merging = "merged"
+	Queued Merging = "in the merge queue"
+	Asked  Merging = "the forge does not know yet whether it can be merged" // it is to be asked again
 )
 
-// ErrNotMergeable is a pull request that the forge does not merge as it is now,
-// nor by itself later: a person may have to do something.
+// ErrNotMergeable is a pull request that the forge does not merge as it is now: reviews or
+// statuses may still come, or a person may have to do something.
 var ErrNotMergeable = errors.New("not merged by the forge")
 
 // An AwayError is of a forge that does not answer, or not well, and may later.

@@ -20,7 +20,7 @@ type Merge string
 
 // The kinds of merge.
 const (
-	Auto Merge = "auto" // the forge, as soon as its rules allow it
+	Auto Merge = "auto" // the run, as soon as the branch's rules allow it
 	Wait Merge = "wait" // a person, who is waited for
 	None Merge = "none" // a person, who is not waited for
 )
@@ -38,12 +38,12 @@ type Repo interface {
 
 // Forge has the pull requests of the infra repository.
 type Forge struct {
-	OpenPulls   func(ctx context.Context, base, prefix string) ([]PullRequest, error)
-	Open        func(context.Context, NewPull) (PullRequest, error)
-	Pull        func(ctx context.Context, number int) (PullRequest, error)
-	ClosePull   func(ctx context.Context, number int, comment string) error
-	MergePull   func(ctx context.Context, pull PullRequest, title, body string) (Merging, error)
-	CancelMerge func(context.Context, PullRequest) error
+	OpenPulls func(ctx context.Context, base, prefix string) ([]PullRequest, error)
+	Open      func(context.Context, NewPull) (PullRequest, error)
+	Pull      func(ctx context.Context, number int) (PullRequest, error)
+	ClosePull func(ctx context.Context, number int, comment string) error
+	MergePull func(ctx context.Context, pull PullRequest, title, body string) (Merging, error) // this head, and no later one
+	Dequeue   func(context.Context, PullRequest) error                                         // what was Queued
 
 	DeleteBranch func(ctx context.Context, branch string) error // where it is there
 }
@@ -211,30 +211,24 @@ func (r Reviews) patiently(ctx context.Context, p Proposal, ask func() error) er
 
 // shows tells whether a snapshot shows the change: its Edit makes no difference.
 func shows(at gitops.Snapshot, change gitops.Change) (bool, error) {
-	n, err := differences(at, change)
-	return n == 0, err
-}
-
-// differences is the number of files that the change makes a difference to.
-func differences(at gitops.Snapshot, change gitops.Change) (n int, err error) {
 	files, err := change.Edit(at)
 	if errors.Is(err, gitops.ErrUnchanged) {
-		return 0, nil
+		return true, nil
 	}
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	for name, content := range files {
 		has, err := fs.ReadFile(at.Tree, name)
 		absent := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case err != nil && !absent:
-			return 0, err
+			return false, err
 		case absent != (content == nil), !bytes.Equal(has, content):
-			n++
+			return false, nil
 		}
 	}
-	return n, nil
+	return true, nil
 }
 
 // firstPoll is how often a pull request is looked at, at first.

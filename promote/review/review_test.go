@@ -21,7 +21,7 @@ func TestPublish(t *testing.T) {
 			t.Run(method+" "+who, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
-				w.forge.method = method
+				w.forge.method, w.forge.late = method, 2
 				w.forge.looked = func(looks int) {
 					if looks == 2 {
 						w.commit("README.md", "somebody else's")
@@ -67,15 +67,15 @@ func TestPublishUpdated(t *testing.T) {
 	}
 }
 
-// Somebody keeps the forge from merging it by itself. The next head is another matter.
-func TestAskedOnceForEachHead(t *testing.T) {
+// Somebody takes it out of the merge queue. The next head is another matter.
+func TestQueuedOnceForEachHead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.forge.late = 5
+	w.forge.late, w.forge.queue = 5, true
 	w.forge.looked = func(looks int) {
 		switch looks {
 		case 2:
-			w.forge.pulls[0].scheduled = false
+			w.forge.pulls[0].queued = false
 		case 5:
 			w.update(1)
 		}
@@ -168,17 +168,21 @@ func TestNotMerged(t *testing.T) {
 			"pull request #1 (https://forge/1) is not merged: somebody has closed it", "closed"},
 		{"for another branch", nil, func(w *world, looks int) { w.forge.pulls[0].Base = "release" }, review.Auto,
 			"pull request #1 (https://forge/1) is not merged: somebody has changed its base to release; expected main", "open"},
-		{"changed by a person", nil, func(w *world, looks int) { w.push("promote-web-prod.1-10", "app/image", "mine") }, review.Wait,
-			"pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote-web-prod.1-10, which does not show the change any more", "open"},
+		{"changed by a person", nil, func(w *world, looks int) {
+			if looks == 1 {
+				w.push("promote-web-prod.1-10", "app/image", "mine")
+			}
+		}, review.Wait,
+			"pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote-web-prod.1-10, which is not what was proposed any more: commit HEAD by \"Infra Team\"", "open"},
 		{"a file more by a person", nil, func(w *world, looks int) {
 			if looks == 2 {
 				w.push("promote-web-prod.1-10", "app/more", "mine")
 			}
-		}, review.Wait, "pull request #1 (https://forge/1) is not merged: it changes 2 files, and the change is of 1: somebody has pushed to its branch promote-web-prod.1-10", "open"},
+		}, review.Wait, "pull request #1 (https://forge/1) is not merged: somebody has pushed to its branch promote-web-prod.1-10, which is not what was proposed any more: commit HEAD by \"Infra Team\"", "open"},
 		{"waits for a review", nil, func(w *world, looks int) { w.forge.blocked = "1 approval is required"; w.endSoon(looks) }, review.Auto,
 			"pull request #1 (https://forge/1) is not merged: its time is over: not merged by the forge: 1 approval is required: context canceled", "open"},
-		{"scheduled", nil, func(w *world, looks int) { w.forge.late = 1000; w.endSoon(looks) }, review.Auto,
-			"pull request #1 (https://forge/1) is not merged: its time is over: to be merged as soon as the branch's rules allow it: context canceled", "open"},
+		{"in the merge queue", nil, func(w *world, looks int) { w.forge.late, w.forge.queue = 1000, true; w.endSoon(looks) }, review.Auto,
+			"pull request #1 (https://forge/1) is not merged: its time is over: in the merge queue: context canceled", "open"},
 		{"frozen meanwhile", func(w *world) gitops.Change {
 			change := image("v2")
 			edit := change.Edit
@@ -206,12 +210,12 @@ func TestNotMerged(t *testing.T) {
 				change = test.change(w)
 			}
 			_, err := w.reviews(test.merge).Publish(w.ctx, change, w.proposal("1-10"))
-			want := strings.NewReplacer("MERGE", short(w.forge.pulls[0].Merge), "TIP", short(w.tip("main"))).Replace(test.want)
+			want := strings.NewReplacer("HEAD", short(w.tip("promote-web-prod.1-10")), "MERGE", short(w.forge.pulls[0].Merge), "TIP", short(w.tip("main"))).Replace(test.want)
 			if err == nil || err.Error() != want {
 				t.Errorf("error %v\nwant  %s", err, want)
 			}
-			if p := w.forge.pulls[0]; string(p.State) != test.ends || p.scheduled {
-				t.Errorf("the pull request is %s, scheduled: %t; want %s and nothing scheduled", p.State, p.scheduled, test.ends)
+			if p := w.forge.pulls[0]; string(p.State) != test.ends || p.queued {
+				t.Errorf("the pull request is %s, queued: %t; want %s and nothing queued", p.State, p.queued, test.ends)
 			}
 			if got := w.git("show", "main:app/image"); got != "v1" {
 				t.Errorf("main has %q, want v1", got)
@@ -224,24 +228,24 @@ func TestNotMerged(t *testing.T) {
 func TestStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.forge.late = 1000
+	w.forge.late, w.forge.queue = 1000, true
 	w.forge.looked = func(looks int) { w.endSoon(looks) }
 	p := w.proposal("1-restore")
 	p.Stays = true
 	if _, err := w.reviews(review.Auto).Publish(w.ctx, image("v0"), p); err == nil {
 		t.Error("no error, want one")
 	}
-	if !w.forge.pulls[0].scheduled {
-		t.Error("the merge is cancelled, want it scheduled")
+	if !w.forge.pulls[0].queued {
+		t.Error("it was taken out of the queue, want it there")
 	}
 }
 
 func TestMergedInTheLastMoment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.forge.late = 1000
+	w.forge.late, w.forge.queue = 1000, true
 	w.forge.looked = func(looks int) { w.endSoon(looks) }
-	w.forge.cancelled = func() { w.forge.merge(1) }
+	w.forge.dequeued = func() { w.forge.merge(1) }
 	commit, err := w.reviews(review.Auto).Publish(w.ctx, image("v2"), w.proposal("1-10"))
 	if err != nil || commit.Hash != w.tip("main") {
 		t.Errorf("published %s, %v; want the tip", commit.Hash, err)
@@ -253,7 +257,7 @@ func image(tag string) gitops.Change {
 	return gitops.Change{
 		Subject:  "web prod: " + tag,
 		Trailers: []gitops.Trailer{{Key: "Promotion", Value: "1"}},
-		Adopts:   func(_, _ gitops.Snapshot) (bool, error) { return true, nil },
+		Adopts:   func(_, _, _ gitops.Snapshot) (bool, error) { return true, nil },
 		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
 			return map[string][]byte{"app/image": []byte(tag)}, nil
 		},

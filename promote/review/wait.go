@@ -27,7 +27,7 @@ type waiting struct {
 	own         string // the head that the run has written, or found to be what it would write
 	title, body string // of the commit, where the forge makes it
 
-	asked  string  // the head that the forge is to merge by itself
+	queued string  // the head that is in the forge's merge queue, or was
 	answer Merging // what it said last when it was asked
 	done   bool    // it was merged, by what the forge said
 	reason string  // why it is not merged yet
@@ -95,7 +95,7 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 				w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
 				return gitops.Commit{}, errOutdated
 			}
-			return gitops.Commit{}, &NotMergedError{Pull: seen, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which does not show the change any more", seen.Branch)}
+			return gitops.Commit{}, &NotMergedError{Pull: seen, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which is not what was proposed any more: %s", seen.Branch, by(ctx, w.Repo, seen.Head))}
 		} else if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
 			return gitops.Commit{}, err
 		}
@@ -123,15 +123,13 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	if err != nil {
 		return gitops.Commit{}, err
 	}
-	switch files, err := differences(tip, w.change); {
+	switch there, err := shows(tip, w.change); {
 	case err != nil:
 		return gitops.Commit{}, err
-	case files == 0:
+	case there:
 		return w.there(ctx, tip.Commit)
 	case w.pull.Base != "" && w.pull.Base != w.Branch:
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("somebody has changed its base to %s; expected %s", w.pull.Base, w.Branch)}
-	case w.pull.Files != 0 && w.pull.Files != files:
-		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("it changes %d files, and the change is of %d: somebody has pushed to its branch %s", w.pull.Files, files, w.pull.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
 		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
 		return gitops.Commit{}, errOutdated
@@ -167,10 +165,11 @@ func (w *waiting) there(ctx context.Context, tip gitops.Commit) (gitops.Commit, 
 	return tip, nil
 }
 
-// askToMerge asks the forge to merge as soon as it may: each head once. Who takes it out of a
-// queue, or keeps it from being merged by itself, decides that.
+// askToMerge asks the forge to merge this head now, at each look: what the forge is told to
+// merge later it merges with whatever somebody has pushed meanwhile. A head is put into a merge
+// queue once, as who takes it out decides that.
 func (w *waiting) askToMerge(ctx context.Context) error {
-	if w.asked == w.pull.Head {
+	if w.queued == w.pull.Head {
 		return errWaiting
 	}
 	answer, err := w.Forge.MergePull(ctx, w.pull, w.title, w.body)
@@ -184,8 +183,8 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 		}
 		return w.unanswered(ctx, err)
 	}
-	if answer == Scheduled || answer == Queued {
-		w.asked = w.pull.Head
+	if answer == Queued {
+		w.queued = w.pull.Head
 	}
 	w.answer = answer
 	w.say(string(answer))
@@ -220,7 +219,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 	}
 	w.say("merged as " + w.pull.Merge)
 	if more := withMore(ctx, w.Repo, w.change, at, w.own); shown && len(more) > 0 {
-		reason := "was merged with what somebody has pushed to its branch: " + strings.Join(more, ", ")
+		reason := fmt.Sprintf("was merged with what somebody has pushed to its branch, %s: %s", by(ctx, w.Repo, w.pull.Head), strings.Join(more, ", "))
 		if !w.Stays {
 			return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: reason, WithMore: true}
 		}
@@ -258,9 +257,9 @@ func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer stop()
-	if w.answer == Scheduled || w.answer == Queued {
-		if late := w.Forge.CancelMerge(last, w.pull); late != nil {
-			w.say(fmt.Sprintf("it may still be merged by itself, close it by hand: %v", late))
+	if w.answer == Queued {
+		if late := w.Forge.Dequeue(last, w.pull); late != nil {
+			w.say(fmt.Sprintf("the merge queue may still merge it, close it by hand: %v", late))
 		}
 	}
 	if over && w.Stays {

@@ -81,25 +81,26 @@ func (w *world) push(branch, file, content string) {
 // pull is a pull request as the forge keeps it.
 type pull struct {
 	review.PullRequest
-	comment   string
-	scheduled bool
+	comment string
+	queued  bool
 }
 
 // forge has pull requests, and merges with git what it is asked to.
 type forge struct {
 	*world
-	method    string          // merge, squash or rebase
-	late      int             // looks until the rules allow a merge
-	behind    int             // looks until a merge shows
-	blocked   string          // why it may not be merged; empty: it may
-	away      error           // the answer to a look
-	closed    int             // requests to open or to close that find the forge away, from now on
-	deaf      error           // the answer to a request to merge
-	looked    func(looks int) // before each look
-	seen      func(looks int) // after each look
-	cancelled func()          // when a scheduled merge is cancelled
-	opened    func()          // after one is opened
-	refused   func() error    // in the place of opening one
+	method   string          // merge, squash or rebase
+	late     int             // looks until the rules allow a merge
+	behind   int             // looks until a merge shows
+	blocked  string          // why it may not be merged; empty: it may
+	away     error           // the answer to a look
+	closed   int             // requests to open or to close that find the forge away, from now on
+	deaf     error           // the answer to a request to merge
+	looked   func(looks int) // before each look
+	seen     func(looks int) // after each look
+	queue    bool            // what is to be merged goes into a queue
+	dequeued func()          // when one is taken out of the queue
+	opened   func()          // after one is opened
+	refused  func() error    // in the place of opening one
 
 	looks int
 	asked int // requests to merge
@@ -107,7 +108,7 @@ type forge struct {
 }
 
 func (f *forge) functions() review.Forge {
-	return review.Forge{OpenPulls: f.openPulls, Open: f.open, Pull: f.pull, ClosePull: f.closePull, MergePull: f.mergePull, CancelMerge: f.cancelMerge, DeleteBranch: f.deleteBranch}
+	return review.Forge{OpenPulls: f.openPulls, Open: f.open, Pull: f.pull, ClosePull: f.closePull, MergePull: f.mergePull, Dequeue: f.dequeue, DeleteBranch: f.deleteBranch}
 }
 
 func (f *forge) openPulls(_ context.Context, base, prefix string) (open []review.PullRequest, err error) {
@@ -158,12 +159,12 @@ func (f *forge) pull(ctx context.Context, number int) (review.PullRequest, error
 	}
 	if p.State == review.Open {
 		p.Head = f.tip(p.Branch)
-		p.Block, p.Files = "", len(strings.Fields(f.git("diff", "--name-only", "main..."+p.Branch)))
+		p.Block = ""
 		if _, err := gittest.Git(f.dir, nil, "merge-tree", "--write-tree", "main", p.Branch); err != nil {
 			p.Block = review.Conflict
 		}
 	}
-	if p.scheduled && f.looks > f.late && p.Block == "" {
+	if p.queued && f.looks > f.late && p.Block == "" {
 		f.merge(number)
 	}
 	if shown := p.PullRequest; shown.State == review.Merged && f.behind > 0 {
@@ -194,14 +195,23 @@ func (f *forge) mergePull(_ context.Context, p review.PullRequest, title, body s
 		return "", fmt.Errorf("%w: %s", review.ErrNotMergeable, f.blocked)
 	}
 	f.asked++
-	f.pulls[p.Number-1].scheduled = true
-	return review.Scheduled, nil
+	switch {
+	case p.Head != f.tip(p.Branch):
+		return review.Asked, nil
+	case f.queue:
+		f.pulls[p.Number-1].queued = true
+		return review.Queued, nil
+	case f.looks <= f.late:
+		return "", fmt.Errorf("%w: a status is missing", review.ErrNotMergeable)
+	}
+	f.merge(p.Number)
+	return review.Done, nil
 }
 
-func (f *forge) cancelMerge(_ context.Context, p review.PullRequest) error {
-	f.pulls[p.Number-1].scheduled = false
-	if f.cancelled != nil {
-		f.cancelled()
+func (f *forge) dequeue(_ context.Context, p review.PullRequest) error {
+	f.pulls[p.Number-1].queued = false
+	if f.dequeued != nil {
+		f.dequeued()
 	}
 	return nil
 }
@@ -242,5 +252,5 @@ func (f *forge) merge(number int) {
 	}
 	commit := f.git(append([]string{"-c", "user.name=Forge", "-c", "user.email=forge@example.com", "commit-tree", tree, "-m", f.method}, parents...)...)
 	f.git("update-ref", "refs/heads/main", commit)
-	p.State, p.Merge, p.scheduled = review.Merged, commit, false
+	p.State, p.Head, p.Merge, p.queued = review.Merged, head, commit, false
 }

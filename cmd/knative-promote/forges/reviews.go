@@ -64,7 +64,7 @@ type pullForge interface {
 	Pull(ctx context.Context, number int) (review.PullRequest, error)
 	ClosePull(ctx context.Context, number int, comment string) error
 	MergePull(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error)
-	CancelMerge(context.Context, review.PullRequest) error
+	Dequeue(context.Context, review.PullRequest) error
 	DeleteBranch(ctx context.Context, branch string) error
 }
 
@@ -101,8 +101,8 @@ func (f *Infra) reviewed() review.Forge {
 			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, f.pulls(c).DeleteBranch(ctx, branch) })
 			return err
 		},
-		CancelMerge: func(ctx context.Context, p review.PullRequest) error {
-			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, f.pulls(c).CancelMerge(ctx, p) })
+		Dequeue: func(ctx context.Context, p review.PullRequest) error {
+			_, err := asked(ctx, f, func(c *github.Client) (struct{}, error) { return struct{}{}, f.pulls(c).Dequeue(ctx, p) })
 			return err
 		},
 	}

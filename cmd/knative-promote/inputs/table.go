@@ -147,7 +147,7 @@ func whereInputs(s *Settings) []Input {
 			Usage: "how the commits come to the branch: `push` pushes them, `first-pull-request` opens a pull request with the candidate at 0 % and pushes the steps after it, " +
 				"`pull-request` opens one for every step and for a rollback"},
 		{Name: "merge", Said: setting.Free, Of: []string{"mode"}, Stricter: pipeline.Always(string(review.Wait), string(review.None)), Default: string(review.Auto), Example: string(review.Wait), For: []Command{Promote, Rollback, Check}, Value: setting.Bind(&p.Merge, oneOf(review.Auto, review.Wait, review.None)),
-			Usage: "who merges the pull requests: `auto` the forge as soon as the branch's rules allow it, `wait` a person, who is waited for, `none` a person, and a run that is started again goes on"},
+			Usage: "who merges the pull requests: `auto` the run as soon as the branch's rules allow it, `wait` a person, who is waited for, `none` a person, and a run that is started again goes on"},
 		{Name: "merge-timeout", Said: setting.Free, Default: "15m", Example: "2h", For: []Command{Promote, Rollback}, Value: setting.Bind(&p.MergeTimeout, parseDuration),
 			Usage: "how long one pull request may take to be merged"},
 		{Name: "author-name", Said: setting.Never, Default: "knative-promote", Example: "release-bot", For: []Command{Promote, Rollback, Prepare, Check}, Value: setting.Bind(&s.Author.Name, parseName),

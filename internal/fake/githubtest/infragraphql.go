@@ -65,24 +65,11 @@ func (i *Infra) graphQL(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mutate answers as GitHub does: auto-merge is refused where there is nothing
-// left to wait for, and a merge where there is.
+// mutate answers as GitHub does: a merge is refused where something is missing.
 func (i *Infra) mutate(w http.ResponseWriter, name string, p *InfraPull, title, body string) {
 	switch {
-	case name == "enablePullRequestAutoMerge" && i.review.NoAuto:
-		saysError(w, "Pull request Auto merge is not allowed for this repository")
-	case name == "enablePullRequestAutoMerge" && i.review.Missing == "":
-		saysError(w, "Pull request Pull request is in clean status")
-	case name == "enablePullRequestAutoMerge":
-		p.Scheduled = true
-		answer(w, http.StatusOK, map[string]any{"data": map[string]any{}})
-	case name == "disablePullRequestAutoMerge" && p.Scheduled:
-		p.Scheduled = false
-		answer(w, http.StatusOK, map[string]any{"data": map[string]any{}})
-	case name == "disablePullRequestAutoMerge":
-		saysError(w, "Can't disable auto-merge for this pull request.")
-	case name == "mergePullRequest" && i.review.Missing != "" && i.review.Bypass != "always":
-		saysError(w, i.review.Missing)
+	case name == "mergePullRequest" && i.missing(p) != "" && i.review.Bypass != "always":
+		saysError(w, i.missing(p))
 	case name == "mergePullRequest":
 		if err := i.merge(p, title, body); err != nil {
 			saysError(w, "Pull Request is not mergeable")

@@ -12,16 +12,15 @@ import (
 
 // InfraPull is a pull request of the infra repository.
 type InfraPull struct {
-	Number    int
-	Branch    string
-	Title     string
-	Body      string
-	State     string // open or closed
-	Merge     string // commit that it was merged as; empty: it is not merged
-	Scheduled bool   // to be merged by GitHub itself
-	Comments  []string
+	Number   int
+	Branch   string
+	Title    string
+	Body     string
+	State    string // open or closed
+	Merge    string // commit that it was merged as; empty: it is not merged
+	Comments []string
 
-	looks int // at it since it is scheduled
+	looks int // at it
 	seen  diff
 }
 
@@ -30,7 +29,6 @@ type InfraPull struct {
 type diff struct {
 	base, head string
 	conflict   bool
-	files      int
 }
 
 // Review is what the rules of the infra repository's branch want of pull requests.
@@ -38,8 +36,7 @@ type Review struct {
 	Method  string // how they are merged: squash (the default), merge, rebase
 	Message string // that a person's merge has, in place of the one that was asked for
 	Missing string // what a merge still needs, in GitHub's words; empty: nothing
-	Looks   int    // at one that is merged when it can be, until that is there; 0: it does not come by itself
-	NoAuto  bool   // nothing is merged by itself
+	Looks   int    // at one until nothing is missing any more; 0: that does not come by itself
 	Bypass  string // who may push past the rule that takes pull requests alone: always, never, pull_requests_only; empty: there is no such rule
 }
 
@@ -54,20 +51,11 @@ func (i *Infra) Pulls() []InfraPull {
 	return all
 }
 
-// Wants sets what a merge needs from now on. Where that is nothing, what waits
-// for it is merged.
-func (i *Infra) Wants(review Review) error {
+// Wants sets what a merge needs from now on.
+func (i *Infra) Wants(review Review) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.review = review
-	for _, p := range i.pulls {
-		if p.State == "open" && p.Scheduled && review.Missing == "" {
-			if err := i.merge(p, p.Title, ""); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Merge merges a pull request, as a person does by the button.
@@ -110,7 +98,7 @@ func (i *Infra) merge(p *InfraPull, title, body string) error {
 		i.Merging(commit)
 	}
 	_, err = i.git("update-ref", "refs/heads/main", commit)
-	p.State, p.Merge, p.Scheduled = "closed", commit, false
+	p.State, p.Merge = "closed", commit
 	return err
 }
 
@@ -124,7 +112,7 @@ func (i *Infra) routesOfPulls(mux *http.ServeMux) {
 	at := "/repos/" + i.Repository
 	mux.HandleFunc("GET "+at+"/pulls", i.locked(i.listPulls))
 	mux.HandleFunc("POST "+at+"/pulls", i.locked(i.openPull))
-	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(i.showPull)))
+	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, _ map[string]string) { p.looks++ })))
 	mux.HandleFunc("PATCH "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.State = asked["state"] })))
 	mux.HandleFunc("POST "+at+"/issues/{pull}/comments", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.Comments = append(p.Comments, asked["body"]) })))
 	mux.HandleFunc("GET "+at+"/rules/branches/main", i.locked(i.rules))
@@ -200,14 +188,12 @@ func (i *Infra) onPull(do func(p *InfraPull, asked map[string]string)) http.Hand
 	}
 }
 
-// showPull merges one that has waited long enough for what was missing.
-func (i *Infra) showPull(p *InfraPull, _ map[string]string) {
-	if p.State != "open" || !p.Scheduled || i.review.Looks == 0 {
-		return
+// missing is what a merge of a pull request still needs.
+func (i *Infra) missing(p *InfraPull) string {
+	if i.review.Looks > 0 && p.looks > i.review.Looks {
+		return ""
 	}
-	if p.looks++; p.looks == i.review.Looks {
-		_ = i.merge(p, p.Title, "") // what is in conflict stays open
-	}
+	return i.review.Missing
 }
 
 func (i *Infra) view(p *InfraPull) any {
@@ -217,13 +203,13 @@ func (i *Infra) view(p *InfraPull) any {
 	switch {
 	case p.seen.conflict:
 		state = "dirty"
-	case i.review.Missing != "":
+	case i.missing(p) != "":
 		state = "blocked"
 	}
 	repository := map[string]any{"full_name": i.Repository}
 	return map[string]any{
 		"number": p.Number, "node_id": fmt.Sprintf("PR_%d", p.Number), "html_url": fmt.Sprintf("https://github.example.com/%s/pull/%d", i.Repository, p.Number),
-		"changed_files": p.seen.files, "state": p.State, "merged": p.Merge != "", "merge_commit_sha": p.Merge, "mergeable_state": state,
+		"state": p.State, "merged": p.Merge != "", "merge_commit_sha": p.Merge, "mergeable_state": state,
 		"head": map[string]any{"ref": p.Branch, "sha": head, "repo": repository}, "base": map[string]any{"ref": "main", "repo": repository},
 	}
 }
@@ -234,8 +220,7 @@ func (i *Infra) compare(p *InfraPull, base, head string) {
 		return
 	}
 	_, conflict := i.git("merge-tree", "--write-tree", base, head)
-	changed, _ := i.git("diff", "--name-only", base+"..."+head)
-	p.seen = diff{base: base, head: head, conflict: conflict != nil, files: len(strings.Fields(changed))}
+	p.seen = diff{base: base, head: head, conflict: conflict != nil}
 }
 
 // tip is the newest commit of a branch, empty where it is gone.
