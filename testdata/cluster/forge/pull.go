@@ -16,6 +16,7 @@ type Pull struct {
 	Merge  string `json:"merge_commit_sha"`
 	Head   struct {
 		SHA string `json:"sha"`
+		Ref string `json:"ref"` // its branch
 	} `json:"head"`
 	Base struct {
 		SHA string `json:"sha"`

@@ -26,9 +26,9 @@ type pullCase struct {
 type moment string
 
 const (
-	opened    moment = "opened"
-	scheduled moment = "scheduled" // the forge is to merge it
-	merged    moment = "merged"    // and the run has not seen that
+	opened  moment = "opened"
+	blocked moment = "blocked" // the rules are not met
+	merged  moment = "merged"  // by a person, and the run has not seen that
 )
 
 // pullCases have each way to merge by the forge and by a person, each rule, and
@@ -39,15 +39,15 @@ func pullCases() []pullCase {
 	lint := forge.Protection{Statuses: []string{"lint"}}
 	return []pullCase{
 		{"approved by a person, then pushed", "squash", []string{"mode=first-pull-request"}, forge.Protection{Approvals: 1}, opened, approve},
-		{"squashed by the forge after a status", "squash", every, lint, scheduled, passLint},
-		{"merged by the forge after a status", "merge", every, lint, merged, passLint},
-		{"rebased by the forge after an approval", "rebase", every, forge.Protection{Approvals: 1}, scheduled, approve},
+		{"squashed by the forge after a status", "squash", every, lint, blocked, passLint},
+		{"merged by the forge after a status", "merge", every, lint, blocked, passLint},
+		{"rebased by the forge after an approval", "rebase", every, forge.Protection{Approvals: 1}, blocked, approve},
 		{"merged by the forge at once", "merge", every, forge.Protection{}, opened, nil},
 		{"merged by a person", "merge", wait, forge.Protection{}, opened, mergedBy("merge")},
 		{"rebased by a person", "rebase", wait, forge.Protection{}, merged, mergedBy("rebase")},
 		{"squashed by a person", "squash", wait, forge.Protection{}, opened, mergedBy("squash")},
 		{"signed, squashed by the forge", "squash", every, forge.Protection{Signed: true}, opened, nil},
-		{"signed, merged by the forge after a status", "merge", every, forge.Protection{Signed: true, Statuses: []string{"lint"}}, scheduled, passLint},
+		{"signed, merged by the forge after a status", "merge", every, forge.Protection{Signed: true, Statuses: []string{"lint"}}, blocked, passLint},
 		{"signed, rebased by a person, then pushed", "rebase", []string{"mode=first-pull-request", "merge=wait"}, forge.Protection{Signed: true}, merged, mergedBy("rebase")},
 	}
 }
@@ -114,8 +114,8 @@ func (s *forgeSite) killedAt(c pullCase, inputs ...string) {
 	s.Helper()
 	r := s.begins("promote", inputs...)
 	r.until("pull request #1")
-	if c.killed == scheduled || c.killed == merged && c.inputs[len(c.inputs)-1] != "merge=wait" {
-		r.until("to be merged as soon as the branch's rules allow it")
+	if c.killed == blocked {
+		r.until(": not merged by the forge: ")
 	}
 	r.signal(syscall.SIGKILL)
 	r.wait()
