@@ -82,7 +82,7 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 		return Commit{}, err
 	}
 	same := false
-	base, err := r.baseOf(ctx, tip, head)
+	base, err := baseOf(ctx, r, tip, head)
 	if err == nil && change.Adopts != nil {
 		same, err = change.Adopts(r.snapshot(ctx, tip), base, r.snapshot(ctx, head))
 	}
@@ -100,20 +100,34 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 var errNotOnBranch = errors.New("made on a commit that the branch has not")
 
 // baseOf is the commit of the branch that a head was made on, or merges: its last parent.
-func (r *Repo) baseOf(ctx context.Context, tip, head commit) (Snapshot, error) {
+func baseOf(ctx context.Context, r *Repo, tip, head commit) (Snapshot, error) {
 	if len(head.Parents) == 0 {
 		return Snapshot{}, errNotOnBranch
 	}
 	base := head.Parents[len(head.Parents)-1]
-	behind := base == tip.Hash
-	if !behind {
-		err := r.store.Behind(ctx, tip.hash, behindLimit, func(hash plumbing.Hash, _ []byte) { behind = behind || hash.String() == base })
-		if err != nil {
-			return Snapshot{}, err
-		}
-	}
-	if !behind {
+	switch on, err := isBehind(ctx, r, tip, base); {
+	case err != nil:
+		return Snapshot{}, err
+	case !on:
 		return Snapshot{}, errNotOnBranch
 	}
 	return r.At(ctx, base)
+}
+
+// OnBranch tells whether the branch has a commit: its tip, or one of those behind it, as far as
+// a server gives them out without what is in them.
+func OnBranch(ctx context.Context, r *Repo, commit string) (bool, error) {
+	tip, err := r.tipOf(ctx, r.branch)
+	if err != nil {
+		return false, err
+	}
+	return isBehind(ctx, r, tip, commit)
+}
+
+func isBehind(ctx context.Context, r *Repo, tip commit, name string) (found bool, err error) {
+	if name == tip.Hash {
+		return true, nil
+	}
+	err = r.store.Behind(ctx, tip.hash, behindLimit, func(hash plumbing.Hash, _ []byte) { found = found || hash.String() == name })
+	return found, err
 }

@@ -273,8 +273,13 @@ func plannedStep(c Settings, plan Plan, split knative.Split, step Step) PlannedS
 func OfRollback(at Situation, revision string, started time.Time) Plan {
 	p := Plan{Target: at.Target, Base: at.Tip.Hash, From: revision, To: at.Now.Revision(), Tag: at.Tag, Now: at.Now, Record: at.Record, Started: started}
 	p.FromVersion = at.VersionOf(p.To)
-	p.ID = Plan{Target: p.Target, Base: p.Base, To: revision}.IDAfter(record.Record{Step: record.Rollback})
+	p.ID = RollbackID(p.Target, p.Base, revision)
 	return p
+}
+
+// RollbackID is that of a rollback to a revision which begins on a commit.
+func RollbackID(t Target, base, revision string) string {
+	return Plan{Target: t, Base: base, To: revision}.IDAfter(record.Record{Step: record.Rollback})
 }
 
 // startFrom notes what the plan starts from and which images it leads to.

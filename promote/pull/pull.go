@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
@@ -25,11 +26,13 @@ import (
 // Reviews bring a change into the infra repository's branch by a pull request.
 type Reviews interface {
 	Publish(context.Context, gitops.Change, review.Proposal) (gitops.Commit, error)
-	// Proposed is what an open pull request for the same target would bring.
-	Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error)
+	// Proposed is the newest open pull request for the same target, and what it would bring.
+	Proposed(context.Context, review.Proposal) (review.PullRequest, gitops.Snapshot, error)
 	// HeldBy is a *review.NotMergedError where another one for the same target must be
 	// merged first.
 	HeldBy(context.Context, review.Proposal) error
+	// OnBranch tells whether the branch that they are merged into has a commit.
+	OnBranch(ctx context.Context, commit string) (bool, error)
 }
 
 // Requests are those of one target.
@@ -84,14 +87,17 @@ func (r Requests) Adopt(ctx context.Context, to *plan.Plan, at plan.Situation) e
 	if to.Steps[0].Done || to.Record.Promotion == to.ID {
 		return nil
 	}
-	has, err := r.proposed(ctx, r.Proposal(to.ID, "", true))
+	pull, has, err := r.proposed(ctx, r.Proposal(to.ID, "", true))
 	switch {
 	case err != nil:
 		return err
 	case runs.Newer(has.Run, r.RunURL):
-		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s: start a new run instead", plan.ErrSuperseded, has.Run, has.To.Revision)
+		return fmt.Errorf("%w: this run is older than %s, which has proposed to move the service to %s by pull request #%d (%s): start a new run, or close that",
+			plan.ErrSuperseded, has.Run, has.To.Revision, pull.Number, pull.URL)
 	case has.Step == record.StepOf(to.Steps[0].Percent) && has.To.Revision == to.To && has.From.Revision == to.From:
-		return r.adopt(ctx, to, has, at)
+		again := *to
+		again.Base = has.Base
+		return r.adopt(ctx, to, has, at, again.IDAfter(at.Record))
 	}
 	return nil
 }
@@ -125,32 +131,43 @@ func (r Requests) unknown(format string, err error) {
 // AdoptRollback does the same for a rollback that somebody has asked for before. A forge
 // that does not answer keeps none from being tried: publishing it waits for the forge.
 func (r Requests) AdoptRollback(ctx context.Context, back *plan.Reversal, at plan.Situation, named bool) error {
-	has, err := r.proposed(ctx, r.Proposal(back.Plan.ID, back.Step, false))
-	if err == nil && has.Step == record.Rollback && back.Step == has.Step && has.To.Revision != back.Dest.Revision && !named {
-		return setting.Bad("to: a pull request that rolls back to %s is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to", has.To.Revision, back.Dest.Revision)
+	pull, has, err := r.proposed(ctx, r.Proposal(back.Plan.ID, back.Step, false))
+	elsewhere := err == nil && has.Step == record.Rollback && back.Step == has.Step && has.To.Revision != back.Dest.Revision
+	if elsewhere && !named && knows(at.Record.Of(at.Place()), has.To.Revision) {
+		return setting.Bad("to: pull request #%d (%s), which rolls back to %s, is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to",
+			pull.Number, pull.URL, has.To.Revision, back.Dest.Revision)
 	}
 	if err != nil || has.Step != back.Step || has.To.Revision != back.Dest.Revision || has.From.Revision != back.Plan.To {
 		return ctx.Err()
 	}
-	return r.adopt(ctx, &back.Plan, has, at)
+	return r.adopt(ctx, &back.Plan, has, at, plan.RollbackID(at.Target, has.Base, has.To.Revision))
 }
 
-// proposed is the record that the newest open pull request for the target would bring; the
-// zero Record where there is none that can be read.
-func (r Requests) proposed(ctx context.Context, proposal *review.Proposal) (record.Record, error) {
+// knows tells whether a record has a revision. Anybody who may push a branch may propose a
+// rollback to one that was never there, and no rollback ends for that.
+func knows(r record.Record, revision string) bool {
+	return slices.ContainsFunc(r.Entries(), func(e record.Entry) bool { return e.To.Revision == revision || e.From.Revision == revision })
+}
+
+// proposed is the newest open pull request for the target, and the record that it would bring;
+// the zero Record where there is none that can be read.
+func (r Requests) proposed(ctx context.Context, proposal *review.Proposal) (review.PullRequest, record.Record, error) {
 	if proposal == nil || r.Reviews == nil {
-		return record.Record{}, nil
+		return review.PullRequest{}, record.Record{}, nil
 	}
-	head, found, err := r.Reviews.Proposed(ctx, *proposal)
-	if err != nil || !found {
-		return record.Record{}, err
+	pull, head, err := r.Reviews.Proposed(ctx, *proposal)
+	if err != nil || pull.Number == 0 {
+		return pull, record.Record{}, err
 	}
-	return plan.RecordAt(head, r.Overlay.Target), nil
+	return pull, plan.RecordAt(head, r.Overlay.Target), nil
 }
 
-// adopt makes the plan that of a proposal's record, where that began on an overlay that is
-// as it is now.
-func (r Requests) adopt(ctx context.Context, to *plan.Plan, has record.Record, at plan.Situation) error {
+// adopt makes the plan that of a proposal's record, where that has the id which the plan would
+// have there, and began on an overlay that is as it is now.
+func (r Requests) adopt(ctx context.Context, to *plan.Plan, has record.Record, at plan.Situation, id string) error {
+	if has.Promotion != id {
+		return nil
+	}
 	same, err := r.sameAt(ctx, has.Base, at)
 	if same {
 		to.ID, to.Base = has.Promotion, has.Base
@@ -158,10 +175,13 @@ func (r Requests) adopt(ctx context.Context, to *plan.Plan, has record.Record, a
 	return err
 }
 
-// sameAt tells whether the overlay was at a commit what it is now, so that to
-// restore the one is to restore the other. The commit's name comes from a branch
-// that more people may push than the infra repository's.
+// sameAt tells whether the overlay was at a commit of the branch what it is now, so that to
+// restore the one is to restore the other. The commit's name comes from a branch that more
+// people may push than that one.
 func (r Requests) sameAt(ctx context.Context, commit string, at plan.Situation) (bool, error) {
+	if on, err := r.Reviews.OnBranch(ctx, commit); err != nil || !on {
+		return false, err
+	}
 	then, err := r.Overlay.At(ctx, commit)
 	if err != nil {
 		return false, ctx.Err() // nothing that can be restored

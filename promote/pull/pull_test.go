@@ -31,8 +31,8 @@ func TestBranchOf(t *testing.T) {
 // awayReviews are those of a forge that does not answer.
 type awayReviews struct{ Reviews }
 
-func (awayReviews) Proposed(context.Context, review.Proposal) (gitops.Snapshot, bool, error) {
-	return gitops.Snapshot{}, false, &review.AwayError{Err: errors.New("GitHub answered 503 Service Unavailable")}
+func (awayReviews) Proposed(context.Context, review.Proposal) (review.PullRequest, gitops.Snapshot, error) {
+	return review.PullRequest{}, gitops.Snapshot{}, &review.AwayError{Err: errors.New("GitHub answered 503 Service Unavailable")}
 }
 
 // TestRollbackWhileTheForgeIsAway: whether somebody has asked for the same before is

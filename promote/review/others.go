@@ -64,14 +64,14 @@ func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error)
 	return r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
 }
 
-// Proposed is what the newest open pull request for the target would bring; false:
-// there is none.
-func (r Reviews) Proposed(ctx context.Context, p Proposal) (gitops.Snapshot, bool, error) {
+// Proposed is the newest open pull request for the target, and what it would bring; the
+// zero PullRequest: there is none.
+func (r Reviews) Proposed(ctx context.Context, p Proposal) (PullRequest, gitops.Snapshot, error) {
 	open, err := r.openFor(ctx, p)
 	if err != nil || len(open) == 0 {
-		return gitops.Snapshot{}, false, err
+		return PullRequest{}, gitops.Snapshot{}, err
 	}
 	newest := slices.MaxFunc(open, func(a, b PullRequest) int { return cmp.Compare(a.Number, b.Number) })
 	head, err := r.Repo.At(ctx, newest.Head)
-	return head, err == nil, err
+	return newest, head, err
 }

@@ -30,7 +30,7 @@ func Reviews(s inputs.Settings, w console.Workflow, c *console.Console, repo *gi
 	body := func(message string) string { return page() + "\n\n" + report.Verbatim(message) }
 	return maskedReviews{review.Reviews{
 		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: body,
-	}, c}, nil
+	}, repo, c}, nil
 }
 
 // Rules are the forge's rules of the infra repository's branch.
@@ -48,7 +48,13 @@ func (b Rules) BranchRules(ctx context.Context) (review.Rules, error) {
 // commits.
 type maskedReviews struct {
 	review.Reviews
+	repo    *gitops.Repo
 	console *console.Console
+}
+
+// OnBranch tells whether the branch has a commit.
+func (m maskedReviews) OnBranch(ctx context.Context, commit string) (bool, error) {
+	return gitops.OnBranch(ctx, m.repo, commit)
 }
 
 // Publish brings the change into the branch.
