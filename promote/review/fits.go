@@ -29,7 +29,7 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 		return true, nil // the forge is ahead of what reads Git
 	}
 	if !slices.Contains(head.Commit.Parents, tip.Commit.Hash) {
-		base, err := w.Repo.At(ctx, head.Commit.Parents[len(head.Commit.Parents)-1]) // which is of the branch: Propose has looked
+		base, err := w.Repo.At(ctx, last(head.Commit.Parents)) // which is of the branch: Propose has looked
 		if err != nil {
 			return false, err
 		}
@@ -41,13 +41,20 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
-// withMore are the files that a commit changes from its first parent otherwise than the change
+// isOwn tells whether a commit is what the head that the run has written is, on what the branch
+// has become.
+func isOwn(ctx context.Context, repo Repo, change gitops.Change, made gitops.Commit, own string) bool {
+	at, err := repo.At(ctx, made.Hash)
+	return err == nil && len(withMore(ctx, repo, change, at, len(made.Parents)-1, own)) == 0
+}
+
+// withMore are the files that a commit changes from one of its parents otherwise than the change
 // and the head that the run has written do, as far as that can be read.
-func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitops.Snapshot, own string) []string {
-	if len(merged.Commit.Parents) == 0 {
+func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Snapshot, parent int, own string) []string {
+	if parent < 0 || parent >= len(at.Commit.Parents) {
 		return nil
 	}
-	before, err := repo.At(ctx, merged.Commit.Parents[0])
+	before, err := repo.At(ctx, at.Commit.Parents[parent])
 	if err != nil {
 		return nil
 	}
@@ -55,30 +62,45 @@ func withMore(ctx context.Context, repo Repo, change gitops.Change, merged gitop
 	if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
 		return nil
 	}
-	changed, err := gitops.Changed(before, merged)
+	changed, err := gitops.Changed(before, at)
 	if err != nil {
 		return nil
 	}
-	head, unread := repo.At(ctx, own) // where it cannot be read the names of files tell
-	moved := !slices.Contains(head.Commit.Parents, before.Commit.Hash)
+	ours, unread := writtenAt(ctx, repo, own) // where it cannot be read the names of files tell
 	return slices.DeleteFunc(changed, func(name string) bool {
 		wants, is := edited[name]
-		return is && (unread != nil || wrote(name, wants, before, head, merged, moved))
+		return is && (unread != nil || ours.has(name, wants, before, at))
 	})
 }
 
-// wrote tells whether a file of what was merged is as it is to be, or as the run's own head
-// has it, whose record says when that was written. On a branch that has moved Git may have
-// put the same lines elsewhere.
-func wrote(name string, wants []byte, before, head, merged gitops.Snapshot, branchMoved bool) bool {
-	has, unread := read(merged, name)
-	ours, err := read(head, name)
-	was, errWas := read(before, name)
-	if errors.Join(unread, err, errWas) != nil {
+// A written is the head that the run has written, and what that was written on.
+type written struct{ base, head gitops.Snapshot }
+
+func writtenAt(ctx context.Context, repo Repo, own string) (w written, err error) {
+	if w.head, err = repo.At(ctx, own); err == nil && len(w.head.Commit.Parents) > 0 {
+		w.base, err = repo.At(ctx, last(w.head.Commit.Parents))
+	}
+	return w, err
+}
+
+// has tells whether a file of a commit is as it is to be, or as the head has it, whose record
+// says when that was written. On a branch that has moved Git may have put the same lines
+// elsewhere.
+func (w written) has(name string, wants []byte, before, at gitops.Snapshot) bool {
+	has, unread := read(at, name)
+	was, err := read(before, name)
+	ours, errOurs := read(w.head, name)
+	if errors.Join(unread, err, errOurs) != nil {
 		return false
 	}
-	return bytes.Equal(has, wants) || bytes.Equal(has, ours) || branchMoved && maps.Equal(moved(was, wants), moved(was, has))
+	if bytes.Equal(has, wants) || bytes.Equal(has, ours) {
+		return true
+	}
+	base, err := read(w.base, name)
+	return err == nil && w.base.Commit.Hash != before.Commit.Hash && maps.Equal(moved(base, ours), moved(was, has))
 }
+
+func last(names []string) string { return names[len(names)-1] }
 
 // by names the commit at a pull request's head, and who its author says to be.
 func by(ctx context.Context, repo Repo, head string) string {
@@ -121,7 +143,7 @@ func sameChange(change gitops.Change, tip, base, head gitops.Snapshot) (bool, er
 		if err != nil {
 			return false, err
 		}
-		if !maps.Equal(moved(was, content), moved(before, after)) {
+		if !maps.Equal(uncommented(moved(was, content)), uncommented(moved(before, after))) {
 			return false, nil
 		}
 	}
@@ -137,19 +159,23 @@ func read(at gitops.Snapshot, name string) ([]byte, error) {
 	return content, err
 }
 
-// moved are the lines that one content has more often than another, and how much more. A
-// comment, such as which run has made a commit, changes nothing that is rendered.
+// moved are the lines that one content has more often than another, and how much more.
 func moved(before, after []byte) map[string]int {
 	lines := map[string]int{}
 	count := func(content []byte, by int) {
 		for line := range strings.Lines(string(content)) {
-			if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-				lines[line] += by
-			}
+			lines[line] += by
 		}
 	}
 	count(after, 1)
 	count(before, -1)
 	maps.DeleteFunc(lines, func(_ string, n int) bool { return n == 0 })
+	return lines
+}
+
+// uncommented are those that may change what is rendered: no comments, such as which run has
+// made a commit.
+func uncommented(lines map[string]int) map[string]int {
+	maps.DeleteFunc(lines, func(line string, _ int) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") })
 	return lines
 }

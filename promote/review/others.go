@@ -24,7 +24,7 @@ func (r Reviews) HeldBy(ctx context.Context, p Proposal) error {
 func (p Proposal) heldBy(open []PullRequest) error {
 	for _, other := range open {
 		switch {
-		case p.Stays && !notes.MatchString(p.branch(1)):
+		case p.Stays && !notes.MatchString(p.branch()):
 		case rollsBack.MatchString(other.Branch):
 			return &NotMergedError{Pull: other, Reason: "it rolls back, and nothing is promoted before it is merged or closed", RollsBack: true}
 		case p.Begins && notes.MatchString(other.Branch) && !p.own(other):

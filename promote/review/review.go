@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/sleep"
 )
 
@@ -70,46 +69,6 @@ type Proposal struct {
 	Seen      func(pull PullRequest, what string) // told of what becomes of it; without a number before it is open
 }
 
-// rollsBack finds the branch of a proposal that rolls back.
-var restores = regexp.MustCompile(`-restore(-again)?(-[0-9]+)?$`)
-
-var rollsBack = regexp.MustCompile(`-(restore|rollback)(-again)?(-[0-9]+)?$`)
-
-// notes finds the branch of a proposal that notes that the gates of a promotion have
-// passed.
-var notes = regexp.MustCompile(`-(candidate|[0-9]+)-passed(-[0-9]+)?$`)
-
-// over tells whether another proposal for the target is not to be merged any more: an
-// earlier one of the same promotion, and any where a promotion or rollback begins.
-func (p Proposal) over(other PullRequest) bool {
-	switch {
-	case p.own(other):
-		return true
-	case restores.MatchString(p.branch(1)):
-		return !rollsBack.MatchString(other.Branch) // somebody's, which may go further
-	}
-	return p.Begins || rollsBack.MatchString(p.branch(1))
-}
-
-// own tells whether another proposal is of the same promotion.
-func (p Proposal) own(other PullRequest) bool {
-	return strings.HasPrefix(other.Branch, p.prefix()+p.Promotion+"-")
-}
-
-// branch is the name of the n-th branch for the proposal. A run that is started
-// again comes to the same.
-func (p Proposal) branch(n int) string {
-	name := p.prefix() + p.Promotion + "-" + p.Step
-	if n > 1 {
-		name += fmt.Sprintf("-%d", n)
-	}
-	return name
-}
-
-// prefix is what the branches of all proposals for the target begin with. No target has a
-// point in it, and no name a slash: a branch that somebody makes is in no other one's way.
-func (p Proposal) prefix() string { return gitops.ProposalPrefix + p.Target + "." }
-
 // A NotMergedError is a pull request that is not merged, so that the branch is
 // as it was, or not as it was made.
 type NotMergedError struct {
@@ -141,24 +100,33 @@ var errOutdated = errors.New("the branch has moved")
 func (r Reviews) Publish(ctx context.Context, change gitops.Change, p Proposal) (gitops.Commit, error) {
 	limited, stop := context.WithTimeout(ctx, r.Timeout)
 	defer stop()
+	tried := map[string]bool{}
 	for n := 1; ; n++ {
-		commit, err := r.publishOnce(limited, change, p, p.branch(n))
-		if again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated); !again || n == attempts {
+		commit, err := r.publishOnce(limited, change, p, tried)
+		again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated) || n == 1 && errors.Is(err, remote.ErrRefused)
+		if !again || n == attempts {
 			return commit, err
 		}
 	}
 }
 
-// publishOnce proposes the change on a branch, and waits for that.
-func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Proposal, branch string) (gitops.Commit, error) {
+// publishOnce proposes the change on a branch that was not tried yet, and waits for that.
+func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Proposal, tried map[string]bool) (gitops.Commit, error) {
 	title, body, err := change.Message()
 	if err != nil {
 		return gitops.Commit{}, err
 	}
-	if err := r.patiently(ctx, p, func() error { return r.HeldBy(ctx, p) }); err != nil {
+	var open []PullRequest
+	err = r.patiently(ctx, p, func() (err error) {
+		if open, err = r.openFor(ctx, p); err == nil {
+			err = p.heldBy(open)
+		}
+		return err
+	})
+	if err != nil {
 		return gitops.Commit{}, err
 	}
-	made, err := r.Repo.Propose(ctx, branch, change)
+	branch, made, err := propose(ctx, r.Repo, change, p.branch(), open, tried)
 	if err != nil {
 		return made, err
 	}
@@ -179,6 +147,30 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	}
 	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, own: made.Hash, title: title, body: body}
 	return w.wait(ctx)
+}
+
+// propose makes the change the commit of a branch: one of an open pull request of the same step,
+// where that is the change, else of one that is new.
+func propose(ctx context.Context, repo Repo, change gitops.Change, first string, open []PullRequest, tried map[string]bool) (branch string, made gitops.Commit, err error) {
+	next := first
+	if tried[first] {
+		if next, err = another(first); err != nil {
+			return "", gitops.Commit{}, err
+		}
+	}
+	var names []string
+	for _, other := range open {
+		if isAnother(first, other.Branch) && !tried[other.Branch] {
+			names = append(names, other.Branch)
+		}
+	}
+	for _, branch = range append(names, next) {
+		tried[branch] = true
+		if made, err = repo.Propose(ctx, branch, change); !errors.Is(err, gitops.ErrTaken) {
+			break
+		}
+	}
+	return branch, made, err
 }
 
 // mergedElsewhere is for a pull request that could not be opened, as when another run

@@ -3,6 +3,7 @@ package review_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -122,11 +123,11 @@ func TestPublishOnAMovedBranch(t *testing.T) {
 	}
 	var ends []string
 	for _, p := range w.forge.pulls {
-		ends = append(ends, fmt.Sprint(p.Branch, " ", p.State, " ", p.comment))
+		ends = append(ends, fmt.Sprint(regexp.MustCompile("-[0-9]{12}$").ReplaceAllString(p.Branch, "-another"), " ", p.State, " ", p.comment))
 	}
 	want := []string{
 		"promote-web-prod.1-10 closed Superseded by #2.",
-		"promote-web-prod.1-10-2 merged ",
+		"promote-web-prod.1-10-another merged ",
 	}
 	if diff := cmp.Diff(want, ends); diff != "" {
 		t.Errorf("pull requests (-want +got):\n%s", diff)

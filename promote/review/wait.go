@@ -86,21 +86,31 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 	case seen.State == Closed:
 		return w.closed(ctx)
 	case seen.Head != head:
-		commit, err := w.Repo.Propose(ctx, seen.Branch, w.change)
-		if err == nil {
-			w.own = commit.Hash
-		}
-		if errors.Is(err, gitops.ErrTaken) {
-			if onlyUpdated(ctx, w.Repo, w.pull, head) {
-				w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
-				return gitops.Commit{}, errOutdated
-			}
-			return gitops.Commit{}, &NotMergedError{Pull: seen, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which is not what was proposed any more: %s", seen.Branch, by(ctx, w.Repo, seen.Head))}
-		} else if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
+		if err := w.follow(ctx, head); err != nil {
 			return gitops.Commit{}, err
 		}
 	}
 	return w.decide(ctx)
+}
+
+// follow goes on with a new head, where somebody has only brought the pull request's branch up
+// to date since its head was another.
+func (w *waiting) follow(ctx context.Context, head string) error {
+	made, err := w.Repo.Propose(ctx, w.pull.Branch, w.change)
+	switch {
+	case errors.Is(err, gitops.ErrUnchanged):
+		return nil
+	case err != nil && !errors.Is(err, gitops.ErrTaken):
+		return err
+	case err == nil && isOwn(ctx, w.Repo, w.change, made, w.own):
+		w.own = made.Hash
+		return nil
+	case onlyUpdated(ctx, w.Repo, w.pull, head):
+		w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
+		return errOutdated
+	}
+	return &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which is not what was proposed any more: %s",
+		w.pull.Branch, by(ctx, w.Repo, w.pull.Head))}
 }
 
 // unanswered passes over what a forge that is away does not answer, and over some
@@ -218,7 +228,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
 	}
 	w.say("merged as " + w.pull.Merge)
-	if more := withMore(ctx, w.Repo, w.change, at, w.own); shown && len(more) > 0 {
+	if more := withMore(ctx, w.Repo, w.change, at, 0, w.own); shown && len(more) > 0 {
 		reason := fmt.Sprintf("was merged with what somebody has pushed to its branch, %s: %s", by(ctx, w.Repo, w.pull.Head), strings.Join(more, ", "))
 		if !w.Stays {
 			return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: reason, WithMore: true}
