@@ -1,11 +1,13 @@
 package kustomize_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -31,6 +33,14 @@ func TestTouched(t *testing.T) {
 		"apps/narcissus/kustomization.yaml":          file("resources: [../narcissus]\n"),
 		"apps/bad/kustomization.yaml":                file("resources: {not: a list}\n"),
 		"apps/large/kustomization.yaml":              file("resources: [../b]\n" + strings.Repeat("#", 1<<20)),
+		"apps/c/kustomization.yaml":                  file("patches: [{path: ../../shared/scale.yaml}]\nconfigMapGenerator: [{name: c, files: [a.txt=../../shared/a.txt]}]\n"),
+		"apps/c/link.yaml":                           {Data: []byte("../../shared/linked.yaml"), Mode: fs.ModeSymlink},
+		"apps/d/knative-promote-d.yaml":              file("kind: Service\n"),
+		"apps/d/kustomization.yaml":                  file("patches: [{path: knative-promote-d.yaml}]\n"),
+		"apps/e/kustomization.yaml":                  file("resources: [../d]\n"),
+		"apps/f":                                     {Data: []byte("b"), Mode: fs.ModeSymlink},
+		"apps/nowhere":                               {Data: []byte("gone"), Mode: fs.ModeSymlink},
+		"apps/outside":                               {Data: []byte("../../etc"), Mode: fs.ModeSymlink},
 	}
 	for name, test := range map[string]struct{ changed, want []string }{
 		"nothing":           {nil, nil},
@@ -38,8 +48,12 @@ func TestTouched(t *testing.T) {
 		"base":              {[]string{"apps/a/base/service.yaml"}, []string{"apps/a/overlays/prod", "apps/a/overlays/staging"}},
 		"component":         {[]string{"components/mesh/mesh.yaml"}, []string{"apps/a/overlays/prod"}},
 		"own patch":         {[]string{"apps/a/overlays/prod/patches/scale.yaml"}, []string{"apps/a/overlays/prod"}},
-		"own kustomization": {[]string{"apps/b/Kustomization"}, []string{"apps/b"}},
-		"deleted file":      {[]string{"apps/b/gone.yaml"}, []string{"apps/b"}},
+		"own kustomization": {[]string{"apps/b/Kustomization"}, []string{"apps/f"}},
+		"deleted file":      {[]string{"apps/b/gone.yaml"}, []string{"apps/f"}},
+		"a patch elsewhere": {[]string{"shared/scale.yaml"}, []string{"apps/c"}},
+		"a generator's":     {[]string{"shared/a.txt"}, []string{"apps/c"}},
+		"a link's":          {[]string{"shared/linked.yaml"}, []string{"apps/c"}},
+		"a promoted one":    {[]string{"apps/d/kustomization.yaml"}, []string{"apps/d", "apps/e"}},
 		"unreadable":        {[]string{"apps/bad/kustomization.yaml"}, []string{"apps/bad"}},
 		"cycle":             {[]string{"apps/loop/y/kustomization.yaml"}, []string{"apps/loop/x"}},
 		"builds on itself":  {[]string{"apps/narcissus/kustomization.yaml"}, []string{"apps/narcissus"}},
@@ -49,13 +63,26 @@ func TestTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := kustomize.Touched(tree, test.changed)
+			got, err := kustomize.Touched(tree, tree, test.changed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("Touched (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestTouchedIsNotHidden has a change add a folder that builds on an overlay, and take one away:
+// both are still told.
+func TestTouchedIsNotHidden(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	base := fstest.MapFS{"apps/a/kustomization.yaml": file("resources: [a.yaml]\n"), "apps/b/kustomization.yaml": file("resources: [b.yaml]\n")}
+	head := fstest.MapFS{"apps/a/kustomization.yaml": file("resources: [a.yaml, more.yaml]\n"), "docs/kustomization.yaml": file("resources: [../apps/a]\n")}
+	got, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "docs/kustomization.yaml"})
+	if diff := cmp.Diff([]string{"apps/a", "apps/b", "docs"}, got); diff != "" || err != nil {
+		t.Errorf("%v, touched (-want +got):\n%s", err, diff)
 	}
 }

@@ -76,7 +76,7 @@ func pull(ctx context.Context, t task.Task, repo *task.Branch) (proposal.Pull, e
 		return pull, err
 	}
 	commit := pull.Merged.Commit
-	if len(commit.Parents) != 2 {
+	if !isMerge(commit, t.Workflow) {
 		return pull, &setting.InputError{Err: fmt.Errorf("command: %q: the checked-out commit %.10s (%s) is no merge of pull request %d: "+
 			"expected the one that GitHub makes, which actions/checkout takes on pull_request where no ref is given", inputs.Prepare, commit.Hash, commit.Subject, pull.Number)}
 	}
@@ -90,10 +90,14 @@ func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Pr
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
-	overlays, err := kustomize.Touched(pull.Merged.Tree, changed)
+	overlays, err := kustomize.Touched(pull.Base.Tree, pull.Merged.Tree, changed)
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
+	overlays = slices.DeleteFunc(overlays, func(overlay string) bool {
+		_, err := kustomize.File(pull.Merged.Tree, overlay)
+		return errors.Is(err, fs.ErrNotExist) // it is taken away
+	})
 	return proposal.Prepare(ctx, proposalOf(t.Settings.Promote), pull, overlays)
 }
 

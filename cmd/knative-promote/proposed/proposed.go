@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -82,12 +83,18 @@ func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot,
 // merge commit, which is newer than the base that the event names.
 func baseOf(ctx context.Context, repo *task.Branch, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
 	switch {
-	case len(head.Commit.Parents) == 2:
+	case isMerge(head.Commit, w):
 		return repo.At(ctx, head.Commit.Parents[0])
 	case w.Base != "":
 		return repo.At(ctx, w.Base)
 	}
 	return repo.Tip(ctx)
+}
+
+// isMerge tells whether a commit is the forge's merge of the event's pull request. One that the
+// author has made may have all that it changes on its first parent.
+func isMerge(c gitops.Commit, w console.Workflow) bool {
+	return len(c.Parents) == 2 && (w.Head == "" || c.Parents[1] == w.Head)
 }
 
 // A comparison renders overlays at two commits.
@@ -99,7 +106,7 @@ type comparison struct {
 // overlays are those that render to something else. Where the policies change,
 // they are all that these deny.
 func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Overlay, error) {
-	touched, err := kustomize.Touched(c.head.Tree, changed)
+	touched, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
 	all, stricter := touched, c.proposal.ChangesPolicies(changed)
 	if err == nil && stricter {
 		all, err = kustomize.Overlays(c.head.Tree)
@@ -149,6 +156,14 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 	if file, err := kustomize.File(c.head.Tree, overlay); err == nil {
 		o.File = path.Join(overlay, file)
 	}
+	before, _, err := knative.Render(ctx, c.base.Tree, overlay)
+	if err != nil { // new, or broken before: everything in it is new
+		before = nil
+	}
+	if before != nil && isGone(c.head.Tree, overlay) {
+		o.Before, o.Difference = before, manifest.Compare(before, nil)
+		return o
+	}
 	after, misfits, err := knative.Render(ctx, c.head.Tree, overlay)
 	switch {
 	case err != nil:
@@ -156,10 +171,6 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		return o
 	case len(misfits) > 0:
 		o.Err = knative.DescribeMisfits(misfits)
-	}
-	before, _, err := knative.Render(ctx, c.base.Tree, overlay)
-	if err != nil { // new, or broken before: everything in it is new
-		before = nil
 	}
 	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
 	if names, err := knative.Services(after); err == nil {
@@ -169,6 +180,16 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Err, o.After = err.Error(), nil
 	}
 	return o
+}
+
+// isGone tells whether a tree has no kustomization in a folder any more, nor a link in its place.
+func isGone(tree fs.FS, overlay string) bool {
+	info, err := fs.Lstat(tree, overlay)
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	_, err = kustomize.File(tree, overlay)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // proposalOf are the settings by which a pull request is looked at and prepared.
