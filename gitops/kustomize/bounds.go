@@ -16,12 +16,12 @@ const (
 	maxNodes     = 500_000 // values of an overlay, aliases expanded
 	maxDepth     = 300     // levels of nesting, aliases expanded
 	maxDocuments = 10_000  // documents of one file
-	maxCopies    = 16      // JSON6902 operations of an overlay that copy a value, each of which can double the whole
 )
 
 // budget is what an overlay may still hold.
 type budget struct {
-	nodes, copies int
+	nodes  int
+	copies copies
 }
 
 // spend parses content, hands each document to visit, and returns an error if it is not YAML or exceeds the budget.
@@ -64,18 +64,14 @@ func (b *budget) count(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	b.nodes += s.nodes
-	b.copies += s.copies
-	switch {
-	case b.nodes > maxNodes:
+	if b.nodes += s.nodes; b.nodes > maxNodes {
 		return fmt.Errorf("the overlay holds more than %d values", maxNodes)
-	case b.copies > maxCopies:
-		return fmt.Errorf("the overlay's patches copy values more than %d times", maxCopies)
 	}
+	b.copies.see(n)
 	return nil
 }
 
-type size struct{ nodes, depth, copies int }
+type size struct{ nodes, depth int }
 
 type counter struct {
 	sizes map[*yaml.Node]size // of the anchors seen; the zero size while one is being counted
@@ -89,16 +85,12 @@ func (c *counter) count(n *yaml.Node, depth int) (size, error) {
 		return c.anchor(n.Alias, depth)
 	}
 	total := size{nodes: 1, depth: 1}
-	if isCopy(n) {
-		total.copies++
-	}
 	for _, child := range n.Content {
 		s, err := c.count(child, depth+1)
 		if err != nil {
 			return size{}, err
 		}
 		total.nodes += s.nodes
-		total.copies += s.copies
 		total.depth = max(total.depth, s.depth+1)
 		if total.nodes > maxNodes {
 			return size{}, fmt.Errorf("holds more than %d values with its aliases expanded", maxNodes)

@@ -60,7 +60,10 @@ func TestRenderBounds(t *testing.T) {
 		{"large file", "", strings.Repeat("#", 9<<20), "has 9437184 bytes; at most 8388608 are rendered"},
 		{"many values", "", "a: [" + strings.Repeat("1,", 2_000_000) + "]", "holds too many values; at most 500000 are rendered"},
 		{"many documents", "", strings.Repeat("---\na: b\n", 20_000), "holds more than 10000 documents"},
-		{"copying patch", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 40), "", "copy values more than 16 times"},
+		{"copying patch", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 40), "", "its patches and replacements copy values 40 times"},
+		{"a few copies of much", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 12), "a: [" + strings.Repeat("1,", 2000) + "]", "copy values 12 times, which may make more than 4194304 of its"},
+		{"replacements by mappings", replacing(24, "spec.k%d", "spec.k%d.l", "spec.k%d.r"), chained, "its patches and replacements copy values 48 times"},
+		{"replacements of all items", replacing(2, "spec.k%d", "spec.k%d.*"), chained, "its patches and replacements copy values 16 times"},
 		{"invalid image pattern", "images: [{name: '(', newTag: v1}]\n", "", "kustomize failed on this input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,6 +75,22 @@ func TestRenderBounds(t *testing.T) {
 		})
 	}
 	t.Run("folders used twice, again and again", func(t *testing.T) { expectRefusal(t, doubled(30), "at most 4000 files") })
+}
+
+const chained = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: {k0: {a: b, c: d}}\n"
+
+// replacing are replacements of which each copies what the one before has made.
+func replacing(n int, source string, targets ...string) string {
+	var k strings.Builder
+	k.WriteString("replacements:\n")
+	for i := range n {
+		var paths []string
+		for _, t := range targets {
+			paths = append(paths, fmt.Sprintf(t, i+1))
+		}
+		fmt.Fprintf(&k, "- source: {kind: A, fieldPath: "+source+"}\n  targets: [{select: {kind: A}, options: {create: true}, fieldPaths: [%s]}]\n", i, strings.Join(paths, ", "))
+	}
+	return k.String()
 }
 
 func deepAliases(levels int) string {

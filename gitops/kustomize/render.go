@@ -109,6 +109,9 @@ func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) 
 	o := &overlay{asked: newQuestioned(tree), files: map[string][]byte{}}
 	i := &inspector{confined: &confined{ctx: ctx, tree: o.asked, files: o.files}}
 	err := i.folder(dir)
+	if err == nil {
+		err = i.budget.copies.check(i.budget.nodes)
+	}
 	o.schema = i.schema
 	return o, err
 }
