@@ -163,7 +163,11 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 	}
 	dest := f.allTo(ctx, record.VersionOf(revision, state), "", split)
 	dest.State = state
-	return dest, cmp.Or(dest.WasReady(true), f.wasRecorded(dest, commit))
+	err = cmp.Or(dest.WasReady(true), f.wasRecorded(dest, commit))
+	if err == nil && !hadTraffic(f.At.Record.Of(f.At.Place()).Entries(), revision) { // whatever that commit's own record says
+		err = f.tellUntried(dest)
+	}
+	return dest, err
 }
 
 // madeOf is the revision that had the traffic in a commit in which Knative gave revisions their

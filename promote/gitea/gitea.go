@@ -73,5 +73,5 @@ func (c Client) ClosePull(ctx context.Context, number int, comment string) error
 
 // DeleteBranch deletes a branch, where the forge has not done that itself.
 func (c Client) DeleteBranch(ctx context.Context, branch string) error {
-	return c.Delete(ctx, branch, c.Path("branches/%s", branch))
+	return c.Delete(ctx, branch, c.Path("branches/%s", github.EscapedBranch(branch)))
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // PullRequestOf returns the number of the pull request that a commit came
-// from: an open one whose head it is, else one that was merged as it, else any
+// from: one that was merged as it, else an open one whose head it is, else any
 // open or merged one that has it; of several the newest. It is 0 where there is none.
+// Anybody may open one, also of a fork, whose head is a commit that was merged before.
 func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) {
 	options := &github.ListOptions{PerPage: 100}
 	pulls, _, err := c.api.PullRequests.ListPullRequestsWithCommit(ctx, c.owner, c.name, url.PathEscape(commit), options)
@@ -55,9 +56,9 @@ func rankOf(c *Client, pull *github.PullRequest, commit string) int {
 	}
 	open, merged := pull.GetState() == "open", pull.MergedAt != nil
 	switch {
-	case open && pull.GetHead().GetSHA() == commit:
-		return 3
 	case merged && pull.GetMergeCommitSHA() == commit:
+		return 3
+	case open && pull.GetHead().GetSHA() == commit:
 		return 2
 	case open || merged:
 		return 1

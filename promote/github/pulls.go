@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -97,7 +98,16 @@ func (c *Client) Close(ctx context.Context, number int, comment string) (branch 
 
 // DeleteBranch deletes a branch, where the forge has not done that itself.
 func (c *Client) DeleteBranch(ctx context.Context, branch string) error {
-	return c.Delete(ctx, branch, c.Path("git/refs/heads/%s", branch))
+	return c.Delete(ctx, branch, c.Path("git/refs/heads/%s", EscapedBranch(branch)))
+}
+
+// EscapedBranch is a branch's name in a path of the API. Who opens a pull request names it.
+func EscapedBranch(branch string) string {
+	parts := strings.Split(branch, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/")
 }
 
 // Delete deletes a branch by its path in the API.

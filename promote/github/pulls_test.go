@@ -213,3 +213,33 @@ func TestOpenAway(t *testing.T) {
 		})
 	}
 }
+
+// TestDeleteBranchByName has names that git takes for branches: what is deleted is that branch.
+func TestDeleteBranchByName(t *testing.T) {
+	t.Parallel()
+	var asked string
+	c := newClient(t, github.Config{Transport: direct{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.EscapedPath()
+		w.WriteHeader(http.StatusNoContent)
+	})}})
+	for name, want := range map[string]string{
+		"promote-t.a": "promote-t.a", "a/b": "a/b", "promote-t.a#b": "promote-t.a%23b", "promote-t.a?b": "promote-t.a%3Fb", "promote-t.x/%2e%2e/main": "promote-t.x/%252e%252e/main",
+	} {
+		if err := c.DeleteBranch(t.Context(), name); err != nil || asked != "/repos/acme/shop/git/refs/heads/"+want {
+			t.Errorf("%s: %v, asked to delete %s", name, err, asked)
+		}
+	}
+}
+
+// TestPullRequestOfAMerge has somebody open a pull request, from a fork, whose head is a commit
+// that another one was merged as.
+func TestPullRequestOfAMerge(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, github.Config{Transport: direct{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `[{"number": 12, "state": "closed", "merged_at": "2026-01-01T00:00:00Z", "merge_commit_sha": "c0ffee", "head": {"sha": "2"}, "base": {"ref": "main", "repo": {"full_name": "acme/shop"}}},
+			{"number": 66, "state": "open", "head": {"sha": "c0ffee", "repo": {"full_name": "eve/shop"}}, "base": {"ref": "old", "repo": {"full_name": "acme/shop"}}}]`)
+	})}})
+	if n, err := c.PullRequestOf(t.Context(), "c0ffee"); n != 12 || err != nil {
+		t.Errorf("the commit is of pull request %d, %v; want 12", n, err)
+	}
+}
