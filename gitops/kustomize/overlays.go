@@ -57,6 +57,23 @@ func Overlays(tree fs.FS) ([]string, error) {
 	return in.overlays(), nil
 }
 
+// Below are the folders that an overlay builds on, as far as they can be read.
+func Below(tree fs.FS, overlay string) []string {
+	in, reached := newFolders(), map[string]bool{}
+	var read func(folder string)
+	read = func(folder string) {
+		if !reached[folder] && in.addFolder(tree, folder) == nil {
+			reached[folder] = true
+			for _, next := range in.uses[folder] {
+				read(next)
+			}
+		}
+	}
+	read(path.Clean(overlay))
+	delete(reached, path.Clean(overlay))
+	return slices.Sorted(maps.Keys(reached))
+}
+
 // overlays are the folders that no other one builds on, those that were promoted, and one of
 // each cycle, whose render will say what is wrong.
 func (in folders) overlays() []string {
@@ -127,9 +144,13 @@ func holds(reached map[string]bool, file string) bool {
 	}
 }
 
+func newFolders() folders {
+	return folders{uses: map[string][]string{}, reads: map[string][]string{}, links: map[string]string{}, components: map[string]bool{}, promoted: map[string]bool{}}
+}
+
 // foldersOf looks at all kustomizations of a tree.
 func foldersOf(tree fs.FS) (folders, error) {
-	in := folders{uses: map[string][]string{}, reads: map[string][]string{}, links: map[string]string{}, components: map[string]bool{}, promoted: map[string]bool{}}
+	in := newFolders()
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
