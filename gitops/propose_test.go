@@ -110,3 +110,42 @@ func TestProposeAfterLostAnswer(t *testing.T) {
 		t.Errorf("the branch is at %s, want %s", got, head.Hash)
 	}
 }
+
+// TestProposeReadsNoMore has somebody make the branch beforehand: whoever asks the Edit of what
+// stands there, as of an overlay, renders what anybody wrote.
+func TestProposeReadsNoMore(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	s.git(t, "branch", proposal, "main")
+	if err := gittest.Commit(s.dir, proposal, "Somebody else's", fstest.MapFS{"apps/web/overlays/prod/k.yaml": {Data: []byte("mine")}}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := s.git(t, "rev-parse", proposal)
+	change := write("apps/web/overlays/prod/k.yaml", "mine")
+	edit := change.Edit
+	change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+		if tip.Commit.Hash == theirs {
+			t.Error("the edit is made on what somebody else has pushed")
+		}
+		return edit(tip)
+	}
+	change.Adopts = func(_, base, head gitops.Snapshot) (bool, error) {
+		if main := s.git(t, "rev-parse", "main"); base.Commit.Hash != main || head.Commit.Hash != theirs {
+			t.Errorf("it is to adopt %s on %s", head.Commit.Hash, base.Commit.Hash)
+		}
+		return true, nil
+	}
+	if _, err := s.open(t).Propose(t.Context(), proposal, change); err != nil {
+		t.Error(err)
+	}
+	if err := gittest.Commit(s.dir, proposal, "One more", fstest.MapFS{"more": {Data: []byte("mine")}}); err != nil {
+		t.Fatal(err)
+	}
+	change.Adopts = func(_, _, _ gitops.Snapshot) (bool, error) {
+		t.Error("it is asked of a commit on one that the branch has not")
+		return true, nil
+	}
+	if _, err := s.open(t).Propose(t.Context(), proposal, change); !errors.Is(err, gitops.ErrTaken) {
+		t.Errorf("error %v, want ErrTaken", err)
+	}
+}
