@@ -2,6 +2,7 @@ package knative
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -31,6 +32,10 @@ func containersOf(s *State) []occupant {
 	return all
 }
 
+// Pairs tells which container of another overlay each one of an overlay is, init containers
+// last: its index, or -1 where that has none. The error says of which one nobody can tell.
+func Pairs(is, there *State) ([]int, error) { return pair(containersOf(is), containersOf(there), true) }
+
 // recorded are containers of which no more is known than what they run.
 func recorded(images, initImages []string) (all []occupant) {
 	for _, image := range images {
@@ -47,25 +52,24 @@ func recorded(images, initImages []string) (all []occupant) {
 // by the names of their images, and where there is one alone. The error says of which
 // one nobody can tell.
 func pair(is, then []occupant, named bool) ([]int, error) {
-	pairs, paired, taken := make([]int, len(is)), make([]bool, len(is)), make([]bool, len(then))
-	for i := range pairs {
-		pairs[i] = -1
-	}
+	pairs, taken := slices.Repeat([]int{-1}, len(is)), make([]bool, len(then))
+	paired := func(i int) bool { return pairs[i] >= 0 }
+	isTaken := func(i int) bool { return taken[i] }
 	for _, same := range []func(a, b occupant) bool{
 		func(a, b occupant) bool { return named && a.name == b.name },
 		func(a, b occupant) bool { return nameOf(a.image) == nameOf(b.image) },
 		func(a, b occupant) bool { return count(is, a.init) == 1 && count(then, b.init) == 1 },
 	} {
 		for i, c := range is {
-			other := theOne(then, taken, func(o occupant) bool { return o.init == c.init && same(c, o) })
+			other := theOne(then, isTaken, func(o occupant) bool { return o.init == c.init && same(c, o) })
 			if other < 0 || theOne(is, paired, func(o occupant) bool { return o.init == c.init && same(o, then[other]) }) != i {
 				continue
 			}
-			pairs[i], paired[i], taken[other] = other, true, true
+			pairs[i], taken[other] = other, true
 		}
 	}
 	for i, c := range is {
-		if pairs[i] >= 0 {
+		if paired(i) {
 			continue
 		}
 		if i < len(then) && !taken[i] && then[i].init == c.init && nameOf(then[i].image) == nameOf(c.image) {
@@ -83,10 +87,10 @@ func pair(is, then []occupant, named bool) ([]int, error) {
 
 // theOne is the index of the one container for which something holds and that is not taken;
 // -1: none is, or several are.
-func theOne(all []occupant, taken []bool, holds func(occupant) bool) int {
+func theOne(all []occupant, taken func(int) bool, holds func(occupant) bool) int {
 	found := -1
 	for i, c := range all {
-		if taken[i] || !holds(c) {
+		if taken(i) || !holds(c) {
 			continue
 		}
 		if found >= 0 {

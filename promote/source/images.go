@@ -12,50 +12,22 @@ import (
 	"github.com/acme/knative-promote/promote/setting"
 )
 
-// A containerImage is the image of a container, or of an init container.
-type containerImage struct {
-	name  string // empty where the overlay gives a single container none
-	image string
-	init  bool
-}
-
-// containersOf are the containers as an overlay renders them, init containers last.
-func containersOf(state *knative.State) ([]containerImage, error) {
-	service, err := state.Written()
-	if err != nil {
-		return nil, err
-	}
-	var all []containerImage
-	for _, c := range service.Spec.Template.Spec.Containers {
-		all = append(all, containerImage{c.Name, c.Image, false})
-	}
-	for _, c := range service.Spec.Template.Spec.InitContainers {
-		all = append(all, containerImage{c.Name, c.Image, true})
-	}
-	return all, nil
-}
-
 // imagesFrom are the images of a source under the names that the target has for
-// them, by the digests that the source's live revision runs. Containers belong
-// together by their names, or where there is one alone on both sides.
+// them, by the digests that the source's live revision runs.
 func imagesFrom(source Observed, target *knative.State) ([]kustomize.Image, error) {
-	there, err := containersOf(source.Now)
+	pairs, err := knative.Pairs(target, source.Now)
 	if err != nil {
-		return nil, err
+		return nil, setting.Bad("from: containers of %s and %s: %w: expected the same containers, by name", source.Overlay, target.Overlay, err)
 	}
-	here, err := containersOf(target)
-	if err != nil {
-		return nil, err
-	}
+	here, there := slices.Concat(target.Images(), target.InitImages()), slices.Concat(source.Now.Images(), source.Now.InitImages())
 	var images []kustomize.Image
-	for i, container := range here {
-		match := matching(there, here, container)
+	for i, match := range pairs {
 		if match < 0 {
-			return nil, setting.Bad("from: %s has no container %q, and %s has: expected the same containers, by name", source.Overlay, container.name, target.Overlay)
+			return nil, setting.Bad("from: %s has no container for the one of %s that runs %s: expected the same containers, by name", source.Overlay, target.Overlay, here[i])
 		}
-		image := taken(there[match].image, source.digest(match), container.image)
+		image := taken(there[match], source.digest(match), here[i])
 		if image.NewTag == "" && image.Digest == "" {
-			return nil, setting.Bad("from: %s runs %s in container %d, and Knative gives no digest: expected a tag or a digest there", source.Overlay, there[match].image, match+1)
+			return nil, setting.Bad("from: %s runs %s in container %d, and Knative gives no digest: expected a tag or a digest there", source.Overlay, there[match], match+1)
 		}
 		if other := slices.IndexFunc(images, func(o kustomize.Image) bool { return o.Name == image.Name }); other < 0 {
 			images = append(images, image)
@@ -94,20 +66,6 @@ func sameImage(a, b kustomize.Image) bool {
 		return a.Name == b.Name && a.Digest == b.Digest
 	}
 	return a == b
-}
-
-// matching is the index of the container of the source that belongs to one of the
-// target; -1: none does, or nobody can tell which.
-func matching(there, here []containerImage, container containerImage) int {
-	kind := func(c containerImage) bool { return c.init == container.init }
-	if count(there, kind) == 1 && count(here, kind) == 1 {
-		return slices.IndexFunc(there, kind)
-	}
-	return slices.IndexFunc(there, func(c containerImage) bool { return c.name != "" && c.name == container.name && kind(c) })
-}
-
-func count(all []containerImage, is func(containerImage) bool) int {
-	return len(all) - len(slices.DeleteFunc(slices.Clone(all), is))
 }
 
 // taken is the image that a container gets: its own name with the tag of the

@@ -202,34 +202,6 @@ func TestImagesFrom(t *testing.T) {
 	}
 }
 
-// TestMatching finds the container of the source that belongs to one of the target.
-func TestMatching(t *testing.T) {
-	t.Parallel()
-	app, proxy, other := containerImage{name: "app"}, containerImage{name: "proxy"}, containerImage{name: "other"}
-	unnamed, setup, prepare := containerImage{}, containerImage{name: "setup", init: true}, containerImage{name: "prepare", init: true}
-	type containers = []containerImage
-	for name, test := range map[string]struct {
-		there, here containers
-		want        []int // for each of here
-	}{
-		"by name":                        {containers{app, proxy}, containers{proxy, app}, []int{1, 0}},
-		"alone, of any name":             {containers{unnamed}, containers{app}, []int{0}},
-		"alone of its kind":              {containers{unnamed, setup}, containers{app, prepare}, []int{0, 1}},
-		"one that is not there":          {containers{app, proxy}, containers{app, other}, []int{0, -1}},
-		"one of two":                     {containers{app, proxy}, containers{proxy}, []int{1}},
-		"no init container of that name": {containers{app, {name: "setup"}}, containers{app, setup}, []int{0, -1}},
-		"two without a name":             {containers{unnamed, unnamed}, containers{unnamed, unnamed}, []int{-1, -1}},
-	} {
-		var got []int
-		for _, container := range test.here {
-			got = append(got, matching(test.there, test.here, container))
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s: (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
 // TestImagesFromUntagged has a source whose image nobody can name: Knative gives no
 // digest, and the overlay no tag.
 func TestImagesFromUntagged(t *testing.T) {
@@ -244,13 +216,34 @@ func TestImagesFromUntagged(t *testing.T) {
 	}
 }
 
+// TestImagesFromOtherContainers has targets with a container that the source has not, or of which nobody can
+// tell which of its own it is.
+func TestImagesFromOtherContainers(t *testing.T) {
+	t.Parallel()
+	for containers, want := range map[string]string{
+		"{image: ghcr.io/acme/product-import}, {name: proxy, image: ghcr.io/acme/proxy}": "from: apps/product-import/overlays/staging has no container for the one of x that runs ghcr.io/acme/proxy: expected the same containers, by name",
+		"{image: mirror/other}, {image: mirror/proxy}":                                   "from: containers of apps/product-import/overlays/staging and x: whether the container that runs mirror/other is the one that ran ghcr.io/acme/product-import:v2.0.0 cannot be told: expected the same containers, by name",
+	} {
+		_, err := imagesFrom(goodSource(t), ofContainers(t, containers))
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v\nwant  %s", err, want)
+		}
+	}
+}
+
 // untagged is an overlay whose image has neither tag nor digest.
 func untagged(t *testing.T) *knative.State {
+	t.Helper()
+	return ofContainers(t, "{image: ghcr.io/acme/product-import}")
+}
+
+// ofContainers is an overlay x with these containers.
+func ofContainers(t *testing.T, containers string) *knative.State {
 	t.Helper()
 	state, err := knative.Read(t.Context(), fstest.MapFS{
 		"x/kustomization.yaml": {Data: []byte("resources: [service.yaml]\n")},
 		"x/service.yaml": {Data: []byte("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: product-import}\n" +
-			"spec: {template: {spec: {containers: [{image: ghcr.io/acme/product-import}]}}}\n")},
+			"spec: {template: {spec: {containers: [" + containers + "]}}}\n")},
 	}, "x", "product-import")
 	if err != nil {
 		t.Fatal(err)
