@@ -189,8 +189,12 @@ func (r Requests) sameAt(ctx context.Context, commit string, at plan.Situation) 
 	return bytes.Equal(then.Manifest, at.Now.Manifest) && bytes.Equal(then.Record(), at.Now.Record()), nil
 }
 
-// WouldWrite tells whether a record is the wanted one, but for who wrote it and when.
+// WouldWrite tells whether a record is the wanted one, but for who wrote it and when. One that
+// says to be of a newer run is not: no run after it would go on, not even to roll back.
 func WouldWrite(want, has record.Record) (bool, error) {
+	if runs.Newer(has.Run, want.Run) {
+		return false, nil
+	}
 	text, err := want.WrittenAs(has).Encode()
 	if err != nil {
 		return false, err
