@@ -58,18 +58,22 @@ func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Sn
 	if err != nil {
 		return nil
 	}
-	edited, err := change.Edit(before)
-	if err != nil && !errors.Is(err, gitops.ErrUnchanged) {
-		return nil
-	}
 	changed, err := gitops.Changed(before, at)
 	if err != nil {
 		return nil
 	}
-	ours, unread := writtenAt(ctx, repo, own) // where it cannot be read the names of files tell
+	ours, unread := writtenAt(ctx, repo, own)
+	edited, refused := change.Edit(before) // as in a freeze, where what was written tells alone
+	if unread != nil && refused != nil {
+		return nil
+	}
 	return slices.DeleteFunc(changed, func(name string) bool {
 		wants, is := edited[name]
-		return is && (unread != nil || ours.has(name, wants, before, at))
+		if unread != nil { // the names of files tell
+			return is
+		}
+		has, err := read(at, name)
+		return err == nil && (is && bytes.Equal(has, wants) || ours.has(name, has, before))
 	})
 }
 
@@ -83,21 +87,16 @@ func writtenAt(ctx context.Context, repo Repo, own string) (w written, err error
 	return w, err
 }
 
-// has tells whether a file of a commit is as it is to be, or as the head has it, whose record
-// says when that was written. On a branch that has moved Git may have put the same lines
-// elsewhere.
-func (w written) has(name string, wants []byte, before, at gitops.Snapshot) bool {
-	has, unread := read(at, name)
+// has tells whether the head has written a file like this, whose record says when that was. On a
+// branch that has moved Git may have put the same lines elsewhere.
+func (w written) has(name string, content []byte, before gitops.Snapshot) bool {
 	was, err := read(before, name)
+	base, errBase := read(w.base, name)
 	ours, errOurs := read(w.head, name)
-	if errors.Join(unread, err, errOurs) != nil {
+	if errors.Join(err, errBase, errOurs) != nil || bytes.Equal(base, ours) {
 		return false
 	}
-	if bytes.Equal(has, wants) || bytes.Equal(has, ours) {
-		return true
-	}
-	base, err := read(w.base, name)
-	return err == nil && w.base.Commit.Hash != before.Commit.Hash && maps.Equal(moved(base, ours), moved(was, has))
+	return bytes.Equal(content, ours) || w.base.Commit.Hash != before.Commit.Hash && maps.Equal(moved(base, ours), moved(was, content))
 }
 
 func last(names []string) string { return names[len(names)-1] }

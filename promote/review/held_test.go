@@ -162,6 +162,39 @@ func TestMergedWithMoreOfTheSameFile(t *testing.T) {
 	}
 }
 
+// TestMergedWithMoreInAFreeze has a freeze begin when somebody merges what somebody else has
+// pushed: that the change may not be made any more does not keep it from being told.
+func TestMergedWithMoreInAFreeze(t *testing.T) {
+	t.Parallel()
+	for _, evil := range []bool{false, true} {
+		w := newWorld(t)
+		w.commit("app/list", list("first"))
+		change, frozen := named("v2"), false
+		edit := change.Edit
+		change.Edit = func(tip gitops.Snapshot) (map[string][]byte, error) {
+			files, err := edit(tip)
+			if shown := w.git("show", tip.Commit.Hash+":app/list") == strings.TrimSpace(string(files["app/list"])); frozen && !shown {
+				return nil, errors.New("frozen")
+			}
+			return files, err
+		}
+		w.forge.looked = func(looks int) {
+			if looks != 2 {
+				return
+			}
+			if evil {
+				w.push("promote-web-prod.1-10", "app/list", "evil"+w.git("show", "promote-web-prod.1-10:app/list"))
+			}
+			w.forge.merge(1)
+			frozen = true
+		}
+		_, err := w.reviews(review.Wait).Publish(t.Context(), change, w.proposal("1-10"))
+		if told := err != nil && strings.HasSuffix(err.Error(), `by "Infra Team": app/list`); told != evil || !evil && err != nil {
+			t.Errorf("somebody pushes %t: error %v", evil, err)
+		}
+	}
+}
+
 // TestNothingForeignIsMerged has somebody push to the branch of a pull request that the run merges
 // when its rules are met: before a look, and between a look and the request to merge.
 func TestNothingForeignIsMerged(t *testing.T) {
