@@ -19,8 +19,8 @@ const proposeAttempts = 4
 // Propose pushes the change, as one commit on top of the branch's tip, to a
 // branch for a pull request, and returns that commit. The name begins with
 // ProposalPrefix. Nothing that is there is pushed over: where the branch is there, its
-// newest commit was made on one of the branch's own, or merges that, and the change adopts it,
-// Propose returns that commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the
+// newest commit was made on one of the branch's own and the change adopts it, Propose returns
+// that commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the
 // change already.
 func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit, error) {
 	if !strings.HasPrefix(name, ProposalPrefix) {
@@ -81,11 +81,7 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 	if err != nil {
 		return Commit{}, err
 	}
-	same := false
-	base, err := baseOf(ctx, r, tip, head)
-	if err == nil && change.Adopts != nil {
-		same, err = change.Adopts(r.snapshot(ctx, tip), base, r.snapshot(ctx, head))
-	}
+	same, err := adopted(ctx, r, tip, head, change)
 	switch {
 	case err == nil && same:
 		return head.Commit, nil
@@ -95,23 +91,30 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), r.remote, ErrTaken, head.Hash)
 }
 
-// errNotOnBranch is a commit that was made on one that is not behind the tip, as far as a
-// server tells.
-var errNotOnBranch = errors.New("made on a commit that the branch has not")
-
-// baseOf is the commit of the branch that a head was made on, or merges: its last parent.
-func baseOf(ctx context.Context, r *Repo, tip, head commit) (Snapshot, error) {
-	if len(head.Parents) == 0 {
-		return Snapshot{}, errNotOnBranch
+// adopted tells whether a head is the change on the commit that it was made on, which the
+// branch must have, byte for byte and mode for mode. A merge is not: it may be of an older
+// commit, and take back what came after that.
+func adopted(ctx context.Context, r *Repo, tip, head commit, change Change) (bool, error) {
+	if len(head.Parents) != 1 || change.Adopts == nil {
+		return false, nil
 	}
-	base := head.Parents[len(head.Parents)-1]
-	switch on, err := isBehind(ctx, r, tip, base); {
-	case err != nil:
-		return Snapshot{}, err
-	case !on:
-		return Snapshot{}, errNotOnBranch
+	if on, err := isBehind(ctx, r, tip, head.Parents[0]); err != nil || !on {
+		return false, err
 	}
-	return r.At(ctx, base)
+	if _, err := r.At(ctx, head.Parents[0]); err != nil {
+		return false, err
+	}
+	base, err := r.commit(plumbing.NewHash(head.Parents[0]))
+	if err != nil {
+		return false, err
+	}
+	files, err := change.Adopts(r.snapshot(ctx, tip), r.snapshot(ctx, base), r.snapshot(ctx, head))
+	if err != nil || len(files) == 0 {
+		return false, err
+	}
+	e := &edit{ctx: ctx, store: r.store, commit: base.hash}
+	tree, err := e.root(base.tree, files)
+	return tree == head.tree, err
 }
 
 // OnBranch tells whether the branch has a commit: its tip, or one of those behind it, as far as

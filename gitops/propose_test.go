@@ -2,6 +2,7 @@ package gitops_test
 
 import (
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,7 +15,7 @@ import (
 
 // adopting is a change that takes what shows it for its own.
 func adopting(change gitops.Change) gitops.Change {
-	change.Adopts = func(_, _, _ gitops.Snapshot) (bool, error) { return true, nil }
+	change.Adopts = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return change.Edit(base) }
 	return change
 }
 
@@ -129,11 +130,11 @@ func TestProposeReadsNoMore(t *testing.T) {
 		}
 		return edit(tip)
 	}
-	change.Adopts = func(_, base, head gitops.Snapshot) (bool, error) {
+	change.Adopts = func(_, base, head gitops.Snapshot) (map[string][]byte, error) {
 		if main := s.git(t, "rev-parse", "main"); base.Commit.Hash != main || head.Commit.Hash != theirs {
 			t.Errorf("it is to adopt %s on %s", head.Commit.Hash, base.Commit.Hash)
 		}
-		return true, nil
+		return change.Edit(base)
 	}
 	if _, err := s.open(t).Propose(t.Context(), proposal, change); err != nil {
 		t.Error(err)
@@ -141,11 +142,32 @@ func TestProposeReadsNoMore(t *testing.T) {
 	if err := gittest.Commit(s.dir, proposal, "One more", fstest.MapFS{"more": {Data: []byte("mine")}}); err != nil {
 		t.Fatal(err)
 	}
-	change.Adopts = func(_, _, _ gitops.Snapshot) (bool, error) {
+	change.Adopts = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) {
 		t.Error("it is asked of a commit on one that the branch has not")
-		return true, nil
+		return change.Edit(base)
 	}
 	if _, err := s.open(t).Propose(t.Context(), proposal, change); !errors.Is(err, gitops.ErrTaken) {
 		t.Errorf("error %v, want ErrTaken", err)
+	}
+}
+
+// TestProposeTakesNothingElse has a branch that shows the change, and something else: a file, a
+// mode, a link in a file's place.
+func TestProposeTakesNothingElse(t *testing.T) {
+	t.Parallel()
+	const file = "apps/web/overlays/prod/k.yaml"
+	for name, theirs := range map[string]fstest.MapFS{
+		"a file more": {file: {Data: []byte("mine")}, "more": {Data: []byte("theirs")}},
+		"executable":  {file: {Data: []byte("mine"), Mode: 0o755}},
+		"a link":      {file: {Data: []byte("mine"), Mode: fs.ModeSymlink}, "apps/web/overlays/prod/mine": {Data: []byte("mine")}},
+	} {
+		s := serve(t, gittest.Repository{}, infra(), nil)
+		s.git(t, "branch", proposal, "main")
+		if err := gittest.Commit(s.dir, proposal, "Somebody else's", theirs); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.open(t).Propose(t.Context(), proposal, adopting(write(file, "mine"))); !errors.Is(err, gitops.ErrTaken) {
+			t.Errorf("%s: error %v, want ErrTaken", name, err)
+		}
 	}
 }

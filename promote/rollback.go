@@ -211,6 +211,9 @@ func tellRollback(p *targetRun, back *reversal, after plan.Edited) {
 	p.journal.Tell(journal.PlannedReversal(back.Reversal, p.at, after))
 	p.journal.Tell(journal.Renders(p.at.Now, after.State))
 	p.journal.Warn(after.Warning(back.Dest))
+	if others := plan.OtherImages(p.at.Now, after.State); others != "" {
+		p.journal.Explain("other containers change too: %s", others)
+	}
 	if after.State.Revision() == back.Dest.Revision && back.Dest.Readiness().Gone {
 		p.journal.Explain("revision %s no longer exists, it is created again from Git", back.Dest.Revision)
 	}

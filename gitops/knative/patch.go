@@ -98,7 +98,7 @@ func withRecord(patch, record []byte) []byte {
 // SameRoute tells whether two contents of a file are the same, but for the record where it is
 // the tool's patch.
 func SameRoute(a, b []byte) bool {
-	ours := bytes.HasPrefix(a, []byte(heading)) && bytes.HasPrefix(b, []byte(heading))
+	ours := bytes.Contains(a, []byte(heading)) && bytes.Contains(b, []byte(heading))
 	return bytes.Equal(a, b) || ours && bytes.Equal(withRecord(a, nil), withRecord(b, nil))
 }
 

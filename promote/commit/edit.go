@@ -1,8 +1,6 @@
 package commit
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -51,18 +49,33 @@ func Merge(edits []Edit, drafted func(tip gitops.Snapshot, drafts []Draft)) gito
 		drafted(tip, drafts)
 		return filesOf(drafts)
 	}
-	change.Adopts = func(tip, base, head gitops.Snapshot) (bool, error) {
+	change.Adopts = func(tip, base, head gitops.Snapshot) (map[string][]byte, error) {
 		for _, e := range edits {
 			if e.Adopts == nil {
-				return false, nil
+				return nil, nil
 			}
 			if same, err := e.Adopts(tip, head); err != nil || !same {
-				return false, err
+				return nil, err
 			}
 		}
-		return isOnly(edits, base, head)
+		return adopts(edits, base, head)
 	}
 	return change
+}
+
+// adopts are the files that the edits make of a base, with the records that a head has.
+func adopts(edits []Edit, base, head gitops.Snapshot) (map[string][]byte, error) {
+	drafts, err := draft(edits, base)
+	if err != nil {
+		return nil, err
+	}
+	files, err := filesOf(drafts)
+	for name, want := range files {
+		if has, err := fs.ReadFile(head.Tree, name); err == nil && knative.SameRoute(want, has) {
+			files[name] = has
+		}
+	}
+	return files, err
 }
 
 func draft(edits []Edit, tip gitops.Snapshot) (drafts []Draft, err error) {
@@ -74,38 +87,6 @@ func draft(edits []Edit, tip gitops.Snapshot) (drafts []Draft, err error) {
 		drafts = append(drafts, d)
 	}
 	return drafts, nil
-}
-
-// isOnly tells whether a commit makes of its base what the edits do, byte for byte but for the
-// records, and nothing else.
-func isOnly(edits []Edit, base, head gitops.Snapshot) (bool, error) {
-	drafts, err := draft(edits, base)
-	if err != nil {
-		return false, err
-	}
-	files, err := filesOf(drafts)
-	if err != nil {
-		return false, err
-	}
-	changed, err := gitops.Changed(base, head)
-	if err != nil {
-		return false, err
-	}
-	for _, name := range changed {
-		want, is := files[name]
-		has, err := fs.ReadFile(head.Tree, name)
-		if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || !is || gone != (want == nil) || !knative.SameRoute(want, has) {
-			return false, nil
-		}
-		delete(files, name)
-	}
-	for name, want := range files { // what changes nothing of the base
-		has, err := fs.ReadFile(base.Tree, name)
-		if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || gone != (want == nil) || !bytes.Equal(want, has) {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // filesOf are those that drafts change, each one that the others do not.

@@ -99,6 +99,23 @@ func lost(now, after *knative.State, has record.Record, replaced []string) []str
 	return slices.DeleteFunc(slices.Compact(set), func(image string) bool { return slices.Contains(known, image) })
 }
 
+// OtherImages says which images but the first container's are others in an overlay than before,
+// as far as it can be told which container is which; empty: none.
+func OtherImages(now, after *knative.State) string {
+	pairs, err := knative.Pairs(after, now)
+	if err != nil {
+		return ""
+	}
+	was, is := knative.AllImages(now), knative.AllImages(after)
+	var all []string
+	for i, there := range pairs {
+		if i > 0 && there >= 0 && is[i] != was[there] {
+			all = append(all, was[there]+" to "+is[i])
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
 func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.State, before record.Record) (Edited, error) {
 	state, refused := templateReversed(ctx, c, back, now, before)

@@ -28,8 +28,11 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	if err != nil {
 		return true, nil // the forge is ahead of what reads Git
 	}
-	if !slices.Contains(head.Commit.Parents, tip.Commit.Hash) {
-		base, err := w.Repo.At(ctx, last(head.Commit.Parents)) // which is of the branch: Propose has looked
+	if len(head.Commit.Parents) != 1 {
+		return false, nil
+	}
+	if head.Commit.Parents[0] != tip.Commit.Hash {
+		base, err := w.Repo.At(ctx, head.Commit.Parents[0]) // which is of the branch: Propose has looked
 		if err != nil {
 			return false, err
 		}
@@ -41,20 +44,39 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
-// isOwn tells whether a commit is what the head that the run has written is, on what the branch
-// has become.
+// isOwn tells whether a commit that is the change has what the head that the run has written
+// has, such as the record, on what the branch has become.
 func isOwn(ctx context.Context, repo Repo, change gitops.Change, made gitops.Commit, own string) bool {
 	at, err := repo.At(ctx, made.Hash)
-	return err == nil && len(withMore(ctx, repo, change, at, len(made.Parents)-1, own)) == 0
+	if err != nil || len(made.Parents) != 1 {
+		return false
+	}
+	before, err := repo.At(ctx, made.Parents[0])
+	if err != nil {
+		return false
+	}
+	files, err := change.Edit(before)
+	ours, unread := repo.At(ctx, own)
+	if errors.Join(err, unread) != nil {
+		return false
+	}
+	for name, want := range files {
+		has, err := read(at, name)
+		wrote, unread := read(ours, name)
+		if errors.Join(err, unread) != nil || !bytes.Equal(has, want) && !bytes.Equal(has, wrote) {
+			return false
+		}
+	}
+	return true
 }
 
-// withMore are the files that a commit changes from one of its parents otherwise than the change
+// withMore are the files that a commit changes from its first parent otherwise than the change
 // and the head that the run has written do, as far as that can be read.
-func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Snapshot, parent int, own string) []string {
-	if parent < 0 || parent >= len(at.Commit.Parents) {
+func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Snapshot, own string) []string {
+	if len(at.Commit.Parents) == 0 {
 		return nil
 	}
-	before, err := repo.At(ctx, at.Commit.Parents[parent])
+	before, err := repo.At(ctx, at.Commit.Parents[0])
 	if err != nil {
 		return nil
 	}
@@ -82,7 +104,7 @@ type written struct{ base, head gitops.Snapshot }
 
 func writtenAt(ctx context.Context, repo Repo, own string) (w written, err error) {
 	if w.head, err = repo.At(ctx, own); err == nil && len(w.head.Commit.Parents) > 0 {
-		w.base, err = repo.At(ctx, last(w.head.Commit.Parents))
+		w.base, err = repo.At(ctx, w.head.Commit.Parents[0])
 	}
 	return w, err
 }
@@ -98,8 +120,6 @@ func (w written) has(name string, content []byte, before gitops.Snapshot) bool {
 	}
 	return bytes.Equal(content, ours) || w.base.Commit.Hash != before.Commit.Hash && maps.Equal(moved(base, ours), moved(was, content))
 }
-
-func last(names []string) string { return names[len(names)-1] }
 
 // by names the commit at a pull request's head, and who its author says to be.
 func by(ctx context.Context, repo Repo, head string) string {

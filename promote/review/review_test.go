@@ -52,19 +52,28 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// Somebody brings the pull request's branch up to date.
+// Somebody brings the pull request's branch up to date. A merge there may be of an older commit,
+// and take back what came after that, so the change is proposed anew.
 func TestPublishUpdated(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.forge.late = 3
-	w.forge.looked = func(looks int) {
-		if looks == 2 {
-			w.update(1)
+	for name, test := range map[string]struct {
+		update func(*world)
+		pulls  int
+	}{
+		"rebased": {func(w *world) { w.rebase(1) }, 1},
+		"merged":  {func(w *world) { w.update(1) }, 2},
+	} {
+		w := newWorld(t)
+		w.forge.late = 3
+		w.forge.looked = func(looks int) {
+			if looks == 2 {
+				test.update(w)
+			}
 		}
-	}
-	commit, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10"))
-	if err != nil || commit.Hash != w.tip("main") || len(w.forge.pulls) != 1 {
-		t.Errorf("published %s, %v, by %d pull requests", commit.Hash, err, len(w.forge.pulls))
+		commit, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), w.proposal("1-10"))
+		if err != nil || commit.Hash != w.tip("main") || len(w.forge.pulls) != test.pulls {
+			t.Errorf("%s: published %s, %v, by %d pull requests", name, commit.Hash, err, len(w.forge.pulls))
+		}
 	}
 }
 
@@ -255,13 +264,12 @@ func TestMergedInTheLastMoment(t *testing.T) {
 
 // image is a change of the one file that the tests change.
 func image(tag string) gitops.Change {
+	edit := func(gitops.Snapshot) (map[string][]byte, error) { return map[string][]byte{"app/image": []byte(tag)}, nil }
 	return gitops.Change{
 		Subject:  "web prod: " + tag,
 		Trailers: []gitops.Trailer{{Key: "Promotion", Value: "1"}},
-		Adopts:   func(_, _, _ gitops.Snapshot) (bool, error) { return true, nil },
-		Edit: func(tip gitops.Snapshot) (map[string][]byte, error) {
-			return map[string][]byte{"app/image": []byte(tag)}, nil
-		},
+		Adopts:   func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return edit(base) },
+		Edit:     edit,
 	}
 }
 

@@ -78,35 +78,36 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, w.unanswered(ctx, err)
 	}
 	w.failed = w.unsaid
-	head := w.pull.Head
 	w.pull = seen
 	switch {
 	case seen.State == Merged:
 		return w.settle(ctx)
 	case seen.State == Closed:
 		return w.closed(ctx)
-	case seen.Head != head:
-		if err := w.follow(ctx, head); err != nil {
+	case seen.Head != w.own:
+		if err := w.follow(ctx); err != nil {
 			return gitops.Commit{}, err
 		}
 	}
 	return w.decide(ctx)
 }
 
-// follow goes on with a new head, where somebody has only brought the pull request's branch up
-// to date since its head was another.
-func (w *waiting) follow(ctx context.Context, head string) error {
+// follow goes on with another head than the run's own, where somebody has only brought the pull
+// request's branch up to date. Where the branch shows the change already, that decides.
+func (w *waiting) follow(ctx context.Context) error {
 	made, err := w.Repo.Propose(ctx, w.pull.Branch, w.change)
 	switch {
 	case errors.Is(err, gitops.ErrUnchanged):
 		return nil
 	case err != nil && !errors.Is(err, gitops.ErrTaken):
 		return err
+	case err == nil && made.Hash != w.pull.Head: // one of the two is behind
+		return errWaiting
 	case err == nil && isOwn(ctx, w.Repo, w.change, made, w.own):
 		w.own = made.Hash
 		return nil
-	case onlyUpdated(ctx, w.Repo, w.pull, head):
-		w.say(fmt.Sprintf("somebody has merged %s into it, where it would change something else: it is proposed on that", w.Branch))
+	case onlyUpdated(ctx, w.Repo, w.pull, w.own):
+		w.say(fmt.Sprintf("somebody has brought it up to date with %s: it is proposed on that", w.Branch))
 		return errOutdated
 	}
 	return &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("somebody has pushed to its branch %s, which is not what was proposed any more: %s",
@@ -179,7 +180,7 @@ func (w *waiting) there(ctx context.Context, tip gitops.Commit) (gitops.Commit, 
 // merge later it merges with whatever somebody has pushed meanwhile. A head is put into a merge
 // queue once, as who takes it out decides that.
 func (w *waiting) askToMerge(ctx context.Context) error {
-	if w.queued == w.pull.Head {
+	if w.queued == w.pull.Head || w.pull.Head != w.own {
 		return errWaiting
 	}
 	answer, err := w.Forge.MergePull(ctx, w.pull, w.title, w.body)
@@ -228,7 +229,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
 	}
 	w.say("merged as " + w.pull.Merge)
-	if more := withMore(ctx, w.Repo, w.change, at, 0, w.own); shown && len(more) > 0 {
+	if more := withMore(ctx, w.Repo, w.change, at, w.own); shown && len(more) > 0 {
 		reason := fmt.Sprintf("was merged with what somebody has pushed to its branch, %s: %s", by(ctx, w.Repo, w.pull.Head), strings.Join(more, ", "))
 		if !w.Stays {
 			return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: reason, WithMore: true}
