@@ -188,7 +188,7 @@ func planRollback(ctx context.Context, p *targetRun) (*reversal, error) {
 			},
 		},
 	}
-	if err := p.pulls().AdoptRollback(ctx, &back.Reversal, at, p.config.To != ""); err != nil {
+	if err := p.pulls().AdoptRollback(ctx, &back.Reversal, at); err != nil {
 		return nil, err
 	}
 	p.journal.DebugPlan(back.Plan, at)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
@@ -20,7 +19,6 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/review"
 	"github.com/acme/knative-promote/promote/runs"
-	"github.com/acme/knative-promote/promote/setting"
 )
 
 // Reviews bring a change into the infra repository's branch by a pull request.
@@ -130,23 +128,15 @@ func (r Requests) unknown(format string, err error) {
 
 // AdoptRollback does the same for a rollback that somebody has asked for before. A forge
 // that does not answer keeps none from being tried: publishing it waits for the forge.
-func (r Requests) AdoptRollback(ctx context.Context, back *plan.Reversal, at plan.Situation, named bool) error {
+func (r Requests) AdoptRollback(ctx context.Context, back *plan.Reversal, at plan.Situation) error {
 	pull, has, err := r.proposed(ctx, r.Proposal(back.Plan.ID, back.Step, false))
-	elsewhere := err == nil && has.Step == record.Rollback && back.Step == has.Step && has.To.Revision != back.Dest.Revision
-	if elsewhere && !named && knows(at.Record.Of(at.Place()), has.To.Revision) {
-		return setting.Bad("to: pull request #%d (%s), which rolls back to %s, is open, and this rollback leads to %s now: merge or close that one, or name where to roll back to",
-			pull.Number, pull.URL, has.To.Revision, back.Dest.Revision)
+	if err == nil && has.Step == record.Rollback && back.Step == has.Step && has.To.Revision != back.Dest.Revision {
+		r.Journal.Explain("pull request #%d (%s), which rolls back to %s, was open: this rollback leads to %s, and takes its place", pull.Number, pull.URL, has.To.Revision, back.Dest.Revision)
 	}
 	if err != nil || has.Step != back.Step || has.To.Revision != back.Dest.Revision || has.From.Revision != back.Plan.To {
 		return ctx.Err()
 	}
 	return r.adopt(ctx, &back.Plan, has, at, plan.RollbackID(at.Target, has.Base, has.To.Revision))
-}
-
-// knows tells whether a record has a revision. Anybody who may push a branch may propose a
-// rollback to one that was never there, and no rollback ends for that.
-func knows(r record.Record, revision string) bool {
-	return slices.ContainsFunc(r.Entries(), func(e record.Entry) bool { return e.To.Revision == revision || e.From.Revision == revision })
 }
 
 // proposed is the newest open pull request for the target, and the record that it would bring;
@@ -189,10 +179,11 @@ func (r Requests) sameAt(ctx context.Context, commit string, at plan.Situation) 
 	return bytes.Equal(then.Manifest, at.Now.Manifest) && bytes.Equal(then.Record(), at.Now.Record()), nil
 }
 
-// WouldWrite tells whether a record is the wanted one, but for who wrote it and when. One that
-// says to be of a newer run is not: no run after it would go on, not even to roll back.
+// WouldWrite tells whether a record is the wanted one, but for who wrote it before and when. One
+// that may be of a newer run is not, as no run after it would go on, not even to roll back; nor
+// is one that says to have begun later, as what comes after it would count as older.
 func WouldWrite(want, has record.Record) (bool, error) {
-	if runs.Newer(has.Run, want.Run) {
+	if !runs.MayPrecede(has.Run, want.Run) || has.Started.After(want.Started) {
 		return false, nil
 	}
 	text, err := want.WrittenAs(has).Encode()

@@ -40,7 +40,7 @@ func (awayReviews) Proposed(context.Context, review.Proposal) (review.PullReques
 func TestRollbackWhileTheForgeIsAway(t *testing.T) {
 	t.Parallel()
 	requests := Requests{Mode: review.Every, Reviews: awayReviews{}, Journal: journal.New(event.Result{}, silent{})}
-	if err := requests.AdoptRollback(t.Context(), &plan.Reversal{Step: record.Rollback}, plan.Situation{}, false); err != nil {
+	if err := requests.AdoptRollback(t.Context(), &plan.Reversal{Step: record.Rollback}, plan.Situation{}); err != nil {
 		t.Error(err)
 	}
 }

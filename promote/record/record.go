@@ -208,7 +208,7 @@ func rolledBackFrom(r Record) string {
 // overlay was, and by the same run.
 func (r Record) WrittenAs(has Record) Record {
 	r.Repository = has.Repository // which has several ways to be written
-	r.Started, r.Run, r.Actor, r.Approved, r.Code = has.Started, has.Run, has.Actor, has.Approved, has.Code
+	r.Started, r.Run, r.Actor, r.Approved = has.Started, has.Run, has.Actor, has.Approved
 	return r
 }
 

@@ -220,3 +220,10 @@ func Newer(run, than string) bool {
 	older, known := olderRun(run, than)
 	return known && !older
 }
+
+// MayPrecede tells whether a workflow run is that one or was started before it, or nobody says
+// that there was one.
+func MayPrecede(run, this string) bool {
+	older, known := olderRun(run, this)
+	return run == "" || run == this || known && older
+}
