@@ -67,7 +67,7 @@ func (b *budget) count(n *yaml.Node) error {
 	if b.nodes += s.nodes; b.nodes > maxNodes {
 		return fmt.Errorf("the overlay holds more than %d values", maxNodes)
 	}
-	b.copies.see(n)
+	b.copies.see(n, "")
 	return nil
 }
 

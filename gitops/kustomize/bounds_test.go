@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -63,6 +64,12 @@ func TestRenderBounds(t *testing.T) {
 		{"copying patch", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 40), "", "its patches and replacements copy values 40 times"},
 		{"a few copies of much", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 12), "a: [" + strings.Repeat("1,", 2000) + "]", "copy values 12 times, which may make more than 4194304 of its"},
 		{"replacements by mappings", replacing(24, "spec.k%d", "spec.k%d.l", "spec.k%d.r"), chained, "its patches and replacements copy values 48 times"},
+		{"replacements within a text", "replacements:\n" + strings.Repeat("- source: {kind: A, fieldPath: data.x}\n  targets: [{select: {kind: A}, fieldPaths: [data.x], options: {delimiter: '|', index: -1}}]\n", 34),
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {x: abcdefgh}\n", "copy values 34 times"},
+		{"replacements by what a patch moves", "patches:\n- target: {kind: A}\n  patch: |-\n    - {op: move, from: /data/q, path: /data/x}\n" + replacing(24, "data.x", "data.x.k%d"),
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: {a: b}}\n", "copy values 24 times"},
+		{"replacements by what a patch adds", "patches:\n- target: {kind: A}\n  patch: |-\n    - {op: add, path: /data/x, value: {a: b}}\n" + replacing(24, "data.x", "data.x.k%d"),
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: c}\n", "copy values 24 times"},
 		{"replacements of all items", replacing(2, "spec.k%d", "spec.k%d.*"), chained, "its patches and replacements copy values 16 times"},
 		{"invalid image pattern", "images: [{name: '(', newTag: v1}]\n", "", "kustomize failed on this input"},
 	} {
@@ -88,9 +95,43 @@ func replacing(n int, source string, targets ...string) string {
 		for _, t := range targets {
 			paths = append(paths, fmt.Sprintf(t, i+1))
 		}
-		fmt.Fprintf(&k, "- source: {kind: A, fieldPath: "+source+"}\n  targets: [{select: {kind: A}, options: {create: true}, fieldPaths: [%s]}]\n", i, strings.Join(paths, ", "))
+		from := strings.ReplaceAll(source, "%d", strconv.Itoa(i))
+		fmt.Fprintf(&k, "- source: {kind: A, fieldPath: "+from+"}\n  targets: [{select: {kind: A}, options: {create: true}, fieldPaths: [%s]}]\n", strings.Join(paths, ", "))
 	}
 	return k.String()
+}
+
+// TestRenderTakesReplacements has honest overlays with replacements, and much beside them.
+func TestRenderTakesReplacements(t *testing.T) {
+	for name, more := range map[string]string{
+		"a custom resource's schema": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: foos.e.com}\nspec: {properties: {name: {type: string}" + fields(600) + "}}\n",
+		"ports of Ingresses":         services(300),
+	} {
+		files := tree(t, []byte("resources: [service.yaml]\nreplacements:\n"+
+			"- source: {kind: Own, fieldPath: metadata.name}\n  targets: [{select: {kind: Own}, fieldPaths: ['spec.list.[name=a].value', 'spec.list.[name=b].value']}]\n"+
+			"- source: {kind: Own, fieldPath: data.port}\n  targets: [{select: {kind: Own}, fieldPaths: ['spec.list.[name=a].port']}]\n"))
+		own := "apiVersion: v1\nkind: Own\nmetadata: {name: own}\ndata: {port: '80'}\nspec: {list: [{name: a, value: x, port: y}, {name: b, value: x}]}\n---\n"
+		files[overlay+"/service.yaml"] = &fstest.MapFile{Data: []byte(own + more)}
+		if _, err := kustomize.Render(patient(t), files, overlay); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func services(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "apiVersion: v1\nkind: A\nmetadata: {name: a%d}\nspec: {service: {name: s, port: {number: 80}}}\n---\n", i)
+	}
+	return b.String()
+}
+
+func fields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ", f%d: {type: string}", i)
+	}
+	return b.String()
 }
 
 func deepAliases(levels int) string {

@@ -13,61 +13,79 @@ import (
 const maxGrown = 1 << 22
 
 // copies are what multiplies the values of an overlay when it is rendered: JSON6902 operations
-// that copy one, and replacements by one that has others in it. A replacement by a word or a
-// number multiplies nothing.
+// that copy one, and replacements by one that has others in it, or within texts. A replacement
+// by a word or a number multiplies nothing.
 type copies struct {
 	operations   int
 	replacements []replacement
-	nested       map[string]bool // keys of mappings that have a mapping or a list somewhere
-	items        map[string]bool // keys of lists that have such items
+	nested       map[fieldName]bool // those that have a mapping or a list somewhere
+	items        map[fieldName]bool // lists that have such items
 }
+
+// A fieldName is a key below another one, as metadata and name, whatever lists are between.
+type fieldName struct{ above, key string }
 
 // A replacement copies the value of one field to others
 // (https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/).
 type replacement struct {
-	source  string
+	source  string // empty: it multiplies nothing, or was counted
 	targets []string
+	within  bool // it replaces a part of a text
 }
 
-// see adds what a value and those in it say of copies.
-func (c *copies) see(n *yaml.Node) {
-	if c.nested == nil {
-		// What kustomize's own generators and transformers make.
-		c.nested = map[string]bool{"metadata": true, "labels": true, "annotations": true, "data": true, "binaryData": true, "spec": true, "template": true}
-		c.items = map[string]bool{}
+// see adds what a value below a key, and those in it, say of copies.
+func (c *copies) see(n *yaml.Node, above string) {
+	if n.Kind != yaml.MappingNode {
+		for _, child := range n.Content {
+			c.see(child, above)
+		}
+		return
 	}
-	if n.Kind == yaml.MappingNode {
-		c.mapping(n)
-	}
-	for _, child := range n.Content {
-		c.see(child)
+	c.mapping(n)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, resolve(n.Content[i+1])
+		if value.Kind != yaml.ScalarNode {
+			set(&c.nested, fieldName{above, key})
+		}
+		if value.Kind == yaml.SequenceNode && slices.ContainsFunc(value.Content, func(item *yaml.Node) bool { return resolve(item).Kind != yaml.ScalarNode }) {
+			set(&c.items, fieldName{above, key})
+		}
+		c.see(n.Content[i+1], key)
 	}
 }
 
+func set(fields *map[fieldName]bool, f fieldName) {
+	if *fields == nil {
+		*fields = map[fieldName]bool{}
+	}
+	(*fields)[f] = true
+}
+
+// mapping looks for an operation of a JSON patch, and for a replacement.
 func (c *copies) mapping(n *yaml.Node) {
+	op, pointer, value := at(n, "op"), text(n, "path"), at(n, "value")
 	if isCopy(n) {
 		c.operations++
+	}
+	if op != nil && (op.Value == "move" || op.Value == "copy" || value != nil && value.Kind != yaml.ScalarNode) {
+		for _, f := range fieldsOf(strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")) {
+			set(&c.nested, f)
+			set(&c.items, f)
+		}
 	}
 	if source, targets := at(n, "source"), at(n, "targets"); source != nil && targets != nil {
 		c.replacements = append(c.replacements, replacementOf(source, targets))
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i].Value, resolve(n.Content[i+1])
-		if value.Kind == yaml.MappingNode || value.Kind == yaml.SequenceNode {
-			c.nested[key] = true
-		}
-		if value.Kind == yaml.SequenceNode && slices.ContainsFunc(value.Content, func(item *yaml.Node) bool { return resolve(item).Kind != yaml.ScalarNode }) {
-			c.items[key] = true
-		}
-	}
 }
 
-// replacementOf has no source where that is a part of a text.
 func replacementOf(source, targets *yaml.Node) (r replacement) {
 	if options := at(source, "options"); options == nil || text(options, "delimiter") == "" {
 		r.source = text(source, "fieldPath")
 	}
 	for _, target := range targets.Content {
+		if options := at(resolve(target), "options"); options != nil && text(options, "delimiter") != "" {
+			r.within = true
+		}
 		if paths := at(resolve(target), "fieldPaths"); paths != nil {
 			for _, p := range paths.Content {
 				r.targets = append(r.targets, resolve(p).Value)
@@ -96,15 +114,14 @@ func (c *copies) check(values int) error {
 	for again := true; again; {
 		again = false
 		for i, r := range c.replacements {
-			if !c.isNested(r.source) {
+			if r.source == "" || !c.isNested(r.source) && !c.feedsItself(r) {
 				continue
 			}
 			for _, target := range r.targets {
-				for _, key := range keysOf(target) {
-					c.nested[key] = true
+				for _, f := range fieldsOf(target) {
+					set(&c.nested, f)
 				}
-				doublings++
-				if strings.ContainsAny(target, "*[") {
+				if doublings++; strings.ContainsAny(target, "*[") {
 					doublings += each
 				}
 			}
@@ -119,28 +136,34 @@ func (c *copies) check(values int) error {
 
 // isNested tells whether a field may have others in it.
 func (c *copies) isNested(fieldPath string) bool {
-	last := lastKey(fieldPath)
-	if strings.HasSuffix(fieldPath, "."+last) || fieldPath == last {
+	fields := fieldsOf(fieldPath)
+	if len(fields) == 0 {
+		return false
+	}
+	last := fields[len(fields)-1]
+	if strings.HasSuffix(fieldPath, last.key) {
 		return c.nested[last]
 	}
 	return c.items[last]
 }
 
-// lastKey is the last part of a path that is no place in a list.
-func lastKey(fieldPath string) string {
-	keys := keysOf(fieldPath)
-	if len(keys) == 0 {
-		return ""
-	}
-	return keys[len(keys)-1]
+// feedsItself tells whether a replacement within a text may be of the text that it comes from.
+func (c *copies) feedsItself(r replacement) bool {
+	return r.within && slices.ContainsFunc(r.targets, func(target string) bool {
+		return slices.ContainsFunc(c.replacements, func(o replacement) bool { return o.source == target })
+	})
 }
 
-// keysOf are the parts of a path that are no places in a list.
-func keysOf(fieldPath string) (keys []string) {
+// fieldsOf are the keys of a path, each below the one before, without places in lists.
+func fieldsOf(fieldPath string) (fields []fieldName) {
+	above := ""
 	for part := range strings.SplitSeq(strings.ReplaceAll(fieldPath, `\.`, "\x00"), ".") {
-		if !strings.HasPrefix(part, "[") && !strings.HasSuffix(part, "]") && strings.Trim(part, "0123456789-*") != "" {
-			keys = append(keys, strings.ReplaceAll(part, "\x00", "."))
+		if strings.HasPrefix(part, "[") || strings.HasSuffix(part, "]") || strings.Trim(part, "0123456789-*") == "" {
+			continue
 		}
+		key := strings.ReplaceAll(part, "\x00", ".")
+		fields = append(fields, fieldName{above, key})
+		above = key
 	}
-	return keys
+	return fields
 }

@@ -222,3 +222,22 @@ func TestNothingForeignIsMerged(t *testing.T) {
 		}
 	}
 }
+
+// TestRollbackIsProposedAnew has somebody push to the branch of what rolls back: it is proposed once
+// more, on a branch that nobody foresees, and comes without what was pushed.
+func TestRollbackIsProposedAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.late = 4
+	w.forge.looked = func(looks int) {
+		if looks == 2 {
+			w.push("promote-web-prod.1-restore", "other/image", "evil")
+		}
+	}
+	p := w.proposal("1-restore")
+	p.Stays = true
+	_, err := w.reviews(review.Auto).Publish(t.Context(), image("v0"), p)
+	if got := w.git("ls-tree", "-r", "--name-only", "main"); err != nil || strings.Contains(got, "other") || len(w.forge.pulls) != 2 {
+		t.Errorf("error %v, %d pull requests; main has %s", err, len(w.forge.pulls), got)
+	}
+}

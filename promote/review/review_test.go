@@ -264,7 +264,9 @@ func TestMergedInTheLastMoment(t *testing.T) {
 
 // image is a change of the one file that the tests change.
 func image(tag string) gitops.Change {
-	edit := func(gitops.Snapshot) (map[string][]byte, error) { return map[string][]byte{"app/image": []byte(tag)}, nil }
+	edit := func(gitops.Snapshot) (map[string][]byte, error) {
+		return map[string][]byte{"app/image": []byte(tag)}, nil
+	}
 	return gitops.Change{
 		Subject:  "web prod: " + tag,
 		Trailers: []gitops.Trailer{{Key: "Promotion", Value: "1"}},
