@@ -93,7 +93,7 @@ func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip 
 
 // adopted tells whether a head is the change on the commit that it was made on, which the
 // branch must have, byte for byte and mode for mode. A merge is not: it may be of an older
-// commit, and take back what came after that.
+// commit, and undo what came after that.
 func adopted(ctx context.Context, r *Repo, tip, head commit, change Change) (bool, error) {
 	if len(head.Parents) != 1 || change.Adopts == nil {
 		return false, nil

@@ -73,7 +73,7 @@ func TestNothingForeignIsMergedAfterARevert(t *testing.T) {
 }
 
 // TestNothingIsTakenBackByAMerge has somebody make the head a merge of main's tip and an older
-// commit, with what that one would be with the change: it takes back what came between.
+// commit, with what that one would be with the change: it undoes what came between.
 func TestNothingIsTakenBackByAMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -53,7 +53,7 @@ func TestPublish(t *testing.T) {
 }
 
 // Somebody brings the pull request's branch up to date. A merge there may be of an older commit,
-// and take back what came after that, so the change is proposed anew.
+// and undo what came after that, so the change is proposed anew.
 func TestPublishUpdated(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
