@@ -95,7 +95,7 @@ func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Sn
 			return is
 		}
 		has, err := read(at, name)
-		return err == nil && (is && bytes.Equal(has, wants) || ours.has(name, has, before))
+		return err == nil && mode(at, name) == mode(ours.head, name) && (is && bytes.Equal(has, wants) || ours.has(name, has, before))
 	})
 }
 
@@ -119,6 +119,15 @@ func (w written) has(name string, content []byte, before gitops.Snapshot) bool {
 		return false
 	}
 	return bytes.Equal(content, ours) || w.base.Commit.Hash != before.Commit.Hash && maps.Equal(moved(base, ours), moved(was, content))
+}
+
+// mode is a file's; zero where it is absent.
+func mode(at gitops.Snapshot, name string) fs.FileMode {
+	info, err := fs.Lstat(at.Tree, name)
+	if err != nil {
+		return 0
+	}
+	return info.Mode()
 }
 
 // by names the commit at a pull request's head, and who its author says to be.

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -239,5 +241,24 @@ func TestRollbackIsProposedAnew(t *testing.T) {
 	_, err := w.reviews(review.Auto).Publish(t.Context(), image("v0"), p)
 	if got := w.git("ls-tree", "-r", "--name-only", "main"); err != nil || strings.Contains(got, "other") || len(w.forge.pulls) != 2 {
 		t.Errorf("error %v, %d pull requests; main has %s", err, len(w.forge.pulls), got)
+	}
+}
+
+// TestMergedWithAnotherMode has somebody make the file that the change is of one that may be
+// executed, and merge that.
+func TestMergedWithAnotherMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.looked = func(looks int) {
+		if looks == 2 {
+			if err := gittest.Commit(w.dir, proposal, "More", fstest.MapFS{"app/image": {Data: []byte("v2"), Mode: 0o755}}); err != nil {
+				t.Error(err)
+			}
+			w.forge.merge(1)
+		}
+	}
+	_, err := w.reviews(review.Wait).Publish(t.Context(), image("v2"), w.proposal("1-10"))
+	if err == nil || !strings.HasSuffix(err.Error(), ": app/image") {
+		t.Errorf("error %v", err)
 	}
 }
