@@ -118,7 +118,7 @@ func (in folders) touches(overlay string, changed []string) bool {
 			reached[name] = true
 		}
 	}
-	for range in.links { // each may lead to another
+	for range maxLinks { // each may lead to another, and more are not rendered
 		more := false
 		for link, target := range in.links {
 			if holds(reached, link) && !reached[target] {
