@@ -9,8 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxGrown is how many values an overlay may come to, where each copy doubles all of it.
-const maxGrown = 1 << 22
+const (
+	maxGrown     = 1 << 22 // values that an overlay may come to, where each copy doubles all of it
+	maxDoublings = 30      // beyond which nothing is counted any more
+)
 
 // copies are what multiplies the values of an overlay when it is rendered: JSON6902 operations
 // that copy one, and replacements by one that has others in it, or within texts. A replacement
@@ -111,10 +113,14 @@ func at(n *yaml.Node, key string) *yaml.Node {
 // check is an error where as many values as the overlay has may become too many.
 func (c *copies) check(values int) error {
 	doublings, each := c.operations, bits.Len(uint(values)) // a pattern may name that many places
-	for again := true; again; {
+	sources := map[string]bool{}
+	for _, r := range c.replacements {
+		sources[r.source] = true
+	}
+	for again := true; again && doublings <= maxDoublings; {
 		again = false
 		for i, r := range c.replacements {
-			if r.source == "" || !c.isNested(r.source) && !c.feedsItself(r) {
+			if r.source == "" || !c.isNested(r.source) && !r.feeds(sources) {
 				continue
 			}
 			for _, target := range r.targets {
@@ -128,7 +134,7 @@ func (c *copies) check(values int) error {
 			c.replacements[i].source, again = "", true
 		}
 	}
-	if doublings > 0 && (doublings > 30 || values<<doublings > maxGrown) {
+	if doublings > 0 && (doublings > maxDoublings || values<<doublings > maxGrown) {
 		return fmt.Errorf("its patches and replacements copy values %d times, which may make more than %d of its %d: copy fewer, or single words and numbers", doublings, maxGrown, values)
 	}
 	return nil
@@ -147,11 +153,9 @@ func (c *copies) isNested(fieldPath string) bool {
 	return c.items[last]
 }
 
-// feedsItself tells whether a replacement within a text may be of the text that it comes from.
-func (c *copies) feedsItself(r replacement) bool {
-	return r.within && slices.ContainsFunc(r.targets, func(target string) bool {
-		return slices.ContainsFunc(c.replacements, func(o replacement) bool { return o.source == target })
-	})
+// feeds tells whether a replacement within a text may be of one that others come from.
+func (r replacement) feeds(sources map[string]bool) bool {
+	return r.within && slices.ContainsFunc(r.targets, func(target string) bool { return sources[target] })
 }
 
 // fieldsOf are the keys of a path, each below the one before, without places in lists.
