@@ -101,10 +101,11 @@ func adopted(ctx context.Context, r *Repo, tip, head commit, change Change) (boo
 	if on, err := isBehind(ctx, r, tip, head.Parents[0]); err != nil || !on {
 		return false, err
 	}
-	if _, err := r.At(ctx, head.Parents[0]); err != nil {
+	parent := plumbing.NewHash(head.Parents[0])
+	if err := r.store.At(ctx, r.branch, parent); err != nil {
 		return false, err
 	}
-	base, err := r.commit(plumbing.NewHash(head.Parents[0]))
+	base, err := r.commit(parent)
 	if err != nil {
 		return false, err
 	}

@@ -78,6 +78,7 @@ func adopts(edits []Edit, base, head gitops.Snapshot) (map[string][]byte, error)
 	return files, err
 }
 
+// draft is what each of the edits makes of a tip.
 func draft(edits []Edit, tip gitops.Snapshot) (drafts []Draft, err error) {
 	for _, e := range edits {
 		d, err := e.Draft(tip)

@@ -291,11 +291,4 @@ func (w *world) proposal(step string) review.Proposal {
 	}}
 }
 
-// endSoon ends the world's context at the third look.
-func (w *world) endSoon(looks int) {
-	if looks == 3 {
-		w.end()
-	}
-}
-
 var infra = fstest.MapFS{"README.md": {Data: []byte("infra")}, "app/image": {Data: []byte("v1")}}

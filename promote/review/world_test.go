@@ -58,6 +58,13 @@ func (w *world) git(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
+// endSoon ends the world's context at the third look.
+func (w *world) endSoon(looks int) {
+	if looks == 3 {
+		w.end()
+	}
+}
+
 // tip is the newest commit of a branch.
 func (w *world) tip(branch string) string {
 	w.t.Helper()
