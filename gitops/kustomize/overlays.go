@@ -1,20 +1,13 @@
 package kustomize
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
-
-// maxKustomization is the size up to which a kustomization is looked into, in
-// bytes.
-const maxKustomization = 1 << 20
 
 // ownPrefix begins the names of the files that the tool writes into an overlay.
 const ownPrefix = "knative-promote-"
@@ -25,27 +18,35 @@ type folders struct {
 	reads      map[string][]string // what else the strings of its kustomization may name
 	links      map[string]string   // symbolic links, and where they lead
 	components map[string]bool     // they are no overlays by themselves
+	open       map[string]bool     // their generators, transformers or validators may read any file
 	promoted   map[string]bool     // the tool has written into them
 }
 
 // Touched lists the overlays of two trees whose render may depend on one of the changed
 // files: the ones that hold it, build on a folder that does, or name it. What an overlay of
 // the same tree uses is not listed itself, unless it was promoted, or no other one uses it in
-// the other tree: a change must not hide another one.
-func Touched(base, head fs.FS, changed []string) ([]string, error) {
+// the other tree: a change must not hide another one. Nor may it hide what it brings: added are
+// the folders that are new in head, though others there build on them.
+func Touched(base, head fs.FS, changed []string) (overlays, added []string, err error) {
 	was, err := foldersOf(base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	is, err := foldersOf(head)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := append(was.overlays(), is.overlays()...)
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(overlay string) bool {
+	all = slices.Compact(all)
+	for _, folder := range slices.Sorted(maps.Keys(is.uses)) {
+		if _, known := was.uses[folder]; !known && !is.components[folder] && !slices.Contains(all, folder) {
+			added = append(added, folder)
+		}
+	}
+	return slices.DeleteFunc(all, func(overlay string) bool {
 		return !was.touches(overlay, changed) && !is.touches(overlay, changed)
-	}), nil
+	}), added, nil
 }
 
 // Overlays lists all overlays of a tree.
@@ -114,6 +115,9 @@ func (in folders) touches(overlay string, changed []string) bool {
 	in.reach(overlay, built)
 	reached := maps.Clone(built)
 	for folder := range built {
+		if in.open[folder] && len(changed) > 0 {
+			return true
+		}
 		for _, name := range in.reads[folder] {
 			reached[name] = true
 		}
@@ -145,7 +149,7 @@ func holds(reached map[string]bool, file string) bool {
 }
 
 func newFolders() folders {
-	return folders{uses: map[string][]string{}, reads: map[string][]string{}, links: map[string]string{}, components: map[string]bool{}, promoted: map[string]bool{}}
+	return folders{uses: map[string][]string{}, reads: map[string][]string{}, links: map[string]string{}, components: map[string]bool{}, open: map[string]bool{}, promoted: map[string]bool{}}
 }
 
 // foldersOf looks at all kustomizations of a tree.
@@ -202,92 +206,6 @@ func (in folders) addFolder(tree fs.FS, name string) error {
 	in.uses[name] = l.folders(name)
 	in.reads[name] = l.others(name)
 	in.components[name] = l.Kind == "Component"
+	in.open[name] = len(l.Generators)+len(l.Transformers)+len(l.Validators) > 0
 	return nil
-}
-
-// links are the fields of a kustomization that lead to other folders, and all of its strings.
-// They are read without kustomize's own reader, which takes nothing from a file with one
-// unknown field: which overlays to render shows before it is known that they do.
-type links struct {
-	Kind       string   `json:"kind"`
-	Resources  []string `json:"resources"`
-	Bases      []string `json:"bases"`
-	Components []string `json:"components"`
-
-	strings []string
-}
-
-// readLinks returns none for a file that is too large or no YAML: rendering it
-// will say so.
-func readLinks(tree fs.FS, file string) (l links, err error) {
-	info, err := fs.Stat(tree, file)
-	if errors.Is(err, fs.ErrNotExist) { // a link to nothing
-		return l, nil
-	}
-	if err != nil || info.Size() > maxKustomization {
-		return l, err
-	}
-	content, err := fs.ReadFile(tree, file)
-	if err != nil {
-		return l, err
-	}
-	var all any
-	if yaml.Unmarshal(content, &l) != nil {
-		l = links{}
-	}
-	if yaml.Unmarshal(content, &all) == nil {
-		l.strings = stringsIn(all, nil)
-	}
-	return l, nil
-}
-
-func stringsIn(value any, found []string) []string {
-	switch v := value.(type) {
-	case string:
-		return append(found, v)
-	case []any:
-		for _, item := range v {
-			found = stringsIn(item, found)
-		}
-	case map[string]any:
-		for _, item := range v {
-			found = stringsIn(item, found)
-		}
-	}
-	return found
-}
-
-// folders are the places in the tree that a kustomization builds on, beside its own folder.
-func (l links) folders(dir string) []string {
-	var all []string
-	for _, entry := range slices.Concat(l.Resources, l.Bases, l.Components) {
-		if to, is := placeOf(dir, entry); is {
-			all = append(all, to)
-		}
-	}
-	return all
-}
-
-// others are the places that any of its strings may name, also after a key: a patch, a file of
-// a generator, the configuration of a transformer.
-func (l links) others(dir string) []string {
-	var all []string
-	for _, text := range l.strings {
-		_, value, _ := strings.Cut(text, "=")
-		for _, entry := range []string{text, value} {
-			if to, is := placeOf(dir, entry); is && to != "." && strings.Contains(entry, "/") {
-				all = append(all, to)
-			}
-		}
-	}
-	return all
-}
-
-// placeOf is the place in the tree that an entry of a kustomization leads to.
-func placeOf(dir, entry string) (string, bool) {
-	if strings.Contains(entry, "://") || strings.ContainsAny(entry, "\n") || path.IsAbs(entry) {
-		return "", false
-	}
-	to := path.Join(dir, entry)
-	return to, fs.ValidPath(to)
 }

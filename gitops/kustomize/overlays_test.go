@@ -63,7 +63,7 @@ func TestTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := kustomize.Touched(tree, tree, test.changed)
+			got, _, err := kustomize.Touched(tree, tree, test.changed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,15 +74,35 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// TestTouchedIsNotHidden has a change add a folder that builds on an overlay, and take one away:
-// both are still told.
+// TestTouchedIsNotHidden has a change add a folder that builds on an overlay, take one away, and
+// bring one that a new folder builds on: all are still told.
 func TestTouchedIsNotHidden(t *testing.T) {
 	t.Parallel()
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	base := fstest.MapFS{"apps/a/kustomization.yaml": file("resources: [a.yaml]\n"), "apps/b/kustomization.yaml": file("resources: [b.yaml]\n")}
-	head := fstest.MapFS{"apps/a/kustomization.yaml": file("resources: [a.yaml, more.yaml]\n"), "docs/kustomization.yaml": file("resources: [../apps/a]\n")}
-	got, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "docs/kustomization.yaml"})
+	head := fstest.MapFS{
+		"apps/a/kustomization.yaml": file("resources: [a.yaml, more.yaml]\n"), "docs/kustomization.yaml": file("resources: [../apps/a, ../apps/c]\n"),
+		"apps/c/kustomization.yaml": file("resources: [c.yaml]\n"), "apps/part/kustomization.yaml": file("kind: Component\n"),
+	}
+	got, added, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "docs/kustomization.yaml"})
 	if diff := cmp.Diff([]string{"apps/a", "apps/b", "docs"}, got); diff != "" || err != nil {
+		t.Errorf("%v, touched (-want +got):\n%s", err, diff)
+	}
+	if diff := cmp.Diff([]string{"apps/c"}, added); diff != "" {
+		t.Errorf("added (-want +got):\n%s", diff)
+	}
+}
+
+// TestTouchedByTransformers has an overlay's transformers name a file in another folder.
+func TestTouchedByTransformers(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	tree := fstest.MapFS{
+		"apps/a/kustomization.yaml": file("transformers: [patch.yaml]\n"), "apps/b/kustomization.yaml": file("resources: [../a]\n"), "apps/c/kustomization.yaml": file("resources: [c.yaml]\n"),
+		"apps/a/patch.yaml": file("apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: patch}\npath: ../../shared/patch.yaml\n"),
+	}
+	got, _, err := kustomize.Touched(tree, tree, []string{"shared/patch.yaml"})
+	if diff := cmp.Diff([]string{"apps/b"}, got); diff != "" || err != nil {
 		t.Errorf("%v, touched (-want +got):\n%s", err, diff)
 	}
 }

@@ -90,7 +90,7 @@ func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Pr
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
-	overlays, err := kustomize.Touched(pull.Base.Tree, pull.Merged.Tree, changed)
+	overlays, _, err := kustomize.Touched(pull.Base.Tree, pull.Merged.Tree, changed)
 	if err != nil {
 		return proposal.Preparation{}, err
 	}

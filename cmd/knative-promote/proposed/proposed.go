@@ -103,10 +103,11 @@ type comparison struct {
 	proposal   proposal.Proposal
 }
 
-// overlays are those that render to something else. Where the policies change,
-// they are all that these deny.
+// overlays are those that render to something else, and without findings what others build on
+// that is new: it may be deployed by itself as well. Where the policies change, they are all
+// that these deny.
 func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Overlay, error) {
-	touched, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
+	touched, added, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
 	all, stricter := touched, c.proposal.ChangesPolicies(changed)
 	if err == nil && stricter {
 		all, err = kustomize.Overlays(c.head.Tree)
@@ -125,6 +126,11 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 			return nil, err
 		}
 		if changed && o.Changes() || len(o.Findings) > 0 {
+			shown = append(shown, o)
+		}
+	}
+	for _, folder := range added {
+		if o := c.compare(ctx, folder); o.Changes() {
 			shown = append(shown, o)
 		}
 	}
