@@ -188,7 +188,7 @@ func TestClosePull(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"POST /api/v1/repos/acme/shop/issues/4/comments", "PATCH /api/v1/repos/acme/shop/pulls/4",
+		"PATCH /api/v1/repos/acme/shop/pulls/4", "POST /api/v1/repos/acme/shop/issues/4/comments",
 		"DELETE /api/v1/repos/acme/shop/branches/promote-web-prod.1-10",
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {

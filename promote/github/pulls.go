@@ -83,16 +83,14 @@ func (c *Client) ClosePull(ctx context.Context, number int, comment string) erro
 	return err
 }
 
-// Close closes a pull request with a comment, and tells its branch.
+// Close closes a pull request, says why in a comment, and tells its branch. One that takes no
+// comment any more, as whoever opened it can have it, is closed without.
 func (c *Client) Close(ctx context.Context, number int, comment string) (branch string, err error) {
-	doing := fmt.Sprintf("closing pull request %d of %s", number, c.Name())
-	if _, err := createComment(ctx, c, number, comment); err != nil {
-		return "", fmt.Errorf("%s: %w", doing, c.Explain(err, MayPropose))
-	}
 	closed, _, err := c.api.PullRequests.Edit(ctx, c.owner, c.name, number, &github.PullRequest{State: github.String("closed")})
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", doing, c.Explain(err, MayPropose))
+		return "", fmt.Errorf("closing pull request %d of %s: %w", number, c.Name(), c.Explain(err, MayPropose))
 	}
+	_, _ = createComment(ctx, c, number, comment)
 	return closed.GetHead().GetRef(), nil
 }
 

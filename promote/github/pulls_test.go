@@ -155,8 +155,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestClosePull: it says why before it closes, and deletes the branch of what it
-// has closed alone.
+// TestClosePull: it closes also what takes no comment, and deletes the branch of what it has
+// closed alone.
 func TestClosePull(t *testing.T) {
 	t.Parallel()
 	const comment, closed, branch = "POST /repos/acme/shop/issues/4/comments", "PATCH " + pullsPath + "/4", "DELETE /repos/acme/shop/git/refs/heads/promote-web-prod.1-10"
@@ -167,11 +167,10 @@ func TestClosePull(t *testing.T) {
 		asked   []string
 		want    string
 	}{
-		{"closed", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(200, aPull), branch: saying(204, "")}, []string{comment, closed, branch}, ""},
-		{"its branch stays", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(200, aPull), branch: saying(403, "{}")}, []string{comment, closed, branch}, ""},
-		{"no comment", map[string]func(http.ResponseWriter, *http.Request){comment: saying(403, `{"message": "locked"}`)}, []string{comment},
-			"closing pull request 4 of acme/shop: GitHub answered 403 Forbidden: locked; the token needs the permission pull-requests: write and contents: write"},
-		{"not closed", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(403, `{"message": "no"}`)}, []string{comment, closed},
+		{"closed", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(200, aPull), branch: saying(204, "")}, []string{closed, comment, branch}, ""},
+		{"its branch stays", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(200, aPull), branch: saying(403, "{}")}, []string{closed, comment, branch}, ""},
+		{"no comment", map[string]func(http.ResponseWriter, *http.Request){comment: saying(403, `{"message": "Commenting is disabled on issues with more than 2500 comments"}`), closed: saying(200, aPull), branch: saying(204, "")}, []string{closed, comment, branch}, ""},
+		{"not closed", map[string]func(http.ResponseWriter, *http.Request){comment: commented, closed: saying(403, `{"message": "no"}`)}, []string{closed},
 			"closing pull request 4 of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
 	} {
 		s := &routed{answers: c.answers}

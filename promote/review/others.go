@@ -37,7 +37,8 @@ func (p Proposal) heldBy(open []PullRequest) error {
 // supersede closes the open pull requests for the target that this one takes the place
 // of: nobody may merge an earlier step over a later one. It closes this one where one
 // that rolls back was opened meanwhile: whichever of the two looks last sees the other.
-// Of two that begin at the same time the later one stays, and closes the other.
+// Of two that begin at the same time the later one stays, and closes the other. One that cannot
+// be closed holds no way back.
 func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
@@ -51,10 +52,14 @@ func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) er
 		if later || !p.over(other) {
 			continue
 		}
+		said := fmt.Sprintf("closed, superseded by #%d", pull.Number)
 		if err := r.Forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number)); err != nil {
-			return err
+			if !p.Stays || isAway(err) {
+				return err
+			}
+			said = "left open: " + err.Error()
 		}
-		p.Seen(other, fmt.Sprintf("closed, superseded by #%d", pull.Number))
+		p.Seen(other, said)
 	}
 	return nil
 }
