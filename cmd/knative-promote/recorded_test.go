@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/acme/knative-promote/internal/fake/strays"
 )
 
 // mayHave are the credentials that each server of a world may be sent, by its name. One that
@@ -23,13 +24,19 @@ var mayHave = map[string][]string{
 	"prometheus":        {prometheusToken},
 }
 
-// strays are the credentials that servers were sent which are for others.
-type strays struct {
+// strayed are the credentials that servers were sent which are for others.
+type strayed struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (s *strays) found() error {
+func (s *strayed) add(stray string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, stray)
+}
+
+func (s *strayed) found() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) == 0 {
@@ -38,49 +45,25 @@ func (s *strays) found() error {
 	return errors.New(strings.Join(s.all, "\n"))
 }
 
-// look looks for what the server may not have in a part of a request.
-func (s *strays) look(server string, r *http.Request, part string) {
-	for name, secret := range secrets {
-		if slices.Contains(mayHave[server], secret) {
-			continue
-		}
-		if slices.ContainsFunc(append(encoded(secret), secret), func(form string) bool { return strings.Contains(part, form) }) {
-			s.mu.Lock()
-			s.all = append(s.all, fmt.Sprintf("%s was sent to %s: %s %s", name, server, r.Method, r.URL.Path))
-			s.mu.Unlock()
-		}
-	}
-}
-
 // recorded is a server whose requests are looked at for credentials that are for others.
 func (w *world) recorded(server string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		var head strings.Builder
-		_ = r.Header.Write(&head) // to a string, which takes all
-		query, err := url.QueryUnescape(r.URL.RawQuery)
-		fmt.Fprintln(&head, r.Host, r.URL.Path, r.URL.RawQuery, query, err)
-		w.strays.look(server, r, head.String())
-		r.Body = &recordedBody{ReadCloser: r.Body, look: func(part string) { w.strays.look(server, r, part) }}
-		next.ServeHTTP(out, r)
-	})
+	watch := &strays.Watch{Credentials: credentials, Found: w.strays.add}
+	return watch.Handler(server, next)
 }
 
-// A recordedBody shows what is read of it, with the end of what was read before.
-type recordedBody struct {
-	io.ReadCloser
-	look func(string)
-	last string
-}
-
-func (b *recordedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if n > 0 {
-		part := b.last + string(p[:n])
-		b.look(part)
-		b.last = part[max(0, len(part)-128):] // longer than a secret
+// credentials are those of every run, and who may be sent them.
+var credentials = sync.OnceValue(func() (all []strays.Credential) {
+	for name, secret := range secrets {
+		c := strays.Credential{Name: name, Secret: secret}
+		for server, may := range mayHave {
+			if slices.Contains(may, secret) {
+				c.Servers = append(c.Servers, server)
+			}
+		}
+		all = append(all, c)
 	}
-	return n, err
-}
+	return all
+})
 
 // TestStraysAreFound sends each credential to each server, in every place of a request.
 func TestStraysAreFound(t *testing.T) {

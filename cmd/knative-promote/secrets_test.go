@@ -19,6 +19,7 @@ import (
 
 	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/internal/fake/gittest"
+	"github.com/acme/knative-promote/internal/fake/strays"
 )
 
 // sweeps counts the worlds that were searched for secrets.
@@ -92,16 +93,7 @@ var secrets = map[string]string{
 func secretTexts() []string {
 	texts := []string{secretWord}
 	for _, secret := range secrets {
-		texts = append(texts, encoded(secret)...)
-	}
-	return texts
-}
-
-// encoded is a secret in base64 at each of the three places where it can begin.
-func encoded(secret string) (texts []string) {
-	for before := range 3 {
-		whole := base64.RawStdEncoding.EncodeToString([]byte("???"[:before] + secret))
-		texts = append(texts, whole[(before*8+5)/6:len(whole)-2])
+		texts = append(texts, strays.Encoded(secret)...)
 	}
 	return texts
 }

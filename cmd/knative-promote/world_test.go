@@ -33,7 +33,7 @@ type world struct {
 	gates     string     // host:port of the gateServer; empty: there is none
 
 	atWork sync.RWMutex // held by the servers while they answer
-	strays strays       // what they were sent of others' credentials
+	strays strayed      // what they were sent of others' credentials
 
 	mu      sync.Mutex
 	seed    string              // the first commit
