@@ -34,6 +34,7 @@ type Systems struct {
 	Statuses      source.Statuses // nil: nobody can tell the statuses of a commit
 	SourceCluster source.Cluster  // nil: nobody can tell what runs in the environments that images come from
 	SourceBranch  source.Branch   // nil: those are on Branch
+	SourceHas     source.Has      // nil: nobody can tell which commits their branch has
 
 	Evidence EvidenceReader // nil: nobody can tell what a revision has written
 

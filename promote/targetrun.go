@@ -55,7 +55,7 @@ func newTargetRun(command event.Command, c Config, target plan.Target, on System
 	}
 	p := &targetRun{config: c, systems: on, gates: c.gates(on.Sources), journal: journal.New(asked, on.Reporter)}
 	p.origin = source.Taken{
-		Reader:   source.Reader{Wants: c.Wants, Branch: on.SourceBranch, Cluster: on.SourceCluster, Statuses: on.Statuses},
+		Reader:   source.Reader{Wants: c.Wants, Branch: on.SourceBranch, Has: on.SourceHas, Cluster: on.SourceCluster, Statuses: on.Statuses},
 		TryAgain: c.Guards.PassesOver(guard.OverrideRolledBack), Reason: c.Reason, Journal: p.journal, Commits: on.Commits,
 	}
 	p.setTarget(target)

@@ -37,6 +37,9 @@ type Branch interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
 }
 
+// Has tells whether the branch that has the environments has a commit.
+type Has func(ctx context.Context, commit string) (bool, error)
+
 // Wants are the environments that images are taken from, and what must be true of them.
 type Wants struct {
 	From       []string      // their overlays: all of them run the images; empty: images are taken from nowhere
@@ -64,6 +67,7 @@ type Reader struct {
 	Wants
 	Overlay  overlay.Reader // of the target
 	Branch   Branch         // FromBranch; nil: the target's
+	Has      Has            // nil: nobody can tell
 	Cluster  Cluster        // nil: nobody can tell what runs there
 	Statuses Statuses       // nil: nobody can tell the statuses of a commit
 }
@@ -78,6 +82,14 @@ func (s Reader) of(folder string) overlay.Reader {
 		source.Branch, source.Commits = s.Branch, s.Branch
 	}
 	return source
+}
+
+// has tells whether the branch with the sources has a commit, as far as anybody can tell.
+func (s Reader) has(ctx context.Context, commit string) (bool, error) {
+	if s.Has == nil {
+		return false, nil
+	}
+	return s.Has(ctx, commit)
 }
 
 // Tip is the tip that has the sources, where that of the target is tip.

@@ -122,10 +122,14 @@ func (i *Taken) note(observed []Observed, commit string) {
 }
 
 // AsThen tells whether sources are what they were when another run took the same from them:
-// each rendered the same there, and had the same record.
+// each rendered the same there, and had the same record. A commit that the sources' branch has
+// not is not looked at: anybody may have pushed it.
 func AsThen(ctx context.Context, s Reader, now, then record.Source) bool {
 	return slices.EqualFunc(now.All(), then.All(), func(is, was record.Source) bool {
 		if is.Overlay != was.Overlay || is.Branch != was.Branch || is.Revision != was.Revision {
+			return false
+		}
+		if on, err := s.has(ctx, was.Commit); err != nil || !on {
 			return false
 		}
 		of := s.of(is.Overlay)
@@ -155,6 +159,7 @@ func (i *Taken) tellDrift(ctx context.Context, at plan.Situation, observed []Obs
 		}
 		if unknown != nil {
 			i.Journal.Say("from: what has changed in %s since the last promotion is not known: %v", d.From, unknown)
+			all = all.And(&NotYetError{From: d.From, Reason: fmt.Sprintf("what has changed there since the last promotion is not known (on-config-drift is fail; with warn one promotion can go on): %v", unknown)})
 		}
 		lines := d.Words()
 		if len(lines) == 0 {

@@ -8,11 +8,13 @@ import (
 	"github.com/acme/knative-promote/cmd/internal/version"
 	"github.com/acme/knative-promote/cmd/knative-promote/forges"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/analysis"
 	"github.com/acme/knative-promote/promote/analysis/web"
 	"github.com/acme/knative-promote/promote/github"
 	"github.com/acme/knative-promote/promote/prometheus"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // Connect makes what a run works on: the infra repository and Argo CD, which a
@@ -28,6 +30,7 @@ func (t Task) Connect(page func() string) (promote.Systems, error) {
 			return on, err
 		}
 		on.Branch, on.Commits, on.Facts.PushRight = t.Written(found), found, found
+		on.SourceHas = commitsOf(found)
 		if s.AsksForge(t.Workflow) {
 			on.Facts.BranchRules = forges.Rules{Infra: found.forge, Branch: s.Remote.Branch}
 		}
@@ -40,7 +43,7 @@ func (t Task) Connect(page func() string) (promote.Systems, error) {
 		if err != nil {
 			return on, err
 		}
-		on.SourceBranch = found
+		on.SourceBranch, on.SourceHas = found, commitsOf(found)
 	}
 	if len(s.Promote.Checks) > 0 {
 		found, err := forges.OpenInfra(s, t.Workflow, t.Console, github.Statuses)
@@ -53,6 +56,11 @@ func (t Task) Connect(page func() string) (promote.Systems, error) {
 		return on, err
 	}
 	return on, t.observe(&on)
+}
+
+// commitsOf tells which commits a branch has.
+func commitsOf(branch *Branch) source.Has {
+	return func(ctx context.Context, commit string) (bool, error) { return gitops.OnBranch(ctx, branch.Repo, commit) }
 }
 
 // Written is a branch that gets commits as the settings want them.
