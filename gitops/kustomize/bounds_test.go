@@ -71,6 +71,10 @@ func TestRenderBounds(t *testing.T) {
 		{"replacements by what a patch adds", "patches:\n- target: {kind: A}\n  patch: |-\n    - {op: add, path: /data/x, value: {a: b}}\n" + replacing(24, "data.x", "data.x.k%d"),
 			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: c}\n", "copy values 24 times"},
 		{"replacements of all items", replacing(2, "spec.k%d", "spec.k%d.*"), chained, "its patches and replacements copy values 16 times"},
+		{"copying transformer", "transformers:\n- |\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: x}\n  target: {kind: Service}\n  patch: |\n" + copying("    ", 26), "", "copy values 26 times"},
+		{"copying JSON transformer", "transformers:\n- |\n  apiVersion: builtin\n  kind: PatchJson6902Transformer\n  metadata: {name: x}\n  target: {version: v1, kind: Service, name: a}\n  jsonOp: |\n" + copying("    ", 26), "", "copy values 26 times"},
+		{"long prefix", "namePrefix: " + strings.Repeat("a", 1<<20) + "\n", "", "namePrefix and nameSuffix have 1048576 bytes; Kubernetes takes no names over 253"},
+		{"long suffix of a transformer", "transformers:\n- '{apiVersion: builtin, kind: SuffixTransformer, metadata: {name: x}, suffix: " + strings.Repeat("a", 1<<10) + "}'\n", "", "suffix has 1024 bytes; Kubernetes takes no names over 253"},
 		{"invalid image pattern", "images: [{name: '(', newTag: v1}]\n", "", "kustomize failed on this input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,7 +85,32 @@ func TestRenderBounds(t *testing.T) {
 			expectRefusal(t, files, c.want)
 		})
 	}
+	t.Run("a transformer's patch in a file", func(t *testing.T) {
+		files := tree(t, []byte("resources: [service.yaml]\ntransformers: [more]\n"))
+		files[overlay+"/more/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [patch.yaml]\n")}
+		files[overlay+"/more/patch.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\ntarget: {kind: Service}\npath: copies.yaml\n")}
+		files[overlay+"/copies.yaml"] = &fstest.MapFile{Data: []byte(copying("", 26))}
+		expectRefusal(t, files, "copy values 26 times")
+	})
 	t.Run("folders used twice, again and again", func(t *testing.T) { expectRefusal(t, doubled(30), "at most 4000 files") })
+}
+
+// TestRenderBoundsWhatComesOut has one text in many objects, which share it until they are written.
+func TestRenderBoundsWhatComesOut(t *testing.T) {
+	files := tree(t, []byte("resources: [service.yaml]\ncommonAnnotations: {a: "+strings.Repeat("x", 3<<20)+"}\n"))
+	files[overlay+"/service.yaml"] = &fstest.MapFile{Data: []byte(services(25))}
+	if _, err := kustomize.Render(patient(t), files, overlay); err == nil || !strings.HasSuffix(err.Error(), "it comes to more than 67108864 bytes") {
+		t.Errorf("got %.200v", err)
+	}
+}
+
+// copying are operations of which each doubles what the ones before have made.
+func copying(indent string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s- {op: copy, from: /metadata, path: /metadata/a%d}\n", indent, i)
+	}
+	return b.String()
 }
 
 const chained = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: {k0: {a: b, c: d}}\n"

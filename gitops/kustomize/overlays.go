@@ -76,9 +76,14 @@ func Below(tree fs.FS, overlay string) []string {
 }
 
 // overlays are the folders that no other one builds on, those that were promoted, and one of
-// each cycle, whose render will say what is wrong.
+// each cycle, whose render will say what is wrong. A component that was promoted is one too:
+// what is deployed by itself may say of itself what it likes.
 func (in folders) overlays() []string {
-	used := maps.Clone(in.components)
+	parts, used := map[string]bool{}, map[string]bool{}
+	for folder := range in.components {
+		parts[folder] = in.components[folder] && !in.promoted[folder]
+	}
+	maps.Copy(used, parts)
 	for folder, next := range in.uses {
 		for _, n := range next {
 			used[n] = used[n] || n != folder && !in.promoted[n]
@@ -86,7 +91,7 @@ func (in folders) overlays() []string {
 	}
 	var all []string
 	reached := map[string]bool{}
-	for _, spared := range []map[string]bool{used, in.components} {
+	for _, spared := range []map[string]bool{used, parts} {
 		for _, folder := range slices.Sorted(maps.Keys(in.uses)) {
 			if !spared[folder] && (!reached[folder] || in.promoted[folder]) && !slices.Contains(all, folder) {
 				all = append(all, folder)
@@ -125,8 +130,13 @@ func (in folders) touches(overlay string, changed []string) bool {
 	for range maxLinks { // each may lead to another, and more are not rendered
 		more := false
 		for link, target := range in.links {
-			if holds(reached, link) && !reached[target] {
-				reached[target], more = true, true
+			if !holds(reached, link) || reached[target] {
+				continue
+			}
+			reached[target], more = true, true
+			to, passed := in.through(target)
+			for _, name := range append(passed, to) {
+				reached[name] = true
 			}
 		}
 		if !more {
@@ -174,7 +184,46 @@ func foldersOf(tree fs.FS) (folders, error) {
 	if err != nil {
 		return folders{}, fmt.Errorf("looking for overlays: %w", err)
 	}
+	in.resolve()
 	return in, nil
+}
+
+// resolve follows the links on the way to what the folders use and read, which read those too.
+func (in folders) resolve() {
+	for folder := range in.uses {
+		var passed []string
+		for _, names := range [][]string{in.uses[folder], in.reads[folder]} {
+			for i, name := range names {
+				to, links := in.through(name)
+				names[i], passed = to, append(passed, links...)
+			}
+		}
+		in.reads[folder] = append(in.reads[folder], passed...)
+	}
+}
+
+// through is the place that a name leads to, by the links on the way to it. One at its end is
+// kept, as an overlay of its own, or to be followed by who reads it.
+func (in folders) through(name string) (to string, links []string) {
+	for len(links) < maxLinks {
+		link := in.linkAbove(name)
+		if link == "" {
+			break
+		}
+		links = append(links, link)
+		name = path.Join(in.links[link], strings.TrimPrefix(name, link+"/"))
+	}
+	return name, links
+}
+
+// linkAbove is the first link among the folders that a name lies in; empty: there is none.
+func (in folders) linkAbove(name string) string {
+	for i, char := range name {
+		if char == '/' && in.links[name[:i]] != "" {
+			return name[:i]
+		}
+	}
+	return ""
 }
 
 // addLink adds a symbolic link; one to a folder with a kustomization is an overlay that builds on that.

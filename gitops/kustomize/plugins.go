@@ -2,6 +2,7 @@ package kustomize
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -108,13 +109,36 @@ func (f file) reference(key string, value *yaml.Node) error {
 		if in(fileFields) && (remote(s) || remote(source)) {
 			return fmt.Errorf("%s: %q %s", key, s, isRemote)
 		}
-		if in(patchFields) && strings.Contains(s, "*") {
-			if err := f.bounded([]byte(s)); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
+		if in([]string{"prefix", "suffix"}) && len(s) > maxName {
+			return fmt.Errorf("%s has %d bytes; Kubernetes takes no names over %d", key, len(s), maxName)
+		}
+		if !in(patchFields) && !strings.EqualFold(key, "path") {
+			continue
+		}
+		if err := f.patchOrFile(s); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	return nil
+}
+
+// patchOrFile inspects a patch, or the file with one, which a plugin reads from the folder of
+// whoever names its configuration.
+func (f file) patchOrFile(s string) error {
+	for _, dir := range f.stack {
+		at, info, err := f.confined.follow(path.Join(dir, s))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		content, err := f.confined.ReadFile(path.Join(confinedRoot, at))
+		if err == nil {
+			err = f.bounded(content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.bounded([]byte(s))
 }
 
 // values are the value, or the values of a list.

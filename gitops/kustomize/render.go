@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
@@ -127,12 +128,33 @@ func (o *overlay) build(ctx context.Context, dir string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
 	}
-	out, err := resources.AsYaml()
+	out, err := encoded(resources)
 	if err == nil {
 		remember(dir, o.asked, out)
 	}
 	return out, err
 }
+
+// encoded is what AsYaml returns, within the limit: one text may stand in thousands of objects.
+func encoded(resources resmap.ResMap) ([]byte, error) {
+	var out []byte
+	for i, one := range resources.Resources() {
+		text, err := one.AsYAML()
+		switch {
+		case err != nil:
+			return nil, err
+		case len(out)+len(text) > maxRendered:
+			return nil, fmt.Errorf("it comes to more than %d bytes", maxRendered)
+		case i > 0:
+			out = append(out, "---\n"...)
+		}
+		out = append(out, text...)
+	}
+	return out, nil
+}
+
+// maxRendered is how large an overlay may become, in bytes.
+const maxRendered = 2 * maxTotalSize
 
 // Outside returns the files of tree that the overlay in the folder dir reads from beside the kustomization that names
 // them, neither in its folder nor below. Without --load-restrictor LoadRestrictionsNone kustomize does not render it.
