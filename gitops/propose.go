@@ -18,10 +18,11 @@ const proposeAttempts = 4
 
 // Propose pushes the change, as one commit on top of the branch's tip, to a
 // branch for a pull request, and returns that commit. The name begins with
-// ProposalPrefix. Nothing that is there is pushed over: where the branch is there, its
-// newest commit was made on one of the branch's own and the change adopts it, Propose returns
-// that commit, else ErrTaken. ErrUnchanged comes with the tip, which shows the
-// change already.
+// ProposalPrefix. Where the branch is there, the commit takes the place of its newest one, if
+// that is the same change, made on one of the branch's own commits, so that a pull request for
+// it stays; nothing else is pushed over, which is ErrTaken. So it is where the forge makes the
+// commit, which can only add one, or takes no such push. ErrUnchanged comes with the tip,
+// which shows the change already.
 func (r *Repo) Propose(ctx context.Context, name string, change Change) (Commit, error) {
 	if !strings.HasPrefix(name, ProposalPrefix) {
 		return Commit{}, fmt.Errorf("branch %q: expected a name that begins with %s", oneline.Brief(name), ProposalPrefix)
@@ -61,10 +62,10 @@ func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, c
 	if err != nil {
 		return Commit{}, err
 	}
+	d.Branch, d.Old = branch, there
 	if !there.IsZero() {
-		return r.proposed(ctx, branch, tip, change)
+		return replaced(ctx, r, tip, change, d)
 	}
-	d.Branch = branch
 	if r.API != nil {
 		if err := r.beginBranch(ctx, d); err != nil {
 			return Commit{}, err
@@ -75,27 +76,38 @@ func (r *Repo) proposeOnce(ctx context.Context, branch plumbing.ReferenceName, c
 	return made, err
 }
 
-// proposed is the newest commit of a branch, where that is the change.
-func (r *Repo) proposed(ctx context.Context, branch plumbing.ReferenceName, tip commit, change Change) (Commit, error) {
-	head, err := r.tipOf(ctx, branch)
-	if err != nil {
-		return Commit{}, err
+// replaced pushes a draft over the commit of a proposal's branch that is the same change.
+func replaced(ctx context.Context, r *Repo, tip commit, change Change, d draft) (Commit, error) {
+	if change.Made == d.Old.String() || d.Commit == d.Old {
+		made, err := r.tipOf(ctx, d.Branch)
+		return made.Commit, err
 	}
-	same, err := adopted(ctx, r, tip, head, change)
+	taken := fmt.Errorf("branch %s of %s: %w, at commit %.12s", d.Branch.Short(), r.remote, ErrTaken, d.Old)
+	if r.API != nil {
+		return Commit{}, taken
+	}
+	head, err := r.tipOf(ctx, d.Branch)
+	same := err == nil && head.hash == d.Old
+	if same {
+		same, err = repeats(ctx, r, tip, head, change)
+	}
+	if err == nil && same {
+		_, err = r.pushUntilSeen(ctx, d)
+	}
 	switch {
 	case err == nil && same:
-		return head.Commit, nil
-	case ctx.Err() != nil:
+		return r.published(d)
+	case ctx.Err() != nil, errors.Is(err, remote.ErrRaced):
 		return Commit{}, err
 	}
-	return Commit{}, fmt.Errorf("branch %s of %s: %w, at commit %.12s", branch.Short(), r.remote, ErrTaken, head.Hash)
+	return Commit{}, taken // also by what cannot be read
 }
 
-// adopted tells whether a head is the change on the commit that it was made on, which the
+// repeats tells whether a head is the change on the commit that it was made on, which the
 // branch must have, byte for byte and mode for mode. A merge is not: it may be of an older
 // commit, and undo what came after that.
-func adopted(ctx context.Context, r *Repo, tip, head commit, change Change) (bool, error) {
-	if len(head.Parents) != 1 || change.Adopts == nil {
+func repeats(ctx context.Context, r *Repo, tip, head commit, change Change) (bool, error) {
+	if len(head.Parents) != 1 || change.Repeats == nil {
 		return false, nil
 	}
 	if on, err := isBehind(ctx, r, tip, head.Parents[0]); err != nil || !on {
@@ -109,7 +121,7 @@ func adopted(ctx context.Context, r *Repo, tip, head commit, change Change) (boo
 	if err != nil {
 		return false, err
 	}
-	files, err := change.Adopts(r.snapshot(ctx, tip), r.snapshot(ctx, base), r.snapshot(ctx, head))
+	files, err := change.Repeats(r.snapshot(ctx, tip), r.snapshot(ctx, base), r.snapshot(ctx, head))
 	if err != nil || len(files) == 0 {
 		return false, err
 	}

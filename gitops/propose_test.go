@@ -13,9 +13,9 @@ import (
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
-// adopting is a change that takes what shows it for its own.
-func adopting(change gitops.Change) gitops.Change {
-	change.Adopts = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return change.Edit(base) }
+// repeated is a change that may take the place of what is the same.
+func repeated(change gitops.Change) gitops.Change {
+	change.Repeats = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return change.Edit(base) }
 	return change
 }
 
@@ -24,7 +24,7 @@ const proposal = "promote-web-prod.3f9c-10"
 func TestPropose(t *testing.T) {
 	t.Parallel()
 	s := serve(t, gittest.Repository{}, infra(), nil)
-	change := adopting(write("apps/web/overlays/prod/k.yaml", "mine"))
+	change := repeated(write("apps/web/overlays/prod/k.yaml", "mine"))
 	head, err := s.open(t).Propose(t.Context(), proposal, change)
 	if err != nil {
 		t.Fatal(err)
@@ -35,13 +35,20 @@ func TestPropose(t *testing.T) {
 	if got := s.git(t, "log", "--format=%s", "main"); got != "Start the infra repository" {
 		t.Errorf("main has %q, want it as it was", got)
 	}
-	if _, err := s.open(t).Propose(t.Context(), proposal, write("apps/web/overlays/prod/k.yaml", "mine")); !errors.Is(err, gitops.ErrTaken) {
-		t.Errorf("error %v of a change that adopts nothing, want ErrTaken", err)
+	other := write("apps/web/overlays/prod/k.yaml", "mine")
+	other.Subject = "Another"
+	if _, err := s.open(t).Propose(t.Context(), proposal, other); !errors.Is(err, gitops.ErrTaken) {
+		t.Errorf("error %v of a change that is in nobody's place, want ErrTaken", err)
 	}
 	s.rival(t, "README.md", "moved")
 	again, err := s.open(t).Propose(t.Context(), proposal, change)
-	if err != nil || again.Hash != head.Hash {
-		t.Errorf("proposed again: %s, %v; want %s, which is there", again.Hash, err, head.Hash)
+	if err != nil || again.Hash != s.git(t, "rev-parse", proposal) || s.git(t, "rev-parse", proposal+"^") != s.git(t, "rev-parse", "main") {
+		t.Errorf("proposed again: %s, %v; want it on main in the place of %s", again.Hash, err, head.Hash)
+	}
+	change.Made = again.Hash
+	s.rival(t, "README.md", "moved again")
+	if there, err := s.open(t).Propose(t.Context(), proposal, change); err != nil || there.Hash != again.Hash {
+		t.Errorf("proposed a third time: %s, %v; want %s, which was made", there.Hash, err, again.Hash)
 	}
 }
 
@@ -52,7 +59,7 @@ func TestProposeBesideManyBranches(t *testing.T) {
 	for _, name := range strings.Split("a b c d e f g h i j k l m", " ") {
 		s.git(t, "branch", "b/"+name, "main")
 	}
-	change := adopting(write("apps/web/overlays/prod/k.yaml", "mine"))
+	change := repeated(write("apps/web/overlays/prod/k.yaml", "mine"))
 	first, err := s.open(t).Propose(t.Context(), proposal, change)
 	if err != nil {
 		t.Fatal(err)
@@ -130,9 +137,9 @@ func TestProposeReadsNoMore(t *testing.T) {
 		}
 		return edit(tip)
 	}
-	change.Adopts = func(_, base, head gitops.Snapshot) (map[string][]byte, error) {
+	change.Repeats = func(_, base, head gitops.Snapshot) (map[string][]byte, error) {
 		if main := s.git(t, "rev-parse", "main"); base.Commit.Hash != main || head.Commit.Hash != theirs {
-			t.Errorf("it is to adopt %s on %s", head.Commit.Hash, base.Commit.Hash)
+			t.Errorf("it is to repeat %s on %s", head.Commit.Hash, base.Commit.Hash)
 		}
 		return change.Edit(base)
 	}
@@ -142,7 +149,7 @@ func TestProposeReadsNoMore(t *testing.T) {
 	if err := gittest.Commit(s.dir, proposal, "One more", fstest.MapFS{"more": {Data: []byte("mine")}}); err != nil {
 		t.Fatal(err)
 	}
-	change.Adopts = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) {
+	change.Repeats = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) {
 		t.Error("it is asked of a commit on one that the branch has not")
 		return change.Edit(base)
 	}
@@ -166,7 +173,7 @@ func TestProposeTakesNothingElse(t *testing.T) {
 		if err := gittest.Commit(s.dir, proposal, "Somebody else's", theirs); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.open(t).Propose(t.Context(), proposal, adopting(write(file, "mine"))); !errors.Is(err, gitops.ErrTaken) {
+		if _, err := s.open(t).Propose(t.Context(), proposal, repeated(write(file, "mine"))); !errors.Is(err, gitops.ErrTaken) {
 			t.Errorf("%s: error %v, want ErrTaken", name, err)
 		}
 	}

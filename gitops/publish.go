@@ -27,11 +27,13 @@ type Change struct {
 	// the file, and folders that become empty with it. It depends on the
 	// snapshot alone, because it is run again when the branch has moved.
 	Edit func(tip Snapshot) (map[string][]byte, error)
-	// Adopts returns what this change is where it has been made on a base before, as by an
-	// earlier run: the files, with what may be another's taken from the head that stands on a
-	// proposal's branch, which is taken for it where it is that and nothing else. Who may push
-	// the one branch need not be who may push to the other. None: the head is not it.
-	Adopts func(tip, base, head Snapshot) (files map[string][]byte, err error)
+	// Made is the commit on a proposal's branch that is this change, and stays there; empty: none.
+	Made string
+	// Repeats returns what this change is where it has been made on a base before, as by an
+	// earlier run: the files, with what may be another's, as who made it and when, taken from the
+	// head that stands on a proposal's branch. Where the head is that and nothing else, the
+	// change may take its place there, and nothing of anybody's is lost. None: the head is not it.
+	Repeats func(tip, base, head Snapshot) (files map[string][]byte, err error)
 }
 
 // Publish makes the change one commit on top of the branch's tip, and returns

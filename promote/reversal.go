@@ -57,7 +57,7 @@ func (b *reversal) begin(ctx context.Context) commit.Edit {
 	b.log = b.target.journal.BeginReversal(b.Step, title)
 	return commit.Edit{
 		Proposal: b.target.pulls().Proposal(b.Plan.ID, b.stepName(), false),
-		Adopts:   func(tip, head gitops.Snapshot) (bool, error) { return b.adopts(ctx, tip, head) },
+		Repeats:  func(tip, head gitops.Snapshot) (bool, error) { return b.repeats(ctx, tip, head) },
 		Subject:  title,
 		Trailers: plan.Trailers(b.target.config.Settings, b.Plan, b.stepName(), b.Plan.To, b.Dest.Revision, b.Reason),
 		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
@@ -116,8 +116,8 @@ func (b *reversal) rolledBack() string {
 	return b.Plan.ID
 }
 
-// adopts tells the same of a proposal that rolls back.
-func (b *reversal) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
+// repeats tells the same of a proposal that rolls back.
+func (b *reversal) repeats(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
 	if b.again {
 		return false, nil // its record does not tell it from the commit before
 	}

@@ -41,7 +41,7 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 	step := m.step()
 	e := commit.Edit{
 		Proposal: m.target.pulls().Proposal(m.target.plan.ID, record.StepOf(step.Percent), m.index == 0),
-		Adopts:   func(tip, head gitops.Snapshot) (bool, error) { return m.adopts(ctx, tip, head) },
+		Repeats:  func(tip, head gitops.Snapshot) (bool, error) { return m.repeats(ctx, tip, head) },
 		Subject:  step.Subject,
 		Trailers: plan.Trailers(m.target.config.Settings, m.target.plan, record.StepOf(step.Percent), m.target.plan.From, m.target.plan.To, m.target.config.Reason),
 		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
@@ -97,9 +97,9 @@ func (m *move) mayPromote(ctx context.Context, tip gitops.Snapshot) error {
 	return m.target.origin.NotWithdrawn(ctx, tip, m.target.plan, m.target.at)
 }
 
-// adopts tells whether a proposal's head has the record that the step would write on
+// repeats tells whether a proposal's head has the record that the step would write on
 // the tip, but for who wrote it and when.
-func (m *move) adopts(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
+func (m *move) repeats(ctx context.Context, tip, head gitops.Snapshot) (bool, error) {
 	has := plan.RecordAt(head, m.target.Target)
 	want := plan.StepRecord(m.target.config.Settings, m.target.plan, record.StepOf(m.step().Percent), plan.RecordAt(tip, m.target.Target))
 	if !want.Source.IsZero() && source.AsThen(ctx, m.target.origin.Reader, want.Source, has.Source) {

@@ -16,7 +16,7 @@ import (
 // An Edit is what a commit changes for one target.
 type Edit struct {
 	Proposal *review.Proposal                              // of the pull request that it comes by; nil: it is pushed
-	Adopts   func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there has its record; nil: none has
+	Repeats  func(tip, head gitops.Snapshot) (bool, error) // whether a proposal that is there has its record; nil: none has
 	Subject  string
 	Trailers []gitops.Trailer
 	Draft    func(tip gitops.Snapshot) (Draft, error) // which is asked of commits too that nothing is made on
@@ -49,22 +49,22 @@ func Merge(edits []Edit, drafted func(tip gitops.Snapshot, drafts []Draft)) gito
 		drafted(tip, drafts)
 		return filesOf(drafts)
 	}
-	change.Adopts = func(tip, base, head gitops.Snapshot) (map[string][]byte, error) {
+	change.Repeats = func(tip, base, head gitops.Snapshot) (map[string][]byte, error) {
 		for _, e := range edits {
-			if e.Adopts == nil {
+			if e.Repeats == nil {
 				return nil, nil
 			}
-			if same, err := e.Adopts(tip, head); err != nil || !same {
+			if same, err := e.Repeats(tip, head); err != nil || !same {
 				return nil, err
 			}
 		}
-		return adopts(edits, base, head)
+		return repeated(edits, base, head)
 	}
 	return change
 }
 
-// adopts are the files that the edits make of a base, with the records that a head has.
-func adopts(edits []Edit, base, head gitops.Snapshot) (map[string][]byte, error) {
+// repeated are the files that the edits make of a base, with the records that a head has.
+func repeated(edits []Edit, base, head gitops.Snapshot) (map[string][]byte, error) {
 	drafts, err := draft(edits, base)
 	if err != nil {
 		return nil, err

@@ -181,10 +181,18 @@ func (r Requests) sameAt(ctx context.Context, commit string, at plan.Situation) 
 
 // WouldWrite tells whether a record is the wanted one, but for who wrote it before and when. One
 // that may be of a newer run is not, as no run after it would go on, not even to roll back; nor
-// is one that says to have begun later, as what comes after it would count as older.
+// is one that says to have begun later, as what comes after it would count as older, nor one
+// that has less of the past.
 func WouldWrite(want, has record.Record) (bool, error) {
 	if !runs.MayPrecede(has.Run, want.Run) || has.Started.After(want.Started) {
 		return false, nil
+	}
+	own, err := want.Encode()
+	if err != nil {
+		return false, err
+	}
+	if want, err = record.Parse(own); err != nil || len(want.Past) != len(has.Past) {
+		return false, err
 	}
 	text, err := want.WrittenAs(has).Encode()
 	if err != nil {

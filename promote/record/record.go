@@ -207,7 +207,6 @@ func rolledBackFrom(r Record) string {
 // WrittenAs is the record as if it had been written when another one of the same
 // overlay was, and by the same run.
 func (r Record) WrittenAs(has Record) Record {
-	r.Repository = has.Repository // which has several ways to be written
 	r.Started, r.Run, r.Actor, r.Approved = has.Started, has.Run, has.Actor, has.Approved
 	return r
 }

@@ -44,32 +44,6 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
-// isOwn tells whether a commit that is the change has what the head that the run has written
-// has, such as the record, on what the branch has become.
-func isOwn(ctx context.Context, repo Repo, change gitops.Change, made gitops.Commit, own string) bool {
-	at, err := repo.At(ctx, made.Hash)
-	if err != nil || len(made.Parents) != 1 {
-		return false
-	}
-	before, err := repo.At(ctx, made.Parents[0])
-	if err != nil {
-		return false
-	}
-	files, err := change.Edit(before)
-	ours, unread := repo.At(ctx, own)
-	if errors.Join(err, unread) != nil {
-		return false
-	}
-	for name, want := range files {
-		has, err := read(at, name)
-		wrote, unread := read(ours, name)
-		if errors.Join(err, unread) != nil || !bytes.Equal(has, want) && !bytes.Equal(has, wrote) {
-			return false
-		}
-	}
-	return true
-}
-
 // withMore are the files that a commit changes from its first parent otherwise than the change
 // and the head that the run has written do, as far as that can be read.
 func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Snapshot, own string) []string {

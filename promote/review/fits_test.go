@@ -28,7 +28,7 @@ func named(tag string) gitops.Change {
 		lines[len(lines)-1] = fmt.Sprintf("%s of %s", tag, readme)
 		return map[string][]byte{"app/list": []byte(strings.Join(lines, "\n"))}, nil
 	}
-	change.Adopts = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return change.Edit(base) }
+	change.Repeats = func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return change.Edit(base) }
 	return change
 }
 

@@ -70,13 +70,17 @@ func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error)
 }
 
 // Proposed is the newest open pull request for the target, and what it would bring; the
-// zero PullRequest: there is none.
+// zero PullRequest: there is none whose head can be read, which anybody may have made.
 func (r Reviews) Proposed(ctx context.Context, p Proposal) (PullRequest, gitops.Snapshot, error) {
 	open, err := r.openFor(ctx, p)
 	if err != nil || len(open) == 0 {
 		return PullRequest{}, gitops.Snapshot{}, err
 	}
-	newest := slices.MaxFunc(open, func(a, b PullRequest) int { return cmp.Compare(a.Number, b.Number) })
-	head, err := r.Repo.At(ctx, newest.Head)
-	return newest, head, err
+	slices.SortFunc(open, func(a, b PullRequest) int { return cmp.Compare(b.Number, a.Number) })
+	for _, newest := range open {
+		if head, err := r.Repo.At(ctx, newest.Head); err == nil {
+			return newest, head, nil
+		}
+	}
+	return PullRequest{}, gitops.Snapshot{}, ctx.Err()
 }

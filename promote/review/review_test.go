@@ -270,7 +270,7 @@ func image(tag string) gitops.Change {
 	return gitops.Change{
 		Subject:  "web prod: " + tag,
 		Trailers: []gitops.Trailer{{Key: "Promotion", Value: "1"}},
-		Adopts:   func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return edit(base) },
+		Repeats:  func(_, base, _ gitops.Snapshot) (map[string][]byte, error) { return edit(base) },
 		Edit:     edit,
 	}
 }

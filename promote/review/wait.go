@@ -24,7 +24,7 @@ type waiting struct {
 	Proposal
 	change      gitops.Change
 	pull        PullRequest
-	own         string // the head that the run has written, or found to be what it would write
+	own         string // the head that the run has written
 	title, body string // of the commit, where the forge makes it
 
 	queued string  // the head that is in the forge's merge queue, or was
@@ -92,20 +92,24 @@ func (w *waiting) poll(ctx context.Context) (gitops.Commit, error) {
 	return w.decide(ctx)
 }
 
-// follow goes on with another head than the run's own, where somebody has only brought the pull
-// request's branch up to date. Where the branch shows the change already, that decides.
+// follow looks at another head than the run's own. One that is the same change, as where
+// somebody has brought the branch up to date, is replaced by the run's own: only that is merged.
+// Where the branch shows the change already, that decides.
 func (w *waiting) follow(ctx context.Context) error {
-	made, err := w.Repo.Propose(ctx, w.pull.Branch, w.change)
+	change := w.change
+	change.Made = w.own
+	made, err := w.Repo.Propose(ctx, w.pull.Branch, change)
 	switch {
 	case errors.Is(err, gitops.ErrUnchanged):
 		return nil
 	case err != nil && !errors.Is(err, gitops.ErrTaken):
 		return err
-	case err == nil && made.Hash != w.pull.Head: // one of the two is behind
-		return errWaiting
-	case err == nil && isOwn(ctx, w.Repo, w.change, made, w.own):
+	case err == nil && made.Hash != w.own:
+		w.say(fmt.Sprintf("somebody has pushed the same change to its branch: the run's own takes its place, as %.10s", made.Hash))
 		w.own = made.Hash
-		return nil
+		return errWaiting
+	case err == nil: // the forge is behind
+		return errWaiting
 	case onlyUpdated(ctx, w.Repo, w.pull, w.own):
 		w.say(fmt.Sprintf("somebody has brought it up to date with %s: it is proposed on that", w.Branch))
 		return errOutdated

@@ -60,7 +60,9 @@ func (t Task) Connect(page func() string) (promote.Systems, error) {
 
 // commitsOf tells which commits a branch has.
 func commitsOf(branch *Branch) source.Has {
-	return func(ctx context.Context, commit string) (bool, error) { return gitops.OnBranch(ctx, branch.Repo, commit) }
+	return func(ctx context.Context, commit string) (bool, error) {
+		return gitops.OnBranch(ctx, branch.Repo, commit)
+	}
 }
 
 // Written is a branch that gets commits as the settings want them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,8 @@ type Repository struct {
 	NoFilter bool
 	// NoHashWants makes the server give objects out by the name of a branch only.
 	NoHashWants bool
-	// FastForward makes the server refuse what is not a descendant of what it replaces.
+	// FastForward makes the server refuse what is not a descendant of what it replaces, but on
+	// the branches of pull requests, which begin with promote-.
 	FastForward bool
 	// Hooks holds the server-side hooks: name (pre-receive, …) to shell script.
 	Hooks map[string]string
@@ -66,10 +68,9 @@ func (r Repository) configure(dir string) error {
 	maxDepth = 0
 [receive]
 	autogc = false
-	denyNonFastForwards = %t
 [gc]
 	auto = 0
-`, !r.NoFilter, !r.NoHashWants, r.FastForward)
+`, !r.NoFilter, !r.NoHashWants)
 	return errors.Join(err, f.Close())
 }
 
@@ -80,8 +81,18 @@ func (r Repository) branch() string {
 	return r.Branch
 }
 
+// onlyForward is what git says of receive.denyNonFastForwards, for some branches.
+const onlyForward = `case $1 in refs/heads/promote-*) exit 0;; esac
+case $2$3 in *0000000000000000000000000000000000000000*) exit 0;; esac
+git merge-base --is-ancestor $2 $3 || { echo non-fast-forward >&2; exit 1; }`
+
 func (r Repository) writeHooks(dir string) error {
-	for name, script := range r.Hooks {
+	hooks := maps.Clone(r.Hooks)
+	if r.FastForward {
+		hooks = map[string]string{"update": onlyForward}
+		maps.Copy(hooks, r.Hooks)
+	}
+	for name, script := range hooks {
 		path := filepath.Join(dir, "hooks", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fmt.Errorf("writing hook %s: %w", name, err)
