@@ -25,9 +25,9 @@ type folders struct {
 // Touched lists the overlays of two trees whose render may depend on one of the changed
 // files: the ones that hold it, build on a folder that does, or name it. What an overlay of
 // the same tree uses is not listed itself, unless it was promoted, or no other one uses it in
-// the other tree: a change must not hide another one. Nor may it hide what it brings: added are
-// the folders that are new in head, though others there build on them.
-func Touched(base, head fs.FS, changed []string) (overlays, added []string, err error) {
+// the other tree: a change must not hide another one. Such folders are the parts, with the
+// listed overlays that build on each.
+func Touched(base, head fs.FS, changed []string) (overlays []string, parts []Part, err error) {
 	was, err := foldersOf(base)
 	if err != nil {
 		return nil, nil, err
@@ -39,14 +39,34 @@ func Touched(base, head fs.FS, changed []string) (overlays, added []string, err 
 	all := append(was.overlays(), is.overlays()...)
 	slices.Sort(all)
 	all = slices.Compact(all)
+	overlays = slices.DeleteFunc(slices.Clone(all), func(overlay string) bool {
+		return !was.touches(overlay, changed) && !is.touches(overlay, changed)
+	})
 	for _, folder := range slices.Sorted(maps.Keys(is.uses)) {
-		if _, known := was.uses[folder]; !known && !is.components[folder] && !slices.Contains(all, folder) {
-			added = append(added, folder)
+		_, known := was.uses[folder]
+		if touched := was.touches(folder, changed) || is.touches(folder, changed); touched && !is.components[folder] && !slices.Contains(all, folder) {
+			parts = append(parts, Part{Path: folder, New: !known, Users: is.users(folder, overlays)})
 		}
 	}
-	return slices.DeleteFunc(all, func(overlay string) bool {
-		return !was.touches(overlay, changed) && !is.touches(overlay, changed)
-	}), added, nil
+	return overlays, parts, nil
+}
+
+// A Part is a folder that overlays build on.
+type Part struct {
+	Path  string
+	New   bool     // it was not there
+	Users []string // overlays that build on it
+}
+
+// users are those of some overlays that build on a folder.
+func (in folders) users(folder string, overlays []string) (users []string) {
+	for _, overlay := range overlays {
+		reached := map[string]bool{}
+		if in.reach(overlay, reached); reached[folder] {
+			users = append(users, overlay)
+		}
+	}
+	return users
 }
 
 // Overlays lists all overlays of a tree.

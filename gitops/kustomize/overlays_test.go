@@ -94,12 +94,12 @@ func TestTouchedIsNotHidden(t *testing.T) {
 		"apps/a/kustomization.yaml": file("resources: [a.yaml, more.yaml]\n"), "docs/kustomization.yaml": file("resources: [../apps/a, ../apps/c]\n"),
 		"apps/c/kustomization.yaml": file("resources: [c.yaml]\n"), "apps/part/kustomization.yaml": file("kind: Component\n"),
 	}
-	got, added, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "docs/kustomization.yaml"})
+	got, parts, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "apps/c/kustomization.yaml", "docs/kustomization.yaml"})
 	if diff := cmp.Diff([]string{"apps/a", "apps/b", "docs"}, got); diff != "" || err != nil {
 		t.Errorf("%v, touched (-want +got):\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]string{"apps/c"}, added); diff != "" {
-		t.Errorf("added (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]kustomize.Part{{Path: "apps/c", New: true, Users: []string{"docs"}}}, parts); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 }
 

@@ -103,11 +103,10 @@ type comparison struct {
 	proposal   proposal.Proposal
 }
 
-// overlays are those that render to something else, and without findings what others build on
-// that is new: it may be deployed by itself as well. Where the policies change, they are all
+// overlays are those that render to something else. Where the policies change, they are all
 // that these deny.
 func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Overlay, error) {
-	touched, added, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
+	touched, parts, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
 	all, stricter := touched, c.proposal.ChangesPolicies(changed)
 	if err == nil && stricter {
 		all, err = kustomize.Overlays(c.head.Tree)
@@ -129,12 +128,21 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 			shown = append(shown, o)
 		}
 	}
-	for _, folder := range added {
-		if o := c.compare(ctx, folder); o.Changes() {
-			shown = append(shown, o)
+	return append(shown, c.hidden(ctx, parts, shown)...), ctx.Err()
+}
+
+// hidden are the changes of parts that their users may not show: of one that is new, or of
+// which no user changes. It may be deployed by itself as well, and may not: it has no findings.
+func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown []report.Overlay) (more []report.Overlay) {
+	for _, part := range parts {
+		if !part.New && slices.ContainsFunc(shown, func(o report.Overlay) bool { return slices.Contains(part.Users, o.Path) }) {
+			continue
+		}
+		if o := c.compare(ctx, part.Path); o.Changes() {
+			more = append(more, o)
 		}
 	}
-	return shown, ctx.Err()
+	return more
 }
 
 // findings are what is wrong with an overlay at the head: all in the manifests of one that
