@@ -41,6 +41,8 @@ func run(ctx context.Context, args []string) error {
 	switch command { // what the control plane itself is made of
 	case "git":
 		return serveGit(ctx, args[1:])
+	case "record":
+		return record(ctx, args[1:])
 	case "redis":
 		return serveRedis(ctx, args[1:])
 	}

@@ -28,6 +28,7 @@ type Options struct {
 	Static string // the folder with Gitea's templates, options and public, as its source has them
 	Dir    string // keeps configuration, database and repositories; it is made where it is missing
 	Addr   string // host:port to listen on; empty: Start finds a free port of the loopback interface
+	URL    string // where others reach it, without a slash at the end; empty: at Addr
 }
 
 // A Forge is a Gitea that runs.
@@ -68,7 +69,7 @@ func Connect(o Options) (*Forge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Forge{URL: "http://" + o.Addr, dir: o.Dir, secret: s, client: &http.Client{Timeout: time.Minute}}, nil
+	return &Forge{URL: cmp.Or(o.URL, "http://"+o.Addr), dir: o.Dir, secret: s, client: &http.Client{Timeout: time.Minute}}, nil
 }
 
 func (f *Forge) start(ctx context.Context, o Options) error {

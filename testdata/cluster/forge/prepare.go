@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -95,7 +96,7 @@ func (o Options) run(ctx context.Context, args ...string) error {
 // configuration is Gitea's app.ini, with the values filled in.
 func (o Options) configuration(s secret, host, port, account string) []byte {
 	return []byte(strings.NewReplacer(
-		"{account}", account, "{host}", host, "{port}", port, "{static}", o.Static, "{dir}", o.Dir, "{signing key}", o.signingKey(),
+		"{account}", account, "{host}", host, "{port}", port, "{url}", cmp.Or(o.URL, "http://"+o.Addr), "{static}", o.Static, "{dir}", o.Dir, "{signing key}", o.signingKey(),
 		"{secret key}", s.of("SECRET_KEY"), "{internal token}", s.of("INTERNAL_TOKEN"), "{jwt secret}", s.of("JWT_SECRET"),
 	).Replace(appINI))
 }
@@ -112,7 +113,7 @@ I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
 [server]
 HTTP_ADDR = {host}
 HTTP_PORT = {port}
-ROOT_URL = http://{host}:{port}/
+ROOT_URL = {url}/
 LOCAL_ROOT_URL = http://{host}:{port}/
 STATIC_ROOT_PATH = {static}
 OFFLINE_MODE = true

@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/acme/knative-promote/internal/fake/strays"
 )
 
 // argocdImport is the import path of an Argo CD version.
@@ -114,7 +116,7 @@ func (p *Plane) installArgoCD(ctx context.Context, k *Kube) error {
 	if err := k.ApplyFiles(ctx, patterns...); err != nil {
 		return err
 	}
-	return k.By("settings").Apply(ctx, fmt.Appendf(nil, argocdSettings, "http://"+p.Address("git"), GitPassword))
+	return k.By("settings").Apply(ctx, fmt.Appendf(nil, argocdSettings, p.GitURL(), GitPassword))
 }
 
 // signatures tells whether Argo CD can look at the signatures of commits, for
@@ -197,8 +199,10 @@ func (p *Plane) makeTokens(ctx context.Context, k *Kube) error {
 	}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(p.CA(), secretValue(serving, "tls.crt"), 0o644); err != nil {
-		return err
+	for file, key := range map[string]string{p.CA(): "tls.crt", p.Credentials().file("argocd.pem"): "tls.crt", p.Credentials().file("argocd.key"): "tls.key"} {
+		if err := os.WriteFile(file, secretValue(serving, key), 0o600); err != nil {
+			return err
+		}
 	}
 	login := map[string]string{"username": "admin", "password": string(secretValue(initial, "password"))}
 	err := p.until(ctx, "argocd-server", func(ctx context.Context) (err error) {
@@ -216,7 +220,11 @@ func (p *Plane) makeTokens(ctx context.Context, k *Kube) error {
 // Token makes a token of an Argo CD account that expires after a while; zero
 // is never.
 func (p *Plane) Token(ctx context.Context, account string, life time.Duration) (string, error) {
-	return p.argocd(ctx, http.MethodPost, "v1/account/"+account+"/token", p.Tokens["admin"], map[string]int64{"expiresIn": int64(life.Seconds())})
+	token, err := p.argocd(ctx, http.MethodPost, "v1/account/"+account+"/token", p.Tokens["admin"], map[string]int64{"expiresIn": int64(life.Seconds())})
+	if err != nil {
+		return "", err
+	}
+	return token, p.Credentials().Add(strays.Credential{Name: "token of " + account + " for Argo CD", Secret: token, Servers: []string{argocdServer}})
 }
 
 // RollBack has Argo CD roll an Application back to an entry of its history, as

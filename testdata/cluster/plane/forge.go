@@ -30,7 +30,7 @@ func (p *Plane) Forge() (*forge.Forge, error) {
 
 // forge is where Gitea is, without what only its start needs.
 func (p *Plane) forge() forge.Options {
-	return forge.Options{Dir: p.File("forge"), Addr: p.Address("forge")}
+	return forge.Options{Dir: p.File("forge"), Addr: p.Address(forgeServer), URL: "http://" + p.Address(recorded(forgeServer))}
 }
 
 // Gitea builds Gitea, where it is not built yet, and tells how to run one: the
@@ -62,7 +62,8 @@ func (p *Plane) startForge(ctx context.Context, k *Kube, home Options) error {
 	if err != nil {
 		return err
 	}
-	o.Dir, o.Addr = p.forge().Dir, p.forge().Addr
+	at := p.forge()
+	o.Dir, o.Addr, o.URL = at.Dir, at.Addr, at.URL
 	if err := forge.Prepare(ctx, o); err != nil {
 		return err
 	}

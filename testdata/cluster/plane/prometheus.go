@@ -19,7 +19,7 @@ func (p *Plane) Prometheus() (string, error) {
 	if _, err := p.part(prometheusName); err != nil {
 		return "", fmt.Errorf("the control plane %q runs no Prometheus: %w", p.Name, err)
 	}
-	return "http://" + p.Address(prometheusName), nil
+	return "http://" + p.Address(recorded(prometheusServer)), nil
 }
 
 // prometheusProgram is the one on the PATH, or else Debian's, unpacked without

@@ -19,6 +19,7 @@ var portNames = []string{
 	"knative-controller-metrics", "knative-controller-profiling", "knative-autoscaler-metrics", "knative-autoscaler-profiling",
 	"redis", "argocd-server", "argocd-server-metrics", "argocd-repo-server", "argocd-repo-server-metrics",
 	"argocd-application-controller-metrics", "git", "forge",
+	"recorded-git", "recorded-forge", "recorded-argocd-server", "recorded-prometheus", "recorded-ingress",
 }
 
 // GitPassword is the password of every user of the Git server.
@@ -28,6 +29,9 @@ const GitPassword = "git-secret"
 func (p *Plane) start(ctx context.Context, o Options, programs Programs) error {
 	o.say("starting Kubernetes …")
 	if err := p.run("git", nil, programs.path(self, self), "git", p.Address("git"), p.File("git")); err != nil {
+		return err
+	}
+	if err := p.startRecorder(programs); err != nil {
 		return err
 	}
 	if err := p.startKubernetes(ctx, programs); err != nil {
@@ -62,17 +66,17 @@ func (p *Plane) CA() string { return p.File("certs", "argocd.pem") }
 
 // ArgoCDServer is the host and port of Argo CD's API server, with the name
 // that its certificate has.
-func (p *Plane) ArgoCDServer() string { return "localhost:" + p.port("argocd-server") }
+func (p *Plane) ArgoCDServer() string { return "localhost:" + p.port(recorded(argocdServer)) }
 
 // GitURL is the address of the Git server's repositories, each a folder of the
 // folder Repositories.
-func (p *Plane) GitURL() string { return "http://" + p.Address("git") }
+func (p *Plane) GitURL() string { return "http://" + p.Address(recorded(gitServer)) }
 
 // Repositories is the folder of the Git server's bare repositories.
 func (p *Plane) Repositories() string { return p.File("git") }
 
 // Ingress is the data path's host and port, for requests with a Service's host.
-func (p *Plane) Ingress() string { return p.Address("ingress") }
+func (p *Plane) Ingress() string { return p.Address(recorded(ingressServer)) }
 
 // EnvFile is a file of shell variables with every address and token.
 func (p *Plane) EnvFile() string { return p.File("env") }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acme/knative-promote/internal/fake/strays"
 )
 
 // TestAnalysisByPrometheus: the templates for the success rate and the latency,
@@ -66,6 +68,7 @@ func TestAnalysisByWeb(t *testing.T) {
 	scorer := httptest.NewServer(scoring{t, token})
 	t.Cleanup(scorer.Close)
 	s := newSite(t, withAnalysis(t))
+	s.must(world.Credentials().Add(strays.Credential{Name: "the scorer's token", Secret: token}))
 	s.promote("v1.0.0-score93", "steps=100").exits(0)
 	good := s.git("rev-parse", "main")
 	inputs := []string{

@@ -66,8 +66,10 @@ func (s *forgeSite) found(t *testing.T, name string, files fstest.MapFS) (err er
 	if err := s.infra.Collaborator(t.Context(), plane.ForgeReader, "read"); err != nil {
 		return err
 	}
-	s.token, err = s.forge.Token(t.Context(), s.ci, "write:repository")
-	return err
+	if s.token, err = s.forge.Token(t.Context(), s.ci, "write:repository"); err != nil {
+		return err
+	}
+	return watched(s.ci, s.token)
 }
 
 // runs runs a command in a workflow on the forge, with more inputs.
@@ -91,6 +93,7 @@ func (s *forgeSite) tokenOf(user string, scopes ...string) string {
 	s.Helper()
 	token, err := s.forge.Token(s.Context(), user, scopes...)
 	s.must(err)
+	s.must(watched(user, token))
 	return token
 }
 

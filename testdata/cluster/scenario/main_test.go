@@ -68,7 +68,7 @@ func with(ctx context.Context, tests func() int) int {
 	if kube, err = world.Kube(); err != nil {
 		return failed(err)
 	}
-	return tests()
+	return recorded(ctx, tests)
 }
 
 func failed(err error) int {
