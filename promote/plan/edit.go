@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -78,6 +79,9 @@ func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.Sta
 		}
 		state, next = after, after
 		planned = append(planned, after)
+	}
+	if real := at.Now.Overlay; path.Clean(at.Target.Overlay) != real {
+		return nil, fmt.Errorf("overlay %s leads by a symbolic link to %s, as which windows and the pipeline file know it: set path to that, here and in the Application", at.Target.Overlay, real)
 	}
 	return planned, refuseLinks(at.Tree, planned)
 }
