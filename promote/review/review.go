@@ -149,6 +149,9 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 	return w.wait(ctx)
 }
 
+// mostKept bounds how many open pull requests of a step are looked at: anybody may open them.
+const mostKept = 3
+
 // propose makes the change the commit of a branch: one of an open pull request of the same step,
 // where that is the change, else of one that is new.
 func propose(ctx context.Context, repo Repo, change gitops.Change, first string, open []PullRequest, tried map[string]bool) (branch string, made gitops.Commit, err error) {
@@ -164,7 +167,7 @@ func propose(ctx context.Context, repo Repo, change gitops.Change, first string,
 			names = append(names, other.Branch)
 		}
 	}
-	for _, branch = range append(names, next) {
+	for _, branch = range append(names[max(0, len(names)-mostKept):], next) {
 		tried[branch] = true
 		if made, err = repo.Propose(ctx, branch, change); !errors.Is(err, gitops.ErrTaken) {
 			break
