@@ -16,23 +16,24 @@ import (
 // a rollback without a name for where to only confirms: one that nobody has noted as
 // seen live, as the run that makes it may be at work still, or one that is this workflow
 // run's own, or so young that the promotion or somebody else has answered the same incident.
-// Where a gate failed before users were given anything, there was none.
+// What a gate, or the next promotion, has ended before users were given anything was none, and
+// one that has failed so since, as a correction may, changes nothing.
 // Rolling back once more would be further than anybody asked for. Where the revision
 // that has the traffic since is not Ready, it does not suffice.
 func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time) bool {
 	has := at.Record
-	if c.To != "" || at.Unreadable != nil || !has.RollsBack() || has.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
+	if c.To != "" || at.Unreadable != nil || split.Candidate != "" || !has.Exists() || has.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
 		return false
 	}
-	own := has.Run != "" && has.Run == c.RunURL
-	if !has.HasPassed() {
-		return true
-	}
-	if own && has.Step == record.Restore {
+	switch {
+	case !has.HasPassed():
+		return has.RollsBack()
+	case has.Step == record.Restore && has.Run != "" && has.Run == c.RunURL:
 		return true // as by a job that runs when another one has failed
 	}
-	users := has.Step == record.Rollback || has.Reached > 0
-	return users && (own && c.RunAgain || now.Sub(has.Passed).Abs() < sameIncident)
+	left, over := record.LeftFor(has.Entries(), split.Stable)
+	own := left.Run != "" && left.Run == c.RunURL
+	return own && c.RunAgain || now.Sub(over).Abs() < sameIncident
 }
 
 // revertedLately tells whether somebody has taken a promotion out of Git so lately, as by a git
@@ -40,12 +41,12 @@ func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time)
 // has all traffic is what the promotion began from.
 func revertedLately(ctx context.Context, p *targetRun, split knative.Split, now time.Time) bool {
 	at := p.at
-	if p.config.To != "" || p.systems.Commits == nil || at.Record.RollsBack() || !at.Record.HasPassed() || split.Candidate != "" ||
+	if p.config.To != "" || p.systems.Commits == nil || !at.Record.HasPassed() || split.Candidate != "" ||
 		at.Record.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
 		return false
 	}
-	taken, since := runs.LastTakenOut(ctx, p.systems.Commits, at)
-	if taken.Reached == 0 || taken.From.Revision != split.Stable || taken.Started.Before(at.Record.Started) || !since.IsZero() && now.Sub(since).Abs() >= sameIncident {
+	taken := runs.LastTakenOut(ctx, p.systems.Commits, at, now.Add(-sameIncident))
+	if taken.Reached == 0 || taken.From.Revision != split.Stable || taken.Started.Before(record.LastMove(at.Record.Entries()).Started) {
 		return false
 	}
 	p.journal.Explain("somebody has taken the promotion to %s out of Git", taken.To.Revision)

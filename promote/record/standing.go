@@ -1,6 +1,10 @@
 package record
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Earlier are the versions that had all traffic before a revision, newest first,
 // each once, with the commit that has the overlay of each as base. What came to
@@ -92,4 +96,38 @@ func (r Record) RestoredBy(promotion string, is Entry) Entry {
 		}
 	}
 	return is
+}
+
+// LeftFor is the promotion or rollback by which users last left another revision for the one
+// that has all traffic, and when that was over, however many have stayed at 0 % since; the zero
+// Entry: users came to have it by a promotion, or nothing tells. Users also leave what is
+// superseded before it has passed: with the first commit of the next one, or where that fails.
+func LeftFor(entries []Entry, revision string) (Entry, time.Time) {
+	for i, e := range entries {
+		switch {
+		case e.Rollback && e.To.Revision == revision, e.failed() && e.Reached > 0 && e.From.Revision == revision:
+			return e, overBy(entries, i)
+		case i > 0 && e.Ended == Superseded && e.Reached > 0 && e.To.Revision != revision:
+			return entries[i-1], overBy(entries, i-1)
+		case e.Reached > 0:
+			return Entry{}, time.Time{}
+		}
+	}
+	return Entry{}, time.Time{}
+}
+
+// overBy is when an entry had ended, as far as that is known: at the latest when the next began.
+func overBy(entries []Entry, i int) time.Time {
+	next := entries[max(i-1, 0)].Started
+	return cmp.Or(entries[i].Passed, next)
+}
+
+// LastMove is the newest entry that has given users anything; the zero Entry: none has.
+func LastMove(entries []Entry) Entry {
+	for _, e := range entries {
+		if e.Reached > 0 {
+			return e
+		}
+	}
+	return Entry{}
 }

@@ -1,8 +1,10 @@
 package record
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestLastTo names where the next rollback goes after promotions (a>b), failed
@@ -49,6 +51,71 @@ func TestLastTo(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("after %s, at %s: back to %q, want %q", test.happened, test.at, got, test.want)
+		}
+	}
+}
+
+// TestLeftFor names what users left last, by its number, and when that was over, after promotions
+// (a>b), those that failed at 50 % (a%b) and at 0 % (a!b), that the next one has superseded at
+// 50 % (a?b) and at 0 % (a-b), and rollbacks (a<b), oldest first. Each begins an hour after the
+// one before, and has passed half an hour later, but for those with a dot.
+func TestLeftFor(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		happened, at string
+		want         int
+		over         float64
+	}{
+		{"1>2", "2", -1, 0},
+		{"1>2 2<1", "1", 1, 1.5},
+		{"1>2 2<1", "2", -1, 0}, // somebody has moved the traffic by hand since
+		{"1>2 2%3", "2", 1, 1.5},
+		{"1>2 2!3", "2", -1, 0},
+		{"1>2 2>3 3<2 2!4 2!5", "2", 2, 2.5},
+		{"1>2 2%3. 2!4", "2", 1, 2},
+		{"1>2 2<1.", "1", 1, 1},
+		{"1>2 2?3 2!4", "2", 2, 2.5},
+		{"1>2 2?3 2-4 2!5", "2", 2, 2.5},
+		{"1>2 2?3 3!4", "3", -1, 0},
+		{"1>2 2?3 2>2", "2", -1, 0}, // by a promotion
+		{"1>2 2>3 3<2 2>4", "4", -1, 0},
+		{"1>2 2>2", "2", -1, 0},
+		{"1!2", "1", -1, 0},
+	} {
+		var entries []Entry
+		for i, word := range strings.Fields(test.happened) {
+			began := noon.Add(time.Duration(i) * time.Hour)
+			e := Entry{Ended: Promoted, Reached: 100, From: Version{Revision: word[:1]}, To: Version{Revision: word[2:3]}, Started: began, Passed: began.Add(time.Hour / 2)}
+			if strings.HasSuffix(word, ".") {
+				e.Passed = time.Time{}
+			}
+			switch word[1] {
+			case '?':
+				e.Ended, e.Reached = Superseded, 50
+			case '-':
+				e.Ended, e.Reached = Superseded, 0
+			case '%':
+				e.Ended, e.Reached = RolledBack, 50
+			case '!':
+				e.Ended, e.Reached = RolledBack, 0
+			case '<':
+				e.Ended, e.Rollback = RolledBack, true
+			}
+			e.Promotion = strconv.Itoa(i)
+			entries = append([]Entry{e}, entries...)
+		}
+		left, over := LeftFor(entries, test.at)
+		got := -1
+		if left.Promotion != "" {
+			got, _ = strconv.Atoi(left.Promotion)
+		}
+		want := time.Time{}
+		if test.want >= 0 {
+			want = noon.Add(time.Duration(test.over * float64(time.Hour)))
+		}
+		if got != test.want || !over.Equal(want) {
+			t.Errorf("after %s, at %s: left by %d, over by %s; want %d, %s", test.happened, test.at, got, over, test.want, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,7 +78,7 @@ func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run strin
 	}
 	now := at.Record.Of(at.Place())
 	var then []record.Record
-	for _, d := range deployedSince(ctx, commits, at) {
+	for d := range deployedSince(ctx, commits, at, now.Commit) {
 		then = append(then, d.record)
 	}
 	for _, r := range append(then, ofRun(ctx, commits, at, run)...) {
@@ -158,18 +159,24 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []Re
 	return all
 }
 
-// LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, and
-// since when: the time at which Argo CD deployed what came after it, zero where it has not yet.
-// A promotion without an id is none.
-func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation) (record.Record, time.Time) {
-	var since time.Time
-	for _, d := range deployedSince(ctx, commits, at) {
-		if !d.record.RollsBack() && !goesOn(at.Record.Of(at.Place()), d.record) {
-			return d.record, since
-		}
-		since = d.at
+// LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, where
+// Argo CD has deployed what came after it since a time, or has not yet. A promotion without an
+// id is none.
+func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since time.Time) record.Record {
+	now := at.Record.Of(at.Place())
+	from := now.Commit
+	if now.RollsBack() {
+		from = "" // what was rolled back since has commits of its own
 	}
-	return record.Record{}, time.Time{}
+	for d := range deployedSince(ctx, commits, at, from) {
+		switch {
+		case !d.record.RollsBack() && !goesOn(now, d.record):
+			return d.record
+		case d.at.Before(since):
+			return record.Record{}
+		}
+	}
+	return record.Record{}
 }
 
 // A deployed record is what a commit says that Argo CD has deployed.
@@ -178,20 +185,24 @@ type deployed struct {
 	at     time.Time
 }
 
-// deployedSince are the records of what Argo CD has deployed since the commit with which the
-// recorded step has passed, the newest first, as far as they can be read.
-func deployedSince(ctx context.Context, commits Commits, at plan.Situation) (all []deployed) {
-	if at.App == nil || at.Unreadable != nil {
-		return nil
-	}
-	revisions := argo.Deployed(at.Target.Target, at.App)
-	for _, commit := range slices.Compact(argo.DeployedSince(revisions, at.Record.Of(at.Place()).Commit)) {
-		then, err := commits.At(ctx, commit)
-		if err == nil { // else it is gone, or nobody can tell
-			all = append(all, deployed{plan.RecordAt(then, at.Target), argo.DeployedAt(at.Target.Target, at.App, commit)})
+// deployedSince are the records of what Argo CD has deployed since a commit, the newest first, as
+// far as they can be read; without one, of all.
+func deployedSince(ctx context.Context, commits Commits, at plan.Situation, from string) iter.Seq[deployed] {
+	return func(yield func(deployed) bool) {
+		if at.App == nil || at.Unreadable != nil {
+			return
+		}
+		revisions := argo.Deployed(at.Target.Target, at.App)
+		for _, commit := range slices.Compact(argo.DeployedSince(revisions, from)) {
+			then, err := commits.At(ctx, commit)
+			if err != nil {
+				continue // it is gone, or nobody can tell
+			}
+			if !yield(deployed{plan.RecordAt(then, at.Target), argo.DeployedAt(at.Target.Target, at.App, commit)}) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // goesOn tells whether a record has the promotion of another one, also without a workflow run.

@@ -45,34 +45,38 @@ func TestLastTakenOut(t *testing.T) {
 	of := func(promotion, step string) record.Record {
 		percent, _ := strconv.Atoi(step) // a restore has none
 		var past []record.Entry
-		if promotion == "333333333333" {
+		if promotion != "222222222222" {
 			past = []record.Entry{{Ended: record.Promoted, Promotion: "222222222222", Reached: 100, Started: noon.Add(-time.Hour), To: record.Version{Revision: "web-v2"}}}
 		}
 		return record.Record{Past: past, Overlay: "web", Promotion: promotion, Step: step, Percent: percent, Reached: percent, Started: noon, To: record.Version{Revision: "web-v2"}}
 	}
-	known := commits{"v2": of("222222222222", "100"), "v3": of("333333333333", "50"), "back": of("333333333333", record.Restore), "reverted": of("222222222222", "100")}
+	known := commits{"v2": of("222222222222", "100"), "v3": of("333333333333", "50"), "back": of("333333333333", record.Restore), "reverted": of("222222222222", "100"), "failed": of("444444444444", record.Restore)}
+	failed := known["failed"]
+	failed.Commit = "failed"
+	known["failed"] = failed
 	for _, test := range []struct {
 		name     string
 		deployed []string // the newest last, one an hour
 		now      record.Record
-		want     string
 		since    time.Time
+		want     string
 	}{
-		{"nothing", []string{"v2"}, known["v2"], "", time.Time{}},
-		{"reverted and deployed", []string{"v2", "v3", "reverted"}, known["v2"], "333333333333", noon.Add(2 * time.Hour)},
-		{"reverted and not deployed yet", []string{"v2", "v3"}, known["v2"], "333333333333", time.Time{}},
-		{"still there", []string{"v2", "v3"}, known["v3"], "", time.Time{}},
-		{"rolled back", []string{"v2", "v3", "back"}, known["back"], "", time.Time{}},
-		{"gone", []string{"v2", "lost"}, known["v2"], "", time.Time{}},
+		{"nothing", []string{"v2"}, known["v2"], noon, ""},
+		{"reverted and deployed", []string{"v2", "v3", "reverted"}, known["v2"], noon.Add(2 * time.Hour), "333333333333"},
+		{"reverted and deployed earlier", []string{"v2", "v3", "reverted"}, known["v2"], noon.Add(3 * time.Hour), ""},
+		{"reverted and not deployed yet", []string{"v2", "v3"}, known["v2"], noon.Add(3 * time.Hour), "333333333333"},
+		{"reverted, and another one has failed", []string{"v2", "v3", "reverted", "failed"}, known["failed"], noon.Add(2 * time.Hour), "333333333333"},
+		{"still there", []string{"v2", "v3"}, known["v3"], noon, ""},
+		{"rolled back", []string{"v2", "v3", "back"}, known["back"], noon, ""},
+		{"gone", []string{"v2", "lost"}, known["v2"], noon, ""},
 	} {
 		app := &v1alpha1.Application{}
 		for i, commit := range test.deployed {
 			app.Status.History = append(app.Status.History, v1alpha1.RevisionHistory{Revision: commit, DeployedAt: metav1.NewTime(noon.Add(time.Duration(i) * time.Hour))})
 		}
 		at := plan.Situation{Target: plan.Target{Target: argo.Target{Service: "web"}, Overlay: "web"}, App: app, Record: test.now}
-		taken, since := LastTakenOut(t.Context(), known, at)
-		if taken.Promotion != test.want || test.want != "" && !since.Equal(test.since) {
-			t.Errorf("%s: got promotion %q, since %s; want %q, %s", test.name, taken.Promotion, since, test.want, test.since)
+		if taken := LastTakenOut(t.Context(), known, at, test.since); taken.Promotion != test.want {
+			t.Errorf("%s: got promotion %q, want %q", test.name, taken.Promotion, test.want)
 		}
 	}
 }
