@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/source"
 )
 
 // Run promotes the targets' Services, side by side: one commit a step, and
@@ -75,8 +76,10 @@ func makePlan(ctx context.Context, p *targetRun) error {
 	if err != nil {
 		return err
 	}
-	if err := notWithdrawn(p, plan); err != nil {
-		return err
+	if len(p.at.Images) == 0 && !p.config.DryRun {
+		if err := source.MayStand(ctx, &p.origin, p.at, plan); err != nil {
+			return err
+		}
 	}
 	if err := p.pulls().Adopt(ctx, &plan, p.at); err != nil {
 		return err

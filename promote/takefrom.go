@@ -6,8 +6,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/internal/sleep"
-	"github.com/acme/knative-promote/promote/plan"
-	"github.com/acme/knative-promote/promote/setting"
 	"github.com/acme/knative-promote/promote/source"
 )
 
@@ -18,7 +16,7 @@ const sourcePoll = 5 * time.Second
 // that the run promotes from, and waits for that where it is asked to, unless it only
 // plans.
 func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
-	if len(p.config.From) == 0 || p.origin.Resume(p.at) {
+	if len(p.config.From) == 0 || p.origin.Resume(ctx, p.at) {
 		return nil
 	}
 	var said time.Time
@@ -44,18 +42,4 @@ func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
 			return err
 		}
 	}
-}
-
-// notWithdrawn refuses to begin a promotion of the overlay's images as they stand, where
-// those were rolled back and could not be taken out of the overlay. A candidate at 0 % is no
-// beginning: a pull request's merge may have made it.
-func notWithdrawn(p *targetRun, plan plan.Plan) error {
-	if len(p.at.Images) > 0 || p.config.DryRun || plan.Record.Promotion == plan.ID && plan.Record.HasBegun() {
-		return nil
-	}
-	gone := p.origin.Withdrawn(p.at)
-	if gone == "" {
-		return source.TagAlone(p.at)
-	}
-	return setting.Bad("image: unchanged: the overlay %s still has what %s was made of, with the image %s, which was rolled back: expected the image that is to run and the configuration for it, or override: rolled-back and a reason", p.Overlay, gone, plan.Image)
 }

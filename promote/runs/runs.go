@@ -115,7 +115,7 @@ func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string) 
 	return all
 }
 
-// A RevertedRecord is that of a promotion that Git shows no more.
+// A RevertedRecord is that of a promotion that Git shows no more, or less of.
 type RevertedRecord struct {
 	record.Record
 	Later bool // than the promotion that Git shows, by the order of their commits
@@ -123,7 +123,8 @@ type RevertedRecord struct {
 
 // Reverted are the promotions that commits behind the tip have made of the target's overlay
 // since the oldest one that its record has, and that Git shows no more, as after a git revert,
-// the newest first: as far as messages lead there.
+// the newest first: as far as messages lead there. The one that Git shows is among them where its
+// newest commit had reached more than that: somebody has reverted the steps above.
 func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []RevertedRecord) {
 	now := at.Record.Of(at.Place())
 	found, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay), plan.TrailerID)
@@ -134,6 +135,7 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []Re
 	for _, e := range now.Entries() {
 		known[e.Promotion], oldest = true, e.Promotion
 	}
+	known[now.Promotion] = !now.Exists() || now.RollsBack() // to be compared
 	for _, message := range found {
 		if now.Cut && slices.Contains(message.Values, oldest) {
 			break // the record has none of those before
@@ -151,7 +153,7 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []Re
 		}
 		if r := plan.RecordAt(then, at.Target).Of(at.Place()); r.Exists() && !known[r.Promotion] {
 			known[r.Promotion] = true
-			if !r.RollsBack() {
+			if !r.RollsBack() && (r.Promotion != now.Promotion || r.Reached > now.Reached) {
 				all = append(all, RevertedRecord{r, later})
 			}
 		}

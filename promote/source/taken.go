@@ -35,10 +35,10 @@ type Taken struct {
 func (i *Taken) Names() string { return strings.Join(i.From, " and ") }
 
 // Resume goes on with what an earlier run has taken, where that is under way in a
-// situation; false: it is not, or somebody has taken its traffic away.
-func (i *Taken) Resume(at plan.Situation) bool {
+// situation; false: it is not, or somebody has taken its traffic away or reverted its steps.
+func (i *Taken) Resume(ctx context.Context, at plan.Situation) bool {
 	r := at.Record.Of(at.Place())
-	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" {
+	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" || stepsReverted(ctx, i.Commits, at) {
 		return false
 	}
 	i.source = r.Source
@@ -77,7 +77,7 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if err := i.notAgain(whole(ctx, i, *at, observed)); err != nil {
 		return err
 	}
-	if err := i.notReverted(ctx, *at); err != nil {
+	if err := notReverted(ctx, i, *at); err != nil {
 		return err
 	}
 	return i.tellDrift(ctx, *at, observed)

@@ -65,24 +65,78 @@ func (i *Taken) unlessAgain(why, to, instead string) error {
 
 // notReverted keeps what was promoted here and reverted in Git from being promoted again by
 // itself, unless it was promoted once more and has passed.
-func (i *Taken) notReverted(ctx context.Context, at plan.Situation) error {
+func notReverted(ctx context.Context, i *Taken, at plan.Situation) error {
 	for _, r := range revertedIn(ctx, i.Commits, at) {
-		again := func(e record.Entry) bool {
-			return e.Ended == record.Promoted && e.Started.After(r.Started) && e.To.BroughtTo(at.Next, e.From)
-		}
-		if r.To.BroughtTo(at.Next, r.From) && !slices.ContainsFunc(at.Record.Entries(), again) {
+		if r.To.BroughtTo(at.Next, r.From) && !passedAgain(at, r) {
 			return i.unlessAgain(r.To.Revision+", with the images that run there, was reverted here in Git", "to try them again", "promote something newer there")
 		}
 	}
 	return nil
 }
 
-// revertedIn are the promotions of an overlay that Git shows no more, as far as anybody can tell.
+// passedAgain tells whether what was reverted was promoted once more and has passed.
+func passedAgain(at plan.Situation, r runs.RevertedRecord) bool {
+	return slices.ContainsFunc(at.Record.Entries(), func(e record.Entry) bool {
+		return e.Ended == record.Promoted && e.Started.After(r.Started) && e.To.BroughtTo(at.Next, e.From)
+	})
+}
+
+// revertedIn are the promotions of an overlay that Git shows no more, or less of, as far as
+// anybody can tell.
 func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) []runs.RevertedRecord {
 	if commits == nil {
 		return nil
 	}
 	return runs.Reverted(ctx, commits, at)
+}
+
+// stepsReverted tells whether somebody has reverted steps of the promotion that is under way.
+func stepsReverted(ctx context.Context, commits runs.Commits, at plan.Situation) bool {
+	return slices.ContainsFunc(revertedIn(ctx, commits, at), func(r runs.RevertedRecord) bool { return r.Promotion == at.Record.Promotion })
+}
+
+// MayStand refuses to promote an overlay's template as it stands, where that was rolled back and
+// could not be taken out of the overlay, or was reverted in Git, as by its steps alone. One that
+// is under way goes on, unless its own steps were reverted. A candidate at 0 % is no beginning:
+// a pull request's merge may have made it.
+func MayStand(ctx context.Context, i *Taken, at plan.Situation, p plan.Plan) error {
+	underWay := p.Record.Promotion == p.ID && p.Record.HasBegun()
+	gone, how := "", "rolled back"
+	if !underWay {
+		gone = i.Withdrawn(at)
+	}
+	if gone == "" {
+		gone, how = revertedAsItStands(ctx, i, at, underWay), "reverted in Git"
+	}
+	if gone != "" {
+		return setting.Bad("image: unchanged: the overlay %s still has what %s was made of, with the image %s, which was %s: expected the image that is to run and the configuration for it, or override: rolled-back and a reason", at.Overlay, gone, p.Image, how)
+	}
+	if underWay {
+		return nil
+	}
+	return TagAlone(at)
+}
+
+// revertedAsItStands is the revision that was reverted in Git and that an overlay still makes, or
+// has the images of; empty: there is none, or somebody wants to try it again.
+func revertedAsItStands(ctx context.Context, i *Taken, at plan.Situation, underWay bool) string {
+	next, err := at.Next.NextRevision()
+	for _, r := range revertedIn(ctx, i.Commits, at) {
+		is := r.Promotion == at.Record.Promotion
+		if !underWay { // one of its configuration alone has the images of what was good before
+			brought := r.To.BroughtTo(at.Next, r.From) && !r.From.BroughtTo(at.Next, r.To)
+			is = (err == nil && r.To.Revision == next || brought) && !passedAgain(at, r)
+		}
+		if !is {
+			continue
+		}
+		if !i.TryAgain {
+			return r.To.Revision
+		}
+		i.Journal.Override([]string{r.To.Revision + ", with these images, was reverted here in Git"}, i.Reason)
+		break
+	}
+	return ""
 }
 
 // TagAlone refuses to promote an image of which somebody has changed the tag and left the digest
