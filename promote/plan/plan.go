@@ -271,8 +271,8 @@ func plannedStep(c Settings, plan Plan, split knative.Split, step Step) PlannedS
 
 // OfRollback is a rollback to a revision as a plan: one commit, without steps.
 func OfRollback(at Situation, revision string, started time.Time) Plan {
-	p := Plan{Target: at.Target, Base: at.Tip.Hash, From: revision, To: at.Now.Revision(), Tag: at.Tag, Now: at.Now, Record: at.Record, Started: started}
-	p.FromVersion = at.VersionOf(p.To)
+	left := at.leaves()
+	p := Plan{Target: at.Target, Base: at.Tip.Hash, From: revision, To: left.Revision, Tag: at.Tag, Now: at.Now, Record: at.Record, Started: started, FromVersion: left}
 	p.ID = RollbackID(p.Target, p.Base, revision)
 	return p
 }

@@ -120,6 +120,17 @@ func (at Situation) VersionOf(revision string) record.Version {
 	return record.Version{Revision: revision}
 }
 
+// leaves is what a rollback leaves: the revision that the overlay names, or the live one of its
+// template where somebody has put back the tool's own file alone. That names another one then,
+// whose name is taken, so that users still have what the record tells nothing of any more.
+func (at Situation) leaves() record.Version {
+	named := at.Now.Revision()
+	if next, err := at.Now.NextRevision(); err == nil && next != named && next == at.LatestReady {
+		return record.VersionOf(next, at.Now)
+	}
+	return at.VersionOf(named)
+}
+
 // routable is an overlay's traffic without the targets that were seen to keep
 // Knative from routing.
 func (at Situation) routable(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
