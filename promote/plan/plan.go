@@ -218,14 +218,15 @@ func resume(c Settings, at Situation, split knative.Split) (Plan, error) {
 
 // finished plans nothing but a look at what is there, or a commit without the
 // targets that keep Knative from routing. Only a promotion whose last gates have
-// not passed may still be rolled back, however old it is.
+// not passed may still be rolled back, however old it is. One that somebody has finished by
+// hand is judged, and noted in a commit of its own.
 func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 	plan := Plan{To: split.Stable, From: split.Previous}
 	plan.startFrom(at)
-	step := Step{Percent: 100}
-	if r := at.Record; r.Step == record.StepOf(100) && r.Disagreement(at.Place(), split) == "" {
+	step, byHand := Step{Percent: 100}, finishedByHand(at, split)
+	if r := at.Record; byHand || r.Step == record.StepOf(100) && r.Disagreement(at.Place(), split) == "" {
 		plan.ID, plan.From, plan.FromVersion = r.Promotion, r.From.Revision, r.From
-		if !r.HasPassed() {
+		if byHand || !r.HasPassed() {
 			plan.Base = r.Base
 			step = c.Steps[len(c.Steps)-1]
 			step.Percent = 100
@@ -239,7 +240,7 @@ func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 	}
 	traffic, err := at.Now.Traffic()
 	last := plannedStep(c, plan, split, step)
-	last.Traffic, last.Done = at.routable(traffic), len(at.Unroutable) == 0
+	last.Traffic, last.Done = at.routable(traffic), len(at.Unroutable) == 0 && !byHand
 	plan.Steps = []PlannedStep{last}
 	return plan, err
 }

@@ -120,6 +120,13 @@ func (at Situation) VersionOf(revision string) record.Version {
 	return record.Version{Revision: revision}
 }
 
+// finishedByHand tells whether somebody has given all traffic in Git to what the recorded
+// promotion leads to, past its steps.
+func finishedByHand(at Situation, split knative.Split) bool {
+	r := at.Record.Of(at.Place())
+	return r.Exists() && !r.RollsBack() && r.Percent < 100 && r.To.Revision == split.Stable
+}
+
 // leaves is what a rollback leaves: the revision that the overlay names, or the live one of its
 // template where somebody has put back the tool's own file alone. That names another one then,
 // whose name is taken, so that users still have what the record tells nothing of any more.
