@@ -94,7 +94,7 @@ func brokenWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{unlike: unlike{service: "s", path: "o"}, dir: t.TempDir(), bare: bare, hub: &githubtest.Server{}, readyAt: map[string][]string{}}
+	return &world{unlike: unlike{service: "s", path: "o"}, dir: t.TempDir(), bare: bare, hub: &githubtest.Server{}, readyAt: map[string][]string{}, downAt: map[string][]string{}}
 }
 
 func (w *world) add(t *testing.T, message string, files map[string]string, ready []string) {

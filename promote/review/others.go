@@ -38,7 +38,7 @@ func (p Proposal) heldBy(open []PullRequest) error {
 // of: nobody may merge an earlier step over a later one. It closes this one where one
 // that rolls back was opened meanwhile: whichever of the two looks last sees the other.
 // Of two that begin at the same time the later one stays, and closes the other. One that cannot
-// be closed holds no way back.
+// be closed keeps nothing from being rolled back.
 func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
