@@ -28,17 +28,16 @@ type links struct {
 	Validators   []string `json:"validators"`
 
 	strings []string
+	unread  bool // it is too large
 }
 
-// readLinks returns none for a file that is too large or no YAML: rendering it
-// will say so.
 func readLinks(tree fs.FS, file string) (l links, err error) {
 	info, err := fs.Stat(tree, file)
 	if errors.Is(err, fs.ErrNotExist) { // a link to nothing
 		return l, nil
 	}
 	if err != nil || info.Size() > maxKustomization {
-		return l, err
+		return links{unread: true}, err
 	}
 	content, err := fs.ReadFile(tree, file)
 	if err != nil {

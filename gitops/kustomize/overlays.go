@@ -18,15 +18,15 @@ type folders struct {
 	reads      map[string][]string // what else the strings of its kustomization may name
 	links      map[string]string   // symbolic links, and where they lead
 	components map[string]bool     // they are no overlays by themselves
-	open       map[string]bool     // their generators, transformers or validators may read any file
+	open       map[string]bool     // which may read any file: by generators, transformers or validators, or by what was not read
 	promoted   map[string]bool     // the tool has written into them
 }
 
 // Touched lists the overlays of two trees whose render may depend on one of the changed
 // files: the ones that hold it, build on a folder that does, or name it. What an overlay of
 // the same tree uses is not listed itself, unless it was promoted, or no other one uses it in
-// the other tree: a change must not hide another one. Such folders are the parts, with the
-// listed overlays that build on each.
+// the other tree: a change must not hide another one. Such folders are the parts, as are
+// components, with the listed overlays that build on each.
 func Touched(base, head fs.FS, changed []string) (overlays []string, parts []Part, err error) {
 	was, err := foldersOf(base)
 	if err != nil {
@@ -42,20 +42,26 @@ func Touched(base, head fs.FS, changed []string) (overlays []string, parts []Par
 	overlays = slices.DeleteFunc(slices.Clone(all), func(overlay string) bool {
 		return !was.touches(overlay, changed) && !is.touches(overlay, changed)
 	})
-	for _, folder := range slices.Sorted(maps.Keys(is.uses)) {
-		_, known := was.uses[folder]
-		if touched := was.touches(folder, changed) || is.touches(folder, changed); touched && !is.components[folder] && !slices.Contains(all, folder) {
-			parts = append(parts, Part{Path: folder, New: !known, Users: is.users(folder, overlays)})
+	for _, folder := range slices.Sorted(maps.Keys(union(was.uses, is.uses))) {
+		if touched := was.touches(folder, changed) || is.touches(folder, changed); touched && !slices.Contains(all, folder) {
+			users := append(was.users(folder, overlays), is.users(folder, overlays)...)
+			parts = append(parts, Part{Path: folder, Component: was.components[folder] || is.components[folder], Users: users})
 		}
 	}
 	return overlays, parts, nil
 }
 
-// A Part is a folder that overlays build on.
+// A Part is a folder that overlays build on, or a component.
 type Part struct {
-	Path  string
-	New   bool     // it was not there
-	Users []string // overlays that build on it
+	Path      string
+	Component bool     // it may not render without what uses it
+	Users     []string // overlays that build on it, before or after
+}
+
+func union[V any](a, b map[string]V) map[string]V {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
 }
 
 // users are those of some overlays that build on a folder.
@@ -275,6 +281,6 @@ func (in folders) addFolder(tree fs.FS, name string) error {
 	in.uses[name] = l.folders(name)
 	in.reads[name] = l.others(name)
 	in.components[name] = l.Kind == "Component"
-	in.open[name] = len(l.Generators)+len(l.Transformers)+len(l.Validators) > 0
+	in.open[name] = l.unread || len(l.Generators)+len(l.Transformers)+len(l.Validators) > 0
 	return nil
 }

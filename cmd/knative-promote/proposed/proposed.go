@@ -131,14 +131,21 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 	return append(shown, c.hidden(ctx, parts, shown)...), ctx.Err()
 }
 
-// hidden are the changes of parts that their users may not show: of one that is new, or of
-// which no user changes. It may be deployed by itself as well, and may not: it has no findings.
+// hidden are the parts with changes that none of their users shows. Such a part may be deployed
+// by itself as well, and may not: it has no findings.
 func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown []report.Overlay) (more []report.Overlay) {
 	for _, part := range parts {
-		if !part.New && slices.ContainsFunc(shown, func(o report.Overlay) bool { return slices.Contains(part.Users, o.Path) }) {
-			continue
+		var users []manifest.Difference
+		for _, o := range shown {
+			if slices.Contains(part.Users, o.Path) {
+				users = append(users, o.Difference)
+			}
 		}
-		if o := c.compare(ctx, part.Path); o.Changes() {
+		o := c.compare(ctx, part.Path)
+		if part.Component {
+			o.Err = ""
+		}
+		if o.Changes() && (o.Err != "" || !o.Difference.Within(users)) {
 			more = append(more, o)
 		}
 	}
