@@ -69,6 +69,15 @@ func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error)
 	return r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
 }
 
+// mostRead bounds how many open pull requests are looked into: anybody may open them.
+const mostRead = 3
+
+// newestOf are the newest of some pull requests.
+func newestOf(open []PullRequest) []PullRequest {
+	all := slices.SortedFunc(slices.Values(open), func(a, b PullRequest) int { return cmp.Compare(b.Number, a.Number) })
+	return all[:min(len(all), mostRead)]
+}
+
 // Proposed is the newest open pull request for the target, and what it would bring; the
 // zero PullRequest: there is none whose head can be read, which anybody may have made.
 func (r Reviews) Proposed(ctx context.Context, p Proposal) (PullRequest, gitops.Snapshot, error) {
@@ -76,8 +85,7 @@ func (r Reviews) Proposed(ctx context.Context, p Proposal) (PullRequest, gitops.
 	if err != nil || len(open) == 0 {
 		return PullRequest{}, gitops.Snapshot{}, err
 	}
-	slices.SortFunc(open, func(a, b PullRequest) int { return cmp.Compare(b.Number, a.Number) })
-	for _, newest := range open {
+	for _, newest := range newestOf(open) {
 		if head, err := r.Repo.At(ctx, newest.Head); err == nil {
 			return newest, head, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -25,7 +26,7 @@ const (
 )
 
 // attempts bounds how often a change is proposed anew, because the branch moved
-// so that the pull request cannot be merged.
+// so that the pull request cannot be merged. What Stays is proposed until its time is over.
 const attempts = 10
 
 // Repo is the infra repository and its branch.
@@ -104,10 +105,22 @@ func (r Reviews) Publish(ctx context.Context, change gitops.Change, p Proposal) 
 	for n := 1; ; n++ {
 		commit, err := r.publishOnce(limited, change, p, tried)
 		again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated) || n == 1 && errors.Is(err, remote.ErrRefused)
-		if !again || n == attempts {
-			return commit, err
+		if !again || n >= attempts && !p.Stays || n >= calm && sleep.For(limited, min(time.Duration(n)*r.firstPoll(), longestPoll)) != nil {
+			return commit, lastWord(err)
 		}
 	}
+}
+
+// calm is how often a change is proposed anew without a pause: somebody may push to each of
+// its branches.
+const calm = 4
+
+// lastWord is why a pull request was not merged, where it would only be proposed anew.
+func lastWord(err error) error {
+	if not, is := errors.AsType[*NotMergedError](err); is && errors.Is(err, errOutdated) {
+		return not
+	}
+	return err
 }
 
 // publishOnce proposes the change on a branch that was not tried yet, and waits for that.
@@ -146,11 +159,12 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): run again when it is merged", ErrNotWaited, pull.Number, pull.URL)
 	}
 	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, own: made.Hash, title: title, body: body}
-	return w.wait(ctx)
+	commit, err := w.wait(ctx)
+	if errors.Is(err, errOutdated) {
+		err = fmt.Errorf("%w: %w", errOutdated, &NotMergedError{Pull: w.pull, Reason: w.reason})
+	}
+	return commit, err
 }
-
-// mostKept bounds how many open pull requests of a step are looked at: anybody may open them.
-const mostKept = 3
 
 // propose makes the change the commit of a branch: one of an open pull request of the same step,
 // where that is the change, else of one that is new.
@@ -161,13 +175,12 @@ func propose(ctx context.Context, repo Repo, change gitops.Change, first string,
 			return "", gitops.Commit{}, err
 		}
 	}
+	open = slices.DeleteFunc(slices.Clone(open), func(other PullRequest) bool { return !isAnother(first, other.Branch) || tried[other.Branch] })
 	var names []string
-	for _, other := range open {
-		if isAnother(first, other.Branch) && !tried[other.Branch] {
-			names = append(names, other.Branch)
-		}
+	for _, other := range newestOf(open) {
+		names = append(names, other.Branch)
 	}
-	for _, branch = range append(names[max(0, len(names)-mostKept):], next) {
+	for _, branch = range append(names, next) {
 		tried[branch] = true
 		if made, err = repo.Propose(ctx, branch, change); !errors.Is(err, gitops.ErrTaken) {
 			break
