@@ -1,7 +1,6 @@
 package review_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -261,26 +260,5 @@ func TestMergedWithAnotherMode(t *testing.T) {
 	_, err := w.reviews(review.Wait).Publish(t.Context(), image("v2"), w.proposal("1-10"))
 	if err == nil || !strings.HasSuffix(err.Error(), ": app/image") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// Somebody's pull request cannot be closed: a rollback is merged all the same, and a step is not.
-func TestPublishBesideWhatCannotBeClosed(t *testing.T) {
-	t.Parallel()
-	for step, want := range map[string]string{"1-rollback": "<nil>", "1-50": "403 Forbidden"} {
-		w := newWorld(t)
-		w.forge.pulls = []*pull{{PullRequest: review.PullRequest{Number: 1, URL: "https://forge/1", Branch: "promote-web-prod.1-x", State: review.Open}}}
-		r := w.reviews(review.Auto)
-		r.Forge.ClosePull = func(context.Context, int, string) error { return errors.New("403 Forbidden") }
-		p, said := w.proposal(step), ""
-		p.Stays = strings.HasSuffix(step, "-rollback")
-		p.Seen = func(pull review.PullRequest, state string) { said += fmt.Sprintf("%d %s\n", pull.Number, state) }
-		_, err := r.Publish(t.Context(), image("v2"), p)
-		if got := fmt.Sprint(err); got != want {
-			t.Errorf("%s: %s, want %s", step, got, want)
-		}
-		if p.Stays && !strings.Contains(said, "1 left open: 403 Forbidden\n") {
-			t.Errorf("%s said\n%s", step, said)
-		}
 	}
 }

@@ -102,12 +102,17 @@ func (r Reviews) Publish(ctx context.Context, change gitops.Change, p Proposal) 
 	limited, stop := context.WithTimeout(ctx, r.Timeout)
 	defer stop()
 	tried := map[string]bool{}
+	var before error // why it was proposed anew last
 	for n := 1; ; n++ {
 		commit, err := r.publishOnce(limited, change, p, tried)
 		again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated) || n == 1 && errors.Is(err, remote.ErrRefused)
 		if !again || n >= attempts && !p.Stays || n >= calm && sleep.For(limited, min(time.Duration(n)*r.firstPoll(), longestPoll)) != nil {
+			if n > calm && before != nil && limited.Err() != nil {
+				err = before
+			}
 			return commit, lastWord(err)
 		}
+		before = err
 	}
 }
 

@@ -1,0 +1,62 @@
+package review_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acme/knative-promote/promote/review"
+)
+
+// Somebody's pull request cannot be closed: a rollback is merged all the same, and a step is not.
+func TestPublishBesideWhatCannotBeClosed(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]string{"1-rollback": "<nil>", "1-50": "403 Forbidden"} {
+		w := newWorld(t)
+		w.forge.pulls = []*pull{{PullRequest: review.PullRequest{Number: 1, URL: "https://forge/1", Branch: "promote-web-prod.1-x", State: review.Open}}}
+		r := w.reviews(review.Auto)
+		r.Forge.ClosePull = func(context.Context, int, string) error { return errors.New("403 Forbidden") }
+		p, said := w.proposal(step), ""
+		p.Stays = strings.HasSuffix(step, "-rollback")
+		p.Seen = func(pull review.PullRequest, state string) { said += fmt.Sprintf("%d %s\n", pull.Number, state) }
+		_, err := r.Publish(t.Context(), image("v2"), p)
+		if got := fmt.Sprint(err); got != want {
+			t.Errorf("%s: %s, want %s", step, got, want)
+		}
+		if p.Stays && !strings.Contains(said, "1 left open: 403 Forbidden\n") {
+			t.Errorf("%s said\n%s", step, said)
+		}
+	}
+}
+
+// Somebody pushes to each branch of a rollback as soon as its pull request is open: it is proposed
+// anew for as long as its time lasts, and its end names who.
+func TestPublishThoughSomebodyPushesToEach(t *testing.T) {
+	t.Parallel()
+	for pushes, want := range map[int]string{12: "<nil>", 1000: `somebody has pushed to its branch promote-web-prod.1-rollback-`} {
+		w := newWorld(t)
+		w.forge.opened = func() {
+			switch opened := len(w.forge.pulls); {
+			case opened == 14:
+				w.end()
+			case opened <= pushes:
+				w.push(w.forge.pulls[opened-1].Branch, "evil", strconv.Itoa(opened))
+			}
+		}
+		r := w.reviews(review.Auto)
+		r.Timeout = 10 * time.Minute
+		p := w.proposal("1-rollback")
+		p.Stays = true
+		_, err := r.Publish(w.ctx, image("v2"), p)
+		if got := fmt.Sprint(err); !strings.Contains(got, want) {
+			t.Errorf("%d pushes: %s, want %s", pushes, got, want)
+		}
+		if _, not := errors.AsType[*review.NotMergedError](err); not == (want == "<nil>") {
+			t.Errorf("%d pushes: the error is %T", pushes, err)
+		}
+	}
+}
