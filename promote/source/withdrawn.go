@@ -117,15 +117,16 @@ func MayStand(ctx context.Context, i *Taken, at plan.Situation, p plan.Plan) err
 	return TagAlone(at)
 }
 
-// revertedAsItStands is the revision that was reverted in Git and that an overlay still makes, or
-// has the images of; empty: there is none, or somebody wants to try it again.
+// revertedAsItStands is the revision that had users, was reverted in Git, and that an overlay
+// still makes, or has the images of; a candidate that a pull request has prepared again was not.
+// Empty: there is none, or somebody wants to try it again.
 func revertedAsItStands(ctx context.Context, i *Taken, at plan.Situation, underWay bool) string {
 	next, err := at.Next.NextRevision()
 	for _, r := range revertedIn(ctx, i.Commits, at) {
 		is := r.Promotion == at.Record.Promotion
 		if !underWay { // one of its configuration alone has the images of what was good before
 			brought := r.To.BroughtTo(at.Next, r.From) && !r.From.BroughtTo(at.Next, r.To)
-			is = (err == nil && r.To.Revision == next || brought) && !passedAgain(at, r)
+			is = r.Reached > 0 && (err == nil && r.To.Revision == next || brought) && !passedAgain(at, r)
 		}
 		if !is {
 			continue
