@@ -42,11 +42,14 @@ func Touched(base, head fs.FS, changed []string) (overlays []string, parts []Par
 	overlays = slices.DeleteFunc(slices.Clone(all), func(overlay string) bool {
 		return !was.touches(overlay, changed) && !is.touches(overlay, changed)
 	})
-	for _, folder := range slices.Sorted(maps.Keys(union(was.uses, is.uses))) {
-		if touched := was.touches(folder, changed) || is.touches(folder, changed); touched && !slices.Contains(all, folder) {
-			users := append(was.users(folder, overlays), is.users(folder, overlays)...)
-			parts = append(parts, Part{Path: folder, Component: was.components[folder] || is.components[folder], Users: users})
+	either := maps.Clone(was.uses)
+	maps.Copy(either, is.uses)
+	for _, folder := range slices.Sorted(maps.Keys(either)) {
+		if slices.Contains(all, folder) || !was.touches(folder, changed) && !is.touches(folder, changed) {
+			continue
 		}
+		users := append(was.users(folder, overlays), is.users(folder, overlays)...)
+		parts = append(parts, Part{Path: folder, Component: was.components[folder] || is.components[folder], Users: users})
 	}
 	return overlays, parts, nil
 }
@@ -56,12 +59,6 @@ type Part struct {
 	Path      string
 	Component bool     // it may not render without what uses it
 	Users     []string // overlays that build on it, before or after
-}
-
-func union[V any](a, b map[string]V) map[string]V {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }
 
 // users are those of some overlays that build on a folder.
@@ -105,11 +102,9 @@ func Below(tree fs.FS, overlay string) []string {
 // each cycle, whose render will say what is wrong. A component that was promoted is one too:
 // what is deployed by itself may say of itself what it likes.
 func (in folders) overlays() []string {
-	parts, used := map[string]bool{}, map[string]bool{}
-	for folder := range in.components {
-		parts[folder] = in.components[folder] && !in.promoted[folder]
-	}
-	maps.Copy(used, parts)
+	parts := maps.Clone(in.components)
+	maps.DeleteFunc(parts, func(folder string, _ bool) bool { return in.promoted[folder] })
+	used := maps.Clone(parts)
 	for folder, next := range in.uses {
 		for _, n := range next {
 			used[n] = used[n] || n != folder && !in.promoted[n]

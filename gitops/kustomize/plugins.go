@@ -97,7 +97,8 @@ func (f file) references(n *yaml.Node) error {
 // The fields of builtin plugins that name files, and those that hold a patch. kustomize ignores the case of keys.
 var (
 	fileFields  = []string{"path", "paths", "targetFilePath", "files", "envs", "env"}
-	patchFields = []string{"patch", "patches", "jsonOp", "paths"}
+	patchFields = []string{"patch", "patches", "jsonOp", "path", "paths"}
+	nameFields  = []string{"prefix", "suffix"}
 )
 
 func (f file) reference(key string, value *yaml.Node) error {
@@ -109,14 +110,13 @@ func (f file) reference(key string, value *yaml.Node) error {
 		if in(fileFields) && (remote(s) || remote(source)) {
 			return fmt.Errorf("%s: %q %s", key, s, isRemote)
 		}
-		if in([]string{"prefix", "suffix"}) && len(s) > maxName {
+		if in(nameFields) && len(s) > maxName {
 			return fmt.Errorf("%s has %d bytes; Kubernetes takes no names over %d", key, len(s), maxName)
 		}
-		if !in(patchFields) && !strings.EqualFold(key, "path") {
-			continue
-		}
-		if err := f.patchOrFile(s); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		if in(patchFields) {
+			if err := f.patchOrFile(s); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
 		}
 	}
 	return nil
