@@ -17,6 +17,36 @@ import (
 // longestName bounds what is quoted of an author's name, in bytes.
 const longestName = 60
 
+// follow looks at another head than the run's own. One that is the same change, as where
+// somebody has brought the branch up to date, is replaced by the run's own: only that is merged.
+// Where the branch shows the change already, that decides.
+func (w *waiting) follow(ctx context.Context) error {
+	change := w.change
+	change.Made = w.own
+	made, err := w.Repo.Propose(ctx, w.pull.Branch, change)
+	switch {
+	case errors.Is(err, gitops.ErrUnchanged):
+		return nil
+	case err != nil && !errors.Is(err, gitops.ErrTaken):
+		return err
+	case err == nil:
+		if made.Hash != w.own { // else the forge is behind
+			w.say(fmt.Sprintf("somebody has pushed the same change to its branch: the run's own takes its place, as %.10s", made.Hash))
+			w.own = made.Hash
+		}
+		return errWaiting
+	case onlyUpdated(ctx, w.Repo, w.pull, w.own):
+		w.say(fmt.Sprintf("somebody has brought it up to date with %s: it is proposed on that", w.Branch))
+		return errOutdated
+	}
+	reason := fmt.Sprintf("somebody has pushed to its branch %s, which is not what was proposed any more: %s", w.pull.Branch, by(ctx, w.Repo, w.pull.Head))
+	if w.Stays { // what rolls back does not end for that
+		w.say(reason)
+		return errOutdated
+	}
+	return &NotMergedError{Pull: w.pull, Reason: reason}
+}
+
 // fits tells whether merging the pull request makes of the tip what the change would. It was
 // made for an older one, and Git merges it wherever no line is in conflict.
 func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {

@@ -106,22 +106,22 @@ func (r Reviews) Publish(ctx context.Context, change gitops.Change, p Proposal) 
 	for n := 1; ; n++ {
 		commit, err := r.publishOnce(limited, change, p, tried)
 		again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated) || n == 1 && errors.Is(err, remote.ErrRefused)
-		if !again || n >= attempts && !p.Stays || n >= calm && sleep.For(limited, min(time.Duration(n)*r.firstPoll(), longestPoll)) != nil {
-			if n > calm && before != nil && limited.Err() != nil {
+		if !again || n >= attempts && !p.Stays || n >= withoutPause && sleep.For(limited, min(time.Duration(n)*r.firstPoll(), longestPoll)) != nil {
+			if n > withoutPause && before != nil && limited.Err() != nil {
 				err = before
 			}
-			return commit, lastWord(err)
+			return commit, reasonOf(err)
 		}
 		before = err
 	}
 }
 
-// calm is how often a change is proposed anew without a pause: somebody may push to each of
+// withoutPause is how often a change is proposed anew at once: somebody may push to each of
 // its branches.
-const calm = 4
+const withoutPause = 4
 
-// lastWord is why a pull request was not merged, where it would only be proposed anew.
-func lastWord(err error) error {
+// reasonOf is why a pull request was not merged, where it would only be proposed anew.
+func reasonOf(err error) error {
 	if not, is := errors.AsType[*NotMergedError](err); is && errors.Is(err, errOutdated) {
 		return not
 	}
