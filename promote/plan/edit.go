@@ -80,22 +80,23 @@ func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.Sta
 		state, next = after, after
 		planned = append(planned, after)
 	}
-	if real := at.Now.Overlay; path.Clean(at.Target.Overlay) != real {
-		return nil, fmt.Errorf("overlay %s leads by a symbolic link to %s, as which windows and the pipeline file know it: set path to that, here and in the Application", at.Target.Overlay, real)
-	}
-	return planned, refuseLinks(at.Tree, planned)
+	return planned, refuseLinks(at, planned)
 }
 
-// refuseLinks is an error where a commit would have to write through a symbolic link:
-// what it leads to may be another overlay's.
-func refuseLinks(tree fs.FS, planned []*knative.State) error {
+// refuseLinks is an error where the overlay is reached by a symbolic link, so that no window and
+// no guard knows it, or a commit would have to write through one: what it leads to may be
+// another overlay's.
+func refuseLinks(at Situation, planned []*knative.State) error {
+	if real := at.Now.Overlay; path.Clean(at.Target.Overlay) != real {
+		return fmt.Errorf("overlay %s leads by a symbolic link to %s, as which windows and the pipeline file know it: set path to that, here and in the Application", at.Target.Overlay, real)
+	}
 	for _, after := range planned {
 		files, err := after.Files()
 		if err != nil {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if info, err := fs.Lstat(tree, name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			if info, err := fs.Lstat(at.Tree, name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 				return fmt.Errorf("overlay %s: %s is a symbolic link, expected a file: put a copy of what it leads to in its place", after.Overlay, name)
 			}
 		}

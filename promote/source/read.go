@@ -84,14 +84,6 @@ func (s Reader) of(folder string) overlay.Reader {
 	return source
 }
 
-// has tells whether the branch with the sources has a commit, as far as anybody can tell.
-func (s Reader) has(ctx context.Context, commit string) (bool, error) {
-	if s.Has == nil {
-		return false, nil
-	}
-	return s.Has(ctx, commit)
-}
-
 // Tip is the tip that has the sources, where that of the target is tip.
 func (s Reader) Tip(ctx context.Context, tip gitops.Snapshot) (gitops.Snapshot, error) {
 	if s.Branch == nil {
