@@ -22,7 +22,7 @@ import (
 // that has the traffic since is not Ready, it does not suffice.
 func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time) bool {
 	has := at.Record
-	if c.To != "" || at.Unreadable != nil || split.Candidate != "" || !has.Exists() || has.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
+	if at.Unreadable != nil || !has.Exists() || !mayConfirm(c, at, split) {
 		return false
 	}
 	switch {
@@ -36,13 +36,18 @@ func rolledBack(c Config, at plan.Situation, split knative.Split, now time.Time)
 	return own && c.RunAgain || now.Sub(over).Abs() < sameIncident
 }
 
+// mayConfirm tells whether a rollback has no name for where to, and one revision has all traffic
+// by the record and by the fields, and is not known to be down.
+func mayConfirm(c Config, at plan.Situation, split knative.Split) bool {
+	return c.To == "" && split.Candidate == "" && at.Record.Disagreement(at.Place(), split) == "" && !at.OldReadiness.Down()
+}
+
 // revertedLately tells whether somebody has taken a promotion out of Git so lately, as by a git
 // revert, that a rollback without a name for where to is an answer to the same incident: what
 // has all traffic is what the promotion began from.
 func revertedLately(ctx context.Context, p *targetRun, split knative.Split, now time.Time) bool {
 	at := p.at
-	if p.config.To != "" || p.systems.Commits == nil || !at.Record.HasPassed() || split.Candidate != "" ||
-		at.Record.Disagreement(at.Place(), split) != "" || at.OldReadiness.Down() {
+	if p.systems.Commits == nil || !at.Record.HasPassed() || !mayConfirm(p.config, at, split) {
 		return false
 	}
 	taken := runs.LastTakenOut(ctx, p.systems.Commits, at, now.Add(-sameIncident))
