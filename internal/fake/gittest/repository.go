@@ -81,17 +81,17 @@ func (r Repository) branch() string {
 	return r.Branch
 }
 
-// onlyForward is what git says of receive.denyNonFastForwards, for some branches.
+// onlyForward is receive.denyNonFastForwards for all branches but those of pull requests.
 const onlyForward = `case $1 in refs/heads/promote-*) exit 0;; esac
 case $2$3 in *0000000000000000000000000000000000000000*) exit 0;; esac
 git merge-base --is-ancestor $2 $3 || { echo non-fast-forward >&2; exit 1; }`
 
 func (r Repository) writeHooks(dir string) error {
-	hooks := maps.Clone(r.Hooks)
+	hooks := map[string]string{}
 	if r.FastForward {
-		hooks = map[string]string{"update": onlyForward}
-		maps.Copy(hooks, r.Hooks)
+		hooks["update"] = onlyForward
 	}
+	maps.Copy(hooks, r.Hooks)
 	for name, script := range hooks {
 		path := filepath.Join(dir, "hooks", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
