@@ -27,14 +27,32 @@ func templateRules() []Rule {
 
 func findChanged(f Facts) []found {
 	changed, err := f.Overlay.Changed(f.Service)
-	if err != nil || len(changed) == 0 {
+	if err != nil {
 		return nil
 	}
-	var fields []string
+	where := []any{"spec", "template"}
+	switch {
+	case len(changed) > 0:
+		where = keys(changed[0])
+	case !f.nameTaken():
+		return nil
+	}
+	fields := []string{}
 	for _, field := range changed {
 		fields = append(fields, readable(keys(field)))
 	}
-	return []found{{at: f.inService(keys(changed[0])...), values: values{"Revision": f.Overlay.Revision(), "Fields": fields}}}
+	return []found{{at: f.inService(where...), values: values{"Revision": f.Overlay.Revision(), "Fields": fields}}}
+}
+
+// nameTaken tells whether a revision that is not the live Service's has the rendered name, and
+// was made of another template.
+func (f Facts) nameTaken() bool {
+	name := f.Overlay.Revision()
+	if !f.Revisions[name] || f.Service == nil || f.Service.Spec.Template.Name == name {
+		return false
+	}
+	made, known, err := f.Overlay.Made(name)
+	return err == nil && known && !made
 }
 
 // findNotSynced is about a tip whose traffic names no revision, and whose images are neither
