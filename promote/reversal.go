@@ -96,7 +96,7 @@ func (b *reversal) expect(ctx context.Context) error {
 		return err
 	}
 	want := plan.ShownAt(b.after.State)
-	want.TrafficOnly = b.after.Refused != nil
+	want.TrafficOnly = b.after.Refused != nil || b.after.Carrying() != b.after.State.Revision()
 	b.target.journal.Tell(event.TrafficSet{Traffic: want.Traffic})
 	b.target.journal.Tell(event.RollbackLeads{}) // it is made
 	tellLeftOut(ctx, b.target, b.Dest.Traffic, want.Traffic)

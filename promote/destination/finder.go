@@ -46,7 +46,7 @@ func (f Finder) Find(ctx context.Context, split knative.Split) (plan.Destination
 			return plan.Destination{}, fmt.Errorf("%w; or name where to roll back to with the input to", err)
 		}
 		dest, err := f.Before(ctx, plan.Plan{Target: f.At.Target, ID: f.At.Record.Promotion, Base: f.At.Record.Base, FromVersion: f.At.Record.From, Now: f.At.Now, Record: f.At.Record}, f.At.Live)
-		if down := dest.WhyDown(); err == nil && down != "" {
+		if down := f.why(ctx, dest); err == nil && down != "" {
 			f.Journal.Say("not rolling back to %s", down)
 			return f.LastGood(ctx, dest.Revision, split, down)
 		}
@@ -73,7 +73,7 @@ func (f Finder) LastGood(ctx context.Context, revision string, split knative.Spl
 	versions, sure := record.Earlier(f.At.Record.Entries(), f.At.Record.Cut, revision) // the record agrees, so it is of this overlay
 	for _, e := range versions {
 		dest := f.allTo(ctx, e.From, e.Base, split)
-		why := dest.WhyDown()
+		why := f.why(ctx, dest)
 		if why == "" {
 			return dest, nil
 		}
@@ -90,6 +90,11 @@ func (f Finder) LastGood(ctx context.Context, revision string, split knative.Spl
 	}
 	return plan.Destination{}, setting.Bad("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",
 		f.At.Overlay, knative.OrLatest(revision))
+}
+
+// why says in words that the traffic must not go back to a version; empty: it may.
+func (f Finder) why(ctx context.Context, dest plan.Destination) string {
+	return cmp.Or(dest.WhyDown(), dest.WhyNotAgain(ctx, f.At.Now, f.At.Record))
 }
 
 // Revision is a revision by name: as the record has it, or as it is in the

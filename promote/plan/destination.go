@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -49,6 +50,35 @@ func (d Destination) WasReady(ofCommit bool) error {
 // imagesOn is an overlay with the Destination's images.
 func (d Destination) imagesOn(ctx context.Context, now *knative.State) (*knative.State, error) {
 	return knative.Restored(ctx, now, d.State, d.Images, d.InitImages)
+}
+
+// again is an overlay with the Destination's images, and the revision that its template makes:
+// the Destination's, or one with what has changed since.
+func (d Destination) again(ctx context.Context, now *knative.State, live *servingv1.Service) (next *knative.State, revision string, err error) {
+	if next, err = d.imagesOn(ctx, now); err != nil {
+		return nil, "", err
+	}
+	if same, err := d.madeOf(next, live); same || err != nil {
+		return next, d.Revision, err
+	}
+	revision, err = next.NextRevision()
+	return next, revision, err
+}
+
+// WhyNotAgain says in words that the revision is gone, and that what the overlay would make in
+// its place must not have the traffic; empty: nothing speaks against it, or nobody can tell.
+func (d Destination) WhyNotAgain(ctx context.Context, now *knative.State, has record.Record) string {
+	if !d.Readiness().Gone {
+		return ""
+	}
+	_, revision, err := d.again(ctx, now, d.Service)
+	if err != nil || revision == d.Revision {
+		return ""
+	}
+	if why := unfitFor(revision, now, has); why != "" {
+		return fmt.Sprintf("%s, which no longer exists and for which the overlay makes %s, which %s", d.Revision, revision, why)
+	}
+	return ""
 }
 
 // madeOf tells whether the revision was made of an overlay's template. Somebody

@@ -16,7 +16,7 @@ type Expected struct {
 	record.Version
 	Promotion, Step string // of the record; empty: the overlay has no record of it
 	Traffic         []servingv1.TrafficTarget
-	TrafficOnly     bool // the template could not be rolled back, so its revision may be bad
+	TrafficOnly     bool // the template's revision has no traffic and may be what is rolled back from
 }
 
 // Expected is what the overlay shows after a step.

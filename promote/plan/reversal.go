@@ -135,26 +135,16 @@ func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.S
 // the old name.
 func templateReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
 	dest := back.Dest
-	next, err := dest.imagesOn(ctx, now)
+	next, revision, err := dest.again(ctx, now, back.Live)
 	if err != nil {
 		return nil, err
 	}
-	revision, traffic := dest.Revision, dest.Traffic
-	same, err := dest.madeOf(next, back.Live)
-	if err != nil {
-		return nil, err
-	}
-	if !same {
-		if revision, err = next.NextRevision(); err != nil {
-			return nil, err
+	traffic, same := dest.Traffic, revision == dest.Revision
+	if !same && dest.Readiness().Gone {
+		if why := unfitFor(revision, now, record.Of(back.Plan.Place())); why != "" {
+			return nil, fmt.Errorf("revision %s no longer exists, and with its images the overlay makes %s, which %s: revert the commit that brought that", dest.Revision, revision, why)
 		}
-		gone := dest.Readiness().Gone
-		if gone && hasTraffic(now, revision) {
-			return nil, fmt.Errorf("revision %s no longer exists, and without the promotion the overlay makes %s again, by its configuration: revert the commit that brought that", dest.Revision, revision)
-		}
-		if gone {
-			traffic = retarget(traffic, dest.Revision, revision)
-		}
+		traffic = retarget(traffic, dest.Revision, revision)
 	}
 	text, err := reversalRecord(c, back, next, traffic, record).Encode()
 	if err != nil {
@@ -229,6 +219,15 @@ func carrying(traffic []servingv1.TrafficTarget) string {
 		}
 	}
 	return ""
+}
+
+// unfitFor is why a revision must not take the place of one that is gone, in words that follow
+// its name; empty: it may.
+func unfitFor(revision string, now *knative.State, has record.Record) string {
+	if hasTraffic(now, revision) {
+		return "is what is rolled back from"
+	}
+	return has.Unfit(revision)
 }
 
 // hasTraffic tells whether an overlay gives a revision a share, or has it as the candidate.
