@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -21,6 +20,10 @@ type Pull struct {
 	Base   gitops.Snapshot // tip of the branch that it is to be merged into
 	Merged gitops.Snapshot // merge of its head into that
 	Branch string          // name of that branch, for people
+
+	// Before is a commit of that branch, by its full name; the zero Snapshot: it has none of that
+	// name.
+	Before func(ctx context.Context, commit string) (gitops.Snapshot, error)
 }
 
 // A Preparation makes the templates that a pull request changes candidates at 0 %:
@@ -117,7 +120,7 @@ func (p Preparation) settle(ctx context.Context, s *PreparedService) (concerned 
 	case s.was.Revision() != s.merged.Revision() && !s.was.Owned():
 		return false, nil // by hand, and its name with it
 	default:
-		if err := p.planned(s, record); err != nil || s.Skipped != "" {
+		if err := p.planned(ctx, s, record); err != nil || s.Skipped != "" {
 			return true, err
 		}
 	}
@@ -137,7 +140,7 @@ func ownFile(at gitops.Snapshot, state *knative.State) []byte {
 
 // planned plans the promotion that begins with the candidate, on what the branch has.
 // The one that stands there already stays the one that it is.
-func (p Preparation) planned(s *PreparedService, has record.Record) error {
+func (p Preparation) planned(ctx context.Context, s *PreparedService, has record.Record) error {
 	at := plan.Situation{Target: s.Target, Tip: p.pull.Base.Commit, Tree: p.pull.Base.Tree, Now: s.was, Next: s.merged}.WithRecord(p.settings.CandidateTag)
 	split, err := at.Split()
 	if err != nil {
@@ -152,14 +155,28 @@ func (p Preparation) planned(s *PreparedService, has record.Record) error {
 	}
 	before := at.Record.Of(s.Place())
 	s.plan.Source, s.plan.Code = before.SourceOf(s.merged), before.Code
-	s.plan.Started, s.plan.Pull = time.Now(), p.pull.Number
+	s.plan.Started, s.plan.Pull = p.pull.Base.Commit.Time, p.pull.Number
+	s.From, s.To = s.plan.From, s.plan.To
 	again := s.plan
 	again.Base = has.Base
-	if has.Pull == p.pull.Number && has.Promotion == again.IDAfter(at.Record) {
-		s.plan.ID, s.plan.Base = has.Promotion, has.Base
+	if has.Pull != p.pull.Number || has.Promotion != again.IDAfter(at.Record) {
+		return nil
 	}
-	s.From, s.To = s.plan.From, s.plan.To
-	return nil
+	then, err := p.pull.Before(ctx, has.Base)
+	if err == nil && sameAs(ctx, s.was, then) {
+		s.plan.ID, s.plan.Base, s.plan.Started = has.Promotion, has.Base, then.Commit.Time
+	}
+	return err
+}
+
+// sameAs tells whether an overlay was in another commit what it is, so that to restore the one is
+// to restore the other. One that cannot be read is not.
+func sameAs(ctx context.Context, was *knative.State, at gitops.Snapshot) bool {
+	if at.Tree == nil {
+		return false
+	}
+	then, err := knative.Read(ctx, at.Tree, was.Overlay, was.Service())
+	return err == nil && bytes.Equal(then.Manifest, was.Manifest) && bytes.Equal(then.Record(), was.Record())
 }
 
 // Candidates are those that wait for a promotion once the pull request is merged.

@@ -104,7 +104,10 @@ func keepIn(r Record, most int) Record {
 
 // Continues is the record of a further step of the promotion that another one is of.
 func (r Record) Continues(before Record) Record {
-	r.Started, r.Source, r.Pull = before.Started, before.Source, before.Pull
+	r.Source, r.Pull = before.Source, before.Pull
+	if before.Pull == 0 || before.HasBegun() { // else it stood on a branch of somebody's, and begins now
+		r.Started = before.Started
+	}
 	r.Code = cmp.Or(before.Code, r.Code)
 	if !r.Source.IsZero() {
 		r.Code = before.Code // of the source, whatever the run is for

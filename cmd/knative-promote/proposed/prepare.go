@@ -70,7 +70,7 @@ func reported(services []proposal.PreparedService) (all []report.PreparedService
 
 // pull is the pull request of the event, by the merge commit that is checked out.
 func pull(ctx context.Context, t task.Task, repo *task.Branch) (proposal.Pull, error) {
-	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch}
+	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch, Before: before(repo)}
 	var err error
 	if pull.Merged, err = checkedOut(ctx, t, "prepare looks at"); err != nil {
 		return pull, err
@@ -82,6 +82,16 @@ func pull(ctx context.Context, t task.Task, repo *task.Branch) (proposal.Pull, e
 	}
 	pull.Base, err = repo.At(ctx, commit.Parents[0])
 	return pull, err
+}
+
+// before are the commits of a branch.
+func before(branch *task.Branch) func(context.Context, string) (gitops.Snapshot, error) {
+	return func(ctx context.Context, commit string) (gitops.Snapshot, error) {
+		if on, err := gitops.OnBranch(ctx, branch.Repo, commit); err != nil || !on {
+			return gitops.Snapshot{}, err
+		}
+		return branch.At(ctx, commit)
+	}
 }
 
 // prepared is what the pull request changes of the overlays that may render otherwise.
