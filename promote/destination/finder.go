@@ -92,7 +92,7 @@ func (f Finder) LastGood(ctx context.Context, revision string, split knative.Spl
 		f.At.Overlay, knative.OrLatest(revision))
 }
 
-// why says in words that the traffic must not go back to a version; empty: it may.
+// why says in words that a version must not have the traffic again; empty: it may.
 func (f Finder) why(ctx context.Context, dest plan.Destination) string {
 	return cmp.Or(dest.WhyDown(), dest.WhyNotAgain(ctx, f.At.Now, f.At.Record))
 }

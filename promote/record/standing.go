@@ -101,10 +101,14 @@ func (r Record) RestoredBy(promotion string, is Entry) Entry {
 // LeftFor is the promotion or rollback by which users last left another revision for the one
 // that has all traffic, and when that was over, however many have stayed at 0 % since; the zero
 // Entry: users came to have it by a promotion, or nothing tells. Users also leave what is
-// superseded before it has passed: with the first commit of the next one, or where that fails.
+// superseded before it has passed: with the first commit of the next one, or where that fails;
+// and what the revision was promoted over again that they had had before.
 func LeftFor(entries []Entry, revision string) (Entry, time.Time) {
 	for i, e := range entries {
 		switch {
+		case e.From.Revision == revision && e.To.Revision == revision: // it led nowhere else
+		case e.To.Revision == revision && i+1 < len(entries) && turnsBack(e, entries[i+1]):
+			return e, overBy(entries, i)
 		case e.Rollback && e.To.Revision == revision, e.failed() && e.Reached > 0 && e.From.Revision == revision:
 			return e, overBy(entries, i)
 		case i > 0 && e.Ended == Superseded && e.Reached > 0 && e.To.Revision != revision:
@@ -114,6 +118,11 @@ func LeftFor(entries []Entry, revision string) (Entry, time.Time) {
 		}
 	}
 	return Entry{}, time.Time{}
+}
+
+// turnsBack tells whether a promotion gave users what the one before had taken from them.
+func turnsBack(e, before Entry) bool {
+	return e.Ended == Promoted && e.From.Revision == before.To.Revision && e.To.Revision == before.From.Revision && before.Reached > 0
 }
 
 // overBy is when an entry had ended, as far as that is known: at the latest when the next began.
