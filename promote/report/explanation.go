@@ -52,9 +52,9 @@ func advice(r event.Result, at Place) string {
 	switch r.Status {
 	case event.RolledBack:
 		if r.Command == event.CommandRollback {
-			return ""
+			return noted(r)
 		}
-		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back. " +
+		return "**Next:** " + asBefore(r) +
 			"Find the cause in the events and logs of revision " + code(r.Revision, maxName) + ", then promote a fixed image.\n\n"
 	case event.Held:
 		return "**Next:** the traffic stays as it is. To continue, start the same run again: it goes on from the last commit. " + rollbackAdvice(r, at)
@@ -69,6 +69,22 @@ func advice(r event.Result, at Place) string {
 			"until it is, users get what they got before it. " + rollbackAdvice(r, at)
 	}
 	return ""
+}
+
+// asBefore says what a promotion has left that was rolled back.
+func asBefore(r event.Result) string {
+	if r.Warning == "" {
+		return "image, revision and traffic are as they were before; nothing is left to roll back. "
+	}
+	return "the traffic is as it was before. Not all is: " + reason(r.Warning, maxReason) + ". "
+}
+
+// noted says what a person should know of a rollback; empty: nothing.
+func noted(r event.Result) string {
+	if r.Warning == "" {
+		return ""
+	}
+	return "**Note:** " + reason(r.Warning, maxReason) + "\n\n"
 }
 
 // unmergedAdvice says how a run goes on whose next commit is a pull request.
@@ -86,7 +102,7 @@ func unfinishedAdvice(r event.Result, at Place) string {
 	case !found:
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
 	case last.RollsBack() && last.Progress == event.Passed:
-		return "**Next:** image, revision and traffic are as they were before; nothing is left to roll back.\n\n"
+		return "**Next:** " + strings.TrimSpace(asBefore(r)) + "\n\n"
 	case last.RollsBack() && r.RollbackTo != "":
 		return "**Next:** the commit that rolls everything back is in Git, and the traffic does not go where it leads. " +
 			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"

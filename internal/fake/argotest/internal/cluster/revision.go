@@ -26,6 +26,9 @@ func behaviourOf(rev *servingv1.Revision) behaviour {
 	var images []string
 	for _, container := range rev.Spec.Containers {
 		images = append(images, container.Image)
+		for _, e := range container.Env {
+			images = append(images, e.Value)
+		}
 	}
 	all := strings.Join(images, " ")
 	b := behaviour{
