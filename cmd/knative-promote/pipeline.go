@@ -40,8 +40,8 @@ func (c call) read(ctx context.Context, arguments inputs.Arguments) (task.Task, 
 		return t, wrong
 	}
 	file, err := readPipeline(ctx, &t)
-	if _, broken := errors.AsType[*guard.PipelineError](err); broken && s.Command == inputs.Rollback {
-		file, err = c.earlierPipeline(ctx, t, err)
+	if s.Command == inputs.Rollback && !t.Infra.Unread() {
+		file, err = c.pipelineBefore(ctx, t, arguments, file, err)
 	}
 	if err != nil && (wrong != nil || s.NeedsPipeline() && !t.Infra.Unread()) {
 		return t, err
@@ -78,13 +78,21 @@ func readPipeline(ctx context.Context, t *task.Task) (pipeline.File, error) {
 	return file, promote.Overdue(limited, err)
 }
 
-// earlierLimit is how many commits before the tip are looked at for a pipeline file that can be
-// read, each of which is asked for.
-const earlierLimit = 20
+// earlierLimit is how many commits before the tip are looked at for a pipeline file that serves,
+// each of which is asked for.
+const earlierLimit = 100
 
-// earlierPipeline is the newest pipeline file before a broken one, for a rollback: what says
-// where that leads to may stand in it alone. The error is the broken one's.
-func (c call) earlierPipeline(ctx context.Context, t task.Task, broken error) (pipeline.File, error) {
+// pipelineBefore is what a rollback goes by: the tip's pipeline file, or where that is broken or
+// does not have what the inputs leave to it, as one that is lost, the newest one before that
+// does. What says where the rollback leads to may stand in it alone.
+func (c call) pipelineBefore(ctx context.Context, t task.Task, arguments inputs.Arguments, tip pipeline.File, broken error) (pipeline.File, error) {
+	why := broken
+	if why == nil && !c.finds(arguments, tip) {
+		why = fmt.Errorf("%s does not say where the service is", pipeline.Name)
+	}
+	if why == nil {
+		return tip, nil
+	}
 	limited, cancel := context.WithTimeout(ctx, t.Settings.Timeout)
 	defer cancel()
 	at, err := t.Infra.Look(limited)
@@ -95,12 +103,18 @@ func (c call) earlierPipeline(ctx context.Context, t task.Task, broken error) (p
 		if at, err = t.Infra.At(limited, at.Commit.Parents[0]); err != nil {
 			break
 		}
-		if file, err := guard.ReadPipeline(at, inputs.FileKeys()); err == nil && len(file.Environments) > 0 {
-			c.console.Warning(console.Note{Title: "Going by an earlier pipeline file", Text: fmt.Sprintf("%v; the rollback goes by that of commit %.10s", broken, at.Commit.Hash)})
+		if file, err := guard.ReadPipeline(at, inputs.FileKeys()); err == nil && len(file.Environments) > 0 && c.finds(arguments, file) {
+			c.console.Warning(console.Note{Title: "Going by an earlier pipeline file", Text: fmt.Sprintf("%v; the rollback goes by that of commit %.10s", why, at.Commit.Hash)})
 			return file, nil
 		}
 	}
-	return pipeline.File{}, broken
+	return tip, broken
+}
+
+// finds tells whether the inputs and a pipeline file say where the service is.
+func (c call) finds(arguments inputs.Arguments, file pipeline.File) bool {
+	s, _ := inputs.Read(arguments, c.getenv, c.workflow, file)
+	return s.Target.Overlay != "" && s.Target.App.Name != ""
 }
 
 // oneByOne promotes several environments, one after the other and each as a run

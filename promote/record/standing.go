@@ -122,7 +122,7 @@ func LeftFor(entries []Entry, revision string) (Entry, time.Time) {
 
 // turnsBack tells whether a promotion gave users what the one before had taken from them.
 func turnsBack(e, before Entry) bool {
-	return e.Ended == Promoted && e.From.Revision == before.To.Revision && e.To.Revision == before.From.Revision && before.Reached > 0
+	return e.Ended == Promoted && before.Ended == Promoted && !before.Rollback && e.From.Revision == before.To.Revision && e.To.Revision == before.From.Revision
 }
 
 // overBy is when an entry had ended, as far as that is known: at the latest when the next began.
