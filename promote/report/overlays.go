@@ -39,6 +39,7 @@ type FileChange struct {
 type Diff struct {
 	Overlays []Overlay
 	Own      []string   // changed files that are the tool's own
+	Beside   []string   // changed files that change what Argo CD renders, and not what is rendered here
 	Windows  FileChange // of the file that freezes promotions
 	Pipeline FileChange // of the pipeline file
 	Refused  string     // why the policies cannot be asked, in words; empty: they can
@@ -69,17 +70,20 @@ func DiffSummary(d Diff, room int) string { return d.page(room) }
 const OwnChanged = "This pull request changes what knative-promote has written: the record of the promotions, the revision and its traffic. " +
 	"That record decides what a promotion continues and where a rollback goes: merge it only where you mean that."
 
+// BesideChanged is the same of files by which Argo CD comes to render something else.
+const BesideChanged = "This pull request changes how Argo CD reads an overlay, beside its kustomization: what it deploys may be something else than what is shown here."
+
 const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
-	maxOwn      = 10
+	maxFiles    = 10
 )
 
 func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + ownWarning(d.Own) + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
+	title := d.heading() + filesWarning(OwnChanged, d.Own) + filesWarning(BesideChanged, d.Beside) + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
 		fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
 	left := room - len(title)
 	for _, overlay := range overlays {
@@ -103,17 +107,16 @@ func (d Diff) page(room int) string {
 	return b.String() + tail
 }
 
-// ownWarning comes before everything else: a record renders to nothing, so no
-// diff shows it.
-func ownWarning(own []string) string {
-	if len(own) == 0 {
+// filesWarning comes before everything else: no diff shows what it is about.
+func filesWarning(words string, files []string) string {
+	if len(files) == 0 {
 		return ""
 	}
-	text := "⚠️ " + OwnChanged + "\n\n"
-	for _, file := range own[:min(len(own), maxOwn)] {
+	text := "⚠️ " + words + "\n\n"
+	for _, file := range files[:min(len(files), maxFiles)] {
 		text += "- " + code(file, maxName) + "\n"
 	}
-	if left := len(own) - maxOwn; left > 0 {
+	if left := len(files) - maxFiles; left > 0 {
 		text += "- " + plural(left, "more file") + "\n"
 	}
 	return text + "\n"
@@ -150,7 +153,7 @@ func (d Diff) heading() string {
 	switch {
 	case broken > 0 || d.Refused != "" || event.Count(found, event.SeverityError) > 0:
 		icon = severityIcon(event.SeverityError)
-	case warned > 0 || len(d.Own) > 0 || event.Count(found, event.SeverityWarning) > 0:
+	case warned > 0 || len(d.Own)+len(d.Beside) > 0 || event.Count(found, event.SeverityWarning) > 0:
 		icon = severityIcon(event.SeverityWarning)
 	}
 	return "## " + icon + " " + words + "\n\n"

@@ -46,6 +46,9 @@ func showDiff(t task.Task, diff report.Diff) {
 	for _, file := range diff.Own {
 		r.Warning(console.Note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
 	}
+	for _, file := range diff.Beside {
+		r.Warning(console.Note{Title: "Read by Argo CD", File: file, Text: report.BesideChanged})
+	}
 	showFile(t, diff.Windows)
 	showFile(t, diff.Pipeline)
 	for _, o := range diff.Overlays {

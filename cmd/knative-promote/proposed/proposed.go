@@ -52,6 +52,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	}
 	diff.Windows, diff.Pipeline = report.FileChange(windows), report.FileChange(file)
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
+	diff.Beside = proposal.Beside(changed)
 	diff.Overlays, err = comparison{base, head, proposal}.overlays(ctx, changed)
 	return diff, refused, err
 }
