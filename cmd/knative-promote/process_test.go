@@ -197,7 +197,7 @@ func (p *process) kill() {
 // environmentOf is what of a script's environment the program can see.
 func environmentOf(ts *testscript.TestScript) []string {
 	names := []string{
-		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
+		"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR", "GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_TRIGGERING_ACTOR", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
 		"GITHUB_API_URL", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_SHA", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_WORKSPACE", "RUNNER_DEBUG",
 		"CI_PIPELINE_URL", "GITLAB_USER_LOGIN", "CRASH_AT", "CRASH_HOW",
 	}

@@ -99,7 +99,7 @@ func ReadWorkflow(getenv func(string) string) (Workflow, error) {
 		Repository: getenv("GITHUB_REPOSITORY"),
 		ServerURL:  cmp.Or(getenv("GITHUB_SERVER_URL"), "https://github.com"),
 		APIURL:     cmp.Or(getenv("GITHUB_API_URL"), "https://api.github.com"),
-		Actor:      getenv("GITHUB_ACTOR"),
+		Actor:      cmp.Or(getenv("GITHUB_TRIGGERING_ACTOR"), getenv("GITHUB_ACTOR")), // who started it again, first
 		SHA:        getenv("GITHUB_SHA"),
 		EventName:  getenv("GITHUB_EVENT_NAME"),
 		Workspace:  workspace(getenv),
