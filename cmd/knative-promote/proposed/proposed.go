@@ -81,10 +81,18 @@ func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot,
 }
 
 // baseOf is the commit to compare with: the first parent of a pull request's
-// merge commit, which is newer than the base that the event names.
+// merge commit, which is newer than the base that the event names. An event that does not
+// name the head, as a comment, cannot tell whose merge it is: the branch tells.
 func baseOf(ctx context.Context, repo *task.Branch, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
+	merged := isMerge(head.Commit, w)
+	if merged && w.Head == "" {
+		var err error
+		if merged, err = gitops.OnBranch(ctx, repo.Repo, head.Commit.Parents[0]); err != nil {
+			return gitops.Snapshot{}, err
+		}
+	}
 	switch {
-	case isMerge(head.Commit, w):
+	case merged:
 		return repo.At(ctx, head.Commit.Parents[0])
 	case w.Base != "":
 		return repo.At(ctx, w.Base)
