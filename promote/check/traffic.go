@@ -18,7 +18,7 @@ import (
 // names of its tags.
 func trafficRules() []Rule {
 	return []Rule{
-		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady),
+		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady),
 		rule("previous-tag-taken", findPreviousTaken), rule("rollout-duration", findRolloutDuration),
 		rule("certificate-anew", findCertificate), rule("host-too-long", findLongHost),
 	}
@@ -68,6 +68,19 @@ func findNotReady(f Facts) []found {
 		}})
 	}
 	return all
+}
+
+// findTemplateNotReady is about what a rollback has left in the overlay beside the traffic.
+func findTemplateNotReady(f Facts) []found {
+	if f.Overlay == nil {
+		return nil
+	}
+	name := f.Overlay.Revision()
+	named := func(t servingv1.TrafficTarget) bool { return t.RevisionName == name || t.RevisionName == "" }
+	if f.NotReady[name] == "" || len(f.traffic()) == 0 || slices.ContainsFunc(f.traffic(), named) {
+		return nil
+	}
+	return []found{{at: f.inService("spec", "template"), values: values{"Revision": name, "Why": f.NotReady[name], "Traffic": knative.Describe(f.traffic())}}}
 }
 
 // missed is what the live Service says of a revision that its routes miss.

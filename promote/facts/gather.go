@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/remote"
@@ -87,6 +89,7 @@ func (r Reader) existing(ctx context.Context, at plan.Situation) (exist map[stri
 	exist, notReady = map[string]bool{}, map[string]string{}
 	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
 		targets = slices.Concat(targets, at.Live.Status.Traffic) // which others may have changed
+		targets = append(targets, servingv1.TrafficTarget{RevisionName: at.Now.Revision()})
 	}
 	for _, target := range targets {
 		name := target.RevisionName
