@@ -101,7 +101,7 @@ func containerImages(service *servingv1.Service) []string {
 }
 
 // defaultsInTree reads back the tool's defaults file, none when there is none.
-// What the tool cannot have written is an error: it would be lost.
+// What the tool cannot have written is an error beside the rest: it would be lost.
 func defaultsInTree(s *State) ([]operation, error) {
 	content, err := fs.ReadFile(s.fs(nil), defaultsPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,13 +119,16 @@ func parseDefaults(name string, content []byte) ([]operation, error) {
 		return nil, fmt.Errorf("%s is no list of JSON6902 operations, as knative-promote writes it; delete it and its entry in patches:, the next promotion writes it again", name)
 	}
 	var foreign []string
-	for _, op := range ops {
-		if _, ok := known(op.Path, op.Value); op.Op != "add" || !ok {
+	ops = slices.DeleteFunc(ops, func(op operation) bool {
+		_, ok := known(op.Path, op.Value)
+		ours := op.Op == "add" && ok
+		if !ours {
 			foreign = append(foreign, op.Op+" "+op.Path)
 		}
-	}
+		return !ours
+	})
 	if len(foreign) > 0 {
-		return nil, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", name, list(foreign))
+		return ops, fmt.Errorf("%s has what is no default of Knative's: %s; move that to a patch of its own", name, list(foreign))
 	}
 	return ops, nil
 }
@@ -133,11 +136,8 @@ func parseDefaults(name string, content []byte) ([]operation, error) {
 // keep adds what the tree's defaults file says and the live Service, which is
 // not known now, would: the names of containers, and under the same revision
 // all that the cluster's settings added.
-func (s *State) keep(ops []operation, revision string) ([]operation, error) {
-	old, err := defaultsInTree(s)
-	if err != nil {
-		return nil, err
-	}
+func (s *State) keep(ops []operation, revision string) []operation {
+	old, _ := defaultsInTree(s) // what is somebody's there is for CheckOwn
 	for _, op := range old {
 		i := slices.IndexFunc(ops, func(o operation) bool { return o.Path == op.Path })
 		switch same := revision == s.Revision(); {
@@ -148,16 +148,13 @@ func (s *State) keep(ops []operation, revision string) ([]operation, error) {
 		}
 	}
 	slices.SortStableFunc(ops, func(a, b operation) int { return strings.Compare(a.Path, b.Path) })
-	return ops, nil
+	return ops
 }
 
 // Hidden are the paths of what somebody has written into the template since the file of
 // defaults was, which puts something else there until the next promotion writes it anew.
 func Hidden(s *State) (paths []string) {
-	ops, err := defaultsInTree(s)
-	if err != nil {
-		return nil
-	}
+	ops, _ := defaultsInTree(s)
 	for _, op := range ops {
 		written, there := s.plain.value(op.Path)
 		if rendered, _ := s.service.value(op.Path); there && !equal(written, rendered) {

@@ -135,9 +135,7 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 	}
 	if live == nil {
-		if ops, err = s.keep(ops, revision); err != nil {
-			return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
-		}
+		ops = s.keep(ops, revision)
 	}
 	defaults, err := defaultsFile(ops)
 	if err != nil {

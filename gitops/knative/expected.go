@@ -20,7 +20,8 @@ type Expected struct {
 
 // Check tells whether the edit from before to after shows exactly what is expected
 // in the render, changes nothing else, and is one that Knative would accept.
-// The error says what else changed.
+// The error says what else changed. What somebody has put into the tool's own files before is
+// for [CheckOwn]: what rolls back passes over that.
 func Check(before, after *State, expected Expected) error {
 	for _, check := range []func(before, after *State, expected Expected) error{
 		checkOthers, checkService, checkOwn, checkImages, checkRoute, checkCreate, checkUpdate, checkNext,
@@ -46,25 +47,32 @@ func checkService(before, after *State, _ Expected) error {
 	return nil
 }
 
-// checkOwn finds fields in the tool's own patches, before or after, that are
-// not the tool's: somebody else's edit there would be lost.
-func checkOwn(before, after *State, _ Expected) error {
-	for _, s := range []*State{before, after} {
-		ops, err := defaultsInTree(s)
-		if err != nil {
-			return err
-		}
-		own := []string{"/spec/traffic", "/spec/template/metadata/name"}
-		for _, op := range ops {
-			own = append(own, op.Path)
-		}
-		foreign := slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
-			func(field string) bool { return below(field, own) })
-		if len(foreign) > 0 {
-			return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", routeName(s), list(foreign))
-		}
+// CheckOwn refuses an overlay in whose own files, those of the tool, somebody has put what
+// is not the tool's: the next edit writes them anew, and it would be lost.
+func CheckOwn(now *State) error {
+	if err := checkOwn(nil, now, Expected{}); err != nil {
+		return fmt.Errorf("overlay %s: %w", now.Overlay, err)
 	}
 	return nil
+}
+
+func checkOwn(_, after *State, _ Expected) error {
+	_, err := defaultsInTree(after)
+	if foreign := Foreign(after); err == nil && len(foreign) > 0 {
+		return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", routeName(after), list(foreign))
+	}
+	return err
+}
+
+// Foreign are the fields that the tool's own files change and that are not the tool's.
+func Foreign(s *State) []string {
+	ops, _ := defaultsInTree(s) // those that are the tool's
+	own := []string{"/spec/traffic", "/spec/template/metadata/name"}
+	for _, op := range ops {
+		own = append(own, op.Path)
+	}
+	return slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
+		func(field string) bool { return below(field, own) })
 }
 
 func checkImages(_, after *State, expected Expected) error {

@@ -118,6 +118,9 @@ func (r *run) step(t testing.TB, share string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := knative.CheckOwn(now); err != nil {
+		return "", err
+	}
 	next := now
 	if len(r.images) > 0 {
 		if next, err = now.SetImages(t.Context(), r.images); err != nil {

@@ -55,6 +55,9 @@ func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapsh
 // Shift gives an overlay with the images set the new revision's name, the traffic
 // and the record, and checks that nothing else changes.
 func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
+	if err := knative.CheckOwn(now); err != nil {
+		return nil, err
+	}
 	after, err := next.Route(ctx, plan.To, traffic, record, live)
 	if err != nil {
 		return nil, err
@@ -64,8 +67,12 @@ func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.Traff
 
 // Try makes the first and the last edit that are left to do, in memory, and
 // checks them. It returns what they lead to, nothing where all is done. The steps
-// between differ from the first one in two numbers.
+// between differ from the first one in two numbers. Also where all is done the tool's own files
+// must be the tool's: what else is in the template there would be judged as if it were promoted.
 func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.State, error) {
+	if err := knative.CheckOwn(at.Now); err != nil {
+		return nil, err
+	}
 	left := slices.DeleteFunc(slices.Clone(p.Steps), func(c PlannedStep) bool { return c.Done })
 	if len(left) > 2 {
 		left = []PlannedStep{left[0], left[len(left)-1]}

@@ -32,6 +32,7 @@ type Edited struct {
 	State   *knative.State
 	Refused error    // why the template could not be rolled back, so that only the traffic is
 	Lost    []string // images that somebody had set by hand, before or since, and that the overlay has no more
+	Foreign []string // fields that somebody had put into the tool's own files, which are written anew without them
 }
 
 // Carrying is the revision that has all traffic after the edit; empty: none has.
@@ -42,6 +43,16 @@ func (e Edited) Carrying() string {
 
 // Warning is what a person should know of an edit; empty: nothing.
 func (e Edited) Warning(to Destination) string {
+	warnings := []string{e.incomplete(to)}
+	if len(e.Foreign) > 0 {
+		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
+			oneline.Brief(strings.Join(e.Foreign, " and "))))
+	}
+	return strings.TrimPrefix(strings.Join(warnings, "; "), "; ")
+}
+
+// incomplete is what is not as it was at the destination; empty: all is.
+func (e Edited) incomplete(to Destination) string {
 	traffic, err := e.State.Traffic()
 	switch {
 	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
@@ -76,11 +87,12 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		return Edited{}, err
 	}
 	after.Lost = lost(now, after.State, before, back.Dest.Replaced)
+	after.Foreign = knative.Foreign(now)
 	switch traffic, err := after.State.Traffic(); {
 	case err != nil:
 		return Edited{}, err
 	case Shows(now, after.State.Revision(), traffic) && now.SameTemplate(after.State):
-		after.State = now
+		after.State, after.Foreign = now, nil
 	case !record.Is(back.Plan.ID, back.Step) && !back.MayChange(now, record): // its own may have been merged into what had changed
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
@@ -151,9 +163,9 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 		return nil, err
 	}
 	var after *knative.State
-	// The old files are taken where they say just what is wanted, so that the
+	// The old files are taken where they say just what is wanted and no more, so that the
 	// overlay is as it was, byte for byte, but for the record.
-	if same && dest.State != nil && dest.State.Owned() && Shows(dest.State, revision, traffic) {
+	if same && dest.State != nil && dest.State.Owned() && Shows(dest.State, revision, traffic) && knative.CheckOwn(dest.State) == nil {
 		after, err = next.RestoreRoute(ctx, dest.State, text)
 	} else {
 		after, err = next.Route(ctx, revision, traffic, text, back.Live)
@@ -265,5 +277,5 @@ func (back Reversal) EditLeftOut(ctx context.Context, c Settings, tip gitops.Sna
 	if err != nil {
 		return Edited{}, err
 	}
-	return Edited{State: after, Refused: back.Refused}, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
+	return Edited{State: after, Refused: back.Refused, Foreign: knative.Foreign(now)}, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
 }
