@@ -161,7 +161,11 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 		return gitops.Commit{}, err
 	}
 	if r.Merge == None {
-		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): run again when it is merged", ErrNotWaited, pull.Number, pull.URL)
+		next := "run again when it is merged"
+		if p.Stays {
+			next = "merge it, which ends this" // run again, the promotion would begin anew
+		}
+		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): %s", ErrNotWaited, pull.Number, pull.URL, next)
 	}
 	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, own: made.Hash, title: title, body: body}
 	commit, err := w.wait(ctx)
