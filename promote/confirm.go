@@ -86,8 +86,16 @@ const goesFurther = "the command that goes further is: knative-promote rollback 
 func confirmOnly(ctx context.Context, p *targetRun, split knative.Split) *reversal {
 	has := p.at.Record
 	p.journal.Tell(journal.Confirmed(p.at, split))
-	p.journal.Say("Git shows the rollback of %s to %s already", p.Service, split.Stable)
-	if further, err := p.destinations().Previous(ctx, split); err == nil && (has.HasPassed() || p.at.IsLive(split)) {
+	shown := "rollback"
+	if !has.RollsBack() {
+		shown = "promotion"
+	}
+	p.journal.Say("Git shows the %s of %s to %s already", shown, p.Service, split.Stable)
+	switch further, err := p.destinations().Previous(ctx, split); {
+	case err != nil || !has.HasPassed() && !p.at.IsLive(split):
+	case further.Revision == has.From.Revision && !has.RollsBack():
+		p.journal.Explain("it was promoted to %s before, over %s: to leave it too, name where to roll back to with the input to", split.Stable, further.Revision)
+	default:
 		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
 	back := &reversal{target: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}

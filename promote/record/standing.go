@@ -106,7 +106,6 @@ func (r Record) RestoredBy(promotion string, is Entry) Entry {
 func LeftFor(entries []Entry, revision string) (Entry, time.Time) {
 	for i, e := range entries {
 		switch {
-		case e.From.Revision == revision && e.To.Revision == revision: // it led nowhere else
 		case e.To.Revision == revision && i+1 < len(entries) && turnsBack(e, entries[i+1]):
 			return e, overBy(entries, i)
 		case e.Rollback && e.To.Revision == revision, e.failed() && e.Reached > 0 && e.From.Revision == revision:
@@ -120,9 +119,16 @@ func LeftFor(entries []Entry, revision string) (Entry, time.Time) {
 	return Entry{}, time.Time{}
 }
 
-// turnsBack tells whether a promotion gave users what the one before had taken from them.
+// turnsBack tells whether a promotion gave users what the one before had taken from them, or was
+// about to take.
 func turnsBack(e, before Entry) bool {
-	return e.Ended == Promoted && before.Ended == Promoted && !before.Rollback && e.From.Revision == before.To.Revision && e.To.Revision == before.From.Revision
+	switch {
+	case e.Ended != Promoted || before.Rollback || e.To.Revision != before.From.Revision || before.To.Revision == before.From.Revision:
+		return false
+	case before.Ended == Superseded:
+		return before.Reached > 0
+	}
+	return before.Ended == Promoted && e.From.Revision == before.To.Revision
 }
 
 // overBy is when an entry had ended, as far as that is known: at the latest when the next began.

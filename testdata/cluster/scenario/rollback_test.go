@@ -29,15 +29,19 @@ func TestRollbackAfterSuccess(t *testing.T) {
 	s.settled("v2.0.0")
 }
 
-// A promotion that is aborted by promoting what has the traffic moves nothing,
-// so a rollback goes to the promotion before.
+// A promotion is aborted by promoting what has the traffic, which takes users from the candidate
+// as a rollback does: one after it leads no further, and to the promotion before where that is
+// named.
 func TestRollbackAfterAbort(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	first := s.live().Status.LatestReadyRevisionName
 	s.promote("v2.0.0", "steps=100").exits(0)
 	s.promote("v3.0.0", "steps=10").exits(0)
 	s.promote("v2.0.0", "steps=100").exits(0)
 	s.begin("rollback").wait().exits(0)
+	s.settled("v2.0.0")
+	s.begin("rollback", "to="+first).wait().exits(0)
 	s.settled("v1.0.0")
 }
 
