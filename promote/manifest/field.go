@@ -31,29 +31,30 @@ const (
 // differ, and how many more there are.
 func (v *vault) fields(before, after *yaml.Node) (found []Field, more int) {
 	c := comparison{secrets: v}
-	c.compare("", before, after)
+	c.compare(before, after)
 	return c.fields, c.more
 }
 
 // comparison finds the fields in which two objects differ.
 type comparison struct {
 	secrets *vault
+	path    []string // the steps to what is compared; they are joined for what is kept alone, as they may be long
 	fields  []Field
 	more    int // fields beyond maxFields
 }
 
-// compare notes what differs at a path. A node that is nil is absent. An alias
+// compare notes what differs at the path. A node that is nil is absent. An alias
 // is what it says, not what it stands for: that is compared where it is written.
-func (c *comparison) compare(path string, before, after *yaml.Node) {
+func (c *comparison) compare(before, after *yaml.Node) {
 	switch {
 	case before == nil || after == nil || before.Kind != after.Kind:
-		c.note(path, before, after)
+		c.note(before, after)
 	case before.Kind == yaml.MappingNode:
-		c.parts(path, keys(before), keys(after))
+		c.parts(keys(before), keys(after))
 	case before.Kind == yaml.SequenceNode:
-		c.lists(path, before, after)
+		c.lists(before, after)
 	case !same(before, after):
-		c.note(path, before, after)
+		c.note(before, after)
 	}
 }
 
@@ -73,7 +74,7 @@ type member struct {
 }
 
 // parts compares those of the same step.
-func (c *comparison) parts(path string, before, after []member) {
+func (c *comparison) parts(before, after []member) {
 	current := map[string]*yaml.Node{}
 	for _, p := range after {
 		current[p.step] = p.node
@@ -81,25 +82,31 @@ func (c *comparison) parts(path string, before, after []member) {
 	old := map[string]bool{}
 	for _, p := range before {
 		old[p.step] = true
-		c.compare(path+p.step, p.node, current[p.step])
+		c.part(p.step, p.node, current[p.step])
 	}
 	for _, p := range after {
 		if !old[p.step] {
-			c.compare(path+p.step, nil, p.node)
+			c.part(p.step, nil, p.node)
 		}
 	}
 }
 
+func (c *comparison) part(step string, before, after *yaml.Node) {
+	c.path = append(c.path, step)
+	c.compare(before, after)
+	c.path = c.path[:len(c.path)-1]
+}
+
 // lists compares items by their names. Where the order changes, which counts
 // for environment variables, the names alone would show no difference.
-func (c *comparison) lists(path string, before, after *yaml.Node) {
+func (c *comparison) lists(before, after *yaml.Node) {
 	old, named := byName(before)
 	current, alsoNamed := byName(after)
 	if named && alsoNamed && slices.Equal(stepsAlsoIn(current, old), stepsAlsoIn(old, current)) {
-		c.parts(path, old, current)
+		c.parts(old, current)
 		return
 	}
-	c.parts(path, byPlace(before), byPlace(after))
+	c.parts(byPlace(before), byPlace(after))
 }
 
 // plainKey is a key that needs no brackets in a path.
@@ -155,8 +162,8 @@ func stepsAlsoIn(others, parts []member) []string {
 	return found
 }
 
-// note adds the field at a path as readers see it.
-func (c *comparison) note(path string, before, after *yaml.Node) {
+// note adds the field at the path as readers see it.
+func (c *comparison) note(before, after *yaml.Node) {
 	if len(c.fields) == maxFields {
 		c.more++
 		return
@@ -170,7 +177,7 @@ func (c *comparison) note(path string, before, after *yaml.Node) {
 		current = c.secrets.shown(to, map[string]bool{})
 	}
 	old, current = fromDifference(old, current)
-	path = c.secrets.shown(strings.TrimPrefix(path, "."), nil)
+	path := c.secrets.shown(strings.TrimPrefix(strings.Join(c.path, ""), "."), nil)
 	c.fields = append(c.fields, Field{Brief(path, maxName), Brief(old, maxValue), Brief(current, maxValue)})
 }
 

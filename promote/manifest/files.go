@@ -16,15 +16,16 @@ type File struct {
 // case does not count.
 func Files(manifest []byte) []File {
 	secrets := newVault(manifest)
-	seen := map[string]bool{}
+	used := map[string]int{} // how many numbers behind a name are tried
 	var files []File
 	for _, d := range documents(manifest, secrets) {
 		own := fileName(d.name)
 		name := own
-		for n := 2; seen[strings.ToLower(name)]; n++ {
-			name = fmt.Sprintf("%s_%d", own, n)
+		for used[strings.ToLower(name)] > 0 {
+			used[strings.ToLower(own)]++
+			name = fmt.Sprintf("%s_%d", own, used[strings.ToLower(own)])
 		}
-		seen[strings.ToLower(name)] = true
+		used[strings.ToLower(name)] = 1
 		files = append(files, File{Name: name + ".yaml", Content: secrets.shown(d.text, nil)})
 	}
 	return files

@@ -32,11 +32,14 @@ var secretValues = []*regexp.Regexp{
 	regexp.MustCompile(`ENC\[[^\]]*\]`),                                                                  // SOPS
 }
 
+// The texts around a value that may be a secret. Of a row's value and of a bare one of a
+// setting they find the start alone: where it is none, the next name may be in it, and a text
+// that is one value in another would be read to its end as often as it has names.
 var (
 	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
-	wholeRow    = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*(.*[^\s])`)
+	wholeRow    = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
 	scheme      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
-	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,]+)`)
+	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,])`)
 	aboutSecret = regexp.MustCompile(`(?i)["']?kind["']?\s*:\s*["']?secret\b`)
 )
 
@@ -100,20 +103,24 @@ func (v *vault) hideOwn(node *yaml.Node) {
 			v.set(node, v.hide(node.Value))
 		}
 	case yaml.SequenceNode:
+		if !first(v.own, node) {
+			return
+		}
 		for _, item := range node.Content {
 			if item.Kind == yaml.ScalarNode {
 				v.set(item, v.hide(item.Value))
 			}
 		}
 	case yaml.AliasNode:
-		if v.follow(node.Alias) {
-			v.hideOwn(node.Alias)
-		}
+		v.hideOwn(node.Alias)
 	}
 }
 
 // hideAll hides every scalar below node.
 func (v *vault) hideAll(node *yaml.Node) {
+	if !first(v.hidden, node) {
+		return
+	}
 	switch node.Kind {
 	case yaml.ScalarNode:
 		v.set(node, v.hide(node.Value))
@@ -126,17 +133,15 @@ func (v *vault) hideAll(node *yaml.Node) {
 			v.hideAll(node.Content[i])
 		}
 	case yaml.AliasNode:
-		if v.follow(node.Alias) {
-			v.hideAll(node.Alias)
-		}
+		v.hideAll(node.Alias)
 	}
 }
 
-// follow reports whether the target of an alias is new: one may contain itself.
-func (v *vault) follow(target *yaml.Node) bool {
-	seen := v.followed[target]
-	v.followed[target] = true
-	return !seen
+// first notes a node, and reports whether it is new.
+func first(noted map[*yaml.Node]bool, node *yaml.Node) bool {
+	was := noted[node]
+	noted[node] = true
+	return !was
 }
 
 func (v *vault) set(node *yaml.Node, value string) {
@@ -155,8 +160,8 @@ func (v *vault) redactText(text string) string {
 	if !secretName(text) {
 		return text // no name in it, the usual case
 	}
-	text = v.replaceGroup(wholeRow, text, 2, func(groups []string) bool { return secretName(groups[1]) })
-	return v.replaceGroup(setting, text, 4, func(groups []string) bool {
+	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return secretName(groups[1]) })
+	return v.replaceValue(setting, 4, text, endOfSetting, func(groups []string) bool {
 		separated := strings.TrimSpace(groups[3]) != ""
 		return secretName(groups[2]) && (separated || groups[1] != "")
 	})
@@ -167,29 +172,59 @@ func (v *vault) redactForms(text string) string {
 	for _, form := range secretValues {
 		text = form.ReplaceAllStringFunc(text, v.hide)
 	}
-	text = v.replaceGroup(userinfo, text, 2, nil)
-	return v.replaceGroup(scheme, text, 3, nil)
+	text = v.replaceValue(userinfo, 2, text, nil, nil)
+	return v.replaceValue(scheme, 3, text, nil, nil)
 }
 
-// replaceGroup hides one group of every match that wanted accepts.
-func (v *vault) replaceGroup(form *regexp.Regexp, text string, group int, wanted func([]string) bool) string {
+// replaceValue hides the value, which is a group, of every match that wanted accepts; nil: of
+// each. Where end is given the group only begins the value, and end says how long it is.
+func (v *vault) replaceValue(form *regexp.Regexp, group int, text string, end func(string) int, wanted func([]string) bool) string {
 	var b strings.Builder
 	for {
 		at := form.FindStringSubmatchIndex(text)
 		if at == nil {
 			return b.String() + text
 		}
-		groups := form.FindStringSubmatch(text)
-		if groups[group] == "" || wanted != nil && !wanted(groups) {
-			// What looked like a value may be the next name.
-			next := max(at[2*group], 1)
-			b.WriteString(text[:next])
-			text = text[next:]
+		from, to := at[2*group], at[2*group+1]
+		b.WriteString(text[:from])
+		switch {
+		case from == to || wanted != nil && !wanted(groupsOf(text, at)):
+			text = text[from:] // what looked like a value may be the next name
 			continue
+		case end != nil:
+			to = from + end(text[from:])
 		}
-		b.WriteString(text[:at[2*group]] + v.hide(groups[group]))
-		text = text[at[2*group+1]:]
+		b.WriteString(v.hide(text[from:to]))
+		text = text[to:]
 	}
+}
+
+// groupsOf are the groups of a match.
+func groupsOf(text string, at []int) []string {
+	groups := make([]string, len(at)/2)
+	for i := range groups {
+		if at[2*i] >= 0 {
+			groups[i] = text[at[2*i]:at[2*i+1]]
+		}
+	}
+	return groups
+}
+
+// endOfRow is how much of a text is before the end of its first row, and the blanks there.
+func endOfRow(text string) int {
+	row, _, _ := strings.Cut(text, "\n")
+	return len(strings.TrimRight(row, " \t\f\r"))
+}
+
+// endOfSetting is how long the value is with which a text begins, its quotes among it.
+func endOfSetting(text string) int {
+	if text[0] == '"' || text[0] == '\'' {
+		return len(`""`) + strings.IndexByte(text[1:], text[0])
+	}
+	if end := strings.IndexAny(text, " \t\n\f\r\"'&;,"); end >= 0 {
+		return end
+	}
+	return len(text)
 }
 
 // secretName reports whether a value of this name is likely a secret.

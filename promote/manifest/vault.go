@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 
@@ -11,22 +10,36 @@ import (
 // vault replaces secrets by tokens, the same secret by the same token, so
 // that manifests can be compared without their secrets.
 type vault struct {
-	mark     string // starts a token and is in neither manifest
-	token    *regexp.Regexp
-	tokens   map[string]string
-	followed map[*yaml.Node]bool // targets of aliases that were hidden
+	mark   string // starts a token and is in neither manifest
+	token  *regexp.Regexp
+	tokens map[string]string
+
+	// What was hidden is not gone through again for each node above it that hides it, nor for
+	// each alias of it: there may be thousands, and an alias may be in what it stands for.
+	hidden map[*yaml.Node]bool // with all below it
+	own    map[*yaml.Node]bool // the scalars of a list
 }
 
+// marks finds what a token may begin with.
+var marks = regexp.MustCompile(`hidden[0-9]*-`)
+
 func newVault(manifests ...[]byte) *vault {
-	mark := "hidden"
-	for bytes.Contains(bytes.Join(manifests, nil), []byte(mark)) {
-		mark += "x"
+	taken := map[string]bool{}
+	for _, text := range manifests {
+		for _, mark := range marks.FindAll(text, -1) {
+			taken[string(mark)] = true
+		}
+	}
+	mark := "hidden-"
+	for n := 2; taken[mark]; n++ {
+		mark = fmt.Sprintf("hidden%d-", n)
 	}
 	return &vault{
-		mark:     mark,
-		token:    regexp.MustCompile(mark + `-\d+-`),
-		tokens:   map[string]string{},
-		followed: map[*yaml.Node]bool{},
+		mark:   mark,
+		token:  regexp.MustCompile(mark + `\d+-`),
+		tokens: map[string]string{},
+		hidden: map[*yaml.Node]bool{},
+		own:    map[*yaml.Node]bool{},
 	}
 }
 
@@ -37,7 +50,7 @@ func (v *vault) hide(secret string) string {
 	}
 	token, known := v.tokens[secret]
 	if !known {
-		token = fmt.Sprintf("%s-%d-", v.mark, len(v.tokens))
+		token = fmt.Sprintf("%s%d-", v.mark, len(v.tokens))
 		v.tokens[secret] = token
 	}
 	return token
