@@ -93,7 +93,7 @@ func (d Diff) page(room int) string {
 		}
 		left -= len(head)
 		heads = append(heads, head)
-		sections = append(sections, section{difference: overlay.Difference, verb: "changed", open: len(overlays) == 1})
+		sections = append(sections, section{difference: overlay.Difference, verb: "changed", open: len(overlays) == 1, log: true})
 	}
 	tail := ""
 	if n := len(overlays) - len(heads); n > 0 {

@@ -55,7 +55,7 @@ func TestLadder(t *testing.T) {
 		{475, 20, "changed lines only</summary>"},
 		{100, 2000, "changed fields only</summary>"},
 		{600, 150, "too long to show line by line</summary>"},
-		{2500, 10, "(too long to show here; the run's `diff` output has it)"},
+		{2500, 10, "(too long to show here; the run's log has it)"},
 	} {
 		page := DiffComment(Diff{Overlays: []Overlay{{Path: "apps/a", Difference: long(c.objects, c.width)}}})
 		checkPage(t, page, CommentLimit)

@@ -28,6 +28,7 @@ type section struct {
 	difference manifest.Difference
 	verb       string // changed, or would have
 	open       bool   // shown unfolded
+	log        bool   // the whole is in the run's log, else in its output
 	level      detail
 }
 
@@ -39,7 +40,11 @@ func (s section) Markdown() string {
 	summary := "Rendered manifest: " + sizeInWords(s.difference, s.verb)
 	switch s.level {
 	case countsOnly:
-		return summary + " (too long to show here; the run's `diff` output has it)\n\n"
+		where := "the run's `diff` output"
+		if s.log {
+			where = "the run's log"
+		}
+		return summary + " (too long to show here; " + where + " has it)\n\n"
 	case namesOnly:
 		return folded(summary+", too long to show line by line", objectList(s.difference, false), s.open)
 	case changedFields:
