@@ -33,13 +33,15 @@ func Check(before, after *State, expected Expected) error {
 	return nil
 }
 
-// checkService finds changes of the Service outside of its template and its
-// labels. The tool's own patches are not in this, so what changes there is what
+// checkService finds changes of the Service outside of its template, its traffic
+// and its labels. The tool's own patches are not in this, so what changes there is what
 // the image changes: a replacement may copy its tag, and an image that is rolled
 // back restores that too.
 func checkService(before, after *State, _ Expected) error {
 	changed := slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)),
-		func(field string) bool { return below(field, []string{"/spec/template", "/metadata/labels"}) })
+		func(field string) bool {
+			return below(field, []string{"/spec/template", "/spec/traffic", "/metadata/labels"})
+		})
 	if len(changed) > 0 {
 		return fmt.Errorf("the edit would change more of Service %s than its template and its labels: %s; is a replacement or a transformer copying the image?",
 			after.name, list(changed))
@@ -137,7 +139,7 @@ func checkRoute(before, after *State, expected Expected) error {
 		return err
 	}
 	if !SameTraffic(traffic, expected.Traffic) {
-		return fmt.Errorf("Service %s renders with traffic %s instead of %s: a later patch, a replacement or a transformer writes it after %s",
+		return fmt.Errorf("Service %s renders with traffic %s instead of %s: a later patch, a replacement or a transformer writes it after %s; take that out (a tag of your own may stand in the traffic of that file, and stays there)",
 			after.name, Describe(traffic), Describe(expected.Traffic), routeName(after))
 	}
 	return checkTags(before, after, traffic)

@@ -105,30 +105,6 @@ func (s *State) render(ctx context.Context) (err error) {
 	return err
 }
 
-// renderPlain renders the Service without the tool's own patches.
-func renderPlain(ctx context.Context, s *State) (object, error) {
-	file, kustomization, err := s.Kustomization()
-	if err != nil {
-		return nil, err
-	}
-	plain, err := kustomize.RemovePatch(kustomization, routeName(s), defaultsName(s))
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Equal(plain, kustomization) {
-		return s.service, nil
-	}
-	manifest, err := kustomize.Render(ctx, s.fs(map[string][]byte{file: plain}), s.Overlay)
-	if err != nil {
-		return nil, err
-	}
-	objects, err := decode(manifest)
-	if err != nil {
-		return nil, err
-	}
-	return find(withoutNotes(objects), s.name)
-}
-
 // fs is the tree with the State's edits, and these on top.
 func (s *State) fs(more map[string][]byte) fs.FS {
 	files := maps.Clone(s.files)

@@ -136,6 +136,26 @@ func SameTraffic(a, b []servingv1.TrafficTarget) bool {
 	})
 }
 
+// LeftToLater is the traffic to write where it is rendered so: a tag that is there twice is one
+// that somebody's later patch adds, and Knative takes each but once.
+func LeftToLater(traffic, rendered []servingv1.TrafficTarget) (left []servingv1.TrafficTarget) {
+	times := map[string]int{}
+	for _, t := range rendered {
+		times[t.Tag]++
+	}
+	for _, t := range traffic {
+		twice := t.Tag != "" && times[t.Tag] > 1
+		if twice && Percent(t) == 0 {
+			continue
+		}
+		if twice {
+			t.Tag = ""
+		}
+		left = append(left, t)
+	}
+	return left
+}
+
 // Shares are the percentages of the revisions that have some, by name; the latest
 // one has none.
 func Shares(traffic []servingv1.TrafficTarget) map[string]int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -25,46 +25,6 @@ type Reversal struct {
 	Gate      string                                              // that failed; empty: it is another reason
 	MayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
 	Refused   error                                               // of one that only leaves out: why the commit before could not roll back the template
-}
-
-// Edited is what an edit that rolls back leads to.
-type Edited struct {
-	State   *knative.State
-	Refused error    // why the template could not be rolled back, so that only the traffic is
-	Lost    []string // images that somebody had set by hand, before or since, and that the overlay has no more
-	Foreign []string // fields that somebody had put into the tool's own files, which are written anew without them
-}
-
-// Carrying is the revision that has all traffic after the edit; empty: none has.
-func (e Edited) Carrying() string {
-	traffic, _ := e.State.Traffic() // one that cannot be read has been refused
-	return carrying(traffic)
-}
-
-// Warning is what a person should know of an edit; empty: nothing.
-func (e Edited) Warning(to Destination) string {
-	warnings := []string{e.incomplete(to)}
-	if len(e.Foreign) > 0 {
-		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
-			oneline.Brief(strings.Join(e.Foreign, " and "))))
-	}
-	return strings.TrimPrefix(strings.Join(warnings, "; "), "; ")
-}
-
-// incomplete is what is not as it was at the destination; empty: all is.
-func (e Edited) incomplete(to Destination) string {
-	traffic, err := e.State.Traffic()
-	switch {
-	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
-		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
-	case len(e.Lost) > 0:
-		return fmt.Sprintf("the overlay has %s no more, which somebody had set by hand: it has to be promoted, if users are to have it", oneline.Brief(strings.Join(e.Lost, " and ")))
-	case e.Refused == nil && e.State.Revision() != to.Revision:
-		return fmt.Sprintf("%s has the traffic, and the overlay still has another template: what is promoted next takes that along, so change the overlay before where users are not to have it", to.Revision)
-	case e.Refused == nil:
-		return ""
-	}
-	return fmt.Sprintf("the overlay's template could not be rolled back, only the traffic goes to %s: %v", to.Revision, e.Refused)
 }
 
 // Edit edits a tip to the destination. Where the template cannot be rolled
@@ -97,18 +57,6 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
 	return after, nil
-}
-
-// lost are the images that somebody has set, which neither the record knows nor an overlay
-// has that was rolled back: those of the tip, and those that a promotion had replaced.
-func lost(now, after *knative.State, has record.Record, replaced []string) []string {
-	set := slices.Clone(replaced)
-	if has.Exists() { // else nobody has promoted anything
-		set = append(set, knative.OwnImages(now)...)
-	}
-	slices.Sort(set)
-	known := slices.Concat(has.From.AllImages(), has.To.AllImages(), knative.AllImages(after))
-	return slices.DeleteFunc(slices.Compact(set), func(image string) bool { return slices.Contains(known, image) })
 }
 
 // OtherImages says which images but the first container's are others in an overlay than before,
@@ -173,7 +121,29 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic})
+	return back.checked(ctx, c, now, after, revision, traffic)
+}
+
+// checked is what an edit leads to, if that is the traffic. Targets that somebody's later patch
+// adds at 0 % are that patch's, and stop no rollback.
+func (back Reversal) checked(ctx context.Context, c Settings, now, after *knative.State, revision string, traffic []servingv1.TrafficTarget) (*knative.State, error) {
+	rendered, err := after.Traffic()
+	if err != nil {
+		return nil, err
+	}
+	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic}
+	if left := knative.LeftToLater(traffic, rendered); !knative.SameTraffic(left, traffic) {
+		if after, err = after.Route(ctx, revision, left, after.Record(), back.Live); err != nil {
+			return nil, err
+		}
+		if rendered, err = after.Traffic(); err != nil {
+			return nil, err
+		}
+	}
+	if maps.Equal(knative.Shares(rendered), knative.Shares(traffic)) {
+		expected.Traffic = rendered
+	}
+	return after, knative.Check(now, after, expected)
 }
 
 // trafficReversed is an overlay with the traffic of the destination and the
@@ -200,7 +170,7 @@ func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knativ
 	if err != nil {
 		return nil, err
 	}
-	return after, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: revision, Traffic: back.Dest.Traffic})
+	return back.checked(ctx, c, now, after, revision, back.Dest.Traffic)
 }
 
 // reversalRecord is what the commit says: a promotion that was rolled back stays the
@@ -277,5 +247,6 @@ func (back Reversal) EditLeftOut(ctx context.Context, c Settings, tip gitops.Sna
 	if err != nil {
 		return Edited{}, err
 	}
-	return Edited{State: after, Refused: back.Refused, Foreign: knative.Foreign(now)}, knative.Check(now, after, knative.Expected{Also: c.Also, Revision: now.Revision(), Traffic: back.Dest.Traffic})
+	after, err = back.checked(ctx, c, now, after, now.Revision(), back.Dest.Traffic)
+	return Edited{State: after, Refused: back.Refused, Foreign: knative.Foreign(now)}, err
 }

@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// Edited is what an edit that rolls back leads to.
+type Edited struct {
+	State   *knative.State
+	Refused error    // why the template could not be rolled back, so that only the traffic is
+	Lost    []string // images that somebody had set by hand, before or since, and that the overlay has no more
+	Foreign []string // fields that somebody had put into the tool's own files, which are written anew without them
+}
+
+// Carrying is the revision that has all traffic after the edit; empty: none has.
+func (e Edited) Carrying() string {
+	traffic, _ := e.State.Traffic() // one that cannot be read has been refused
+	return carrying(traffic)
+}
+
+// Warning is what a person should know of an edit; empty: nothing.
+func (e Edited) Warning(to Destination) string {
+	warnings := []string{e.incomplete(to)}
+	if len(e.Foreign) > 0 {
+		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
+			oneline.Brief(strings.Join(e.Foreign, " and "))))
+	}
+	return strings.TrimPrefix(strings.Join(warnings, "; "), "; ")
+}
+
+// incomplete is what is not as it was at the destination; empty: all is.
+func (e Edited) incomplete(to Destination) string {
+	traffic, err := e.State.Traffic()
+	switch {
+	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
+		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
+	case len(e.Lost) > 0:
+		return fmt.Sprintf("the overlay has %s no more, which somebody had set by hand: it has to be promoted, if users are to have it", oneline.Brief(strings.Join(e.Lost, " and ")))
+	case e.Refused == nil && e.State.Revision() != to.Revision:
+		return fmt.Sprintf("%s has the traffic, and the overlay still has another template: what is promoted next takes that along, so change the overlay before where users are not to have it", to.Revision)
+	case e.Refused == nil:
+		return ""
+	}
+	return fmt.Sprintf("the overlay's template could not be rolled back, only the traffic goes to %s: %v", to.Revision, e.Refused)
+}
+
+// lost are the images that somebody has set, which neither the record knows nor an overlay
+// has that was rolled back: those of the tip, and those that a promotion had replaced.
+func lost(now, after *knative.State, has record.Record, replaced []string) []string {
+	set := slices.Clone(replaced)
+	if has.Exists() { // else nobody has promoted anything
+		set = append(set, knative.OwnImages(now)...)
+	}
+	slices.Sort(set)
+	known := slices.Concat(has.From.AllImages(), has.To.AllImages(), knative.AllImages(after))
+	return slices.DeleteFunc(slices.Compact(set), func(image string) bool { return slices.Contains(known, image) })
+}
