@@ -33,6 +33,46 @@ func TestPublishBesideWhatCannotBeClosed(t *testing.T) {
 	}
 }
 
+// Somebody has opened hundreds of pull requests: a rollback is merged before more of them are
+// closed than a forge takes at once, and also where it takes none. The newest come first.
+func TestPublishBesideAFlood(t *testing.T) {
+	t.Parallel()
+	for takes, want := range map[int][]int{0: {0, 0}, 2: {2, 2}, 10: {3, 10}, 1000: {3, 13}} {
+		w := newWorld(t)
+		for n := range 300 {
+			w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{
+				Number: n + 1, URL: "https://forge/x", Branch: fmt.Sprintf("promote-web-prod.%d-10", n), State: review.Open,
+			}})
+		}
+		r := w.reviews(review.Auto)
+		var closed, before, said int
+		closing, merging := r.Forge.ClosePull, r.Forge.MergePull
+		r.Forge.ClosePull = func(ctx context.Context, number int, comment string) error {
+			if closed == takes {
+				return &review.AwayError{Err: errors.New("rate limited (403)")}
+			}
+			if closed++; number != 301-closed {
+				t.Errorf("#%d is closed as number %d", number, closed)
+			}
+			return closing(ctx, number, comment)
+		}
+		r.Forge.MergePull = func(ctx context.Context, pull review.PullRequest, title, body string) (review.Merging, error) {
+			before = closed
+			return merging(ctx, pull, title, body)
+		}
+		p := w.proposal("1-rollback")
+		p.Stays = true
+		p.Seen = func(pull review.PullRequest, what string) {
+			if strings.Contains(what, "left open") {
+				said++
+			}
+		}
+		if _, err := r.Publish(t.Context(), image("v2"), p); err != nil || before != want[0] || closed != want[1] || said == 0 {
+			t.Errorf("the forge takes %d: %v; %d closed before the merge, %d in all, want %v; told %d times of others", takes, err, before, closed, want, said)
+		}
+	}
+}
+
 // Somebody pushes to each branch of a rollback as soon as its pull request is open: it is proposed
 // anew for as long as its time lasts, and its end names who.
 func TestPublishThoughSomebodyPushesToEach(t *testing.T) {

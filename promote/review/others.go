@@ -37,31 +37,65 @@ func (p Proposal) heldBy(open []PullRequest) error {
 // supersede closes the open pull requests for the target that this one takes the place
 // of: nobody may merge an earlier step over a later one. It closes this one where one
 // that rolls back was opened meanwhile: whichever of the two looks last sees the other.
-// Of two that begin at the same time the later one stays, and closes the other. One that cannot
-// be closed keeps nothing from being rolled back.
-func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) error {
+// Of two that begin at the same time the later one stays, and closes the other.
+//
+// What Stays waits for no other to be closed, as anybody may open hundreds. The newest alone
+// are closed first, which Git may still merge; the rest is returned. None of them makes a
+// rollback wrong: on what is merged before it it is proposed anew, and what is open when it is
+// merged is in conflict with it, as both write the record.
+func (r Reviews) supersede(ctx context.Context, pull PullRequest, p Proposal) (rest []PullRequest, err error) {
 	open, err := r.openFor(ctx, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if held := p.heldBy(open); held != nil {
-		return errors.Join(held, r.Forge.ClosePull(ctx, pull.Number, held.Error()+"."))
+		return nil, errors.Join(held, r.Forge.ClosePull(ctx, pull.Number, held.Error()+"."))
 	}
-	for _, other := range open {
+	over := newestFirst(slices.DeleteFunc(open, func(other PullRequest) bool {
 		later := other.Number >= pull.Number && rollsBack.MatchString(other.Branch) == rollsBack.MatchString(pull.Branch)
-		if later || !p.over(other) {
-			continue
-		}
-		said := fmt.Sprintf("closed, superseded by #%d", pull.Number)
-		if err := r.Forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number)); err != nil {
-			if !p.Stays || isAway(err) {
-				return err
+		return later || !p.over(other)
+	}))
+	first := len(over)
+	if p.Stays {
+		first = min(first, mostRead)
+	}
+	return over[first:], closeFor(ctx, r.Forge, pull, p, over[:first])
+}
+
+// closeFor closes others for a pull request. One that cannot be closed keeps nothing from being
+// rolled back; while the forge is away, or wants fewer requests, no more are tried for that.
+func closeFor(ctx context.Context, forge Forge, pull PullRequest, p Proposal, others []PullRequest) error {
+	for i, other := range others {
+		err := forge.ClosePull(ctx, other.Number, fmt.Sprintf("Superseded by #%d.", pull.Number))
+		switch {
+		case err == nil:
+			p.Seen(other, fmt.Sprintf("closed, superseded by #%d", pull.Number))
+		case !p.Stays:
+			return err
+		default:
+			p.Seen(other, "left open: "+err.Error())
+			if isAway(err) || ctx.Err() != nil {
+				leftOpen(p, len(others)-i-1)
+				return nil
 			}
-			said = "left open: " + err.Error()
 		}
-		p.Seen(other, said)
 	}
 	return nil
+}
+
+// closeRest closes others when that decides nothing any more, and not more than take a moment.
+func closeRest(ctx context.Context, forge Forge, pull PullRequest, p Proposal, rest []PullRequest) {
+	most := min(len(rest), mostClosed)
+	leftOpen(p, len(rest)-most)
+	if err := closeFor(ctx, forge, pull, p, rest[:most]); err != nil {
+		p.Seen(pull, err.Error())
+	}
+}
+
+func leftOpen(p Proposal, more int) {
+	if more > 0 {
+		p.Seen(PullRequest{}, fmt.Sprintf("%d more pull requests for the target are left open: close them by hand", more))
+	}
 }
 
 // openFor are the open pull requests for the target.
@@ -69,14 +103,18 @@ func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error)
 	return r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
 }
 
-// mostRead bounds how many open pull requests are looked into: anybody may open them.
-const mostRead = 3
+// Anybody may open pull requests.
+const (
+	mostRead   = 3  // of how many more is found out than the list says, before something is merged
+	mostClosed = 10 // and how many are closed after it: a forge takes some 80 requests a minute, three for each
+)
+
+func newestFirst(open []PullRequest) []PullRequest {
+	return slices.SortedFunc(slices.Values(open), func(a, b PullRequest) int { return cmp.Compare(b.Number, a.Number) })
+}
 
 // newestOf are the newest of some pull requests.
-func newestOf(open []PullRequest) []PullRequest {
-	all := slices.SortedFunc(slices.Values(open), func(a, b PullRequest) int { return cmp.Compare(b.Number, a.Number) })
-	return all[:min(len(all), mostRead)]
-}
+func newestOf(open []PullRequest) []PullRequest { return newestFirst(open)[:min(len(open), mostRead)] }
 
 // Proposed is the newest open pull request for the target, and what it would bring; the
 // zero PullRequest: there is none whose head can be read, which anybody may have made.

@@ -157,19 +157,30 @@ func (r Reviews) publishOnce(ctx context.Context, change gitops.Change, p Propos
 		return mergedElsewhere(ctx, r.Repo, change, err)
 	}
 	p.Seen(pull, "open")
-	if err := r.patiently(ctx, p, func() error { return r.supersede(ctx, pull, p) }); err != nil {
+	var rest []PullRequest
+	err = r.patiently(ctx, p, func() error { rest, err = r.supersede(ctx, pull, p); return err })
+	if err != nil {
 		return gitops.Commit{}, err
 	}
-	if r.Merge == None {
+	return await(ctx, waiting{Reviews: r, change: change, Proposal: p, pull: pull, own: made.Hash, title: title, body: body}, rest)
+}
+
+// await waits until a pull request is merged, where somebody waits for that, and then closes
+// the rest of the others.
+func await(ctx context.Context, w waiting, rest []PullRequest) (gitops.Commit, error) {
+	if w.Merge == None {
+		closeRest(ctx, w.Forge, w.pull, w.Proposal, rest)
 		next := "run again when it is merged"
-		if p.Stays {
+		if w.Stays {
 			next = "merge it, which ends this" // run again, the promotion would begin anew
 		}
-		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): %s", ErrNotWaited, pull.Number, pull.URL, next)
+		return gitops.Commit{}, fmt.Errorf("%w: #%d (%s): %s", ErrNotWaited, w.pull.Number, w.pull.URL, next)
 	}
-	w := waiting{Reviews: r, change: change, Proposal: p, pull: pull, own: made.Hash, title: title, body: body}
 	commit, err := w.wait(ctx)
-	if errors.Is(err, errOutdated) {
+	switch {
+	case err == nil:
+		closeRest(ctx, w.Forge, w.pull, w.Proposal, rest)
+	case errors.Is(err, errOutdated):
 		err = fmt.Errorf("%w: %w", errOutdated, &NotMergedError{Pull: w.pull, Reason: w.reason})
 	}
 	return commit, err
