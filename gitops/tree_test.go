@@ -33,6 +33,7 @@ func TestTree(t *testing.T) {
 			t.Parallel()
 			content := infra()
 			content["tools/here"] = &fstest.MapFile{Data: []byte("../apps/web"), Mode: fs.ModeSymlink}
+			content["tools/up"] = &fstest.MapFile{Data: []byte("here/../web/overlays"), Mode: fs.ModeSymlink} // apps/web, not tools/web
 			tip, err := serve(t, made, content, nil).open(t).Tip(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -43,6 +44,10 @@ func TestTree(t *testing.T) {
 			got, err := fs.ReadFile(tip.Tree, "tools/here/overlays/prod/k.yaml")
 			if err != nil || string(got) != "images: []\n" {
 				t.Errorf("through the link: %q, %v", got, err)
+			}
+			got, err = fs.ReadFile(tip.Tree, "tools/up/prod/k.yaml")
+			if err != nil || string(got) != "images: []\n" {
+				t.Errorf("up from where the link leads: %q, %v", got, err)
 			}
 			modes := map[string]fs.FileMode{"tools/run.sh": 0o755, "README.md": 0o644, "apps": fs.ModeDir | 0o755, "tools/here": fs.ModeSymlink | 0o777}
 			for path, want := range modes {
@@ -57,7 +62,8 @@ func TestTree(t *testing.T) {
 func TestTreeErrors(t *testing.T) {
 	t.Parallel()
 	content := infra()
-	for name, target := range map[string]string{"out": "../../etc/passwd", "abs": "/etc/passwd", "loop": "loop", "gone": "absent"} {
+	for name, target := range map[string]string{"out": "../../etc/passwd", "abs": "/etc/passwd", "loop": "loop", "gone": "absent",
+		"up": "here/../../../etc", "here": "../apps", "file": "../README.md/../README.md", "long": strings.Repeat("./", 2049) + "here"} {
 		content["links/"+name] = &fstest.MapFile{Data: []byte(target), Mode: fs.ModeSymlink}
 	}
 	content["large/backup.sql"] = &fstest.MapFile{Data: bytes.Repeat([]byte("#"), 16<<20+1)}
@@ -75,10 +81,13 @@ func TestTreeErrors(t *testing.T) {
 		"apps":             "read apps: is a folder",
 		"links/out":        `open links/out: links/out is a symbolic link out of the repository, to "../../etc/passwd"`,
 		"links/abs/x":      `open links/abs/x: links/abs is a symbolic link out of the repository, to "/etc/passwd"`,
+		"links/up":         `open links/up: links/up is a symbolic link out of the repository, to "here/../../../etc"`,
+		"links/file":       "open links/file: file does not exist",
+		"links/long":       "open links/long: links/long is a symbolic link of 4102 bytes; at most 4096 are followed",
 		"links/loop":       "open links/loop: too many levels of symbolic links",
 		"links/gone":       "open links/gone: file does not exist",
-		"vendor/lib":       "open vendor/lib: vendor/lib is a submodule: its content is in another repository",
-		"vendor/lib/file":  "open vendor/lib/file: vendor/lib is a submodule: its content is in another repository",
+		"vendor/lib":       "open vendor/lib: lib is a submodule: its content is in another repository",
+		"vendor/lib/file":  "open vendor/lib/file: lib is a submodule: its content is in another repository",
 	}
 	for name, want := range tests {
 		if _, err := fs.ReadFile(tip.Tree, name); err == nil || err.Error() != want {

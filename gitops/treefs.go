@@ -13,11 +13,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/acme/knative-promote/gitops/store"
+	"github.com/acme/knative-promote/gitops/symlink"
 	"github.com/acme/knative-promote/internal/oneline"
 )
-
-// linkLimit bounds how many links one name may lead through.
-const linkLimit = 40
 
 // treeFS is the content of a commit as a file system that fetches what is read.
 type treeFS struct {
@@ -125,54 +123,37 @@ func (t *treeFS) walk(op, name string, last bool) (place, error) {
 }
 
 func (t *treeFS) follow(name string, last bool) (place, error) {
-	for range linkLimit {
-		at, rest, done, err := t.descend(name)
-		if err != nil {
-			return place{}, err
-		}
-		if at.Mode != store.ModeLink || rest == "" && !last {
-			return at, nil
-		}
-		target, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
-		if err != nil {
-			return place{}, err
-		}
-		to := path.Join(path.Dir(done), string(target))
-		if path.IsAbs(string(target)) || !fs.ValidPath(to) {
-			return place{}, fmt.Errorf("%s is a symbolic link out of the repository, to %q", done, oneline.Brief(string(target)))
-		}
-		name = path.Join(to, rest)
-	}
-	return place{}, errors.New("too many levels of symbolic links")
+	root := place{Entry: store.Entry{Mode: store.ModeFolder, Name: ".", Hash: t.root}}
+	at, _, err := symlink.Follow[place](t, root, name, last)
+	return at, err
 }
 
-// descend walks down to the entry of a name or to the first link on the way:
-// done leads to that entry, rest is what is left of the name behind it.
-func (t *treeFS) descend(name string) (at place, rest, done string, err error) {
-	at = place{Entry: store.Entry{Mode: store.ModeFolder, Name: ".", Hash: t.root}}
-	if name == "." {
-		return at, "", name, nil
+// Find is an entry of a folder, as it is.
+func (t *treeFS) Find(in place, name string) (place, error) {
+	folder, err := t.store.Tree(t.ctx, t.commit, in.Hash)
+	if err != nil {
+		return place{}, err
 	}
-	for rest = name; rest != "" && at.Mode != store.ModeLink; {
-		var part string
-		part, rest, _ = strings.Cut(rest, "/")
-		if !at.Folder() {
-			return at, "", "", fs.ErrNotExist
-		}
-		folder, err := t.store.Tree(t.ctx, t.commit, at.Hash)
-		if err != nil {
-			return at, "", "", err
-		}
-		child, ok := folder.Find(part)
-		if !ok {
-			return at, "", "", fs.ErrNotExist
-		}
-		at, done = place{child, at.Hash}, path.Join(done, part)
-		if child.Mode == store.ModeSubmodule && (rest != "" || done == name) {
-			return at, "", "", fmt.Errorf("%s is a submodule: its content is in another repository", done)
-		}
+	child, ok := folder.Find(name)
+	switch {
+	case !ok:
+		return place{}, fs.ErrNotExist
+	case child.Mode == store.ModeSubmodule:
+		return place{}, fmt.Errorf("%s is a submodule: its content is in another repository", name)
 	}
-	return at, rest, done, nil
+	return place{child, in.Hash}, nil
+}
+
+// Folder tells whether there are entries in one.
+func (t *treeFS) Folder(at place) bool { return at.Folder() }
+
+// Target is where a symbolic link leads.
+func (t *treeFS) Target(at place) (target string, link bool, err error) {
+	if at.Mode != store.ModeLink {
+		return "", false, nil
+	}
+	data, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
+	return string(data), true, err
 }
 
 func (t *treeFS) list(op, name string, at place) ([]fs.DirEntry, error) {

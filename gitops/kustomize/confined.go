@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/acme/knative-promote/gitops/symlink"
 )
 
 // confinedRoot is where kustomize sees the tree. It lies below the root of its file system, so that a path that climbs out
@@ -22,7 +23,6 @@ const (
 	maxFileSize  = 8 << 20  // bytes of one file
 	maxTotalSize = 32 << 20 // bytes of all files together, each counted as often as it is used
 	maxReads     = 4_000    // files, each counted as often as it is used
-	maxLinks     = 40       // symbolic links followed to one file
 )
 
 // confined is the file system that kustomize gets: the tree and nothing else, for reading only. Files are read once.
@@ -44,48 +44,39 @@ func (c *confined) locate(name string) (string, fs.FileInfo, error) {
 	return c.follow(strings.Trim(rest, "/"))
 }
 
-// follow walks along name, which is relative to the tree's root, component by component.
-func (c *confined) follow(name string) (string, fs.FileInfo, error) {
-	at, rest, links := ".", components(name), 0
-	for len(rest) > 0 {
-		next, target, err := c.step(at, rest[0])
-		if err != nil {
-			return "", nil, err
-		}
-		if target == "" {
-			at, rest = next, rest[1:]
-			continue
-		}
-		if links++; links > maxLinks {
-			return "", nil, fmt.Errorf("%s: too many symbolic links", name)
-		}
-		rest = append(components(target), rest[1:]...)
-	}
-	info, err := c.lstat(at)
-	return at, info, err
+// located is a file or folder of the tree.
+type located struct {
+	name string
+	info fs.FileInfo
 }
 
-// step goes from the folder at to its entry name; target is set when that is a symbolic link, which starts at at.
-func (c *confined) step(at, name string) (next, target string, err error) {
-	if name == ".." {
-		if at == "." {
-			return "", "", errors.New("a symbolic link leads out of the repository")
-		}
-		return path.Dir(at), "", nil
+// follow is what a name leads to, which is relative to the tree's root.
+func (c *confined) follow(name string) (string, fs.FileInfo, error) {
+	root, err := c.lstat(".")
+	if err != nil {
+		return "", nil, err
 	}
-	next = path.Join(at, name)
-	info, err := c.lstat(next)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return next, "", err
+	at, _, err := symlink.Follow[located](c, located{".", root}, name, true)
+	return at.name, at.info, err
+}
+
+// Find is an entry of a folder, as it is.
+func (c *confined) Find(in located, name string) (located, error) {
+	at := path.Join(in.name, name)
+	info, err := c.lstat(at)
+	return located{at, info}, err
+}
+
+// Folder tells whether there are entries in one.
+func (c *confined) Folder(at located) bool { return at.info.IsDir() }
+
+// Target is where a symbolic link leads.
+func (c *confined) Target(at located) (target string, link bool, err error) {
+	if at.info.Mode()&fs.ModeSymlink == 0 {
+		return "", false, nil
 	}
-	target, err = fs.ReadLink(c.tree, next)
-	switch {
-	case err != nil:
-		return "", "", err
-	case target == "" || path.IsAbs(target):
-		return "", "", fmt.Errorf("%s is a symbolic link out of the repository, to %q", next, target)
-	}
-	return next, target, nil
+	target, err = fs.ReadLink(c.tree, at.name)
+	return target, true, err
 }
 
 func (c *confined) lstat(name string) (fs.FileInfo, error) {
@@ -93,10 +84,6 @@ func (c *confined) lstat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	return fs.Lstat(c.tree, name)
-}
-
-func components(name string) []string {
-	return slices.DeleteFunc(strings.Split(name, "/"), func(part string) bool { return part == "" || part == "." })
 }
 
 // ReadFile returns the content of a file of the tree within the limits.

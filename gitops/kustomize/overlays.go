@@ -16,7 +16,8 @@ const ownPrefix = "knative-promote-"
 type folders struct {
 	uses       map[string][]string // the folders that each builds on
 	reads      map[string][]string // what else the strings of its kustomization may name
-	links      map[string]string   // symbolic links, and where they lead
+	links      symlinks            // symbolic links
+	leads      map[string][]string // where each leads, and the links on the way
 	components map[string]bool     // they are no overlays by themselves
 	open       map[string]bool     // which may read any file: by generators, transformers or validators, or by what was not read
 	promoted   map[string]bool     // the tool has written into them
@@ -148,20 +149,16 @@ func (in folders) touches(overlay string, changed []string) bool {
 			reached[name] = true
 		}
 	}
-	for range maxLinks { // each may lead to another, and more are not rendered
-		more := false
-		for link, target := range in.links {
-			if !holds(reached, link) || reached[target] {
+	for more := true; more; { // each may lead to another
+		more = false
+		for link, names := range in.leads {
+			if !holds(reached, link) {
 				continue
 			}
-			reached[target], more = true, true
-			to, passed := in.through(target)
-			for _, name := range append(passed, to) {
+			for _, name := range names {
+				more = more || !reached[name]
 				reached[name] = true
 			}
-		}
-		if !more {
-			break
 		}
 	}
 	return slices.ContainsFunc(changed, func(file string) bool { return holds(reached, file) })
@@ -180,7 +177,7 @@ func holds(reached map[string]bool, file string) bool {
 }
 
 func newFolders() folders {
-	return folders{uses: map[string][]string{}, reads: map[string][]string{}, links: map[string]string{}, components: map[string]bool{}, open: map[string]bool{}, promoted: map[string]bool{}}
+	return folders{uses: map[string][]string{}, reads: map[string][]string{}, links: symlinks{}, leads: map[string][]string{}, components: map[string]bool{}, open: map[string]bool{}, promoted: map[string]bool{}}
 }
 
 // foldersOf looks at all kustomizations of a tree.
@@ -211,40 +208,20 @@ func foldersOf(tree fs.FS) (folders, error) {
 
 // resolve follows the links on the way to what the folders use and read, which read those too.
 func (in folders) resolve() {
+	for link, target := range in.links {
+		to, passed := in.links.through(path.Dir(link) + "/" + target)
+		in.leads[link] = append(passed, to)
+	}
 	for folder := range in.uses {
 		var passed []string
 		for _, names := range [][]string{in.uses[folder], in.reads[folder]} {
 			for i, name := range names {
-				to, links := in.through(name)
+				to, links := in.links.through(name)
 				names[i], passed = to, append(passed, links...)
 			}
 		}
 		in.reads[folder] = append(in.reads[folder], passed...)
 	}
-}
-
-// through is the place that a name leads to, by the links on the way to it. One at its end is
-// kept, as an overlay of its own, or to be followed by who reads it.
-func (in folders) through(name string) (to string, links []string) {
-	for len(links) < maxLinks {
-		link := in.linkAbove(name)
-		if link == "" {
-			break
-		}
-		links = append(links, link)
-		name = path.Join(in.links[link], strings.TrimPrefix(name, link+"/"))
-	}
-	return name, links
-}
-
-// linkAbove is the first link among the folders that a name lies in; empty: there is none.
-func (in folders) linkAbove(name string) string {
-	for i, char := range name {
-		if char == '/' && in.links[name[:i]] != "" {
-			return name[:i]
-		}
-	}
-	return ""
 }
 
 // addLink adds a symbolic link; one to a folder with a kustomization is an overlay that builds on that.
@@ -253,13 +230,9 @@ func (in folders) addLink(tree fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	to := path.Join(path.Dir(name), target)
-	if path.IsAbs(target) || !fs.ValidPath(to) {
-		return nil // out of the repository, which rendering refuses
-	}
-	in.links[name] = to
-	if _, err := File(tree, to); err == nil {
-		in.uses[name] = []string{to}
+	in.links[name] = target
+	if _, err := File(tree, name); err == nil {
+		in.uses[name] = []string{path.Dir(name) + "/" + target}
 	}
 	return nil
 }
