@@ -56,12 +56,22 @@ func livesAt(pod *corev1.Pod, rules book, age time.Duration) ([]life, time.Durat
 	var lives []life
 	next := forever
 	for _, c := range pod.Spec.Containers {
-		b := rules.behaviourOf(c.Image)
+		b := rules.behaviourOf(saidOf(c))
 		m := b.at(age)
 		next = min(next, m.until)
 		lives = append(lives, life{c, b, m})
 	}
 	return lives, next
+}
+
+// saidOf is what says how a container behaves.
+func saidOf(c corev1.Container) string {
+	for _, e := range c.Env {
+		if e.Name == "RULES" {
+			return c.Image + " " + e.Value
+		}
+	}
+	return c.Image
 }
 
 func in(lives []life, s state) bool {

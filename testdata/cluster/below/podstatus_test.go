@@ -90,6 +90,17 @@ func TestPodStatusWithoutQueueProxy(t *testing.T) {
 	}
 }
 
+// TestPodStatusByConfiguration has the same image with a variable that keeps it from starting.
+func TestPodStatusByConfiguration(t *testing.T) {
+	t.Parallel()
+	pod := knativePod("shop:v1")
+	pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "K_REVISION", Value: "unready-1"}, {Name: "RULES", Value: "exit1"}}
+	status, _ := podStatus(pod, rules(), 0)
+	if got, want := brief(status), "a:CrashLoopBackOff"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s in it", got, want)
+	}
+}
+
 // TestPodStatusIsStable shows that nothing is written while nothing changes, and what the API server filled in stays.
 func TestPodStatusIsStable(t *testing.T) {
 	t.Parallel()
