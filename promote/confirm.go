@@ -91,9 +91,10 @@ func confirmOnly(ctx context.Context, p *targetRun, split knative.Split) *revers
 		shown = "promotion"
 	}
 	p.journal.Say("Git shows the %s of %s to %s already", shown, p.Service, split.Stable)
+	left, _ := record.LeftFor(has.Entries(), split.Stable)
 	switch further, err := p.destinations().Previous(ctx, split); {
 	case err != nil || !has.HasPassed() && !p.at.IsLive(split):
-	case further.Revision == has.From.Revision && !has.RollsBack():
+	case further.Revision == left.From.Revision && left.To.Revision == split.Stable && !left.Rollback:
 		p.journal.Explain("it was promoted to %s before, over %s: to leave it too, name where to roll back to with the input to", split.Stable, further.Revision)
 	default:
 		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
