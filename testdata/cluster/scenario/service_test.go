@@ -191,6 +191,8 @@ func TestTemplateChange(t *testing.T) {
 	})
 	s.finds("template-changed")
 	s.promote("v3.0.0-http500", "steps=100").exits(8)
+	s.answersOnly("v2.0.0")
+	s.eventually("the template's revision is Ready, which no traffic waits for", func() bool { return s.live().IsReady() })
 	s.settled("v2.0.0")
 	if a := s.ask(s.host()); a.Revision != before {
 		t.Errorf("revision %s answers, want %s", a.Revision, before)
