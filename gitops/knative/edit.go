@@ -177,13 +177,13 @@ func contentOf(s *State, file string) []byte {
 }
 
 // Record is the text in the comment lines of the tool's own patch; empty when
-// there is none.
+// there is none, or only behind a link.
 func (s *State) Record() []byte {
-	patch, err := fs.ReadFile(s.fs(nil), routePath(s))
+	record, err := ReadRecord(s.fs(nil), s.Overlay, s.name)
 	if err != nil {
 		return nil
 	}
-	return takeApart(patch).record
+	return record
 }
 
 // WithRecord is the State with another record, which renders the same.

@@ -101,6 +101,9 @@ func (s *State) render(ctx context.Context) (err error) {
 		return err
 	}
 	s.name = s.service.text("metadata", "name")
+	if err := NoLink(s.fs(nil), routePath(s)); err != nil {
+		return err
+	}
 	s.plain, err = renderPlain(ctx, s)
 	return err
 }
@@ -191,11 +194,24 @@ func (s *State) InitImages() []string { return s.images("initContainers") }
 // ReadRecord is the Record of an overlay that is not rendered. The error wraps
 // fs.ErrNotExist where the tool has written nothing.
 func ReadRecord(tree fs.FS, overlay, service string) ([]byte, error) {
-	patch, err := fs.ReadFile(tree, ownPath(overlay, service, routeSuffix))
+	file := ownPath(overlay, service, routeSuffix)
+	if err := NoLink(tree, file); err != nil {
+		return nil, fmt.Errorf("reading the record: %w", err)
+	}
+	patch, err := fs.ReadFile(tree, file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the record: %w", err)
 	}
 	return takeApart(patch).record, nil
+}
+
+// NoLink is an error where a file is a symbolic link: what it leads to may be another overlay's,
+// or be changed where nobody who guards the overlay sees it.
+func NoLink(tree fs.FS, file string) error {
+	if info, err := fs.Lstat(tree, file); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a symbolic link, expected a file: put a copy of what it leads to in its place", file)
+	}
+	return nil
 }
 
 // RecordFile is the path of the file that holds the record.

@@ -91,8 +91,7 @@ func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.Sta
 }
 
 // refuseLinks is an error where the overlay is reached by a symbolic link, so that no window and
-// no guard knows it, or a commit would have to write through one: what it leads to may be
-// another overlay's.
+// no guard knows it, or a commit would have to write through one.
 func refuseLinks(at Situation, planned []*knative.State) error {
 	if real := at.Now.Overlay; path.Clean(at.Target.Overlay) != real {
 		return fmt.Errorf("overlay %s leads by a symbolic link to %s, as which windows and the pipeline file know it: set path to that, here and in the Application", at.Target.Overlay, real)
@@ -103,8 +102,8 @@ func refuseLinks(at Situation, planned []*knative.State) error {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if info, err := fs.Lstat(at.Tree, name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-				return fmt.Errorf("overlay %s: %s is a symbolic link, expected a file: put a copy of what it leads to in its place", after.Overlay, name)
+			if err := knative.NoLink(at.Tree, name); err != nil {
+				return fmt.Errorf("overlay %s: %w", after.Overlay, err)
 			}
 		}
 	}
