@@ -10,9 +10,16 @@ import (
 	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
+// longestPath is how long a path is, in bytes, below which no differences are told apart: written
+// out for each of them, one long key would be as often in memory as there are values below it.
+const longestPath = 4096
+
 // differences lists the paths at which two values differ, the deepest ones
 // that both sides reach.
 func differences(at string, a, b any) []string {
+	if len(at) > longestPath {
+		return difference(at, a, b)
+	}
 	switch a := a.(type) {
 	case map[string]any:
 		if b, ok := b.(map[string]any); ok {
@@ -27,6 +34,10 @@ func differences(at string, a, b any) []string {
 			return found
 		}
 	}
+	return difference(at, a, b)
+}
+
+func difference(at string, a, b any) []string {
 	if reflect.DeepEqual(a, b) {
 		return nil
 	}
