@@ -112,6 +112,20 @@ func (o Object) Size() (added, removed int) {
 	return added, removed
 }
 
+// Bytes is about how much memory the lines take.
+func (d Difference) Bytes() int {
+	const line = 40 // beside the text: its place, its length and the sign
+	bytes := 0
+	for _, o := range d {
+		for _, h := range o.Hunks {
+			for _, l := range h.Lines {
+				bytes += line + len(l.Text)
+			}
+		}
+	}
+	return bytes
+}
+
 // Narrow is the same with at most so many unchanged lines on either side of
 // a change.
 func (d Difference) Narrow(around int) Difference {

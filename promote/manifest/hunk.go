@@ -24,7 +24,8 @@ func hunks(before, after string) []Hunk {
 		// unchanged lines inside a hunk.
 		hunk := Hunk{From: h.FromLine, To: h.FromLine + shift}
 		for _, line := range h.Lines {
-			hunk.Lines = append(hunk.Lines, Line{signs[line.Kind], strings.TrimSuffix(line.Content, "\n")})
+			text := strings.Clone(strings.TrimSuffix(line.Content, "\n")) // else a line keeps the whole object in memory
+			hunk.Lines = append(hunk.Lines, Line{signs[line.Kind], text})
 		}
 		old, current := hunk.size()
 		shift += current - old

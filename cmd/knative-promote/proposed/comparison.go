@@ -1,0 +1,184 @@
+package proposed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/manifest"
+	"github.com/acme/knative-promote/promote/proposal"
+	"github.com/acme/knative-promote/promote/report"
+)
+
+// A comparison renders overlays at two commits.
+type comparison struct {
+	base, head gitops.Snapshot
+	proposal   proposal.Proposal
+	whole      bool // what an overlay renders is kept, to be written
+	most       int  // bytes of what is kept
+}
+
+// mostKept is how many bytes of manifests that differ, and of those to be written, are kept: a small
+// pull request may add a large base a thousand times.
+const mostKept = 32 << 20
+
+// overlays are those that render to something else. Where the policies change, they are all
+// that these deny.
+func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Overlay, error) {
+	touched, parts, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
+	all, stricter := touched, c.proposal.ChangesPolicies(changed)
+	if err == nil && stricter {
+		all, err = kustomize.Overlays(c.head.Tree)
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown := changes{most: c.most}
+	for _, overlay := range all {
+		if shown.full() {
+			shown.leave(overlay)
+			continue
+		}
+		o := c.compare(ctx, overlay)
+		changed := slices.Contains(touched, overlay)
+		if !changed {
+			o.Err = ""
+		}
+		if o.Findings, err = c.findings(ctx, o, changed, stricter); err != nil {
+			return nil, err
+		}
+		if changed && o.Changes() || len(o.Findings) > 0 {
+			shown.add(c.shown(o))
+		}
+	}
+	c.hidden(ctx, parts, &shown)
+	return shown.overlays, ctx.Err()
+}
+
+// hidden adds the parts with changes that none of their users shows. Such a part may be deployed
+// by itself as well, and may not: it has no findings.
+func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown *changes) {
+	users := slices.Clone(shown.overlays)
+	for _, part := range parts {
+		if shown.full() {
+			shown.leave(part.Path)
+			continue
+		}
+		o := c.compare(ctx, part.Path)
+		if part.Component {
+			o.Err = ""
+		}
+		if o.Changes() && (o.Err != "" || !o.Difference.Within(differences(users, part.Users))) {
+			shown.add(c.shown(o))
+		}
+	}
+}
+
+// differences are those of the overlays with these paths.
+func differences(overlays []report.Overlay, paths []string) (found []manifest.Difference) {
+	for _, o := range overlays {
+		if slices.Contains(paths, o.Path) {
+			found = append(found, o.Difference)
+		}
+	}
+	return found
+}
+
+// shown is what is kept of an overlay: what it renders only where that is to be written.
+func (c comparison) shown(o report.Overlay) report.Overlay {
+	if !c.whole {
+		o.Before, o.After = nil, nil
+	}
+	return o
+}
+
+// changes are the overlays that are shown, in bounded memory.
+type changes struct {
+	overlays    []report.Overlay
+	bytes, most int // that they take, and may take before no more is looked at
+}
+
+func (c *changes) add(o report.Overlay) {
+	c.overlays = append(c.overlays, o)
+	c.bytes += o.Difference.Bytes() + len(o.Before) + len(o.After)
+	for _, f := range o.Findings {
+		c.bytes += len(f.Text())
+	}
+}
+
+func (c *changes) full() bool { return c.bytes > c.most }
+
+// leave says of a folder that nobody has looked.
+func (c *changes) leave(folder string) {
+	c.add(report.Overlay{Path: folder, Err: fmt.Sprintf("not rendered, as what is before it changes over %d KiB already: split the change", c.most>>10)})
+}
+
+// findings are what is wrong with an overlay at the head: all in the manifests of one that
+// comes to be another, and what changed files break of it. Of one that stays as it is, what
+// the policies deny that have changed.
+func (c comparison) findings(ctx context.Context, o report.Overlay, changed, stricter bool) (all []event.Finding, err error) {
+	if o.After == nil {
+		return nil, nil
+	}
+	if changed && len(o.Difference) > 0 || stricter {
+		if all, err = c.proposal.Manifests(ctx, o.Path, o.Before, o.After); err != nil {
+			return nil, err
+		}
+	}
+	if !changed {
+		return slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != check.PolicyDenied }), nil
+	}
+	brought, err := c.proposal.Brought(ctx, o.Path, o.Before, o.After)
+	return append(all, brought...), err
+}
+
+// compare renders one overlay of both commits.
+func (c comparison) compare(ctx context.Context, overlay string) report.Overlay {
+	o := report.Overlay{Path: overlay}
+	if file, err := kustomize.File(c.head.Tree, overlay); err == nil {
+		o.File = path.Join(overlay, file)
+	}
+	before, _, err := knative.Render(ctx, c.base.Tree, overlay)
+	if err != nil { // new, or broken before: everything in it is new
+		before = nil
+	}
+	if before != nil && isGone(c.head.Tree, overlay) {
+		o.Before, o.Difference = before, manifest.Compare(before, nil)
+		return o
+	}
+	after, misfits, err := knative.Render(ctx, c.head.Tree, overlay)
+	switch {
+	case err != nil:
+		o.Err = err.Error()
+		return o
+	case len(misfits) > 0:
+		o.Err = knative.DescribeMisfits(misfits)
+	}
+	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
+	if names, err := knative.Services(after); err == nil {
+		o.Service = strings.Join(names, ", ")
+	}
+	if o.Warnings, err = knative.Pinned(before, after); err != nil {
+		o.Err, o.After = err.Error(), nil
+	}
+	return o
+}
+
+// isGone tells whether a tree has no kustomization in a folder any more, nor a link in its place.
+func isGone(tree fs.FS, overlay string) bool {
+	info, err := fs.Lstat(tree, overlay)
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	_, err = kustomize.File(tree, overlay)
+	return errors.Is(err, fs.ErrNotExist)
+}
