@@ -21,6 +21,10 @@ const (
 // FileLimit is the number of bytes up to which a file is read.
 const FileLimit = 16 << 20
 
+// TreeLimit is the number of bytes up to which a folder's tree is read. It is more than a checkout's
+// may have, so that what diff lets pass keeps nobody from rolling back.
+const TreeLimit = 32 << 20
+
 // StoreLimit is the number of bytes up to which objects are kept in memory.
 const StoreLimit = 64 << 20
 
@@ -29,6 +33,12 @@ const objectCost = 256
 
 // waitingLimit bounds how many deltas may come before their base.
 const waitingLimit = 1 << 12
+
+// commitLimit is how much of a commit is kept, in bytes: what names its tree and parents, and more
+// of the message than anybody reads. Git makes no delta of so much for the short commits that a
+// run needs (a base is at most 32 times as long), so none of them is lost with the rest.
+// https://github.com/git/git/blob/v2.47.0/builtin/pack-objects.c#L2687
+const commitLimit = 1 << 20
 
 // smallestLimit is the size, in bytes, that files are kept up to in any case.
 const smallestLimit = 512
@@ -44,7 +54,9 @@ var ErrNoRoom = bound(fmt.Sprintf("more than %d MiB would have to be kept", Stor
 // Object is one object of the repository.
 type Object struct {
 	Kind    plumbing.ObjectType
-	Content []byte
+	Content []byte // of a commit with a long message: the beginning
+
+	cut bool
 }
 
 // Cost is what the object takes in memory, in bytes.
@@ -131,14 +143,33 @@ func (u *unpacker) next(header *packfile.ObjectHeader) error {
 		err := u.read(header, hasher)
 		u.Left[hasher.Sum()] = header.Length
 		return err
-	case header.Length > FileLimit:
-		return bound(fmt.Sprintf("a %s has %d bytes; at most %d are read", header.Type, header.Length, FileLimit))
+	case header.Type == plumbing.CommitObject && header.Length > commitLimit:
+		return u.cut(header)
+	case header.Length > TreeLimit:
+		return bound(fmt.Sprintf("a %s has %d bytes; at most %d are read", header.Type, header.Length, TreeLimit))
 	}
 	content, err := u.content(header)
 	if err != nil {
 		return err
 	}
-	return u.keep(header.Offset, Object{header.Type, content})
+	return u.keep(header.Offset, plumbing.ComputeHash(header.Type, content), Object{Kind: header.Type, Content: content})
+}
+
+// cut keeps the beginning of a commit with a long message.
+func (u *unpacker) cut(header *packfile.ObjectHeader) error {
+	hasher, start := plumbing.NewHasher(header.Type, header.Length), &beginning{}
+	if err := u.read(header, io.MultiWriter(hasher, start)); err != nil {
+		return err
+	}
+	return u.keep(header.Offset, hasher.Sum(), Object{Kind: header.Type, Content: start.Bytes(), cut: true})
+}
+
+// beginning takes what is written, up to commitLimit.
+type beginning struct{ bytes.Buffer }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), commitLimit-b.Len())])
+	return len(p), nil
 }
 
 func (u *unpacker) read(header *packfile.ObjectHeader, into io.Writer) error {
@@ -184,14 +215,14 @@ func (u *unpacker) apply(d delta, base Object) error {
 	if err != nil {
 		return err
 	}
-	if u.inflated += size; size > FileLimit || base.Kind == plumbing.BlobObject && size > u.largest {
+	if u.inflated += size; base.cut || size > TreeLimit || base.Kind == plumbing.BlobObject && size > u.largest {
 		return nil
 	}
 	content, err := packfile.PatchDelta(base.Content, d.content)
 	if err != nil {
 		return err
 	}
-	return u.keep(d.at, Object{base.Kind, content})
+	return u.keep(d.at, plumbing.ComputeHash(base.Kind, content), Object{Kind: base.Kind, Content: content})
 }
 
 // size is how long the object is that a delta makes: the second number in it.
@@ -208,8 +239,7 @@ func (d delta) size() (int64, error) {
 }
 
 // keep takes an object in, and what waited for it.
-func (u *unpacker) keep(at int64, o Object) error {
-	name := plumbing.ComputeHash(o.Kind, o.Content)
+func (u *unpacker) keep(at int64, name plumbing.Hash, o Object) error {
 	u.at[at] = name
 	if _, twice := u.Objects[name]; twice {
 		return nil

@@ -215,7 +215,7 @@ func (s *Store) KeepCommit(parent, commit plumbing.Hash, made []plumbing.Encoded
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, object := range made {
-		content, err := ReadObject(object)
+		content, err := readObject(object, remote.TreeLimit)
 		if err != nil {
 			return err
 		}
@@ -227,9 +227,13 @@ func (s *Store) KeepCommit(parent, commit plumbing.Hash, made []plumbing.Encoded
 	return nil
 }
 
-// ReadObject reads an object of go-git.
+// ReadObject reads an object of go-git, of at most [remote.FileLimit] bytes.
 func ReadObject(found plumbing.EncodedObject) (content []byte, err error) {
-	if found.Size() > remote.FileLimit {
+	return readObject(found, remote.FileLimit)
+}
+
+func readObject(found plumbing.EncodedObject, limit int64) (content []byte, err error) {
+	if found.Size() > limit {
 		return nil, fmt.Errorf("reading %s %s: %w", found.Type(), found.Hash(), &remote.TooLarge{Bytes: found.Size()})
 	}
 	r, err := found.Reader()

@@ -51,8 +51,13 @@ func (t Tree) cost() int64 {
 	return int64(len(t)) * entryCost
 }
 
+// Encode is the tree as Git writes it.
 func (t Tree) Encode() []byte {
-	var raw []byte
+	size := 0
+	for _, e := range t {
+		size += len(e.Mode) + len(e.Name) + len(" \x00") + len(e.Hash)
+	}
+	raw := make([]byte, 0, size)
 	for _, e := range t {
 		raw = append(append(append(raw, e.Mode...), ' '), e.Name...)
 		raw = append(append(raw, 0), e.Hash[:]...)
