@@ -2,6 +2,7 @@ package gitops_test
 
 import (
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append([]gitops.Message{{Commit: made.Hash, Values: []string{"1"}}}, want...)
+		want = append([]gitops.Message{{Commit: made.Hash, Tip: made.Hash, Before: made.Parents[0], Values: []string{"1"}}}, want...)
 	}
 	other := write("three", "content")
 	other.Trailers = []gitops.Trailer{{Key: "Promotion-Run", Value: run.Value + "0"}, {Key: "Promotion-Reason", Value: "after " + run.Key + ": " + run.Value}}
@@ -47,5 +48,40 @@ func TestBehind(t *testing.T) {
 	}
 	if _, err := fresh.At(t.Context(), want[1].Commit); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBehindAMerge tells what a merged pull request has brought from what the branch has been at.
+func TestBehindAMerge(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	base := strings.TrimSpace(s.git(t, "rev-parse", "main"))
+	commit := func(message string, parents ...string) string {
+		args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
+		for _, p := range parents {
+			args = append(args, "-p", p)
+		}
+		return strings.TrimSpace(s.git(t, args...))
+	}
+	side := commit("Side\n\nKey: 1\nPromotion: side", base)
+	merge := commit("Merge", base, side)
+	tip := commit("Tip\n\nKey: 1\nPromotion: tip", merge)
+	s.git(t, "update-ref", "refs/heads/main", tip)
+	r := s.open(t)
+	if _, err := r.Tip(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Behind(t.Context(), tip, gitops.Trailer{Key: "Key", Value: "1"}, "Promotion")
+	want := []gitops.Message{
+		{Commit: tip, Values: []string{"tip"}, Tip: tip, Before: merge},
+		{Commit: side, Values: []string{"side"}, Tip: merge, Before: base},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v, %v; want %v", got, err, want)
+	}
+	for name, want := range map[string]bool{tip: true, merge: true, base: true, side: false} {
+		if on, err := gitops.OnBranch(t.Context(), r, name); on != want || err != nil {
+			t.Errorf("OnBranch(%s) = %t, %v, want %t", name, on, err, want)
+		}
 	}
 }

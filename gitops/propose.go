@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/acme/knative-promote/gitops/remote"
+	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -130,8 +131,9 @@ func repeats(ctx context.Context, r *Repo, tip, head commit, change Change) (boo
 	return tree == head.tree, err
 }
 
-// OnBranch tells whether the branch has a commit: its tip, or one of those behind it, as far as
-// a server gives them out without what is in them.
+// OnBranch tells whether a commit is the branch's tip, or has been: one behind it by first parents
+// alone, as far as a server gives them out without what is in them. What a merged pull request
+// brought besides was never looked at by those who merge.
 func OnBranch(ctx context.Context, r *Repo, commit string) (bool, error) {
 	tip, err := r.tipOf(ctx, r.branch)
 	if err != nil {
@@ -144,6 +146,6 @@ func isBehind(ctx context.Context, r *Repo, tip commit, name string) (found bool
 	if name == tip.Hash {
 		return true, nil
 	}
-	err = r.store.Behind(ctx, tip.hash, behindLimit, func(hash plumbing.Hash, _ []byte) { found = found || hash.String() == name })
+	err = r.store.Behind(ctx, tip.hash, behindLimit, func(past store.Past) { found = found || past.Tip.String() == name })
 	return found, err
 }

@@ -149,19 +149,27 @@ const behindLimit = 1024
 type Message struct {
 	Commit string   // its full name
 	Values []string // of the lines with a key, as those of a squash merge may be several
+
+	// Tip has been the branch's tip: the commit itself, or the merge that has brought it. Before
+	// was the tip before that; empty: none.
+	Tip, Before string
 }
 
-// Behind are the commits behind one whose messages have a trailer, the newest first, as far as
-// a server gives them out without what is in them: none otherwise. Their values are those of a
+// Behind are the commits behind one whose messages have a trailer, as far as a server gives them
+// out without what is in them, none otherwise: those that have been the branch's tip, the newest
+// first, and after each one what it has brought. Their values are those of a
 // key. Anybody may have written a message, so who asks must look at what the commits have.
 func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer, key string) (found []Message, err error) {
 	line := trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit)
-	err = r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(hash plumbing.Hash, message []byte) {
-		lines := strings.Split(string(message), "\n")
+	err = r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(past store.Past) {
+		lines := strings.Split(string(past.Message), "\n")
 		if !slices.Contains(lines, line) {
 			return
 		}
-		one := Message{Commit: hash.String()}
+		one := Message{Commit: past.Hash.String(), Tip: past.Tip.String()}
+		if !past.Before.IsZero() {
+			one.Before = past.Before.String()
+		}
 		for _, l := range lines {
 			if value, is := strings.CutPrefix(l, key+": "); is {
 				one.Values = append(one.Values, value)

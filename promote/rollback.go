@@ -76,7 +76,7 @@ func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if err := unlessUrgent(p, p.observe(ctx, emergencyLook)); err != nil {
 		return err
 	}
-	return notTakenOut(ctx, p)
+	return notTakenOut(ctx, p, true)
 }
 
 // endUnseen is how a rollback ends that nobody was to see live. One that was seen by a

@@ -3,15 +3,27 @@ package store
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
+// A Past is a commit behind a tip.
+type Past struct {
+	Hash    plumbing.Hash
+	Message []byte // of a long one, the beginning
+
+	// Tip has been the branch's tip: the commit itself, or the merge that has brought it. Before
+	// was the tip before that; zero: none.
+	Tip, Before plumbing.Hash
+}
+
 // Behind brings in a commit and those behind it, as many as depth has in each line of
-// history, without what is in them, and shows their messages, the newest first as far as the
-// lines tell. A server that gives out no parts is not asked.
-func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show func(commit plumbing.Hash, message []byte)) error {
+// history, without what is in them, and shows them: those that have been the branch's tip, which
+// first parents lead to, the newest first, and after each one what it has brought. A server that
+// gives out no parts is not asked.
+func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show func(Past)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local != nil || !s.partial() {
@@ -24,25 +36,66 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 		}
 		s.behind = tip
 	}
-	seen := map[plumbing.Hash]bool{tip: true}
-	for left := []plumbing.Hash{tip}; len(left) > 0; left = left[1:] {
-		if !s.has(left[0]) {
-			continue // it is below the depth
-		}
-		raw, err := s.content(plumbing.CommitObject, left[0])
+	var line []ancestor
+	seen := map[plumbing.Hash]bool{}
+	for next := tip; s.has(next) && !seen[next]; { // else it is below the depth
+		seen[next] = true
+		a, err := s.ancestor(next)
 		if err != nil {
 			return err
 		}
-		header, message, _ := bytes.Cut(raw, []byte("\n\n"))
-		show(left[0], message)
-		for _, parent := range parentsIn(header) {
-			if !seen[parent] {
-				seen[parent] = true
-				left = append(left, parent)
-			}
+		line, next = append(line, a), a.first()
+	}
+	brought := make([][]ancestor, len(line))
+	for i, a := range slices.Backward(line) {
+		var err error
+		if brought[i], err = s.reached(a.parents, seen); err != nil {
+			return err
+		}
+	}
+	for i, a := range line {
+		for _, b := range append([]ancestor{a}, brought[i]...) {
+			show(Past{Hash: b.hash, Message: b.message, Tip: a.hash, Before: a.first()})
 		}
 	}
 	return nil
+}
+
+// reached are the commits that these lead to, the newest first, but for those that were seen.
+func (s *Store) reached(left []plumbing.Hash, seen map[plumbing.Hash]bool) (all []ancestor, err error) {
+	for ; len(left) > 0; left = left[1:] {
+		if seen[left[0]] || !s.has(left[0]) {
+			continue
+		}
+		seen[left[0]] = true
+		a, err := s.ancestor(left[0])
+		if err != nil {
+			return nil, err
+		}
+		all, left = append(all, a), append(left, a.parents...)
+	}
+	return all, nil
+}
+
+// An ancestor is a commit without what is in it.
+type ancestor struct {
+	hash    plumbing.Hash
+	parents []plumbing.Hash
+	message []byte
+}
+
+// ancestor reads a commit that is here.
+func (s *Store) ancestor(hash plumbing.Hash) (ancestor, error) {
+	raw, err := s.content(plumbing.CommitObject, hash)
+	header, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	return ancestor{hash, parentsIn(header), message}, err
+}
+
+func (a ancestor) first() plumbing.Hash {
+	if len(a.parents) == 0 {
+		return plumbing.ZeroHash
+	}
+	return a.parents[0]
 }
 
 // parentsIn are the parents that the lines above a commit's message name.

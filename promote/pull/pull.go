@@ -167,10 +167,10 @@ func (r Requests) adopt(ctx context.Context, to *plan.Plan, has record.Record, a
 
 // sameAt tells whether the overlay was at a commit of the branch what it is now, so that to
 // restore the one is to restore the other. The commit's name comes from a branch that more
-// people may push than that one.
+// people may push than that one. Where nobody can tell it is not: there are other names for branches.
 func (r Requests) sameAt(ctx context.Context, commit string, at plan.Situation) (bool, error) {
 	if on, err := r.Reviews.OnBranch(ctx, commit); err != nil || !on {
-		return false, err
+		return false, ctx.Err()
 	}
 	then, err := r.Overlay.At(ctx, commit)
 	if err != nil {

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,15 +20,15 @@ type history []record.Record
 
 func (h history) At(ctx context.Context, commit string) (gitops.Snapshot, error) {
 	n, err := strconv.Atoi(commit)
-	if err != nil {
-		return gitops.Snapshot{}, err
+	if err != nil || n < 0 {
+		return gitops.Snapshot{}, errors.New("it is gone")
 	}
 	return commits{commit: h[n]}.At(ctx, commit)
 }
 
 func (h history) Behind(context.Context, string, gitops.Trailer, string) (all []gitops.Message, err error) {
 	for n, r := range slices.Backward(h) {
-		all = append(all, gitops.Message{Commit: strconv.Itoa(n), Values: []string{r.Promotion}})
+		all = append(all, gitops.Message{Commit: strconv.Itoa(n), Tip: strconv.Itoa(n), Before: strconv.Itoa(n - 1), Values: []string{r.Promotion}})
 	}
 	return all, nil
 }
@@ -64,7 +65,11 @@ func TestReverted(t *testing.T) {
 	} {
 		at := plan.Situation{Target: plan.Target{Target: argo.Target{Service: "web"}, Overlay: "web"}, Record: test.now}
 		var got []string
-		for _, r := range Reverted(t.Context(), test.commits, at) {
+		all, err := Reverted(t.Context(), test.commits, at)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, r := range all {
 			got = append(got, r.Promotion[:1]+" later="+strconv.FormatBool(r.Later))
 		}
 		if strings.Join(got, ", ") != test.want {

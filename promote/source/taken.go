@@ -74,7 +74,11 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 	if at.Next, err = plan.WithImages(ctx, at.Now, at.Images); err != nil {
 		return err
 	}
-	if err := i.notAgain(whole(ctx, i, *at, observed)); err != nil {
+	before, seen, err := whole(ctx, i, *at, observed)
+	if err != nil {
+		return err
+	}
+	if err := i.notAgain(before, seen); err != nil {
 		return err
 	}
 	if err := notReverted(ctx, i, *at); err != nil {
@@ -85,7 +89,7 @@ func (i *Taken) Take(ctx context.Context, tip gitops.Snapshot, at *plan.Situatio
 
 // whole is the situation and what was observed with records that tell when each one's images
 // began, as far as Git has that, also by what was reverted.
-func whole(ctx context.Context, i *Taken, at plan.Situation, observed []Observed) (plan.Situation, []Observed) {
+func whole(ctx context.Context, i *Taken, at plan.Situation, observed []Observed) (plan.Situation, []Observed, error) {
 	since := func(r record.Record) bool { return !r.ImagesSince().IsZero() }
 	if at.Record.Of(at.Place()).Exists() { // else it came with a copy, and is read as it stands
 		at.Record = further(ctx, i.Overlay, at, since)
@@ -94,7 +98,12 @@ func whole(ctx context.Context, i *Taken, at plan.Situation, observed []Observed
 	for n, one := range observed {
 		one.Record = further(ctx, i.of(one.Overlay), one.Situation, since)
 		one.since = one.Record.ImagesSince()
-		one.reverted = revertedIn(ctx, i.Commits, one.Situation)
+		var err error
+		if one.reverted, err = revertedIn(ctx, i.Commits, one.Situation); err != nil {
+			if err := i.unlessTold("in "+one.Overlay, err); err != nil {
+				return at, nil, err
+			}
+		}
 		for _, r := range one.reverted {
 			if r.To.BroughtTo(one.Now, r.From) && r.Started.Before(one.since) {
 				one.since = r.Started
@@ -102,7 +111,7 @@ func whole(ctx context.Context, i *Taken, at plan.Situation, observed []Observed
 		}
 		observed[n] = one
 	}
-	return at, observed
+	return at, observed, nil
 }
 
 // note notes what the images are taken from: the sources as a commit shows them.

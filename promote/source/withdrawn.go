@@ -66,12 +66,21 @@ func (i *Taken) unlessAgain(why, to, instead string) error {
 // notReverted keeps what was promoted here and reverted in Git from being promoted again by
 // itself, unless it was promoted once more and has passed.
 func notReverted(ctx context.Context, i *Taken, at plan.Situation) error {
-	for _, r := range revertedIn(ctx, i.Commits, at) {
+	all, err := revertedIn(ctx, i.Commits, at)
+	if err != nil {
+		return i.unlessTold("here", err)
+	}
+	for _, r := range all {
 		if r.To.BroughtTo(at.Next, r.From) && !passedAgain(at, r) {
 			return i.unlessAgain(r.To.Revision+", with the images that run there, was reverted here in Git", "to try them again", "promote something newer there")
 		}
 	}
 	return nil
+}
+
+// unlessTold refuses to promote where nobody can tell what was reverted.
+func (i *Taken) unlessTold(where string, err error) error {
+	return i.unlessAgain(fmt.Sprintf("nobody can tell what was reverted in Git %s: %v", where, err), "to promote without knowing", "start the run again later")
 }
 
 // passedAgain tells whether what was reverted was promoted once more and has passed.
@@ -83,16 +92,18 @@ func passedAgain(at plan.Situation, r runs.RevertedRecord) bool {
 
 // revertedIn are the promotions of an overlay that Git shows no more, or less of, as far as
 // anybody can tell.
-func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) []runs.RevertedRecord {
+func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) ([]runs.RevertedRecord, error) {
 	if commits == nil {
-		return nil
+		return nil, nil
 	}
 	return runs.Reverted(ctx, commits, at)
 }
 
-// stepsReverted tells whether somebody has reverted steps of the promotion that is under way.
+// stepsReverted tells whether somebody has reverted steps of the promotion that is under way, or
+// nobody can tell.
 func stepsReverted(ctx context.Context, commits runs.Commits, at plan.Situation) bool {
-	return slices.ContainsFunc(revertedIn(ctx, commits, at), func(r runs.RevertedRecord) bool { return r.Promotion == at.Record.Promotion })
+	all, err := revertedIn(ctx, commits, at)
+	return err != nil || slices.ContainsFunc(all, func(r runs.RevertedRecord) bool { return r.Promotion == at.Record.Promotion })
 }
 
 // MayStand refuses to promote an overlay's template as it stands, where that was rolled back and
@@ -106,7 +117,11 @@ func MayStand(ctx context.Context, i *Taken, at plan.Situation, p plan.Plan) err
 		gone = i.Withdrawn(at)
 	}
 	if gone == "" {
-		gone, how = revertedAsItStands(ctx, i, at, underWay), "reverted in Git"
+		var err error
+		if gone, err = revertedAsItStands(ctx, i, at, underWay); err != nil {
+			return err
+		}
+		how = "reverted in Git"
 	}
 	if gone != "" {
 		return setting.Bad("image: unchanged: the overlay %s still has what %s was made of, with the image %s, which was %s: expected the image that is to run and the configuration for it, or override: rolled-back and a reason", at.Overlay, gone, p.Image, how)
@@ -120,9 +135,13 @@ func MayStand(ctx context.Context, i *Taken, at plan.Situation, p plan.Plan) err
 // revertedAsItStands is the revision that had users, was reverted in Git, and that an overlay
 // still makes, or has the images of; a candidate that a pull request has prepared again was not.
 // Empty: there is none, or somebody wants to try it again.
-func revertedAsItStands(ctx context.Context, i *Taken, at plan.Situation, underWay bool) string {
+func revertedAsItStands(ctx context.Context, i *Taken, at plan.Situation, underWay bool) (string, error) {
+	all, err := revertedIn(ctx, i.Commits, at)
+	if err != nil && !i.TryAgain {
+		return "", fmt.Errorf("image: unchanged: looking for what was reverted here in Git, to go on without that give override: rolled-back and a reason: %w", err)
+	}
 	next, err := at.Next.NextRevision()
-	for _, r := range revertedIn(ctx, i.Commits, at) {
+	for _, r := range all {
 		is := r.Promotion == at.Record.Promotion
 		if !underWay { // one of its configuration alone has the images of what was good before
 			brought := r.To.BroughtTo(at.Next, r.From) && !r.From.BroughtTo(at.Next, r.To)
@@ -132,12 +151,12 @@ func revertedAsItStands(ctx context.Context, i *Taken, at plan.Situation, underW
 			continue
 		}
 		if !i.TryAgain {
-			return r.To.Revision
+			return r.To.Revision, nil
 		}
 		i.Journal.Override([]string{r.To.Revision + ", with these images, was reverted here in Git"}, i.Reason)
 		break
 	}
-	return ""
+	return "", nil
 }
 
 // TagAlone refuses to promote an image of which somebody has changed the tag and left the digest
