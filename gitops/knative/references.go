@@ -33,6 +33,37 @@ func References(spec corev1.PodSpec) []Reference {
 	return found
 }
 
+// Missing are what pods of a revision need to start, and neither the template of an overlay reads
+// any more nor the overlay has: what has no more users is often taken away.
+func Missing(spec corev1.PodSpec, now *State) (missing []Reference) {
+	service, err := now.Written()
+	if err != nil {
+		return nil
+	}
+	has := coreNames(now)
+	for _, ref := range References(service.Spec.Template.Spec.PodSpec) {
+		has[ref.String()] = true
+	}
+	for _, ref := range References(spec) {
+		if !ref.Optional && !has[ref.String()] {
+			has[ref.String()] = true
+			missing = append(missing, ref)
+		}
+	}
+	return missing
+}
+
+// coreNames are the kinds and names of the objects of Kubernetes' core.
+func coreNames(s *State) map[string]bool {
+	found := map[string]bool{}
+	for _, o := range s.Objects() {
+		if o.GetAPIVersion() == "v1" {
+			found[o.GetKind()+" "+o.GetName()] = true
+		}
+	}
+	return found
+}
+
 func containerReferences(c corev1.Container, add func(kind, name string, optional *bool)) {
 	for _, from := range c.EnvFrom {
 		if ref := from.ConfigMapRef; ref != nil {

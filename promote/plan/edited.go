@@ -13,9 +13,10 @@ import (
 // Edited is what an edit that rolls back leads to.
 type Edited struct {
 	State   *knative.State
-	Refused error    // why the template could not be rolled back, so that only the traffic is
-	Lost    []string // images that somebody had set by hand, before or since, and that the overlay has no more
-	Foreign []string // fields that somebody had put into the tool's own files, which are written anew without them
+	Refused error               // why the template could not be rolled back, so that only the traffic is
+	Lost    []string            // images that somebody had set by hand, before or since, and that the overlay has no more
+	Missing []knative.Reference // that pods of the destination need, and the overlay does not have
+	Foreign []string            // fields that somebody had put into the tool's own files, which are written anew without them
 }
 
 // Carrying is the revision that has all traffic after the edit; empty: none has.
@@ -26,12 +27,27 @@ func (e Edited) Carrying() string {
 
 // Warning is what a person should know of an edit; empty: nothing.
 func (e Edited) Warning(to Destination) string {
-	warnings := []string{e.incomplete(to)}
+	var warnings []string
+	if text := e.incomplete(to); text != "" {
+		warnings = append(warnings, text)
+	}
+	if len(e.Missing) > 0 {
+		warnings = append(warnings, fmt.Sprintf("revision %s reads %s, which the overlay does not have: where that was pruned, no new pod of the revision starts, though it is Ready. Revert the commit that took it away, or promote the same image again, with the configuration of now",
+			to.Revision, oneline.Brief(joined(e.Missing))))
+	}
 	if len(e.Foreign) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
 			oneline.Brief(strings.Join(e.Foreign, " and "))))
 	}
-	return strings.TrimPrefix(strings.Join(warnings, "; "), "; ")
+	return strings.Join(warnings, "; ")
+}
+
+func joined(all []knative.Reference) string {
+	var names []string
+	for _, ref := range all {
+		names = append(names, ref.String())
+	}
+	return strings.Join(names, " and ")
 }
 
 // incomplete is what is not as it was at the destination; empty: all is.

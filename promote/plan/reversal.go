@@ -48,6 +48,9 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	}
 	after.Lost = lost(now, after.State, before, back.Dest.Replaced)
 	after.Foreign = knative.Foreign(now)
+	if found := back.Dest.Found; found != nil && after.Carrying() == found.Name {
+		after.Missing = knative.Missing(found.Spec.PodSpec, after.State)
+	}
 	switch traffic, err := after.State.Traffic(); {
 	case err != nil:
 		return Edited{}, err
