@@ -18,7 +18,7 @@ import (
 // names of its tags.
 func trafficRules() []Rule {
 	return []Rule{
-		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady),
+		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed),
 		rule("previous-tag-taken", findPreviousTaken), rule("rollout-duration", findRolloutDuration),
 		rule("certificate-anew", findCertificate), rule("host-too-long", findLongHost),
 	}
@@ -81,6 +81,18 @@ func findTemplateNotReady(f Facts) []found {
 		return nil
 	}
 	return []found{{at: f.inService("spec", "template"), values: values{"Revision": name, "Why": f.NotReady[name], "Traffic": knative.Describe(f.traffic())}}}
+}
+
+// findFailed is about a revision that an earlier promotion of the same template has left.
+func findFailed(f Facts) []found {
+	if f.Next == nil {
+		return nil
+	}
+	name, err := f.Next.NextRevision()
+	if err != nil || f.NotReady[name] == "" || f.Overlay.Revision() == name || knative.Shares(f.traffic())[name] > 0 {
+		return nil
+	}
+	return []found{{at: f.inService("spec", "template"), values: values{"Revision": name, "Why": f.NotReady[name]}}}
 }
 
 // missed is what the live Service says of a revision that its routes miss.

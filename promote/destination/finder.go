@@ -85,7 +85,7 @@ func (f Finder) LastGood(ctx context.Context, revision string, split knative.Spl
 		return plan.Destination{}, setting.Bad("what had the traffic before %s is longer ago than the record of %s goes, which has the last %d promotions and rollbacks: name a revision or a commit to roll back to with the input to",
 			knative.OrLatest(revision), f.At.Overlay, len(f.At.Record.Entries()))
 	case len(down) > 0:
-		return plan.Destination{}, fmt.Errorf("nothing to roll back to: not to %s; the record of %s has no other version that was good before: promote an image that is good, or name a revision or a commit with the input to",
+		return plan.Destination{}, fmt.Errorf("nothing to roll back to: not to %s; the record of %s has no other version that was good before: promote an image that is good, also that of a revision that is not Ready any more, with an annotation more in its template, as that makes another revision; or name a revision or a commit with the input to",
 			strings.Join(down, ", nor to "), f.At.Overlay)
 	}
 	return plan.Destination{}, setting.Bad("nothing to roll back to: the record of %s has no version before %s that was good: name a revision or a commit to roll back to with the input to",

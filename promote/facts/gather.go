@@ -79,8 +79,8 @@ func usualLatency(of slo.Objective) check.Latency {
 	return check.Latency{Limit: of.Latency, Below: b.Below, Above: b.Above}
 }
 
-// existing finds out which revisions of the rendered traffic exist, and why some of
-// them are not Ready. One that could not be asked for is left out.
+// existing finds out which revisions of the rendered traffic, and that of the template, exist,
+// and why some of them are not Ready. One that could not be asked for is left out.
 func (r Reader) existing(ctx context.Context, at plan.Situation) (exist map[string]bool, notReady map[string]string, err error) {
 	targets, err := at.Now.Traffic()
 	if err != nil || at.Live == nil {
@@ -89,7 +89,8 @@ func (r Reader) existing(ctx context.Context, at plan.Situation) (exist map[stri
 	exist, notReady = map[string]bool{}, map[string]string{}
 	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
 		targets = slices.Concat(targets, at.Live.Status.Traffic) // which others may have changed
-		targets = append(targets, servingv1.TrafficTarget{RevisionName: at.Now.Revision()})
+		next, _ := at.Next.NextRevision() // none, where the template makes none
+		targets = append(targets, servingv1.TrafficTarget{RevisionName: at.Now.Revision()}, servingv1.TrafficTarget{RevisionName: next})
 	}
 	for _, target := range targets {
 		name := target.RevisionName
