@@ -107,7 +107,7 @@ func outcome(v Verdict) error {
 	case Superseded:
 		return fmt.Errorf("%w: %s", ErrSuperseded, v.Reason)
 	}
-	return &FailedError{Reason: v.Reason}
+	return &FailedError{Reason: v.Reason, Unapplied: v.Unapplied}
 }
 
 // outOfTime adds what was waited for to ctx's error.

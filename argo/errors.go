@@ -35,6 +35,9 @@ var (
 // FailedError means that the commit cannot become live.
 type FailedError struct {
 	Reason string // one line
+	// Unapplied means that Argo CD has not applied the Service: the cluster refuses it, or
+	// what the sync does before has failed.
+	Unapplied bool
 }
 
 func (e *FailedError) Error() string { return e.Reason }

@@ -81,6 +81,8 @@ type Verdict struct {
 	// Trouble names what is wrong in a Wait that may still pass, and is empty when
 	// there is only something to wait for.
 	Trouble string
+	// Unapplied tells of a Failed that Argo CD has not applied the Service.
+	Unapplied bool
 	// Intended tells of a Wait that the live Service is as intended all the same: Argo CD
 	// alone cannot compare it with Git. No trouble of that kind is a failure.
 	Intended bool

@@ -91,6 +91,10 @@ func failed(format string, args ...any) *Verdict {
 	return &Verdict{State: Failed, Reason: fmt.Sprintf(format, args...)}
 }
 
+func unapplied(format string, args ...any) *Verdict {
+	return &Verdict{State: Failed, Unapplied: true, Reason: fmt.Sprintf(format, args...)}
+}
+
 func troubled(trouble, format string, args ...any) *Verdict {
 	return &Verdict{State: Wait, Trouble: trouble, Reason: fmt.Sprintf(format, args...)}
 }

@@ -26,7 +26,7 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 	case failedEarlier(in, ob) && mustNotSync(in, ob) == "":
 		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
 	case concerns && refusal(in, state) != "" && (state.Phase.Completed() || !in.Restores): // what restores waits for the next attempt
-		return failed("the Service was refused: %s", refusal(in, state))
+		return unapplied("the Service was refused: %s", refusal(in, state))
 	case !state.Phase.Completed() && syncedByAnother(in, ob):
 		return nil
 	case state.Phase == common.OperationTerminating:
@@ -40,6 +40,9 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 	case app.Operation != nil:
 		return wait("a sync is about to start")
 	case concerns && !state.Phase.Successful() && !syncedByAnother(in, ob) && !onlyNeighbours(in, ob):
+		if !applies(in, state) {
+			return unapplied("the sync of %s failed: %s", short(revision), message)
+		}
 		return failed("the sync of %s failed: %s", short(revision), message)
 	case app.Status.ReconciledAt == nil || state.FinishedAt != nil && app.Status.ReconciledAt.Before(state.FinishedAt):
 		return wait("Argo CD has not compared the application since the last sync")
@@ -68,7 +71,7 @@ func failedEarlier(in Intent, ob Observed) bool {
 
 // onlyNeighbours tells whether the last operation was for the commit, has applied the Service
 // or had nothing to apply of it, and failed at other objects alone, which no commit of a
-// promotion changes. What a hook says is about the sync as a whole.
+// promotion changes. What a hook says is about the sync as a whole, but where that restores.
 func onlyNeighbours(in Intent, ob Observed) bool {
 	state, status := ob.App.Status.OperationState, serviceStatus(in, ob.App)
 	if state == nil || !state.Phase.Failed() || state.SyncResult == nil || !concerned(in, ob) {
@@ -85,7 +88,17 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 		}
 	}
 	failed, own := FailedObjects(in.Service, state)
+	if in.Restores { // what a hook tests is not what users have back
+		own = slices.ContainsFunc(failed, func(r *v1alpha1.ResourceResult) bool { return isService(in.Service, r) })
+	}
 	return applied && len(failed) > 0 && !own
+}
+
+// applies tells whether an operation has applied the Service, as far as its results tell.
+func applies(in Intent, state *v1alpha1.OperationState) bool {
+	return state.SyncResult != nil && slices.ContainsFunc(state.SyncResult.Resources, func(r *v1alpha1.ResourceResult) bool {
+		return isService(in.Service, r) && r.Status == common.ResultCodeSynced
+	})
 }
 
 // appliedBeside tells whether the last operation has applied the Service beside what it failed

@@ -3,12 +3,14 @@ package promote
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/commit"
@@ -137,13 +139,26 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 	switch {
 	case b.again || isSuperseded(b.failed) || ctx.Err() != nil:
 		return nil
-	case b.taken(ctx, b.log.Step().Commit) == "":
-		return b.withoutDown(ctx)
+	case b.taken(ctx, b.log.Step().Commit) != "":
+		return b.committedAgain(b.Reversal, "as somebody has changed the template meanwhile")
+	case b.unapplied():
+		return b.committedAgain(b.TrafficAlone(b.target.at.Live, b.failed), "with the traffic alone, as Argo CD could not apply its template")
 	}
-	b.target.journal.Say("the rollback of %s is committed once more, as somebody has changed the template meanwhile", b.target.Service)
+	return b.withoutDown(ctx)
+}
+
+func (b *reversal) committedAgain(back plan.Reversal, how string) *reversal {
+	b.target.journal.Say("the rollback of %s is committed once more, %s", b.target.Service, how)
 	again := *b
-	again.again, again.failed = true, nil
+	again.Reversal, again.again, again.failed = back, true, nil
 	return &again
+}
+
+// unapplied tells whether Argo CD could not apply the commit, which has rolled back the template
+// too: the Service is as it was, and takes the traffic alone where the old revision is there.
+func (b *reversal) unapplied() bool {
+	failed, is := errors.AsType[*argo.FailedError](b.failed)
+	return is && failed.Unapplied && !b.done && b.after.Refused == nil && b.target.at.Live != nil && b.Dest.WhyDown() == ""
 }
 
 // blocked tells what keeps Knative from coming to what the commit says, however long it is
@@ -172,18 +187,8 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 		return nil
 	}
 	b.target.journal.Say("the rollback of %s is committed once more, without the targets at 0 %% that keep Knative from routing it", b.target.Service)
-	traffic, _ := state.Traffic() // it has been read before
-	from, to := has.From, has.To
-	if has.Step == record.Restore {
-		from, to = to, from
-	}
-	return &reversal{
-		target: b.target, split: b.split, over: b.over, again: true, leavesOut: true,
-		Reversal: plan.Reversal{
-			Plan: plan.Plan{Target: b.target.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: b.target.at.Tag, Now: state, Record: has, FromVersion: from},
-			Step: has.Step, Dest: plan.Destination{Version: to, Traffic: traffic}, Live: b.target.at.Live, Reason: b.Reason, Refused: b.after.Refused,
-		},
-	}
+	back := b.LeavingOut(b.after, has, b.target.at)
+	return &reversal{target: b.target, split: b.split, over: b.over, again: true, leavesOut: true, Reversal: back}
 }
 
 // down says of a target at 0 % of the reversal's commit that it certainly keeps Knative from

@@ -27,6 +27,8 @@ import (
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
+//	argo refuse IMAGE          let a policy of the cluster deny each Service with the image
+//	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
 //	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
 //	argo sync                  sync the last commit, as argocd app sync does
@@ -63,6 +65,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		if !w.argo.CrashRevision(namespace, w.revisionOf(ts, args[1])) {
 			ts.Fatalf("revision of %s is not there", args[1])
 		}
+	case "refuse":
+		w.argo.RefuseImage(args[1])
+	case "hooks-fail":
+		w.argo.FailHooks(args[1])
 	case "traffic":
 		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
 			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}

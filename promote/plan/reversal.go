@@ -24,7 +24,28 @@ type Reversal struct {
 	Reason    string
 	Gate      string                                              // that failed; empty: it is another reason
 	MayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
-	Refused   error                                               // of one that only leaves out: why the commit before could not roll back the template
+	Refused   error                                               // of one after another commit: why that could not roll back the template
+	Keeps     *record.Version                                     // the template stays as it was before that; nil: it is rolled back too
+}
+
+// TrafficAlone is the same for a Service that the cluster has still as it was before a commit of
+// it, which could not be applied for a reason.
+func (back Reversal) TrafficAlone(live *servingv1.Service, why error) Reversal {
+	back.Keeps, back.Refused = record.VersionOfTemplate(live), why
+	return back
+}
+
+// LeavingOut takes targets out of what a commit of it has made, whose record says what it is of.
+func (back Reversal) LeavingOut(made Edited, has record.Record, at Situation) Reversal {
+	traffic, _ := made.State.Traffic() // it has been read before
+	from, to := has.From, has.To
+	if has.Step == record.Restore {
+		from, to = to, from
+	}
+	return Reversal{
+		Plan: Plan{Target: at.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: at.Tag, Now: made.State, Record: has, FromVersion: from},
+		Step: has.Step, Dest: Destination{Version: to, Traffic: traffic}, Live: at.Live, Reason: back.Reason, Refused: made.Refused,
+	}
 }
 
 // Edit edits a tip to the destination. Where the template cannot be rolled
@@ -81,6 +102,14 @@ func OtherImages(now, after *knative.State) string {
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
 func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.State, before record.Record) (Edited, error) {
+	if back.Keeps != nil {
+		kept, err := knative.Restored(ctx, now, nil, back.Keeps.Images, back.Keeps.InitImages)
+		if err != nil {
+			return Edited{}, err
+		}
+		state, err := trafficReversed(ctx, c, back, kept, before)
+		return Edited{State: state, Refused: back.Refused}, err
+	}
 	state, refused := templateReversed(ctx, c, back, now, before)
 	if refused == nil || ctx.Err() != nil {
 		return Edited{State: state}, refused

@@ -69,6 +69,12 @@ func VersionOfLive(found *servingv1.Revision) Version {
 	return Version{Revision: found.Name, Images: imagesOf(found.Spec.Containers), InitImages: imagesOf(found.Spec.InitContainers)}
 }
 
+// VersionOfTemplate is what the template of a live Service makes.
+func VersionOfTemplate(live *servingv1.Service) *Version {
+	t := live.Spec.Template
+	return &Version{Revision: t.Name, Images: imagesOf(t.Spec.Containers), InitImages: imagesOf(t.Spec.InitContainers)}
+}
+
 // SameImages tells whether an overlay runs the images.
 func (v Version) SameImages(state *knative.State) bool {
 	return slices.Equal(v.Images, state.Images()) && slices.Equal(v.InitImages, state.InitImages())

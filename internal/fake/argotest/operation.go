@@ -144,6 +144,9 @@ func (c *controller) sync(ctx context.Context, app *v1alpha1.Application, state 
 func (c *controller) applyAll(ctx context.Context, state *v1alpha1.OperationState, found comparison) {
 	operation := state.Operation.Sync
 	state.Phase, state.Message = common.OperationSucceeded, "successfully synced (all tasks run)"
+	if len(operation.Resources) == 0 && !operation.DryRun && !c.hooksPass(state, found, common.HookTypePreSync) {
+		return
+	}
 	for _, target := range found.targets {
 		if operation.DryRun || !covers(operation, cluster.RefOf(target)) {
 			continue
@@ -164,11 +167,32 @@ func (c *controller) applyAll(ctx context.Context, state *v1alpha1.OperationStat
 			state.Phase, state.Message = common.OperationFailed, "one or more objects failed to apply, reason: "+err.Error()
 		}
 	}
+	if state.Phase == common.OperationSucceeded && len(operation.Resources) == 0 && !operation.DryRun && !c.hooksPass(state, found, common.HookTypePostSync) {
+		return
+	}
 	if state.Phase == common.OperationSucceeded && operation.Prune && !operation.DryRun {
 		for _, extra := range c.extra(found.targets) {
 			c.cluster.Delete(cluster.RefOf(extra))
 		}
 	}
+}
+
+// hooksPass runs the hooks before a sync, where one that fails keeps everything from being applied, or
+// those after it. A sync of some objects alone runs none.
+func (c *controller) hooksPass(state *v1alpha1.OperationState, found comparison, kind common.HookType) bool {
+	for _, target := range found.targets {
+		if target.GetAnnotations()["argocd.argoproj.io/hook"] != string(kind) || !c.cluster.Fails(target) {
+			continue
+		}
+		state.Phase, state.Message = common.OperationFailed, "one or more synchronization tasks completed unsuccessfully"
+		state.SyncResult.Resources = append(state.SyncResult.Resources, &v1alpha1.ResourceResult{
+			Group: "batch", Version: "v1", Kind: target.GetKind(), Namespace: target.GetNamespace(), Name: target.GetName(),
+			HookType: kind, HookPhase: common.OperationFailed, SyncPhase: common.SyncPhase(kind),
+			Message: "Job has reached the specified backoff limit",
+		})
+		return false
+	}
+	return true
 }
 
 func covers(operation *v1alpha1.SyncOperation, ref cluster.Ref) bool {

@@ -9,7 +9,7 @@
 // while, it retries a refused commit while later ones wait, and it refuses a traffic change
 // whose template leaves defaults out.
 //
-// Not modelled: garbage collection of revisions, scaling to zero, gradual rollouts, hooks and waves,
+// Not modelled: garbage collection of revisions, scaling to zero, gradual rollouts, waves, and hooks but those that fail before and after a sync,
 // server-side apply, several sources, ignored differences, RBAC beyond one token and what it is
 // denied, and the races that a busy cluster adds. Kinds other than Knative's Service are stored as they are applied.
 //

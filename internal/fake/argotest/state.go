@@ -102,6 +102,12 @@ func (s *Server) DeleteService(namespace, name string) bool {
 // CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
 func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
 
+// RefuseImage has a policy of the cluster deny each Service with an image from now on.
+func (s *Server) RefuseImage(image string) { s.cluster.Refuse(image) }
+
+// FailHooks has each hook before and after a sync that has an image fail from now on.
+func (s *Server) FailHooks(image string) { s.cluster.FailJobs(image) }
+
 // Jobs are the names of the Jobs of a namespace.
 func (s *Server) Jobs(namespace string) []string {
 	var names []string

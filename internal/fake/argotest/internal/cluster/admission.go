@@ -63,3 +63,20 @@ func stored(service *servingv1.Service) (*servingv1.Service, error) {
 	back := &servingv1.Service{}
 	return back, json.Unmarshal(data, back)
 }
+
+// Refuse has a policy of the cluster deny each Service with an image from now on.
+func (c *Cluster) Refuse(image string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused[image] = true
+}
+
+// denied is what the policy says of a Service.
+func (c *Cluster) denied(service *servingv1.Service) error {
+	for _, container := range service.Spec.Template.Spec.Containers {
+		if c.refused[container.Image] {
+			return fmt.Errorf("admission webhook \"validate.kyverno.svc-fail\" denied the request: policy Service/%s/%s for resource violation: image %s is not permitted", service.Namespace, service.Name, container.Image)
+		}
+	}
+	return nil
+}

@@ -121,6 +121,9 @@ func (c *Cluster) update(ctx context.Context, user string, service *servingv1.Se
 		return "unchanged", nil
 	}
 	service, err := admit(ctx, user, service, old.DeepCopy())
+	if err == nil {
+		err = c.denied(service)
+	}
 	if err != nil {
 		return "", err
 	}

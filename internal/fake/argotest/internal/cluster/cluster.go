@@ -59,6 +59,8 @@ type Cluster struct {
 	changed chan struct{} // closed and replaced at every change
 	pick    *rand.Rand    // where in the split a request falls
 	samples map[string][]int
+	refused map[string]bool // images, by a policy
+	failing map[string]bool // images of hooks
 }
 
 // New returns an empty cluster. Nothing in it moves before Run.
@@ -71,6 +73,8 @@ func New(config Config) *Cluster {
 		changed: make(chan struct{}),
 		pick:    rand.New(rand.NewPCG(1, 2)),
 		samples: map[string][]int{},
+		refused: map[string]bool{},
+		failing: map[string]bool{},
 	}
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,4 +52,24 @@ func jobStatus(spec map[string]any) map[string]any {
 		condition = map[string]any{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"}
 	}
 	return map[string]any{"conditions": []any{condition}}
+}
+
+// FailJobs has each Job of a hook with an image fail from now on, such as a migration that is older
+// than the database.
+func (c *Cluster) FailJobs(image string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failing[image] = true
+}
+
+// Fails tells whether a Job of a hook fails.
+func (c *Cluster) Fails(job *unstructured.Unstructured) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
+	return slices.ContainsFunc(containers, func(container any) bool {
+		fields, _ := container.(map[string]any)
+		image, _ := fields["image"].(string)
+		return c.failing[image]
+	})
 }
