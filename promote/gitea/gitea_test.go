@@ -112,6 +112,10 @@ func (g *merging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{%q: true}`, g.allows)
 		return
 	}
+	if r.Method == http.MethodGet {
+		fmt.Fprint(w, aPull+"}")
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
 	g.body = string(body)
 	w.WriteHeader(g.status)
@@ -151,6 +155,17 @@ func TestMerge(t *testing.T) {
 				t.Errorf("it was asked %s, want %s", g.body, body)
 			}
 		})
+	}
+}
+
+// TestMergeIntoAnotherBase asks for nothing where somebody has changed the base after the look.
+func TestMergeIntoAnotherBase(t *testing.T) {
+	t.Parallel()
+	g, looked := &merging{status: 200, allows: "allow_squash_merge"}, four
+	looked.Base = "staging"
+	_, err := clientOf(t, g).MergePull(t.Context(), looked, "Title", "Body")
+	if got, want := textOf(err), "not merged by the forge: somebody has changed its base to main"; got != want || g.body != "" {
+		t.Errorf("%s, and asked %s; want %s", got, g.body, want)
 	}
 }
 

@@ -28,6 +28,13 @@ func mergeOnce(ctx context.Context, c Client, p review.PullRequest, title, body 
 	if err != nil {
 		return "", err
 	}
+	seen, _, err := c.Mergeable(ctx, p.Number) // it takes the head that it is to merge, and no base
+	if err != nil {
+		return "", err
+	}
+	if seen.Base != p.Base {
+		return "", p.OtherBase(seen.Base)
+	}
 	_, err = c.Send(ctx, http.MethodPost, c.Path("pulls/%d/merge", p.Number), map[string]any{
 		"Do": style, "MergeTitleField": title, "MergeMessageField": body, "head_commit_id": p.Head,
 	})

@@ -28,6 +28,9 @@ func mergeOnce(ctx context.Context, c *Client, p review.PullRequest, title, body
 	if p.Block == review.Draft {
 		return "", fmt.Errorf("%w: it is a draft: mark it as ready for review", review.ErrNotMergeable)
 	}
+	if _, err := mergeMethod(ctx, c, p); err != nil {
+		return "", err
+	}
 	// Where there is a queue, GitHub says of what may be put into it that it is blocked too.
 	err := mutate(ctx, c, "enqueuePullRequest", "EnqueuePullRequestInput", map[string]any{"pullRequestId": p.Node, "expectedHeadOid": p.Head})
 	switch words := said(err); {
@@ -68,18 +71,22 @@ func mutate(ctx context.Context, c *Client, name, kind string, input map[string]
 }
 
 // mergeMethod is how the repository merges. A pull request of one commit gets our
-// message by a squash.
+// message by a squash. It is asked right before a merge, as one whose base is another branch now
+// would be merged into that: GitHub takes the head that it is to merge, and no base.
 func mergeMethod(ctx context.Context, c *Client, p review.PullRequest) (string, error) {
 	var data struct {
 		Node struct {
-			Repository struct{ SquashMergeAllowed, MergeCommitAllowed bool }
+			BaseRefName string
+			Repository  struct{ SquashMergeAllowed, MergeCommitAllowed bool }
 		}
 	}
-	const query = "query($id: ID!) { node(id: $id) { ... on PullRequest { repository { squashMergeAllowed mergeCommitAllowed } } } }"
+	const query = "query($id: ID!) { node(id: $id) { ... on PullRequest { baseRefName repository { squashMergeAllowed mergeCommitAllowed } } } }"
 	if err := queryGraphQL(ctx, c, query, map[string]any{"id": p.Node}, &data); err != nil {
 		return "", err
 	}
 	switch r := data.Node.Repository; {
+	case data.Node.BaseRefName != p.Base:
+		return "", p.OtherBase(data.Node.BaseRefName)
 	case r.SquashMergeAllowed:
 		return "SQUASH", nil
 	case r.MergeCommitAllowed:

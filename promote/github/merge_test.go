@@ -42,7 +42,7 @@ func (m *mutations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&asked) // the tests see what is missing
 	found := regexp.MustCompile(`\{ (\w+)\(input`).FindStringSubmatch(asked.Query)
 	if found == nil {
-		fmt.Fprint(w, `{"data": {"node": {"repository": {"squashMergeAllowed": true}}}}`)
+		fmt.Fprint(w, `{"data": {"node": {"baseRefName": "main", "repository": {"squashMergeAllowed": true}}}}`)
 		return
 	}
 	m.asked, m.input = append(m.asked, found[1]), asked.Variables.Input
@@ -56,7 +56,7 @@ func (m *mutations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-var clean = review.PullRequest{Number: 4, Node: "PR_4", Head: "c0ffee", Clean: true}
+var clean = review.PullRequest{Number: 4, Node: "PR_4", Head: "c0ffee", Base: "main", Clean: true}
 
 // TestMergePull has each answer to the two ways to merge: by the queue, else at once.
 func TestMergePull(t *testing.T) {
@@ -64,6 +64,8 @@ func TestMergePull(t *testing.T) {
 	const queue, merge = "enqueuePullRequest", "mergePullRequest"
 	const missing = "not merged by the forge: reviews or statuses are missing that the branch's rules want"
 	blocked, unknown, draft := clean, clean, clean
+	elsewhere := clean
+	elsewhere.Base = "staging"
 	blocked.Clean, blocked.Block, unknown.Clean, draft.Clean, draft.Block = false, review.Blocked, false, false, review.Draft
 	for _, c := range []struct {
 		name  string
@@ -79,6 +81,7 @@ func TestMergePull(t *testing.T) {
 		{"blocked by the queue", blocked, nil, review.Queued, "", []string{queue}},
 		{"in the queue already", clean, map[string]string{queue: "Pull request is already in the queue"}, review.Queued, "", []string{queue}},
 		{"thrown out of the queue", blocked, map[string]string{queue: "Required status check \"e2e\" is failing."}, "", missing, []string{queue}},
+		{"its base was changed after the look", elsewhere, nil, "", "not merged by the forge: somebody has changed its base to main", nil},
 		{"a draft", draft, nil, "", "not merged by the forge: it is a draft: mark it as ready for review", nil},
 		{"GitHub looks for conflicts", unknown, map[string]string{queue: noQueue}, review.Asked, "", []string{queue}},
 		{"head moved", clean, map[string]string{queue: noQueue, merge: headModified}, review.Asked, "", []string{queue, merge}},

@@ -100,3 +100,22 @@ func TestPublishThoughSomebodyPushesToEach(t *testing.T) {
 		}
 	}
 }
+
+// Somebody changes the base of the pull request in the moment of its merge: no forge takes the base
+// that it is to be merged into, so the run says where that went.
+func TestPublishMergedIntoAnotherBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.reviews(review.Auto)
+	merge := r.Forge.MergePull
+	r.Forge.MergePull = func(ctx context.Context, p review.PullRequest, title, body string) (review.Merging, error) {
+		how, err := merge(ctx, p, title, body)
+		w.forge.pulls[0].Base, w.forge.pulls[0].Merge = "production", "c0ffee"
+		return how, err
+	}
+	_, err := r.Publish(t.Context(), image("v2"), w.proposal("1-10"))
+	want := "was merged into production, as c0ffee, and not into main: somebody has changed its base to production in the last moment; revert that commit there"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -1,6 +1,9 @@
 package review
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // A PullRequest is one of the infra repository, as the forge shows it.
 type PullRequest struct {
@@ -67,3 +70,11 @@ func isAway(err error) bool {
 	_, away := errors.AsType[*AwayError](err)
 	return away
 }
+
+// OtherBase is the error of a pull request that is not merged, as its base is another branch than
+// it was when it was looked at.
+func (p PullRequest) OtherBase(base string) error {
+	return fmt.Errorf("%w: %s", ErrNotMergeable, otherBase(base))
+}
+
+func otherBase(base string) string { return "somebody has changed its base to " + base }

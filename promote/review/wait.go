@@ -118,7 +118,7 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	case there:
 		return w.there(ctx, tip.Commit)
 	case w.pull.Base != "" && w.pull.Base != w.Branch:
-		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("somebody has changed its base to %s; expected %s", w.pull.Base, w.Branch)}
+		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("%s; expected %s", otherBase(w.pull.Base), w.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
 		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
 		return gitops.Commit{}, errOutdated
@@ -184,6 +184,9 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 // taken where it shows that; the branch's newest commit must. What it was merged as may
 // show something else than it is to be on what the branch had become by then.
 func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
+	if w.pull.Base != "" && w.pull.Base != w.Branch {
+		return gitops.Commit{}, &NotMergedError{Pull: w.pull, WithMore: true, Reason: fmt.Sprintf("was merged into %s, as %s, and not into %s: %s in the last moment; revert that commit there", w.pull.Base, w.pull.Merge, w.Branch, otherBase(w.pull.Base))}
+	}
 	at, err := w.Repo.At(ctx, w.pull.Merge)
 	shown := false
 	if err == nil {

@@ -55,7 +55,7 @@ func (i *Infra) graphQL(w http.ResponseWriter, r *http.Request) {
 	mutation := regexp.MustCompile(`\{ (\w+)\(input`).FindStringSubmatch(asked.Query)
 	switch {
 	case mutation == nil:
-		answer(w, http.StatusOK, map[string]any{"data": map[string]any{"node": map[string]any{"repository": map[string]any{
+		answer(w, http.StatusOK, map[string]any{"data": map[string]any{"node": map[string]any{"baseRefName": "main", "repository": map[string]any{
 			"squashMergeAllowed": i.review.Method == "" || i.review.Method == "squash", "mergeCommitAllowed": i.review.Method == "merge",
 		}}}})
 	case in.ExpectedHeadOid != "" && in.ExpectedHeadOid != head:
