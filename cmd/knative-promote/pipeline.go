@@ -84,7 +84,8 @@ const earlierLimit = 100
 
 // pipelineBefore is what a rollback goes by: the tip's pipeline file, or where that is broken or
 // does not have what the inputs leave to it, as one that is lost, the newest one before that
-// does. What says where the rollback leads to may stand in it alone.
+// does. What says where the rollback leads to may stand in it alone, but no Argo CD that the tip
+// does not name, where that can be read: who merges may bring commits that nobody has looked at.
 func (c call) pipelineBefore(ctx context.Context, t task.Task, arguments inputs.Arguments, tip pipeline.File, broken error) (pipeline.File, error) {
 	why := broken
 	if why == nil && !c.finds(arguments, tip) {
@@ -103,12 +104,29 @@ func (c call) pipelineBefore(ctx context.Context, t task.Task, arguments inputs.
 		if at, err = t.Infra.At(limited, at.Commit.Parents[0]); err != nil {
 			break
 		}
-		if file, err := guard.ReadPipeline(at, inputs.FileKeys()); err == nil && len(file.Environments) > 0 && c.finds(arguments, file) {
+		if file, err := guard.ReadPipeline(at, inputs.FileKeys()); err == nil && len(file.Environments) > 0 && c.finds(arguments, file) && mayAsk(t, tip, file, broken) {
 			c.console.Warning(console.Note{Title: "Going by an earlier pipeline file", Text: fmt.Sprintf("%v; the rollback goes by that of commit %.10s", why, at.Commit.Hash)})
 			return file, nil
 		}
 	}
 	return tip, broken
+}
+
+// mayAsk tells whether an earlier pipeline file sends the token to no other Argo CD than the
+// workflow or the tip's file.
+func mayAsk(t task.Task, tip, earlier pipeline.File, broken error) bool {
+	if broken != nil || len(tip.Environments) == 0 || t.Settings.Argo.Server != "" {
+		return true
+	}
+	for _, input := range []string{"argocd-server", "argocd-root-path"} {
+		named := tip.Says(input)
+		for value := range earlier.Says(input) {
+			if !named[value] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // finds tells whether the inputs and a pipeline file say where the service is.
