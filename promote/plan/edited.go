@@ -59,7 +59,7 @@ func (e Edited) incomplete(to Destination) string {
 	case len(e.Lost) > 0:
 		return fmt.Sprintf("the overlay has %s no more, which somebody had set by hand: it has to be promoted, if users are to have it", oneline.Brief(strings.Join(e.Lost, " and ")))
 	case e.Refused == nil && e.State.Revision() != to.Revision:
-		return fmt.Sprintf("%s has the traffic, and the overlay still has another template: what is promoted next takes that along, so change the overlay before where users are not to have it", to.Revision)
+		return fmt.Sprintf("%s has the traffic, and the overlay still has another template: what is promoted next takes that along, so change the overlay before where users are not to have it. Until then a cluster that is built anew from Git has no revision %s, and routes nothing", to.Revision, to.Revision)
 	case e.Refused == nil:
 		return ""
 	}
