@@ -42,6 +42,12 @@ type FailedError struct {
 
 func (e *FailedError) Error() string { return e.Reason }
 
+// IsUnapplied tells whether an error is a FailedError of a Service that was not applied.
+func IsUnapplied(err error) bool {
+	failed, is := errors.AsType[*FailedError](err)
+	return is && failed.Unapplied
+}
+
 // SourceError means that the Application deploys something else than what was
 // asked for.
 type SourceError struct {

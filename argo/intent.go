@@ -30,6 +30,9 @@ type Intent struct {
 	// awaited past Knative's progress deadline; and where auto-sync does nothing, it is
 	// synced also while a sync window is closed that permits syncs by hand.
 	Restores bool
+	// Alone says of one that restores that the traffic alone may be tried too: a sync that has
+	// failed twice before it has applied the Service is not waited for until it is given up.
+	Alone bool
 	// Carries tells whether revision, which Argo CD compared and which is not Commit,
 	// still carries our values. False means superseded. For one that Argo CD shows
 	// until it sees the commit it returns ErrBehind. Where Argo CD could compare none,

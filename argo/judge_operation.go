@@ -27,6 +27,10 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
 	case concerns && refusal(in, state) != "" && (state.Phase.Completed() || !in.Restores): // what restores waits for the next attempt
 		return unapplied("the Service was refused: %s", refusal(in, state))
+	case concerns && in.Alone && retries(state) && state.RetryCount >= maxAttempts && !applies(in, state):
+		return unapplied("the sync of %s fails: %s", short(revision), message)
+	case concerns && in.Restores && retries(state) && applies(in, state):
+		return nil // it fails after that, at what it tries once more
 	case !state.Phase.Completed() && syncedByAnother(in, ob):
 		return nil
 	case state.Phase == common.OperationTerminating:
@@ -92,6 +96,15 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 		own = slices.ContainsFunc(failed, func(r *v1alpha1.ResourceResult) bool { return isService(in.Service, r) })
 	}
 	return applied && len(failed) > 0 && !own
+}
+
+// maxAttempts is how often a sync fails before the traffic alone is tried.
+const maxAttempts = 2
+
+// retries tells whether an operation has failed, and waits for the time at which Argo CD tries it
+// once more.
+func retries(state *v1alpha1.OperationState) bool {
+	return state.Phase == common.OperationRunning && state.RetryCount > 0 && state.FinishedAt != nil
 }
 
 // applies tells whether an operation has applied the Service, as far as its results tell.

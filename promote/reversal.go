@@ -3,7 +3,6 @@ package promote
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -105,14 +104,14 @@ func (b *reversal) expect(ctx context.Context) error {
 	commit := b.log.Step().Commit
 	intent := b.target.infra.Intent(commit, want)
 	intent.Over = b.over
-	intent.Restores, intent.RollsBack = true, b.target.infra.OfPromotion(b.rolledBack())
+	intent.Restores, intent.Alone, intent.RollsBack = true, b.mayBeAlone(), b.target.infra.OfPromotion(b.rolledBack())
 	b.promotion, b.ask = want.Promotion, askAt(b.target, gate.Step{Name: b.Step, Percent: 100}, commit, intent)
 	return nil
 }
 
 // rolledBack is the promotion whose commits the reversal replaces.
 func (b *reversal) rolledBack() string {
-	if b.Step == record.Rollback {
+	if b.Step == record.Rollback && !b.again {
 		return b.Plan.Record.Promotion
 	}
 	return b.Plan.ID
@@ -141,7 +140,7 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 		return nil
 	case b.taken(ctx, b.log.Step().Commit) != "":
 		return b.committedAgain(b.Reversal, "as somebody has changed the template meanwhile")
-	case b.unapplied():
+	case argo.IsUnapplied(b.failed) && b.mayBeAlone():
 		return b.committedAgain(b.TrafficAlone(b.target.at.Live, b.failed), "with the traffic alone, as Argo CD could not apply its template")
 	}
 	return b.withoutDown(ctx)
@@ -154,11 +153,9 @@ func (b *reversal) committedAgain(back plan.Reversal, how string) *reversal {
 	return &again
 }
 
-// unapplied tells whether Argo CD could not apply the commit, which has rolled back the template
-// too: the Service is as it was, and takes the traffic alone where the old revision is there.
-func (b *reversal) unapplied() bool {
-	failed, is := errors.AsType[*argo.FailedError](b.failed)
-	return is && failed.Unapplied && !b.done && b.after.Refused == nil && b.target.at.Live != nil && b.Dest.WhyDown() == ""
+// mayBeAlone tells whether the traffic alone can follow a commit that rolls back the template too.
+func (b *reversal) mayBeAlone() bool {
+	return !b.done && !b.again && b.after.Refused == nil && b.target.at.Live != nil && b.Dest.WhyDown() == ""
 }
 
 // blocked tells what keeps Knative from coming to what the commit says, however long it is

@@ -193,6 +193,9 @@ func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knativ
 		return nil, err
 	}
 	revision := now.Revision()
+	if back.Keeps != nil {
+		revision = back.Keeps.Revision // the commit before has written the old one
+	}
 	if made, known, err := now.Made(revision); err == nil && known && !made {
 		if revision, err = now.NextRevision(); err != nil {
 			return nil, err

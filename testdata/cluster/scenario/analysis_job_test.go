@@ -77,7 +77,7 @@ spec:
 `)
 		kustomization := l.Overlay + "/kustomization.yaml"
 		l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - smoke-test.yaml"))
-		go endJobs(t.Context(), l.Service)
+		go endJobs(t.Context(), l.Service, endOf)
 	}
 }
 

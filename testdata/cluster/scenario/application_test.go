@@ -107,7 +107,7 @@ spec:
 // A sync that takes its time, here for a hook, is waited for.
 func TestOperationRunning(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service) })
+	s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service, endOf) })
 	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,11 +40,64 @@ func TestHooks(t *testing.T) {
 	} {
 		t.Run(strings.ToLower(test.hook)+"-"+test.job, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, hook(t, test.hook), func(l *layout) { go endJobs(t.Context(), l.Service) })
+			s := newSite(t, hook(t, test.hook), func(l *layout) { go endJobs(t.Context(), l.Service, endOf) })
 			r := s.promote(test.image, "steps=50,100", "wait-timeout=40s").exits(test.code)
 			r.says(test.says)
 			s.settled(test.ends)
 		})
+	}
+}
+
+// A migration that runs the Service's image before each sync fails where it is older than the
+// database, so Argo CD applies nothing of a rollback: the traffic alone moves users. A smoke test
+// that fails after each sync keeps no rollback from being one.
+func TestRollbackBesideAHook(t *testing.T) {
+	t.Parallel()
+	t.Run("migration", func(t *testing.T) {
+		t.Parallel()
+		var newest atomic.Bool
+		s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service, migrated(&newest)) })
+		s.promote("v2.0.0", "steps=100").exits(0)
+		s.begin("rollback").wait().exits(0).says("committed once more, with the traffic alone", "could not be rolled back, only the traffic")
+		s.settled("v1.0.0")
+		s.promote("v3.0.0", "steps=100").exits(0)
+		s.settled("v3.0.0")
+	})
+	t.Run("restore", func(t *testing.T) {
+		t.Parallel()
+		var newest atomic.Bool
+		s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service, migrated(&newest)) })
+		s.promote("v2.0.0-broken", "steps=50,100").exits(8).says("committed once more, with the traffic alone")
+		s.answersOnly("v1.0.0")
+	})
+	t.Run("smoke-test", func(t *testing.T) {
+		t.Parallel()
+		var fails atomic.Bool
+		ends := func(job unstructured.Unstructured) string {
+			if fails.Load() {
+				job = *job.DeepCopy()
+				unstructured.SetNestedSlice(job.Object, []any{"failing"}, "spec", "template", "spec", "containers")
+			}
+			return endOf(job)
+		}
+		s := newSite(t, hook(t, "PostSync"), func(l *layout) { go endJobs(t.Context(), l.Service, ends) })
+		s.promote("v2.0.0", "steps=100").exits(0)
+		fails.Store(true)
+		s.begin("rollback").wait().exits(0)
+		s.answersOnly("v1.0.0")
+	})
+}
+
+// migrated ends a migration as one that knows no newer database than its own: v1 fails once v2 has run.
+func migrated(newest *atomic.Bool) func(unstructured.Unstructured) string {
+	return func(job unstructured.Unstructured) string {
+		containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
+		if image := fmt.Sprint(containers); !strings.Contains(image, ":v1.0.0") {
+			newest.Store(true)
+		} else if newest.Load() {
+			unstructured.SetNestedSlice(job.Object, []any{"failing"}, "spec", "template", "spec", "containers")
+		}
+		return endOf(job)
 	}
 }
 
@@ -64,7 +118,7 @@ spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{na
 
 // endJobs stands in for the controller of Jobs: after two seconds each one has
 // become what its image says.
-func endJobs(ctx context.Context, namespace string) {
+func endJobs(ctx context.Context, namespace string, endOf func(unstructured.Unstructured) string) {
 	jobs := kube.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}).Namespace(namespace)
 	for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
 		list, err := jobs.List(ctx, metav1.ListOptions{})
