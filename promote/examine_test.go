@@ -101,12 +101,12 @@ func TestFacts(t *testing.T) {
 		change func(*around)
 		want   string // what the facts say, in short
 	}{
-		"all answered": {nil, "shifts, may push, revisions map[web-a:true web-b:true web-c:true], unread []"},
+		"all answered": {nil, "shifts, may push, revisions map[web-a:true web-aabf7f09:true web-b:true web-c:true], unread []"},
 		"revisions": {func(a *around) { a.revisions = map[string]error{"web-b": argo.ErrNotFound, "web-c": ordinary} },
-			"shifts, may push, revisions map[web-a:true web-b:false], unread [the revisions in the traffic: no answer]"},
-		"push refused":  {func(a *around) { a.push = fmt.Errorf("no: %w", remote.ErrAuth) }, "shifts, may not push, revisions map[web-a:true web-b:true web-c:true], unread []"},
-		"push unknown":  {func(a *around) { a.push = ordinary }, "shifts, revisions map[web-a:true web-b:true web-c:true], unread [the right to push: no answer]"},
-		"setup unknown": {func(a *around) { a.setupErr = ordinary }, "shifts, may push, revisions map[web-a:true web-b:true web-c:true], unread [how Argo CD is set up: no answer]"},
+			"shifts, may push, revisions map[web-a:true web-aabf7f09:true web-b:false], unread [the revisions in the traffic: no answer]"},
+		"push refused":  {func(a *around) { a.push = fmt.Errorf("no: %w", remote.ErrAuth) }, "shifts, may not push, revisions map[web-a:true web-aabf7f09:true web-b:true web-c:true], unread []"},
+		"push unknown":  {func(a *around) { a.push = ordinary }, "shifts, revisions map[web-a:true web-aabf7f09:true web-b:true web-c:true], unread [the right to push: no answer]"},
+		"setup unknown": {func(a *around) { a.setupErr = ordinary }, "shifts, may push, revisions map[web-a:true web-aabf7f09:true web-b:true web-c:true], unread [how Argo CD is set up: no answer]"},
 		"no application": {func(a *around) { a.live, a.liveErr = argo.Observed{}, argo.ErrAuth },
 			"no application, may push, revisions map[], unread []"},
 		"no answer": {func(a *around) { a.live, a.liveErr = argo.Observed{}, ordinary },
