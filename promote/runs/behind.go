@@ -47,8 +47,8 @@ const (
 	lookedLimit = 100
 )
 
-// tooMany is the error of messages that lead nowhere.
-var tooMany = fmt.Errorf("over %d commits behind the branch's tip say in their messages what they do not have", lookedLimit)
+// errTooMany is the error of messages that lead nowhere.
+var errTooMany = fmt.Errorf("over %d commits behind the branch's tip say in their messages what they do not have", lookedLimit)
 
 // ofRun are the records of the newest commits behind the tip that a workflow run has made, as
 // far as they can be read: where tip says so, as the branch's tip had them.
@@ -59,7 +59,7 @@ func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string, 
 			break
 		}
 		if n == lookedLimit {
-			return all, tooMany
+			return all, errTooMany
 		}
 		commit := message.Commit
 		if tip {
@@ -105,7 +105,7 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []Re
 			all = append(all, l.reverted(message)...)
 		}
 		if len(l.records) > lookedLimit {
-			return nil, tooMany
+			return nil, errTooMany
 		}
 	}
 	return all, ctx.Err()
