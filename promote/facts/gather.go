@@ -89,8 +89,11 @@ func (r Reader) existing(ctx context.Context, at plan.Situation) (exist map[stri
 	exist, notReady = map[string]bool{}, map[string]string{}
 	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
 		targets = slices.Concat(targets, at.Live.Status.Traffic) // which others may have changed
-		next, _ := at.Next.NextRevision()                        // none, where the template makes none
-		targets = append(targets, servingv1.TrafficTarget{RevisionName: at.Now.Revision()}, servingv1.TrafficTarget{RevisionName: next})
+		targets = append(targets, servingv1.TrafficTarget{RevisionName: at.Now.Revision()})
+		if at.Next != nil {
+			next, _ := at.Next.NextRevision() // none, where the template makes none
+			targets = append(targets, servingv1.TrafficTarget{RevisionName: next})
+		}
 	}
 	for _, target := range targets {
 		name := target.RevisionName
