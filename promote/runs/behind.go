@@ -93,26 +93,29 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []Re
 	if err != nil {
 		return nil, err
 	}
-	l := newLook(ctx, commits, at)
+	c := newComparison(ctx, commits, at)
 	for _, message := range found {
-		if l.before(message) {
+		if c.before(message) {
 			break
 		}
-		if l.later && slices.Contains(message.Values, l.now.Promotion) {
-			l.later = !l.made(message)
+		if c.later && slices.Contains(message.Values, c.now.Promotion) {
+			c.later = !c.made(message)
 		}
-		if slices.ContainsFunc(message.Values, func(id string) bool { return !l.known[id] }) {
-			all = append(all, l.reverted(message)...)
+		if slices.ContainsFunc(message.Values, func(id string) bool { return !c.known[id] }) {
+			all = append(all, c.reverted(message)...)
 		}
-		if len(l.records) > lookedLimit {
+		switch {
+		case c.err != nil:
+			return nil, c.err
+		case len(c.records) > lookedLimit:
 			return nil, errTooMany
 		}
 	}
 	return all, ctx.Err()
 }
 
-// A look goes over commits behind a tip.
-type look struct {
+// A comparison goes over the commits behind a tip, and compares them with what Git shows.
+type comparison struct {
 	ctx     context.Context
 	commits Commits
 	at      plan.Situation
@@ -121,59 +124,61 @@ type look struct {
 	oldest  string          // that the record has
 	later   bool            // than the promotion that Git shows are the commits that come now
 	records map[string]record.Record
+	err     error // of a commit that could not be asked for
 }
 
-func newLook(ctx context.Context, commits Commits, at plan.Situation) *look {
-	l := &look{ctx: ctx, commits: commits, at: at, now: at.Record.Of(at.Place()), known: map[string]bool{"": true}, later: true, records: map[string]record.Record{}}
-	for _, e := range l.now.Entries() {
-		l.known[e.Promotion], l.oldest = true, e.Promotion
+func newComparison(ctx context.Context, commits Commits, at plan.Situation) *comparison {
+	c := &comparison{ctx: ctx, commits: commits, at: at, now: at.Record.Of(at.Place()), known: map[string]bool{"": true}, later: true, records: map[string]record.Record{}}
+	for _, e := range c.now.Entries() {
+		c.known[e.Promotion], c.oldest = true, e.Promotion
 	}
-	l.known[l.now.Promotion] = !l.now.Exists() || l.now.RollsBack() // to be compared
-	return l
+	c.known[c.now.Promotion] = !c.now.Exists() || c.now.RollsBack() // to be compared
+	return c
 }
 
 // before tells whether a commit has made the oldest promotion that the record has: it has none of
 // those before.
-func (l *look) before(message gitops.Message) bool {
-	return l.now.Cut && slices.Contains(message.Values, l.oldest) && l.made(message)
+func (c *comparison) before(message gitops.Message) bool {
+	return c.now.Cut && slices.Contains(message.Values, c.oldest) && c.made(message)
 }
 
 // made tells whether the tip that came with a commit has what the one before has not: others may
 // have written a message that names the same promotion.
-func (l *look) made(message gitops.Message) bool {
-	is, was := l.recordAt(message.Tip), l.recordAt(message.Before)
+func (c *comparison) made(message gitops.Message) bool {
+	is, was := c.recordAt(message.Tip), c.recordAt(message.Before)
 	return slices.Contains(message.Values, is.Promotion) && (is.Promotion != was.Promotion || is.Step != was.Step || is.Reached != was.Reached)
 }
 
 // reverted is the promotion of a commit, where Git shows it no more, or less of it: what the
 // branch had, or the commit, which may have been the tip before a merge that turned the lines round.
-func (l *look) reverted(message gitops.Message) (all []RevertedRecord) {
+func (c *comparison) reverted(message gitops.Message) (all []RevertedRecord) {
 	for _, commit := range slices.Compact([]string{message.Tip, message.Commit}) {
-		r := l.recordAt(commit)
-		if !r.Exists() || l.known[r.Promotion] {
+		r := c.recordAt(commit)
+		if !r.Exists() || c.known[r.Promotion] {
 			continue
 		}
-		shown := r.Promotion == l.now.Promotion
-		l.known[r.Promotion] = !shown || r.Reached > l.now.Reached || l.made(message)
-		if !r.RollsBack() && (!shown || r.Reached > l.now.Reached) {
-			all = append(all, RevertedRecord{r, l.later})
+		shown := r.Promotion == c.now.Promotion
+		c.known[r.Promotion] = !shown || r.Reached > c.now.Reached || c.made(message)
+		if !r.RollsBack() && (!shown || r.Reached > c.now.Reached) {
+			all = append(all, RevertedRecord{r, c.later})
 		}
 	}
 	return all
 }
 
-// recordAt is the record of a commit; the zero Record where it has none, or cannot be read.
-func (l *look) recordAt(commit string) record.Record {
+// recordAt is the record of a commit; the zero Record where it has none, or that cannot be read.
+func (c *comparison) recordAt(commit string) record.Record {
 	if commit == "" {
 		return record.Record{}
 	}
-	has, looked := l.records[commit]
-	if looked {
+	if has, looked := c.records[commit]; looked {
 		return has
 	}
-	if then, err := l.commits.At(l.ctx, commit); err == nil {
-		has = plan.RecordAt(then, l.at.Target).Of(l.at.Place())
+	then, err := c.commits.At(c.ctx, commit)
+	if err != nil {
+		c.err = err
+		return record.Record{}
 	}
-	l.records[commit] = has
-	return has
+	c.records[commit] = plan.RecordAt(then, c.at.Target).Of(c.at.Place())
+	return c.records[commit]
 }

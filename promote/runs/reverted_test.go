@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,15 +19,19 @@ type history []record.Record
 
 func (h history) At(ctx context.Context, commit string) (gitops.Snapshot, error) {
 	n, err := strconv.Atoi(commit)
-	if err != nil || n < 0 {
-		return gitops.Snapshot{}, errors.New("it is gone")
+	if err != nil {
+		return gitops.Snapshot{}, err
 	}
 	return commits{commit: h[n]}.At(ctx, commit)
 }
 
 func (h history) Behind(context.Context, string, gitops.Trailer, string) (all []gitops.Message, err error) {
 	for n, r := range slices.Backward(h) {
-		all = append(all, gitops.Message{Commit: strconv.Itoa(n), Tip: strconv.Itoa(n), Before: strconv.Itoa(n - 1), Values: []string{r.Promotion}})
+		one := gitops.Message{Commit: strconv.Itoa(n), Tip: strconv.Itoa(n), Values: []string{r.Promotion}}
+		if n > 0 {
+			one.Before = strconv.Itoa(n - 1)
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }
@@ -38,7 +41,7 @@ func TestReverted(t *testing.T) {
 	t.Parallel()
 	of := func(promotion, step string, past ...record.Record) record.Record {
 		r := record.Record{Overlay: "web", Promotion: strings.Repeat(promotion, 12), Step: step, To: record.Version{Revision: "web-v" + promotion}}
-		r.Percent, _ = strconv.Atoi(step) // a restore has none
+		r.Percent = record.ShareOf(step)
 		r.Reached, r.Started = r.Percent, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 		if len(past) > 0 {
 			return r.Follow(past[0])
