@@ -27,9 +27,9 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
 	case concerns && refusal(in, state) != "" && (state.Phase.Completed() || !in.Restores): // what restores waits for the next attempt
 		return unapplied("the Service was refused: %s", refusal(in, state))
-	case concerns && in.Alone && retries(state) && state.RetryCount >= maxAttempts && !applies(in, state):
+	case concerns && in.Alone && retries(state) && state.RetryCount >= maxAttempts && !applies(in, ob):
 		return unapplied("the sync of %s fails: %s", short(revision), message)
-	case concerns && in.Restores && retries(state) && applies(in, state):
+	case concerns && in.Restores && retries(state) && applies(in, ob):
 		return nil // it fails after that, at what it tries once more
 	case !state.Phase.Completed() && syncedByAnother(in, ob):
 		return nil
@@ -44,7 +44,7 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 	case app.Operation != nil:
 		return wait("a sync is about to start")
 	case concerns && !state.Phase.Successful() && !syncedByAnother(in, ob) && !onlyNeighbours(in, ob):
-		if !applies(in, state) {
+		if !applies(in, ob) {
 			return unapplied("the sync of %s failed: %s", short(revision), message)
 		}
 		return failed("the sync of %s failed: %s", short(revision), message)
@@ -107,8 +107,13 @@ func retries(state *v1alpha1.OperationState) bool {
 	return state.Phase == common.OperationRunning && state.RetryCount > 0 && state.FinishedAt != nil
 }
 
-// applies tells whether an operation has applied the Service, as far as its results tell.
-func applies(in Intent, state *v1alpha1.OperationState) bool {
+// applies tells whether the last operation has applied the Service, as far as its results tell, or
+// had nothing to apply of it: with ApplyOutOfSyncOnly an attempt before may have.
+func applies(in Intent, ob Observed) bool {
+	state, status := ob.App.Status.OperationState, serviceStatus(in, ob.App)
+	if status != nil && status.Status == v1alpha1.SyncStatusCodeSynced && compared(in, ob) == in.Commit {
+		return true
+	}
 	return state.SyncResult != nil && slices.ContainsFunc(state.SyncResult.Resources, func(r *v1alpha1.ResourceResult) bool {
 		return isService(in.Service, r) && r.Status == common.ResultCodeSynced
 	})
