@@ -190,7 +190,7 @@ func (w *world) environment(env *testscript.Env, repository, hub string) {
 		{"GITHUB_SERVER_URL", "https://github.example.com"}, {"GITHUB_API_URL", hub}, {"GITHUB_RUN_ID", "1001"}, {"GITHUB_SHA", mergeCommit},
 		{"INPUT_SERVICE", w.service}, {"INPUT_PATH", w.path}, {"INPUT_REPOSITORY", repository}, {"INPUT_TOKEN", gitToken},
 		{"INPUT_APPLICATION", "the-app"}, {"INPUT_ARGOCD-SERVER", w.argo.Addr()}, {"INPUT_ARGOCD-TOKEN", argoToken},
-		{"INPUT_ARGOCD-CA", string(w.argo.CA())}, {"INPUT_GITHUB-TOKEN", hubToken}, {"INPUT_WAIT-TIMEOUT", "30s"}, {"INPUT_TIMEOUT", "2m"},
+		{"INPUT_ARGOCD-CA", string(w.argo.CA())}, {"INPUT_GITHUB-TOKEN", hubToken}, {"INPUT_WAIT-TIMEOUT", "2m"}, {"INPUT_TIMEOUT", "8m"},
 		{"APP_KEY", string(githubtest.AppPEM())}, {"INGRESS", w.argo.Ingress()}, {"IMAGE", "ghcr.io/acme/product-import"}, {"SEED", w.seed}, {"OVERLAY", w.path}, {"HUB_TOKEN", hubToken},
 		{"BARE", w.bare}, {"GIT_AUTHOR_NAME", "Ada"}, {"GIT_AUTHOR_EMAIL", "ada@example.com"}, {"GIT_COMMITTER_NAME", "Ada"}, {"GIT_COMMITTER_EMAIL", "ada@example.com"},
 		{"OWN", w.path + "/knative-promote-" + w.service + ".yaml"},

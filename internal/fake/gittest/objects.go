@@ -2,18 +2,20 @@ package gittest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 	"testing/fstest"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
 // Tree are the files of a commit of the bare repository dir, read without a process.
@@ -26,17 +28,70 @@ func Tree(dir, commit string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := made.Files()
+	read := objectsOnce{repository.Storer, map[plumbing.Hash]*object.Tree{}, map[plumbing.Hash][]byte{}}
+	files := fstest.MapFS{}
+	return files, read.into(files, "", made.TreeHash)
+}
+
+// objectsOnce keeps what it has read: a folder may be in a tree thousands of times, and go-git opens its file each time.
+type objectsOnce struct {
+	from  storer.EncodedObjectStorer
+	trees map[plumbing.Hash]*object.Tree
+	blobs map[plumbing.Hash][]byte
+}
+
+func (o objectsOnce) into(files fstest.MapFS, folder string, hash plumbing.Hash) error {
+	tree, err := once(o.trees, hash, func() (*object.Tree, error) { return object.GetTree(o.from, hash) })
+	if err != nil {
+		return err
+	}
+	for _, entry := range tree.Entries {
+		name := path.Join(folder, entry.Name)
+		switch entry.Mode {
+		case filemode.Dir:
+			err = o.into(files, name, entry.Hash)
+		case filemode.Submodule:
+		default:
+			files[name], err = o.file(entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o objectsOnce) file(entry object.TreeEntry) (*fstest.MapFile, error) {
+	content, err := once(o.blobs, entry.Hash, func() ([]byte, error) { return content(o.from, entry.Hash) })
 	if err != nil {
 		return nil, err
 	}
-	tree := fstest.MapFS{}
-	return tree, files.ForEach(func(file *object.File) error {
-		content, err := file.Contents()
-		mode, unknown := file.Mode.ToOSFileMode()
-		tree[file.Name] = &fstest.MapFile{Data: []byte(content), Mode: mode}
-		return errors.Join(err, unknown)
-	})
+	mode, err := entry.Mode.ToOSFileMode()
+	return &fstest.MapFile{Data: content, Mode: mode}, err
+}
+
+func content(from storer.EncodedObjectStorer, hash plumbing.Hash) ([]byte, error) {
+	blob, err := object.GetBlob(from, hash)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := blob.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	return io.ReadAll(reader)
+}
+
+func once[T any](known map[plumbing.Hash]T, hash plumbing.Hash, read func() (T, error)) (T, error) {
+	if found, known := known[hash]; known {
+		return found, nil
+	}
+	found, err := read()
+	if err == nil {
+		known[hash] = found
+	}
+	return found, err
 }
 
 // Objects reads the objects of a bare repository from one git process, each once.
