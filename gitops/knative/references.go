@@ -53,6 +53,21 @@ func Missing(spec corev1.PodSpec, now *State) (missing []Reference) {
 	return missing
 }
 
+// Removed are what pods of the template of an overlay need to start, and a change takes out of it.
+func Removed(before, after *State) (removed []Reference) {
+	had, has := coreNames(before), coreNames(after)
+	service, err := before.Written()
+	if err != nil {
+		return nil
+	}
+	for _, ref := range References(service.Spec.Template.Spec.PodSpec) {
+		if name := ref.String(); !ref.Optional && had[name] && !has[name] {
+			removed, had[name] = append(removed, ref), false
+		}
+	}
+	return removed
+}
+
 // coreNames are the kinds and names of the objects of Kubernetes' core.
 func coreNames(s *State) map[string]bool {
 	found := map[string]bool{}

@@ -18,7 +18,7 @@ import (
 // projectRules are about what the Application's project demands and permits,
 // and about what a sync deletes.
 func projectRules() []Rule {
-	return []Rule{rule(ruleProjectDenies, findDenied), rule("prune-config", findPrunedConfig), rule("prune-off", findUnpruned)}
+	return []Rule{rule(ruleProjectDenies, findDenied), rule("prune-config", findPrunedConfig), rule("config-removed", findRemovedConfig), rule("prune-off", findUnpruned)}
 }
 
 func findDenied(f Facts) []found {
@@ -76,6 +76,24 @@ func findPrunedConfig(f Facts) []found {
 		}
 		generator := map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}[o.GetKind()]
 		all = append(all, found{at: f.inKustomization(generator), values: values{"Object": name}})
+	}
+	return all
+}
+
+// findRemovedConfig is about a proposed change, which a sync prunes by.
+func findRemovedConfig(f Facts) []found {
+	if f.Before == nil {
+		return nil
+	}
+	keeps := map[string]bool{}
+	for _, o := range objects(f.Before) {
+		keeps[o.GetKind()+" "+o.GetName()] = kept(o)
+	}
+	var all []found
+	for _, ref := range knative.Removed(f.Before, f.Overlay) {
+		if !keeps[ref.String()] {
+			all = append(all, found{at: f.inKustomization(), values: values{"Object": ref.String()}})
+		}
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -50,7 +49,7 @@ func (s scene) facts(t testing.TB) Facts {
 	if err != nil {
 		t.Fatalf("request: worst: %v", err)
 	}
-	facts := Facts{Request: request.Request, Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899", Tree: s.tree()}
+	facts := Facts{Request: request.Request, Commit: "3f9c2d1e0b5a4d7c8e9f00112233445566778899", Tree: s.tree("infra/")}
 	facts.Request.Wait, facts.Request.Worst = wait, worst
 	s.overlay(t, &facts, request.Images)
 	s.denials(t, &facts)
@@ -118,11 +117,14 @@ func failure(text string) error {
 	return errors.New(text)
 }
 
-func (s scene) tree() fs.FS {
+// tree has the files below the folders, those of a later one in place of an earlier one's.
+func (s scene) tree(folders ...string) fstest.MapFS {
 	tree := fstest.MapFS{}
-	for name, data := range s {
-		if name, ok := strings.CutPrefix(name, "infra/"); ok {
-			tree[name] = &fstest.MapFile{Data: data}
+	for _, folder := range folders {
+		for name, data := range s {
+			if name, ok := strings.CutPrefix(name, folder); ok {
+				tree[name] = &fstest.MapFile{Data: data}
+			}
 		}
 	}
 	return tree
@@ -134,6 +136,11 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	var err error
 	if facts.Overlay, err = knative.Read(t.Context(), facts.Tree, facts.Request.Overlay, facts.Request.Service); err != nil {
 		t.Fatal(err)
+	}
+	if len(s.tree("before/")) > 0 {
+		if facts.Before, err = knative.Read(t.Context(), s.tree("infra/", "before/"), facts.Request.Overlay, facts.Request.Service); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
 		t.Fatal(err)
