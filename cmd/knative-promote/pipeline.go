@@ -41,7 +41,7 @@ func (c call) read(ctx context.Context, arguments inputs.Arguments) (task.Task, 
 	}
 	file, err := readPipeline(ctx, &t)
 	if s.Command == inputs.Rollback && !t.Infra.Unread() {
-		file, err = c.pipelineBefore(ctx, t, arguments, file, err)
+		arguments, file, err = c.pipelineBefore(ctx, t, arguments, file, err)
 	}
 	if err != nil && (wrong != nil || s.NeedsPipeline() && !t.Infra.Unread()) {
 		return t, err
@@ -76,63 +76,6 @@ func readPipeline(ctx context.Context, t *task.Task) (pipeline.File, error) {
 	}
 	file, err := guard.ReadPipeline(tip, inputs.FileKeys())
 	return file, promote.Overdue(limited, err)
-}
-
-// earlierLimit is how many commits before the tip are looked at for a pipeline file that serves,
-// each of which is asked for.
-const earlierLimit = 100
-
-// pipelineBefore is what a rollback goes by: the tip's pipeline file, or where that is broken or
-// does not have what the inputs leave to it, as one that is lost, the newest one before that
-// does. What says where the rollback leads to may stand in it alone, but no Argo CD that the tip
-// does not name, where that can be read: who merges may bring commits that nobody has looked at.
-func (c call) pipelineBefore(ctx context.Context, t task.Task, arguments inputs.Arguments, tip pipeline.File, broken error) (pipeline.File, error) {
-	why := broken
-	if why == nil && !c.finds(arguments, tip) {
-		why = fmt.Errorf("%s does not say where the service is", pipeline.Name)
-	}
-	if why == nil {
-		return tip, nil
-	}
-	limited, cancel := context.WithTimeout(ctx, t.Settings.Timeout)
-	defer cancel()
-	at, err := t.Infra.Look(limited)
-	for range earlierLimit {
-		if err != nil || len(at.Commit.Parents) == 0 {
-			break
-		}
-		if at, err = t.Infra.At(limited, at.Commit.Parents[0]); err != nil {
-			break
-		}
-		if file, err := guard.ReadPipeline(at, inputs.FileKeys()); err == nil && len(file.Environments) > 0 && c.finds(arguments, file) && mayAsk(t, tip, file, broken) {
-			c.console.Warning(console.Note{Title: "Going by an earlier pipeline file", Text: fmt.Sprintf("%v; the rollback goes by that of commit %.10s", why, at.Commit.Hash)})
-			return file, nil
-		}
-	}
-	return tip, broken
-}
-
-// mayAsk tells whether an earlier pipeline file sends the token to no other Argo CD than the
-// workflow or the tip's file.
-func mayAsk(t task.Task, tip, earlier pipeline.File, broken error) bool {
-	if broken != nil || len(tip.Environments) == 0 || t.Settings.Argo.Server != "" {
-		return true
-	}
-	for _, input := range []string{"argocd-server", "argocd-root-path"} {
-		named := tip.Says(input)
-		for value := range earlier.Says(input) {
-			if !named[value] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// finds tells whether the inputs and a pipeline file say where the service is.
-func (c call) finds(arguments inputs.Arguments, file pipeline.File) bool {
-	s, _ := inputs.Read(arguments, c.getenv, c.workflow, file)
-	return s.Target.Overlay != "" && s.Target.App.Name != ""
 }
 
 // oneByOne promotes several environments, one after the other and each as a run

@@ -38,24 +38,6 @@ type File struct {
 	guards       []Key                          // that there are
 }
 
-// Says are the values that the file gives an input, anywhere in it.
-func (f File) Says(input string) map[string]bool {
-	said := map[string]bool{}
-	add := func(all Settings) {
-		if one, there := all[input]; there {
-			said[one.Text] = true
-		}
-	}
-	add(f.defaults)
-	for name, environment := range f.environments {
-		add(environment)
-		for _, service := range f.services[name] {
-			add(service)
-		}
-	}
-	return said
-}
-
 // A Setting is one value with its line, from 1.
 type Setting struct {
 	Text string // as the input of that name takes it

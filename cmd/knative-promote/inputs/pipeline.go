@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,13 +61,17 @@ func (s *Settings) NeedsPipeline() bool { return s.Command == Promote || s.Comma
 // For is the same command line for one environment of several. The images are
 // given to those whose images come from nowhere else.
 func (a Arguments) For(environment string) Arguments {
-	flags := map[string]string{"environment": environment}
-	for name, text := range a.flags {
-		if name != "environment" {
-			flags[name] = text
-		}
-	}
-	a.flags, a.oneOfSeveral = flags, true
+	a = a.with("environment", environment)
+	a.oneOfSeveral = true
+	return a
+}
+
+// Unseen is the same command line with --unseen.
+func (a Arguments) Unseen() Arguments { return a.with("unseen", "true") }
+
+func (a Arguments) with(name, text string) Arguments {
+	a.flags = maps.Clone(a.flags)
+	a.flags[name] = text
 	return a
 }
 
