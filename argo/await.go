@@ -10,6 +10,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"knative.dev/serving/pkg/apis/serving"
 
 	"github.com/acme/knative-promote/internal/oneline"
 )
@@ -28,7 +29,8 @@ const (
 // auto-sync has done nothing for ten seconds and no sync window is closed, or the intent is
 // to be synced by hand and the windows permit that; it terminates
 // an automated sync of an older commit that only retries what an admission webhook, a
-// policy or its schema refused, and any sync of a commit that the intent rolls back. Else
+// policy or its schema refused, and any sync of a commit that the intent rolls back. Of what
+// restores it syncs the Service alone where a sync of all fails or hangs before it comes to that. Else
 // it never touches what a person started. Where the token may not do this, the reason says so and
 // the wait goes on.
 //
@@ -71,6 +73,8 @@ type waiter struct {
 	sent           map[string]bool // commands that Argo CD took
 	notBefore      time.Time       // the next command
 	note           string
+	heldUp         string // by what, as said before it was terminated
+	alone, barred  string // see Observed
 }
 
 func (w *waiter) run(ctx context.Context) (Observed, error) {
@@ -131,7 +135,7 @@ func (w *waiter) observe(ctx context.Context) (Observed, error) {
 	known := w.polling.known()
 	ob, err := w.argo.observe(ctx, w.in, refresh, known)
 	if ob.App != nil {
-		ob.Earlier = w.endedBefore(ob.App)
+		ob.Earlier, ob.Barred, ob.Alone = w.endedBefore(ob.App), w.barred, w.alone
 		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
 	}
 	if known != nil && !refresh && ob.App != nil && ob.App != known.App {
@@ -239,16 +243,24 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 	if err != nil {
 		w.notBefore = time.Now().Add(commandPause)
 		w.note = err.Error()
+		if heldUp(w.in, ob) && (errors.Is(err, ErrAuth) || errors.Is(err, errWindow)) {
+			w.barred = fmt.Sprintf("%v; for whoever may sync: argocd app sync %s --resource %s:Service:%s", err, w.in.App, serving.GroupName, w.in.Service)
+			w.note = w.barred
+		}
 		return nil
 	}
 	if w.sent == nil {
 		w.sent = map[string]bool{}
 	}
 	w.sent[key], w.note = true, ""
-	if cmd == syncOurs {
+	switch {
+	case heldUp(w.in, ob) && cmd == terminate:
+		w.heldUp = oneline.Brief(ob.App.Status.OperationState.Message)
+	case heldUp(w.in, ob):
+		w.alone = cmp.Or(w.heldUp, oneline.Brief(ob.App.Status.OperationState.Message), "it has failed")
+	case cmd == syncOurs:
 		w.note = fmt.Sprintf("somebody has rolled %s back in Argo CD, so this run has synced the Service alone", ob.Moved.names())
-	}
-	if cmd == syncHand {
+	case cmd == syncHand:
 		w.note = "auto-sync did not, as in a closed sync window, so this run has synced it by hand"
 	}
 	return nil

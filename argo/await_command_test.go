@@ -3,12 +3,15 @@ package argo
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestAwaitHelps(t *testing.T) {
@@ -96,4 +99,71 @@ func TestAwaitTerminatesEveryAttempt(t *testing.T) {
 			t.Errorf("commands until %v (-want +got):\n%s", err, diff)
 		}
 	})
+}
+
+// TestAwaitSyncsTheServiceAlone has a sync that restores fail, or hang, before it comes to the Service.
+func TestAwaitSyncsTheServiceAlone(t *testing.T) {
+	in, out := scene(t, "out-of-sync")
+	_, live := scene(t, "recorded-candidate-live")
+	in = handed(in)
+	in.Alone = true
+	operation := func(phase common.OperationPhase, retries int64, message string, only ...v1alpha1.SyncOperationResource) Observed {
+		now := out
+		if phase == common.OperationSucceeded {
+			now = live
+		}
+		now.App = now.App.DeepCopy()
+		state := now.App.Status.OperationState
+		state.Phase, state.RetryCount, state.Message, state.StartedAt = phase, retries, message, metav1.Now()
+		state.SyncResult.Resources, state.SyncResult.Revision = nil, now.App.Status.Sync.Revision
+		state.Operation.Sync = &v1alpha1.SyncOperation{Resources: only}
+		if retries == 0 && phase == common.OperationRunning {
+			state.FinishedAt = nil
+		}
+		return now
+	}
+	ours := v1alpha1.SyncOperationResource{Group: "serving.knative.dev", Kind: "Service", Name: in.Service}
+	const why = "one or more synchronization tasks are not valid"
+	tests := map[string]struct {
+		first, then Observed
+		refuse      error
+		took        time.Duration // until the operation is terminated
+		want        []command
+		unapplied   bool
+	}{
+		"it fails again and again": {operation(common.OperationRunning, 2, why), operation(common.OperationSucceeded, 0, "", ours), nil, time.Second, []command{terminate, syncOurs}, false},
+		"it hangs":                 {operation(common.OperationRunning, 0, why), operation(common.OperationSucceeded, 0, "", ours), nil, 2*time.Minute + 30*time.Second, []command{terminate, syncOurs}, false},
+		"the Service fails alone":  {operation(common.OperationRunning, 2, why), operation(common.OperationFailed, 0, "no", ours), nil, time.Second, []command{terminate, syncOurs}, true},
+		"the token may not sync":   {operation(common.OperationRunning, 2, why), out, ErrAuth, time.Second, []command{terminate}, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &play{refuse: map[command]error{terminate: test.refuse, syncOurs: test.refuse}}
+				p.scene = func(time.Duration, *play) (Observed, error) {
+					switch {
+					case slices.Contains(p.commands, syncOurs):
+						return test.then, nil
+					case test.refuse == nil && slices.Contains(p.commands, terminate):
+						return operation(common.OperationFailed, 0, "Operation terminated"), nil
+					}
+					return test.first, nil
+				}
+				p.begin = time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				w := &waiter{argo: p, in: in, events: new(events)}
+				ob, err := w.run(ctx)
+				if (err != nil) != test.unapplied || IsUnapplied(err) != test.unapplied || time.Since(p.begin) > test.took+30*time.Second {
+					t.Errorf("got %v after %v", err, time.Since(p.begin))
+				}
+				if diff := cmp.Diff(test.want, p.commands); diff != "" {
+					t.Errorf("commands (-want +got):\n%s", diff)
+				}
+				if !test.unapplied && ob.Alone != why {
+					t.Errorf("got %q: expected why the Service alone was synced", ob.Alone)
+				}
+			})
+		})
+	}
 }

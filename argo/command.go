@@ -12,6 +12,10 @@ import (
 // while another operation ran (https://github.com/argoproj/argo-cd/issues/27875).
 const stuckAfter = 10 * time.Second
 
+// hangsAfter is how long a sync that restores may come to nothing before it is terminated: a
+// hook before it, or an object of an earlier wave, may never end.
+const hangsAfter = 2 * time.Minute
+
 // A command is what Await may ask of Argo CD.
 type command string
 
@@ -20,24 +24,29 @@ const (
 	syncNow   command = "sync"      // where auto-sync is off
 	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
 	syncHand  command = "by hand"   // the same for what rolls back, also where a closed window permits a sync by hand
-	syncOurs  command = "sync ours" // the Service alone, as others have rolled back what a sync of all would bring back
-	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back
+	syncOurs  command = "sync ours" // the Service alone, as a sync of all brings back what others have rolled back, or does not come to it
+	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back, or of one that restores and is held up
 )
 
 // nextCommand decides whether Argo CD needs help, after the application has stood still for
 // the given time. It never touches an operation that a person started, unless that syncs
-// what is rolled back.
+// what is rolled back, or is to restore and does not come to it.
 func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	app := ob.App
 	if app == nil || !ob.Relation.ours() {
 		return nothing
 	}
 	state := app.Status.OperationState
+	held := heldUp(in, ob) && ob.Barred == ""
 	if state != nil && !state.Phase.Completed() {
-		if ob.RolledBack || blocks(in, ob) {
+		late := retries(state) && state.RetryCount >= maxAttempts || unchanged >= hangsAfter
+		if ob.RolledBack || blocks(in, ob) || held && late {
 			return terminate
 		}
 		return nothing
+	}
+	if held && app.Operation == nil {
+		return syncOurs
 	}
 	ours := serviceStatus(in, app)
 	switch {

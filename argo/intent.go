@@ -31,7 +31,8 @@ type Intent struct {
 	// synced also while a sync window is closed that permits syncs by hand.
 	Restores bool
 	// Alone says of one that restores that the traffic alone may be tried too: a sync that has
-	// failed twice before it has applied the Service is not waited for until it is given up.
+	// failed twice before it has applied the Service is not waited for until it is given up, where
+	// the Service cannot be synced alone.
 	Alone bool
 	// Carries tells whether revision, which Argo CD compared and which is not Commit,
 	// still carries our values. False means superseded. For one that Argo CD shows
@@ -108,6 +109,11 @@ type Observed struct {
 	// Earlier is whether the last operation had ended when the wait began: what made it fail
 	// may be over, and Argo CD does not sync a commit again by itself that it has tried.
 	Earlier bool
+	// Alone is what a sync of all failed at or waited for, before it came to the Service, where
+	// Await has had the Service synced alone; empty: it has not.
+	Alone string
+	// Barred is why Argo CD does not let Await do that; empty: it does, or was not asked.
+	Barred string
 }
 
 // A Memory is what a wait knows from before an observation. The zero value is that of

@@ -105,7 +105,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 		return troubled("missing", "application %s at %s would prune the Service %s", in.App, short(compared(in, ob)), in.Service)
 	case app.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced:
 		return nil
-	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob) || onlyNeighbours(in, ob) || len(ob.Moved.Beside) > 0), ofAnotherCommit(in, ob):
+	case ours.Status == v1alpha1.SyncStatusCodeSynced && (onlyPruning(app) || applied(in, ob) || onlyNeighbours(in, ob) || in.Restores || len(ob.Moved.Beside) > 0), ofAnotherCommit(in, ob):
 		return nil
 	case applied(in, ob), appliedBeside(in, ob):
 		return troubled("drift", "Argo CD applied %s, yet the live Service still differs from it", short(compared(in, ob)))
@@ -167,11 +167,12 @@ func onlyPruning(app *v1alpha1.Application) bool {
 	return true
 }
 
-// applied tells whether a full sync of the compared revision has succeeded.
+// applied tells whether a sync of the compared revision has succeeded: a full one, or for what
+// restores one of the Service alone.
 func applied(in Intent, ob Observed) bool {
 	state := ob.App.Status.OperationState
 	return state != nil && state.Phase.Successful() && syncRevision(in, ob.App) == compared(in, ob) &&
-		(state.Operation.Sync == nil || len(state.Operation.Sync.Resources) == 0)
+		(state.Operation.Sync == nil || len(state.Operation.Sync.Resources) == 0 || in.Restores && ofServiceAlone(in, state))
 }
 
 func condition(app *v1alpha1.Application, kind v1alpha1.ApplicationConditionType) string {

@@ -27,10 +27,12 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
 	case concerns && refusal(in, state) != "" && (state.Phase.Completed() || !in.Restores): // what restores waits for the next attempt
 		return unapplied("the Service was refused: %s", refusal(in, state))
+	case heldUp(in, ob) && ob.Barred == "" && (state.Phase.Completed() || retries(state) && state.RetryCount >= maxAttempts):
+		return wait("the sync of %s fails before it comes to the Service, which is to be synced alone%s", short(revision), after(message))
 	case concerns && in.Alone && retries(state) && state.RetryCount >= maxAttempts && !applies(in, ob):
-		return unapplied("the sync of %s fails: %s", short(revision), message)
-	case concerns && in.Restores && retries(state) && applies(in, ob):
-		return nil // it fails after that, at what it tries once more
+		return unapplied("the sync of %s fails: %s%s", short(revision), message, barred(in, ob))
+	case concerns && in.Restores && applies(in, ob):
+		return nil // the rest is not what users have back
 	case !state.Phase.Completed() && syncedByAnother(in, ob):
 		return nil
 	case state.Phase == common.OperationTerminating:
@@ -45,13 +47,40 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return wait("a sync is about to start")
 	case concerns && !state.Phase.Successful() && !syncedByAnother(in, ob) && !onlyNeighbours(in, ob):
 		if !applies(in, ob) {
-			return unapplied("the sync of %s failed: %s", short(revision), message)
+			return unapplied("the sync of %s failed: %s%s", short(revision), message, barred(in, ob))
 		}
 		return failed("the sync of %s failed: %s", short(revision), message)
 	case app.Status.ReconciledAt == nil || state.FinishedAt != nil && app.Status.ReconciledAt.Before(state.FinishedAt):
 		return wait("Argo CD has not compared the application since the last sync")
 	}
 	return nil
+}
+
+// heldUp tells whether the last operation has not applied a Service that is to be restored, for
+// what comes before it: objects of an earlier wave, hooks, or an object that makes Argo CD begin
+// nothing. A sync of the Service alone asks none of those.
+func heldUp(in Intent, ob Observed) bool {
+	state := ob.App.Status.OperationState
+	return in.Restores && state != nil && concerned(in, ob) && !state.Phase.Successful() && state.Phase != common.OperationTerminating &&
+		!ofServiceAlone(in, state) && !selective(in, state) && refusal(in, state) == "" && !applies(in, ob) &&
+		!failedEarlier(in, ob) && mustNotSync(in, ob) == ""
+}
+
+// barred is why the Service is not synced alone, and by which command it is.
+func barred(in Intent, ob Observed) string {
+	if ob.Barred == "" || !heldUp(in, ob) {
+		return ""
+	}
+	return "; " + ob.Barred
+}
+
+// ofServiceAlone tells whether an operation syncs the Service and nothing else.
+func ofServiceAlone(in Intent, state *v1alpha1.OperationState) bool {
+	if state.Operation.Sync == nil || len(state.Operation.Sync.Resources) != 1 {
+		return false
+	}
+	only := state.Operation.Sync.Resources[0]
+	return IsKnativeService(only.Group, only.Kind) && only.Name == in.Service
 }
 
 // concerned tells whether the last operation was for the commit, or what Argo CD compared.
@@ -81,7 +110,7 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 	if state == nil || !state.Phase.Failed() || state.SyncResult == nil || !concerned(in, ob) {
 		return false
 	}
-	if selective(in, state) {
+	if selective(in, state) || in.Restores && applies(in, ob) { // what a hook tests is not what users have back
 		return true
 	}
 	// With ApplyOutOfSyncOnly, what an attempt before has applied is in no result.
@@ -92,13 +121,11 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 		}
 	}
 	failed, own := FailedObjects(in.Service, state)
-	if in.Restores { // what a hook tests is not what users have back
-		own = slices.ContainsFunc(failed, func(r *v1alpha1.ResourceResult) bool { return isService(in.Service, r) })
-	}
 	return applied && len(failed) > 0 && !own
 }
 
-// maxAttempts is how often a sync fails before the traffic alone is tried.
+// maxAttempts is how often a sync fails before the Service alone is synced, or else the traffic
+// alone is tried.
 const maxAttempts = 2
 
 // retries tells whether an operation has failed, and waits for the time at which Argo CD tries it

@@ -82,6 +82,9 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 			b.noteRollback(ctx)
 			return b.failed
 		}
+		if b.after.Alone = b.ask.Observed.Alone; b.after.Alone != "" {
+			b.target.journal.Warn(b.after.Warning(b.Dest))
+		}
 		b.log.Passed()
 		return nil
 	})

@@ -69,6 +69,8 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		w.argo.RefuseImage(args[1])
 	case "hooks-fail":
 		w.argo.FailHooks(args[1])
+	case "hooks-hang":
+		w.argo.HangHooks(args[1])
 	case "traffic":
 		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
 			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}

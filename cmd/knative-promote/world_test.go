@@ -268,7 +268,7 @@ func (w *world) hubFault(out http.ResponseWriter, _ *http.Request) bool {
 
 // longest is within what everything happens that is to happen, also on a slow
 // machine that does much else.
-const longest = 2 * time.Minute
+const longest = 9 * time.Minute
 
 // await waits for something of the world.
 func (w *world) await(what string, done func() bool) error {

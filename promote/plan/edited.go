@@ -17,6 +17,7 @@ type Edited struct {
 	Lost    []string            // images that somebody had set by hand, before or since, and that the overlay has no more
 	Missing []knative.Reference // that pods of the destination need, and the overlay does not have
 	Foreign []string            // fields that somebody had put into the tool's own files, which are written anew without them
+	Alone   string              // why the Service alone was synced; empty: it was not
 }
 
 // Carrying is the revision that has all traffic after the edit; empty: none has.
@@ -38,6 +39,9 @@ func (e Edited) Warning(to Destination) string {
 	if len(e.Foreign) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
 			oneline.Brief(strings.Join(e.Foreign, " and "))))
+	}
+	if e.Alone != "" {
+		warnings = append(warnings, fmt.Sprintf("the Service alone was synced, as a sync of all does not come to it: %s. The rest is not as Git says: correct that, and sync the application", e.Alone))
 	}
 	return strings.Join(warnings, "; ")
 }

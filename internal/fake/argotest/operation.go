@@ -9,8 +9,6 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"github.com/acme/knative-promote/internal/fake/argotest/internal/cluster"
 )
 
 type operationPhase = common.OperationPhase
@@ -138,99 +136,4 @@ func (c *controller) sync(ctx context.Context, app *v1alpha1.Application, state 
 	if state.Phase == common.OperationSucceeded && len(operation.Resources) == 0 {
 		c.record(app, state)
 	}
-}
-
-// applyAll applies the manifests that the operation covers and prunes what is in none.
-func (c *controller) applyAll(ctx context.Context, state *v1alpha1.OperationState, found comparison) {
-	operation := state.Operation.Sync
-	state.Phase, state.Message = common.OperationSucceeded, "successfully synced (all tasks run)"
-	if len(operation.Resources) == 0 && !operation.DryRun && !c.hooksPass(state, found, common.HookTypePreSync) {
-		return
-	}
-	for _, target := range found.targets {
-		if operation.DryRun || !covers(operation, cluster.RefOf(target)) {
-			continue
-		}
-		if operation.SyncOptions.HasOption("ApplyOutOfSyncOnly=true") && unmodified(found, target.GetKind(), target.GetName()) {
-			continue
-		}
-		result := &v1alpha1.ResourceResult{
-			Group: target.GroupVersionKind().Group, Version: target.GroupVersionKind().Version, Kind: target.GetKind(),
-			Namespace: target.GetNamespace(), Name: target.GetName(),
-			Status: common.ResultCodeSynced, HookPhase: common.OperationRunning, SyncPhase: common.SyncPhaseSync,
-		}
-		state.SyncResult.Resources = append(state.SyncResult.Resources, result)
-		message, err := c.cluster.Apply(ctx, target)
-		result.Message = message
-		if err != nil {
-			result.Message, result.Status, result.HookPhase = err.Error(), common.ResultCodeSyncFailed, common.OperationFailed
-			state.Phase, state.Message = common.OperationFailed, "one or more objects failed to apply, reason: "+err.Error()
-		}
-	}
-	if state.Phase == common.OperationSucceeded && len(operation.Resources) == 0 && !operation.DryRun && !c.hooksPass(state, found, common.HookTypePostSync) {
-		return
-	}
-	if state.Phase == common.OperationSucceeded && operation.Prune && !operation.DryRun {
-		for _, extra := range c.extra(found.targets) {
-			c.cluster.Delete(cluster.RefOf(extra))
-		}
-	}
-}
-
-// hooksPass runs the hooks before a sync, where one that fails keeps everything from being applied, or
-// those after it. A sync of some objects alone runs none.
-func (c *controller) hooksPass(state *v1alpha1.OperationState, found comparison, kind common.HookType) bool {
-	for _, target := range found.targets {
-		if target.GetAnnotations()["argocd.argoproj.io/hook"] != string(kind) || !c.cluster.Fails(target) {
-			continue
-		}
-		state.Phase, state.Message = common.OperationFailed, "one or more synchronization tasks completed unsuccessfully"
-		state.SyncResult.Resources = append(state.SyncResult.Resources, &v1alpha1.ResourceResult{
-			Group: "batch", Version: "v1", Kind: target.GetKind(), Namespace: target.GetNamespace(), Name: target.GetName(),
-			HookType: kind, HookPhase: common.OperationFailed, SyncPhase: common.SyncPhase(kind),
-			Message: "Job has reached the specified backoff limit",
-		})
-		return false
-	}
-	return true
-}
-
-func covers(operation *v1alpha1.SyncOperation, ref cluster.Ref) bool {
-	for _, resource := range operation.Resources {
-		if resource.Group == ref.Group && resource.Kind == ref.Kind && resource.Name == ref.Name {
-			return true
-		}
-	}
-	return len(operation.Resources) == 0
-}
-
-// record adds a successful full sync to the Application's history.
-func (c *controller) record(app *v1alpha1.Application, state *v1alpha1.OperationState) {
-	started := state.StartedAt
-	// The change cannot fail.
-	_, _ = c.app.update(func(app *v1alpha1.Application) error {
-		id := int64(0)
-		if n := len(app.Status.History); n > 0 {
-			id = app.Status.History[n-1].ID + 1
-		}
-		app.Status.History = append(app.Status.History, v1alpha1.RevisionHistory{
-			ID: id, Revision: state.SyncResult.Revision, Source: state.SyncResult.Source,
-			DeployStartedAt: &started, DeployedAt: c.now(), InitiatedBy: state.Operation.InitiatedBy,
-		})
-		if extra := len(app.Status.History) - 10; extra > 0 {
-			app.Status.History = app.Status.History[extra:]
-		}
-		return nil
-	})
-}
-
-// unmodified tells whether an object is as Git has it, so that a sync with ApplyOutOfSyncOnly
-// passes over it, in its results too.
-func unmodified(found comparison, kind, name string) bool {
-	for _, r := range found.resources {
-		if r.Kind == kind && r.Name == name {
-			return r.Status == v1alpha1.SyncStatusCodeSynced
-		}
-	}
-	return false
 }

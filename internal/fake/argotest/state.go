@@ -106,7 +106,10 @@ func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.C
 func (s *Server) RefuseImage(image string) { s.cluster.Refuse(image) }
 
 // FailHooks has each hook before and after a sync that has an image fail from now on.
-func (s *Server) FailHooks(image string) { s.cluster.FailJobs(image) }
+func (s *Server) FailHooks(image string) { s.cluster.EndHooks(image, cluster.HookFails) }
+
+// HangHooks has each of them never end.
+func (s *Server) HangHooks(image string) { s.cluster.EndHooks(image, cluster.HookHangs) }
 
 // Jobs are the names of the Jobs of a namespace.
 func (s *Server) Jobs(namespace string) []string {

@@ -69,6 +69,9 @@ func (a *applications) TerminateOperation(_ context.Context, request *applicatio
 	if err != nil {
 		return nil, err
 	}
+	if err := a.rights.check("applications", "sync", app.get().Spec.GetProject()+"/"+app.get().Name); err != nil {
+		return nil, err
+	}
 	_, err = app.update(func(app *v1alpha1.Application) error {
 		if app.Operation == nil || app.Status.OperationState == nil {
 			return status.Error(codes.InvalidArgument, "Unable to terminate operation. No operation is in progress")

@@ -49,8 +49,9 @@ func TestHooks(t *testing.T) {
 }
 
 // A migration that runs the Service's image before each sync fails where it is older than the
-// database, so Argo CD applies nothing of a rollback: the traffic alone moves users. A smoke test
-// that fails after each sync keeps no rollback from being one.
+// database, or never ends, and for an object of a kind that the cluster does not have Argo CD
+// applies nothing: the Service alone is synced then. A smoke test that fails after each sync keeps
+// no rollback from being one.
 func TestRollbackBesideAHook(t *testing.T) {
 	t.Parallel()
 	t.Run("migration", func(t *testing.T) {
@@ -58,8 +59,8 @@ func TestRollbackBesideAHook(t *testing.T) {
 		var newest atomic.Bool
 		s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service, migrated(&newest)) })
 		s.promote("v2.0.0", "steps=100").exits(0)
-		s.begin("rollback").wait().exits(0).says("committed once more, with the traffic alone", "could not be rolled back, only the traffic")
-		s.settled("v1.0.0")
+		s.begin("rollback").wait().exits(0).says("the Service alone was synced, as a sync of all does not come to it")
+		s.answersOnly("v1.0.0")
 		s.promote("v3.0.0", "steps=100").exits(0)
 		s.settled("v3.0.0")
 	})
@@ -67,7 +68,36 @@ func TestRollbackBesideAHook(t *testing.T) {
 		t.Parallel()
 		var newest atomic.Bool
 		s := newSite(t, hook(t, "PreSync"), func(l *layout) { go endJobs(t.Context(), l.Service, migrated(&newest)) })
-		s.promote("v2.0.0-broken", "steps=50,100").exits(8).says("committed once more, with the traffic alone")
+		s.promote("v2.0.0-broken", "steps=50,100").exits(8).says("the Service alone was synced, as a sync of all does not come to it")
+		s.answersOnly("v1.0.0")
+	})
+	t.Run("endless", func(t *testing.T) {
+		t.Parallel()
+		var ends atomic.Bool
+		ends.Store(true)
+		s := newSite(t, hook(t, "PreSync"), func(l *layout) {
+			go endJobs(t.Context(), l.Service, func(job unstructured.Unstructured) string {
+				if !ends.Load() {
+					return ""
+				}
+				return endOf(job)
+			})
+		})
+		s.promote("v2.0.0", "steps=100").exits(0)
+		ends.Store(false)
+		s.begin("rollback").wait().exits(0).says("the Service alone was synced, as a sync of all does not come to it: waiting for completion of hook batch/Job/smoke-test")
+		s.answersOnly("v1.0.0")
+	})
+	t.Run("unknown-kind", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t)
+		s.promote("v2.0.0", "steps=100").exits(0)
+		s.push("Monitor it", func(l *layout) {
+			l.set("./monitor.yaml", "apiVersion: monitoring.example.com/v1\nkind: ServiceMonitor\nmetadata: {name: app}\n")
+			kustomization := l.Overlay + "/kustomization.yaml"
+			l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - monitor.yaml"))
+		})
+		s.begin("rollback").wait().exits(0).says("the Service alone was synced, as a sync of all does not come to it")
 		s.answersOnly("v1.0.0")
 	})
 	t.Run("smoke-test", func(t *testing.T) {

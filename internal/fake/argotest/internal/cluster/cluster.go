@@ -59,8 +59,8 @@ type Cluster struct {
 	changed chan struct{} // closed and replaced at every change
 	pick    *rand.Rand    // where in the split a request falls
 	samples map[string][]int
-	refused map[string]bool // images, by a policy
-	failing map[string]bool // images of hooks
+	refused map[string]bool    // images, by a policy
+	hooks   map[string]HookEnd // by image
 }
 
 // New returns an empty cluster. Nothing in it moves before Run.
@@ -74,7 +74,7 @@ func New(config Config) *Cluster {
 		pick:    rand.New(rand.NewPCG(1, 2)),
 		samples: map[string][]int{},
 		refused: map[string]bool{},
-		failing: map[string]bool{},
+		hooks:   map[string]HookEnd{},
 	}
 }
 

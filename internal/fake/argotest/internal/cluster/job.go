@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,22 +53,34 @@ func jobStatus(spec map[string]any) map[string]any {
 	return map[string]any{"conditions": []any{condition}}
 }
 
-// FailJobs has each Job of a hook with an image fail from now on, such as a migration that is older
-// than the database.
-func (c *Cluster) FailJobs(image string) {
+// A HookEnd is what becomes of a Job that is a hook.
+type HookEnd int
+
+// A hook succeeds, unless it is said otherwise.
+const (
+	HookSucceeds HookEnd = iota
+	HookFails            // such as a migration that is older than the database
+	HookHangs            // it never ends
+)
+
+// EndHooks has each Job of a hook with an image end so from now on.
+func (c *Cluster) EndHooks(image string, end HookEnd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.failing[image] = true
+	c.hooks[image] = end
 }
 
-// Fails tells whether a Job of a hook fails.
-func (c *Cluster) Fails(job *unstructured.Unstructured) bool {
+// HookEndOf is what becomes of a Job of a hook.
+func (c *Cluster) HookEndOf(job *unstructured.Unstructured) HookEnd {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
-	return slices.ContainsFunc(containers, func(container any) bool {
+	for _, container := range containers {
 		fields, _ := container.(map[string]any)
 		image, _ := fields["image"].(string)
-		return c.failing[image]
-	})
+		if end := c.hooks[image]; end != HookSucceeds {
+			return end
+		}
+	}
+	return HookSucceeds
 }
