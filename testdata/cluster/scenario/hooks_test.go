@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 )
 
 // TestHooks has a Job as a hook of each kind, which succeeds, fails or never
@@ -92,10 +93,9 @@ func TestRollbackBesideAHook(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
 		s.promote("v2.0.0", "steps=100").exits(0)
-		s.push("Monitor it", func(l *layout) {
-			l.set("./monitor.yaml", "apiVersion: monitoring.example.com/v1\nkind: ServiceMonitor\nmetadata: {name: app}\n")
-			kustomization := l.Overlay + "/kustomization.yaml"
-			l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - monitor.yaml"))
+		s.push("Monitor it", map[string]string{
+			"./kustomization.yaml": replaced(t, s.read("./kustomization.yaml"), "- ../../base", "- ../../base\n  - monitor.yaml"),
+			"./monitor.yaml":       "apiVersion: monitoring.example.com/v1\nkind: ServiceMonitor\nmetadata: {name: app}\n",
 		})
 		s.begin("rollback").wait().exits(0).says("the Service alone was synced, as a sync of all does not come to it")
 		s.answersOnly("v1.0.0")
@@ -115,6 +115,47 @@ func TestRollbackBesideAHook(t *testing.T) {
 		fails.Store(true)
 		s.begin("rollback").wait().exits(0)
 		s.answersOnly("v1.0.0")
+	})
+}
+
+// A policy of the cluster comes to deny the image that users had, so Argo CD cannot apply the
+// template of a rollback, nor the Service alone: the traffic alone moves users.
+func TestRollbackPastAPolicy(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.deny("v1.0.0")
+	s.begin("rollback").wait().exits(0).says("committed once more, with the traffic alone", "could not be rolled back, only the traffic")
+	s.answersOnly("v1.0.0")
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.settled("v3.0.0")
+}
+
+// deny lets the API server deny each Service of the namespace with an image's tag from now on.
+func (s *site) deny(tag string) {
+	s.Helper()
+	name := "deny-" + s.App.GetName()
+	policy := &unstructured.Unstructured{}
+	s.must(yaml.Unmarshal(fmt.Appendf(nil, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: %s}, spec: {
+  matchConstraints: {
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %s}},
+    resourceRules: [{apiGroups: [serving.knative.dev], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [services]}]},
+  validations: [{expression: 'object.spec.template.spec.containers.all(c, !c.image.endsWith(":%s"))', message: this image may not run any more}]}}`,
+		name, s.Service, tag), policy))
+	allows := binding(name)
+	allows.SetName(name)
+	for _, o := range []*unstructured.Unstructured{policy, allows} {
+		s.must(kube.In(s.Service).Apply(s.Context(), manifestOf(s.T, o)))
+	}
+	s.Cleanup(func() { // the policy may go on in the next run on the same plane otherwise
+		for _, resource := range []string{"validatingadmissionpolicybindings", "validatingadmissionpolicies"} {
+			kube.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: resource}).Delete(context.Background(), name, metav1.DeleteOptions{})
+		}
+	})
+	s.eventually("the API server denies it", func() bool {
+		live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": map[string]any{"name": "probe"},
+			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "ghcr.io/acme/app:" + tag}}}}}}}
+		return kube.In(s.Service).DryRun(s.Context(), live) != nil
 	})
 }
 
