@@ -148,7 +148,7 @@ func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alp
 			break
 		}
 		if answer, err := c.refresh(ctx, *query, kind); err == nil {
-			return answer, checkApplication(app, answer)
+			return withoutDryRun(answer), checkApplication(app, answer)
 		} else if !isTimeout(err) || ctx.Err() != nil {
 			return nil, fmt.Errorf("refreshing application %s: %w", app, explain(err))
 		}
@@ -157,7 +157,17 @@ func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alp
 	if err != nil {
 		return nil, fmt.Errorf("reading application %s: %w", app, explain(err))
 	}
-	return answer, checkApplication(app, answer)
+	return withoutDryRun(answer), checkApplication(app, answer)
+}
+
+// withoutDryRun is an Application without the last operation, where that has ended and was a dry
+// run: Argo CD keeps it as if it had applied the commit.
+func withoutDryRun(app *v1alpha1.Application) *v1alpha1.Application {
+	state := app.Status.OperationState
+	if state != nil && state.Phase.Completed() && state.Operation.Sync != nil && state.Operation.Sync.DryRun {
+		app.Status.OperationState = nil
+	}
+	return app
 }
 
 // refresh asks for one of the two kinds, which share the time of one call.

@@ -31,6 +31,7 @@ import (
 //	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
 //	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
+//	argo dry-run               ask what a sync of the last commit would change, as argocd app sync --dry-run does
 //	argo sync                  sync the last commit, as argocd app sync does
 //	argo pods LOG EVENTS       let the pods of all revisions have written the file's lines, and have events with these
 //	argo delete                delete the live Service with its revisions
@@ -79,10 +80,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		n, err := strconv.Atoi(args[1])
 		ts.Check(err)
 		w.rollBackInArgoCD(ts, append(args[2:], "the-app")[0], n)
-	case "sync":
+	case "sync", "dry-run":
 		tip, err := gittest.Tip(w.bare, "main")
 		ts.Check(err)
-		w.syncByHand(ts, "the-app", tip)
+		w.syncByHand(ts, "the-app", tip, args[0] == "dry-run")
 	case "pods":
 		lines := func(file string) []string { return strings.Split(strings.TrimSpace(ts.ReadFile(file)), "\n") }
 		w.argo.Pods(lines(args[1]), lines(args[2]))
@@ -108,14 +109,14 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 func (w *world) rollBackInArgoCD(ts *testscript.TestScript, application string, syncs int) {
 	history := w.argo.Application(application).Status.History
 	w.argo.EditApplication(application, func(app *v1alpha1.Application) { app.Spec.SyncPolicy.Automated = nil })
-	w.syncByHand(ts, application, history[len(history)-1-syncs].Revision)
+	w.syncByHand(ts, application, history[len(history)-1-syncs].Revision, false)
 }
 
 // syncByHand has Argo CD sync a commit, and waits for that.
-func (w *world) syncByHand(ts *testscript.TestScript, application, commit string) {
+func (w *world) syncByHand(ts *testscript.TestScript, application, commit string, dry bool) {
 	w.argo.EditApplication(application, func(app *v1alpha1.Application) {
 		app.Status.OperationState = nil
-		app.Operation = &v1alpha1.Operation{Sync: &v1alpha1.SyncOperation{Revision: commit, SyncStrategy: &v1alpha1.SyncStrategy{Apply: &v1alpha1.SyncStrategyApply{}}}}
+		app.Operation = &v1alpha1.Operation{Sync: &v1alpha1.SyncOperation{Revision: commit, DryRun: dry, SyncStrategy: &v1alpha1.SyncStrategy{Apply: &v1alpha1.SyncStrategyApply{}}}}
 	})
 	ts.Check(w.await("Argo CD to sync "+commit, func() bool {
 		operation := w.argo.Application(application).Status.OperationState

@@ -133,7 +133,7 @@ func (c *controller) sync(ctx context.Context, app *v1alpha1.Application, state 
 		return
 	}
 	c.applyAll(ctx, state, found)
-	if state.Phase == common.OperationSucceeded && len(operation.Resources) == 0 {
+	if state.Phase == common.OperationSucceeded && len(operation.Resources) == 0 && !operation.DryRun {
 		c.record(app, state)
 	}
 }
