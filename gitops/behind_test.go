@@ -26,7 +26,7 @@ func TestBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append([]gitops.Message{{Commit: made.Hash, Tip: made.Hash, Before: made.Parents[0], Values: []string{"1"}}}, want...)
+		want = append([]gitops.Message{{Commit: made.Hash, Tip: made.Hash, Values: []string{"1"}}}, want...)
 	}
 	other := write("three", "content")
 	other.Trailers = []gitops.Trailer{{Key: "Promotion-Run", Value: run.Value + "0"}, {Key: "Promotion-Reason", Value: "after " + run.Key + ": " + run.Value}}
@@ -73,8 +73,8 @@ func TestBehindAMerge(t *testing.T) {
 	}
 	got, err := r.Behind(t.Context(), tip, gitops.Trailer{Key: "Key", Value: "1"}, "Promotion")
 	want := []gitops.Message{
-		{Commit: tip, Values: []string{"tip"}, Tip: tip, Before: merge},
-		{Commit: side, Values: []string{"side"}, Tip: merge, Before: base},
+		{Commit: tip, Values: []string{"tip"}, Tip: tip},
+		{Commit: side, Values: []string{"side"}, Tip: merge},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, %v; want %v", got, err, want)

@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/acme/knative-promote/gitops/store"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -53,25 +53,17 @@ type commit struct {
 // reader takes the square of the length of a signature for it, and of a
 // message, which anybody may have written, only the beginning is looked at.
 func parseCommit(hash plumbing.Hash, raw []byte) (commit, error) {
-	header, text, _ := bytes.Cut(raw, []byte("\n\n"))
-	out := commit{hash: hash, Commit: Commit{Hash: hash.String(), Subject: subjectOf(text)}}
+	c, err := store.ParseCommit(raw)
+	if err != nil {
+		return commit{}, fmt.Errorf("reading commit %s: %w", hash, err)
+	}
+	out := commit{hash: hash, tree: c.Tree, Commit: Commit{Hash: hash.String(), Subject: subjectOf(c.Message)}}
+	for _, parent := range c.Parents {
+		out.Parents = append(out.Parents, parent.String())
+	}
 	var author, committer object.Signature
-	for line := range bytes.Lines(header) {
-		key, value, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
-		switch string(key) {
-		case "tree":
-			out.tree = plumbing.NewHash(string(value))
-		case "parent":
-			out.Parents = append(out.Parents, plumbing.NewHash(string(value)).String())
-		case "author":
-			author.Decode(value)
-		case "committer":
-			committer.Decode(value)
-		}
-	}
-	if out.tree.IsZero() {
-		return commit{}, fmt.Errorf("reading commit %s: it names no tree", hash)
-	}
+	author.Decode(c.Author)
+	committer.Decode(c.Committer)
 	out.Author = Person{oneline.Of(author.Name, subjectLimit), oneline.Of(author.Email, subjectLimit)}
 	out.Time = committer.When
 	return out, nil

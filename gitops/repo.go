@@ -13,10 +13,10 @@
 package gitops
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -150,9 +150,7 @@ type Message struct {
 	Commit string   // its full name
 	Values []string // of the lines with a key, as those of a squash merge may be several
 
-	// Tip has been the branch's tip: the commit itself, or the merge that has brought it. Before
-	// was the tip before that; empty: none.
-	Tip, Before string
+	Tip string // on the branch's own line: the commit itself, or the merge that has brought it
 }
 
 // Behind are the commits behind one whose messages have a trailer, as far as a server gives them
@@ -162,25 +160,32 @@ type Message struct {
 func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer, key string) (found []Message, err error) {
 	line := trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit)
 	err = r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(past store.Past) {
-		lines := strings.Split(string(past.Message), "\n")
-		if !slices.Contains(lines, line) {
-			return
+		if values, has := valuesIn(past.Message, line, key+": "); has {
+			found = append(found, Message{Commit: past.Hash.String(), Tip: past.Tip.String(), Values: values})
 		}
-		one := Message{Commit: past.Hash.String(), Tip: past.Tip.String()}
-		if !past.Before.IsZero() {
-			one.Before = past.Before.String()
-		}
-		for _, l := range lines {
-			if value, is := strings.CutPrefix(l, key+": "); is {
-				one.Values = append(one.Values, value)
-			}
-		}
-		found = append(found, one)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking behind commit %.12s: %w", commit, err)
 	}
 	return found, nil
+}
+
+// mostValues is how many different values of a key are read of one message: that of a squash may
+// have those of many commits.
+const mostValues = 1000
+
+// valuesIn are the values that a message, which may be long, gives a key, and whether a line is in it.
+func valuesIn(message []byte, line, key string) (values []string, has bool) {
+	known := map[string]bool{}
+	for l := range bytes.Lines(message) {
+		l = bytes.TrimSuffix(l, []byte("\n"))
+		has = has || string(l) == line
+		if value, is := bytes.CutPrefix(l, []byte(key)); is && len(value) <= valueLimit && !known[string(value)] && len(known) < mostValues {
+			known[string(value)] = true
+			values = append(values, string(value))
+		}
+	}
+	return values, has
 }
 
 func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {

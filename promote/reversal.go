@@ -140,8 +140,9 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 		return nil
 	case b.taken(ctx, b.log.Step().Commit) != "":
 		return b.committedAgain(b.Reversal, "as somebody has changed the template meanwhile")
-	case argo.IsUnapplied(b.failed) && b.mayBeAlone():
-		return b.committedAgain(b.TrafficAlone(b.target.at.Live, b.failed), "with the traffic alone, as Argo CD could not apply its template")
+	}
+	if live := b.target.service.SeenOnce(ctx, b.target.at.Live, emergencyLook); live != nil && argo.IsUnapplied(b.failed) && b.mayBeAlone() {
+		return b.committedAgain(b.TrafficAlone(live, b.failed), "with the traffic alone, as Argo CD could not apply its template")
 	}
 	return b.withoutDown(ctx)
 }
@@ -155,7 +156,7 @@ func (b *reversal) committedAgain(back plan.Reversal, how string) *reversal {
 
 // mayBeAlone tells whether the traffic alone can follow a commit that rolls back the template too.
 func (b *reversal) mayBeAlone() bool {
-	return !b.done && !b.again && b.after.Refused == nil && b.target.at.Live != nil && b.Dest.WhyDown() == ""
+	return !b.done && !b.again && b.after.Refused == nil && b.Dest.WhyDown() == ""
 }
 
 // blocked tells what keeps Knative from coming to what the commit says, however long it is

@@ -73,10 +73,10 @@ func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if unseen {
 		return runs.Superseded(p.at, p.config.RunURL, p.config.To != "")
 	}
-	if err := unlessUrgent(p, p.observe(ctx, emergencyLook)); err != nil {
+	if err := unlessUrgent(p, p.observe(ctx, emergencyLook)); err != nil || p.config.To != "" || p.systems.Commits == nil {
 		return err
 	}
-	return notTakenOut(ctx, p, true)
+	return runs.TakenOut(ctx, p.systems.Commits, p.at, p.config.RunURL)
 }
 
 // endUnseen is how a rollback ends that nobody was to see live. One that was seen by a

@@ -202,14 +202,6 @@ func (p *targetRun) saw(seen argo.Observed) {
 	}
 }
 
-// notTakenOut ends the run where somebody has taken its own promotion out of Git.
-func notTakenOut(ctx context.Context, p *targetRun, rollback bool) error {
-	if p.config.To != "" || p.systems.Commits == nil {
-		return nil
-	}
-	return runs.TakenOut(ctx, p.systems.Commits, p.at, p.config.RunURL, rollback)
-}
-
 // resumed tells whether Git showed a step of the plan before the run.
 func (p *targetRun) resumed() bool { return len(p.plan.Steps) > 0 && p.plan.Steps[0].Done }
 

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -14,9 +12,7 @@ type Past struct {
 	Hash    plumbing.Hash
 	Message []byte // of a long one, the beginning
 
-	// Tip has been the branch's tip: the commit itself, or the merge that has brought it. Before
-	// was the tip before that; zero: none.
-	Tip, Before plumbing.Hash
+	Tip plumbing.Hash // on the branch's own line: the commit itself, or the merge that has brought it
 }
 
 // Behind brings in a commit and those behind it, as many as depth has in each line of
@@ -55,7 +51,7 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	}
 	for i, a := range line {
 		for _, b := range append([]ancestor{a}, brought[i]...) {
-			show(Past{Hash: b.hash, Message: b.message, Tip: a.hash, Before: a.first()})
+			show(Past{Hash: b.hash, Message: b.message, Tip: a.hash})
 		}
 	}
 	return nil
@@ -87,8 +83,11 @@ type ancestor struct {
 // ancestor reads a commit that is here.
 func (s *Store) ancestor(hash plumbing.Hash) (ancestor, error) {
 	raw, err := s.content(plumbing.CommitObject, hash)
-	header, message, _ := bytes.Cut(raw, []byte("\n\n"))
-	return ancestor{hash, parentsIn(header), message}, err
+	if err != nil {
+		return ancestor{}, err
+	}
+	c, err := ParseCommit(raw)
+	return ancestor{hash, c.Parents, c.Message}, err
 }
 
 func (a ancestor) first() plumbing.Hash {
@@ -96,14 +95,4 @@ func (a ancestor) first() plumbing.Hash {
 		return plumbing.ZeroHash
 	}
 	return a.parents[0]
-}
-
-// parentsIn are the parents that the lines above a commit's message name.
-func parentsIn(header []byte) (parents []plumbing.Hash) {
-	for line := range bytes.Lines(header) {
-		if name, is := strings.CutPrefix(strings.TrimSpace(string(line)), "parent "); is {
-			parents = append(parents, plumbing.NewHash(name))
-		}
-	}
-	return parents
 }

@@ -2,11 +2,14 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // The modes of tree entries, as Git writes them.
@@ -29,7 +32,8 @@ type Entry struct {
 // Tree is one folder, in Git's order.
 type Tree []Entry
 
-// ParseTree makes one text of the whole object, which the entries share.
+// ParseTree makes one text of the whole object, which the entries share. A tree that has a name
+// twice, or is out of Git's order, is an error: who reads it sees another file than who checks it out.
 func ParseTree(raw []byte) (Tree, error) {
 	var t Tree
 	for left := string(raw); left != ""; {
@@ -40,9 +44,26 @@ func ParseTree(raw []byte) (Tree, error) {
 		}
 		e := Entry{Mode: mode, Name: name}
 		left = rest[copy(e.Hash[:], rest):]
+		if len(t) > 0 && t[len(t)-1].key() >= e.key() || e.Folder() && t.hasFile(name) {
+			return nil, fmt.Errorf("the tree object is malformed at %s: a name comes twice, or they are out of order", oneline.Brief(name))
+		}
 		t = append(t, e)
 	}
 	return t, nil
+}
+
+// hasFile tells whether the end of a tree has a file of a folder's name: no other names stand
+// between them than those that begin with it.
+func (t Tree) hasFile(folder string) bool {
+	for _, e := range slices.Backward(t) {
+		if !strings.HasPrefix(e.Name, folder) {
+			return false
+		}
+		if e.Name == folder {
+			return true
+		}
+	}
+	return false
 }
 
 // cost is about what a tree takes in memory, in bytes.

@@ -43,6 +43,16 @@ func (s Service) Observe(ctx context.Context, patience time.Duration) (argo.Obse
 	return seen, err
 }
 
+// SeenOnce is the Service as it was seen before, or else as it is now; nil: nobody can tell. A run
+// may have begun while Argo CD did not answer.
+func (s Service) SeenOnce(ctx context.Context, before *servingv1.Service, patience time.Duration) *servingv1.Service {
+	if before != nil {
+		return before
+	}
+	seen, _ := s.Observe(ctx, patience) // then there is none
+	return seen.Service
+}
+
 // Revision asks for a revision, but not for long.
 func (s Service) Revision(ctx context.Context, namespace, name string) (*servingv1.Revision, error) {
 	if s.Unseen && namespace == "" {

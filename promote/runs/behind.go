@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/acme/knative-promote/gitops"
@@ -12,67 +13,66 @@ import (
 
 // TakenOut ends a workflow run whose own promotion Git shows no more, as after a git revert:
 // a job that waited for an approval, or a run that is started again. The record has gone with
-// the commits, so what Argo CD has deployed tells, as far as the Application's history goes,
-// and what stands behind the branch's tip, as far as messages lead there. A rollback goes by what
-// the branch itself has been at, and on where nobody can tell: no merge must keep it from users.
-func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string, rollback bool) error {
+// the commits, so what Argo CD has deployed tells, as far as the Application's history goes. The
+// error is else of superseded work.
+func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string) error {
 	if run == "" || at.Unreadable != nil {
 		return nil
 	}
 	now := at.Record.Of(at.Place())
-	var then []record.Record
 	for d := range deployedSince(ctx, commits, at, now.Commit) {
-		then = append(then, d.record)
-	}
-	own, err := ofRun(ctx, commits, at, run, rollback)
-	if err != nil && !rollback {
-		return fmt.Errorf("looking for commits of this run that somebody has taken out of Git: %w", err)
-	}
-	for _, r := range append(then, own...) {
-		switch {
-		case r.Run != run || r.RollsBack():
-		case !goesOn(now, r):
-			return sinceThen("has taken its commits out of Git")
-		case now.Promotion == r.Promotion && !now.RollsBack() && now.Reached < r.Reached:
-			return sinceThen("has taken its step of %d %% out of Git", r.Reached)
+		if err := takenOut(now, d.record, run); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// The newest records of a run tell of the others. Anybody can write messages that lead to
-// commits without what they say, so these are looked at up to a number, and nobody can tell then.
-const (
-	ofRunLimit  = 3
-	lookedLimit = 100
-)
-
-// errTooMany is the error of messages that lead nowhere.
-var errTooMany = fmt.Errorf("over %d commits behind the branch's tip say in their messages what they do not have", lookedLimit)
-
-// ofRun are the records of the newest commits behind the tip that a workflow run has made, as
-// far as they can be read: where tip says so, as the branch's tip had them.
-func ofRun(ctx context.Context, commits Commits, at plan.Situation, run string, tip bool) (all []record.Record, err error) {
+// TakenOutBehind goes by what stands behind the branch's tip, as far as messages lead there: more
+// than Argo CD remembers. Anybody may have brought a commit there that says so, so no rollback asks
+// it. An error that is not of superseded work says that nobody can tell.
+func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run string) error {
+	if run == "" || at.Unreadable != nil {
+		return nil
+	}
 	found, err := commits.Behind(ctx, at.Tip.Hash, plan.RunTrailer(run), plan.TrailerID)
+	if err != nil {
+		return err
+	}
+	now := at.Record.Of(at.Place())
 	for n, message := range found {
-		if len(all) == ofRunLimit {
-			break
-		}
 		if n == lookedLimit {
-			return all, errTooMany
+			return errTooMany
 		}
-		commit := message.Commit
-		if tip {
-			commit = message.Tip
+		then, err := commits.At(ctx, message.Commit)
+		if err != nil {
+			continue // it is gone
 		}
-		if then, err := commits.At(ctx, commit); err == nil {
-			if r := plan.RecordAt(then, at.Target); r.Run == run {
-				all = append(all, r)
-			}
+		if err := takenOut(now, plan.RecordAt(then, at.Target), run); err != nil {
+			return err
 		}
 	}
-	return all, err
+	return ctx.Err()
 }
+
+// takenOut ends a run that has made a record which Git does not go on from.
+func takenOut(now, made record.Record, run string) error {
+	switch {
+	case made.Run != run || made.RollsBack():
+	case !goesOn(now, made):
+		return sinceThen("has taken its commits out of Git")
+	case now.Promotion == made.Promotion && !now.RollsBack() && now.Reached < made.Reached:
+		return sinceThen("has taken its step of %d %% out of Git", made.Reached)
+	}
+	return nil
+}
+
+// lookedLimit is how many commits are looked at whose messages lead to them: anybody can write
+// messages that lead to commits without what they say, and nobody can tell then.
+const lookedLimit = 100
+
+// errTooMany is the error of messages that lead nowhere.
+var errTooMany = fmt.Errorf("over %d commits behind the branch's tip say in their messages what is to be looked for", lookedLimit)
 
 // A RevertedRecord is that of a promotion that Git shows no more, or less of.
 type RevertedRecord struct {
@@ -82,10 +82,11 @@ type RevertedRecord struct {
 
 // Reverted are the promotions that commits behind the tip have made of the target's overlay
 // since the oldest one that its record has, and that Git shows no more, as after a git revert,
-// the newest first: as far as messages lead there. The one that Git shows is among them where its
-// newest commit had reached more than that: somebody has reverted the steps above. The error is
-// one of the looks: nobody can tell then.
-func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []RevertedRecord, err error) {
+// the newest first: as far as messages lead there. The one that Git shows is among them where it
+// had reached more than that: somebody has reverted the steps above. Whoever may bring a commit
+// can add to what is reverted, and take nothing from it: what one commit says hides no other's.
+// The error is one of the looks: nobody can tell then.
+func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]RevertedRecord, error) {
 	if at.Unreadable != nil {
 		return nil, nil
 	}
@@ -93,92 +94,71 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) (all []Re
 	if err != nil {
 		return nil, err
 	}
-	c := newComparison(ctx, commits, at)
-	for _, message := range found {
-		if c.before(message) {
-			break
+	now := at.Record.Of(at.Place())
+	known := shownBy(now)
+	first := oldest(found, func(id string) bool { return id == now.Promotion })
+	if first < 0 {
+		first = len(found)
+	}
+	if now.Cut { // what came before its oldest promotion is in no record
+		found = found[:oldest(found, func(id string) bool { return id == now.Promotion || known[id] })+1]
+	}
+	var all reverted
+	looked := map[string]bool{}
+	for n, message := range found {
+		if !slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] }) {
+			continue
 		}
-		if c.later && slices.Contains(message.Values, c.now.Promotion) {
-			c.later = !c.made(message)
-		}
-		if slices.ContainsFunc(message.Values, func(id string) bool { return !c.known[id] }) {
-			all = append(all, c.reverted(message)...)
-		}
-		switch {
-		case c.err != nil:
-			return nil, c.err
-		case len(c.records) > lookedLimit:
-			return nil, errTooMany
+		for _, commit := range []string{message.Tip, message.Commit} { // which may have been the tip before a merge that turned the lines round
+			if commit == "" || looked[commit] {
+				continue
+			}
+			if looked[commit] = true; len(looked) > lookedLimit {
+				return nil, errTooMany
+			}
+			then, err := commits.At(ctx, commit)
+			if err != nil {
+				return nil, err
+			}
+			r := plan.RecordAt(then, at.Target).Of(at.Place())
+			if shown := r.Promotion == now.Promotion; r.Exists() && !r.RollsBack() && !known[r.Promotion] && (!shown || r.Reached > now.Reached) {
+				all.add(RevertedRecord{r, !shown && n < first})
+			}
 		}
 	}
 	return all, ctx.Err()
 }
 
-// A comparison goes over the commits behind a tip, and compares them with what Git shows.
-type comparison struct {
-	ctx     context.Context
-	commits Commits
-	at      plan.Situation
-	now     record.Record
-	known   map[string]bool // promotions that were compared with what Git shows
-	oldest  string          // that the record has
-	later   bool            // than the promotion that Git shows are the commits that come now
-	records map[string]record.Record
-	err     error // of a commit that could not be asked for
-}
-
-func newComparison(ctx context.Context, commits Commits, at plan.Situation) *comparison {
-	c := &comparison{ctx: ctx, commits: commits, at: at, now: at.Record.Of(at.Place()), known: map[string]bool{"": true}, later: true, records: map[string]record.Record{}}
-	for _, e := range c.now.Entries() {
-		c.known[e.Promotion], c.oldest = true, e.Promotion
+// shownBy are the promotions that a record shows as they are, but for one that is under way or
+// has ended as it should: Git may show less of that.
+func shownBy(now record.Record) map[string]bool {
+	known := map[string]bool{"": true}
+	for _, e := range now.Entries() {
+		known[e.Promotion] = true
 	}
-	c.known[c.now.Promotion] = !c.now.Exists() || c.now.RollsBack() // to be compared
-	return c
+	known[now.Promotion] = !now.Exists() || now.RollsBack()
+	return known
 }
 
-// before tells whether a commit has made the oldest promotion that the record has: it has none of
-// those before.
-func (c *comparison) before(message gitops.Message) bool {
-	return c.now.Cut && slices.Contains(message.Values, c.oldest) && c.made(message)
-}
-
-// made tells whether the tip that came with a commit has what the one before has not: others may
-// have written a message that names the same promotion.
-func (c *comparison) made(message gitops.Message) bool {
-	is, was := c.recordAt(message.Tip), c.recordAt(message.Before)
-	return slices.Contains(message.Values, is.Promotion) && (is.Promotion != was.Promotion || is.Step != was.Step || is.Reached != was.Reached)
-}
-
-// reverted is the promotion of a commit, where Git shows it no more, or less of it: what the
-// branch had, or the commit, which may have been the tip before a merge that turned the lines round.
-func (c *comparison) reverted(message gitops.Message) (all []RevertedRecord) {
-	for _, commit := range slices.Compact([]string{message.Tip, message.Commit}) {
-		r := c.recordAt(commit)
-		if !r.Exists() || c.known[r.Promotion] {
-			continue
-		}
-		shown := r.Promotion == c.now.Promotion
-		c.known[r.Promotion] = !shown || r.Reached > c.now.Reached || c.made(message)
-		if !r.RollsBack() && (!shown || r.Reached > c.now.Reached) {
-			all = append(all, RevertedRecord{r, c.later})
+// oldest is the index of the last message, which are the newest first, that has an id; -1: none has.
+func oldest(found []gitops.Message, is func(id string) bool) int {
+	for n, message := range slices.Backward(found) {
+		if slices.ContainsFunc(message.Values, is) {
+			return n
 		}
 	}
-	return all
+	return -1
 }
 
-// recordAt is the record of a commit; the zero Record where it has none, or that cannot be read.
-func (c *comparison) recordAt(commit string) record.Record {
-	if commit == "" {
-		return record.Record{}
+// reverted are promotions, each as it had reached most.
+type reverted []RevertedRecord
+
+func (all *reverted) add(r RevertedRecord) {
+	for i, has := range *all {
+		if has.Promotion == r.Promotion && has.Started.Equal(r.Started) && reflect.DeepEqual(has.To, r.To) && reflect.DeepEqual(has.From, r.From) {
+			(*all)[i].Reached = max(has.Reached, r.Reached)
+			return
+		}
 	}
-	if has, looked := c.records[commit]; looked {
-		return has
-	}
-	then, err := c.commits.At(c.ctx, commit)
-	if err != nil {
-		c.err = err
-		return record.Record{}
-	}
-	c.records[commit] = plan.RecordAt(then, c.at.Target).Of(c.at.Place())
-	return c.records[commit]
+	*all = append(*all, r)
 }

@@ -28,9 +28,6 @@ func (h history) At(ctx context.Context, commit string) (gitops.Snapshot, error)
 func (h history) Behind(context.Context, string, gitops.Trailer, string) (all []gitops.Message, err error) {
 	for n, r := range slices.Backward(h) {
 		one := gitops.Message{Commit: strconv.Itoa(n), Tip: strconv.Itoa(n), Values: []string{r.Promotion}}
-		if n > 0 {
-			one.Before = strconv.Itoa(n - 1)
-		}
 		all = append(all, one)
 	}
 	return all, nil

@@ -7,9 +7,10 @@ import (
 )
 
 // A NotYetError is a promotion that did not begin because the environment that
-// it takes its images from has not shown yet that they are good.
+// it takes its images from has not shown yet that they are good, or which nobody can tell of
+// whether people have taken it out of Git.
 type NotYetError struct {
-	From   string         // the overlay
+	From   string         // the overlay; empty: it takes them from none
 	Reason string         // what is missing
 	Until  time.Time      // when that alone will be enough, unless something changes; zero: nobody knows
 	Others []*NotYetError // of the other environments that it takes them from
@@ -19,6 +20,9 @@ type NotYetError struct {
 // not be.
 func (e *NotYetError) Error() string {
 	text := fmt.Sprintf("from: %s is not to be promoted yet: %s", e.From, e.Reason)
+	if e.From == "" {
+		text = "nothing is to be promoted yet: " + e.Reason
+	}
 	for _, o := range e.Others {
 		text += fmt.Sprintf("\nfrom: %s is not to be promoted yet: %s", o.From, o.Reason)
 	}

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -81,6 +82,22 @@ func notReverted(ctx context.Context, i *Taken, at plan.Situation) error {
 // unlessTold refuses to promote where nobody can tell what was reverted.
 func (i *Taken) unlessTold(where string, err error) error {
 	return i.unlessAgain(fmt.Sprintf("nobody can tell what was reverted in Git %s: %v", where, err), "to promote without knowing", "start the run again later")
+}
+
+// NotTakenOut ends a run whose own promotion somebody has taken out of Git. Where nobody can tell,
+// it goes on only by override.
+func NotTakenOut(ctx context.Context, i *Taken, at plan.Situation, run string) error {
+	if i.Commits == nil {
+		return nil
+	}
+	if err := runs.TakenOut(ctx, i.Commits, at, run); err != nil {
+		return err
+	}
+	err := runs.TakenOutBehind(ctx, i.Commits, at, run)
+	if err == nil || errors.Is(err, plan.ErrSuperseded) || ctx.Err() != nil {
+		return err
+	}
+	return i.unlessAgain(fmt.Sprintf("nobody can tell whether this run's own commits were taken out of Git: %v", err), "to go on without knowing", "start the run again later")
 }
 
 // passedAgain tells whether what was reverted was promoted once more and has passed.
