@@ -25,7 +25,7 @@ const (
 	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
 	syncHand  command = "by hand"   // the same for what rolls back, also where a closed window permits a sync by hand
 	syncOurs  command = "sync ours" // the Service alone, as a sync of all brings back what others have rolled back, or does not come to it
-	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back, or of one that restores and is held up
+	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back, or of one that restores and is held up, or that such a one waits behind
 )
 
 // nextCommand decides whether Argo CD needs help, after the application has stood still for
@@ -39,8 +39,10 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	state := app.Status.OperationState
 	held := heldUp(in, ob) && ob.Barred == ""
 	if state != nil && !state.Phase.Completed() {
-		late := retries(state) && state.RetryCount >= maxAttempts || unchanged >= hangsAfter
-		if ob.RolledBack || blocks(in, ob) || held && late {
+		hangs := unchanged >= hangsAfter
+		late := retries(state) && state.RetryCount >= maxAttempts || hangs
+		behind := in.Restores && hangs && state.Operation.InitiatedBy.Automated && !concerned(in, ob)
+		if ob.RolledBack || blocks(in, ob) || held && late || behind {
 			return terminate
 		}
 		return nothing

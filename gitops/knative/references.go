@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A Reference is a ConfigMap or Secret that a template names.
+// A Reference is an object of Kubernetes' core that a template names.
 type Reference struct {
 	Kind, Name string
 	Optional   bool // pods start without it
@@ -33,6 +33,24 @@ func References(spec corev1.PodSpec) []Reference {
 	return found
 }
 
+// needed are what pods of a template need to start: beside what it reads, its ServiceAccount, the
+// secrets that images are pulled with, and its volume claims.
+func needed(spec corev1.PodSpec) []Reference {
+	found := References(spec)
+	if name := spec.ServiceAccountName; name != "" && name != "default" {
+		found = append(found, Reference{Kind: "ServiceAccount", Name: name})
+	}
+	for _, secret := range spec.ImagePullSecrets {
+		found = append(found, Reference{Kind: "Secret", Name: secret.Name})
+	}
+	for _, v := range spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			found = append(found, Reference{Kind: "PersistentVolumeClaim", Name: v.PersistentVolumeClaim.ClaimName})
+		}
+	}
+	return found
+}
+
 // Missing are what pods of a revision need to start, and neither the template of an overlay reads
 // any more nor the overlay has: what has no more users is often taken away.
 func Missing(spec corev1.PodSpec, now *State) (missing []Reference) {
@@ -41,10 +59,10 @@ func Missing(spec corev1.PodSpec, now *State) (missing []Reference) {
 		return nil
 	}
 	has := coreNames(now)
-	for _, ref := range References(service.Spec.Template.Spec.PodSpec) {
+	for _, ref := range needed(service.Spec.Template.Spec.PodSpec) {
 		has[ref.String()] = true
 	}
-	for _, ref := range References(spec) {
+	for _, ref := range needed(spec) {
 		if !ref.Optional && !has[ref.String()] {
 			has[ref.String()] = true
 			missing = append(missing, ref)
@@ -60,7 +78,7 @@ func Removed(before, after *State) (removed []Reference) {
 	if err != nil {
 		return nil
 	}
-	for _, ref := range References(service.Spec.Template.Spec.PodSpec) {
+	for _, ref := range needed(service.Spec.Template.Spec.PodSpec) {
 		if name := ref.String(); !ref.Optional && had[name] && !has[name] {
 			removed, had[name] = append(removed, ref), false
 		}

@@ -33,7 +33,7 @@ func (e Edited) Warning(to Destination) string {
 		warnings = append(warnings, text)
 	}
 	if len(e.Missing) > 0 {
-		warnings = append(warnings, fmt.Sprintf("revision %s reads %s, which the overlay does not have: where that was pruned, no new pod of the revision starts, though it is Ready. Revert the commit that took it away, or promote the same image again, with the configuration of now",
+		warnings = append(warnings, fmt.Sprintf("revision %s needs %s, which the overlay does not have: where that was pruned, no new pod of the revision starts, though it is Ready. Revert the commit that took it away, or promote the same image again, with the configuration of now",
 			to.Revision, oneline.Brief(joined(e.Missing))))
 	}
 	if len(e.Foreign) > 0 {
