@@ -128,6 +128,8 @@ func fits(now, next *knative.State, record record.Record, plan Plan, i int, tip 
 		return true, nil
 	case i > 0 && !same:
 		return false, Superseded(tip, "the overlay now has the images %s", strings.Join(knative.AllImages(now), ", "))
+	case !before && !same && record.Promotion == plan.ID: // no run of it leaves that
+		return false, Superseded(tip, "the overlay now has the images %s, and the record of this promotion beside them", strings.Join(knative.AllImages(now), ", "))
 	case !before && record.Promotion == plan.ID:
 		return false, Superseded(tip, "another run of the same promotion is ahead, with %s", DescribeTraffic(now))
 	case !before:

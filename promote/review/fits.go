@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/internal/oneline"
@@ -74,57 +71,6 @@ func (w *waiting) fits(ctx context.Context, tip gitops.Snapshot) (bool, error) {
 	return true, nil
 }
 
-// withMore are the files that a commit changes from its first parent otherwise than the change
-// and the head that the run has written do, as far as that can be read.
-func withMore(ctx context.Context, repo Repo, change gitops.Change, at gitops.Snapshot, own string) []string {
-	if len(at.Commit.Parents) == 0 {
-		return nil
-	}
-	before, err := repo.At(ctx, at.Commit.Parents[0])
-	if err != nil {
-		return nil
-	}
-	changed, err := gitops.Changed(before, at)
-	if err != nil {
-		return nil
-	}
-	ours, unread := writtenAt(ctx, repo, own)
-	edited, refused := change.Edit(before) // as in a freeze, where what was written tells alone
-	if unread != nil && refused != nil {
-		return nil
-	}
-	return slices.DeleteFunc(changed, func(name string) bool {
-		wants, is := edited[name]
-		if unread != nil { // the names of files tell
-			return is
-		}
-		has, err := read(at, name)
-		return err == nil && mode(at, name) == mode(ours.head, name) && (is && bytes.Equal(has, wants) || ours.has(name, has, before))
-	})
-}
-
-// A written is the head that the run has written, and what that was written on.
-type written struct{ base, head gitops.Snapshot }
-
-func writtenAt(ctx context.Context, repo Repo, own string) (w written, err error) {
-	if w.head, err = repo.At(ctx, own); err == nil && len(w.head.Commit.Parents) > 0 {
-		w.base, err = repo.At(ctx, w.head.Commit.Parents[0])
-	}
-	return w, err
-}
-
-// has tells whether the head has written a file like this, whose record says when that was. On a
-// branch that has moved Git may have put the same lines elsewhere.
-func (w written) has(name string, content []byte, before gitops.Snapshot) bool {
-	was, err := read(before, name)
-	base, errBase := read(w.base, name)
-	ours, errOurs := read(w.head, name)
-	if errors.Join(err, errBase, errOurs) != nil || bytes.Equal(base, ours) {
-		return false
-	}
-	return bytes.Equal(content, ours) || w.base.Commit.Hash != before.Commit.Hash && maps.Equal(moved(base, ours), moved(was, content))
-}
-
 // mode is a file's; zero where it is absent.
 func mode(at gitops.Snapshot, name string) fs.FileMode {
 	info, err := fs.Lstat(at.Tree, name)
@@ -155,31 +101,43 @@ func onlyUpdated(ctx context.Context, repo Repo, pull PullRequest, head string) 
 	return rebased || len(now.Commit.Parents) == 2 && now.Commit.Parents[0] == head
 }
 
-// sameChange tells whether the change takes and adds the same lines on a tip as a pull
-// request's head does on its base.
+// sameChange tells whether Git, merging a pull request's head into a tip, makes of it byte for
+// byte what the change would. That is certain only of files that nobody has changed since the
+// head's base: of others Git knows lines and not entries, and may put one into another's.
 func sameChange(change gitops.Change, tip, base, head gitops.Snapshot) (bool, error) {
-	files, err := change.Edit(tip)
+	wants, err := change.Edit(tip)
 	if err != nil {
 		return false, err
 	}
-	for name, content := range files {
-		was, err := read(tip, name)
-		if err != nil {
-			return false, err
-		}
-		before, err := read(base, name)
-		if err != nil {
-			return false, err
-		}
-		after, err := read(head, name)
-		if err != nil {
-			return false, err
-		}
-		if !maps.Equal(uncommented(moved(was, content)), uncommented(moved(before, after))) {
+	made, err := gitops.Changed(base, head)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range made {
+		if _, is := wants[name]; !is {
 			return false, nil
 		}
 	}
+	for name, want := range wants {
+		has, err := read(head, name)
+		if err != nil || !bytes.Equal(has, want) {
+			return false, err
+		}
+		if same, err := sameFile(base, tip, name); err != nil || !same {
+			return false, err
+		}
+	}
 	return true, nil
+}
+
+// sameFile tells whether two snapshots have the same under a name, also nothing.
+func sameFile(one, other gitops.Snapshot, name string) (bool, error) {
+	a, err := read(one, name)
+	if err != nil {
+		return false, err
+	}
+	b, err := read(other, name)
+	return mode(one, name) == mode(other, name) && bytes.Equal(a, b), err
 }
 
 // read is a file's content; none where it is absent.
@@ -189,25 +147,4 @@ func read(at gitops.Snapshot, name string) ([]byte, error) {
 		return nil, nil
 	}
 	return content, err
-}
-
-// moved are the lines that one content has more often than another, and how much more.
-func moved(before, after []byte) map[string]int {
-	lines := map[string]int{}
-	count := func(content []byte, by int) {
-		for line := range strings.Lines(string(content)) {
-			lines[line] += by
-		}
-	}
-	count(after, 1)
-	count(before, -1)
-	maps.DeleteFunc(lines, func(_ string, n int) bool { return n == 0 })
-	return lines
-}
-
-// uncommented are those that may change what is rendered: no comments, such as which run has
-// made a commit.
-func uncommented(lines map[string]int) map[string]int {
-	maps.DeleteFunc(lines, func(line string, _ int) bool { return strings.HasPrefix(strings.TrimSpace(line), "#") })
-	return lines
 }

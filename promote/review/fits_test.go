@@ -36,7 +36,7 @@ func named(tag string) gitops.Change {
 func list(first string) string { return first + strings.Repeat("\nline", 20) + "\nv1 of infra" }
 
 // TestBranchMoves has the branch move while a pull request waits that Git can merge all the
-// same. It is merged where that makes of the branch what the change would, and else the
+// same. It is merged where that certainly makes of the branch what the change would, and else the
 // change is proposed anew, also where the forge was faster.
 func TestBranchMoves(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestBranchMoves(t *testing.T) {
 		want  string // the file's end
 	}{
 		{"elsewhere", func(w *world) { w.commit("other", "x") }, 1, "v2 of infra"},
-		{"in the same file", func(w *world) { w.commit("app/list", list("somebody's")) }, 1, "v2 of infra"},
+		{"in the same file", func(w *world) { w.commit("app/list", list("somebody's")) }, 2, "v2 of infra"},
 		{"under the change", func(w *world) { w.commit("README.md", "more") }, 2, "v2 of more"},
 		{"and is merged into it", func(w *world) { w.update(1) }, 2, "v2 of somebody else's"},
 		{"and it is rebased", func(w *world) { w.rebase(1) }, 2, "v2 of somebody else's"},

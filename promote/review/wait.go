@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -127,7 +126,7 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 	case err != nil:
 		return gitops.Commit{}, err
 	case !fits:
-		w.say(fmt.Sprintf("%s has moved to %.10s, where it would change something else: it is proposed on that", w.Branch, tip.Commit.Hash))
+		w.say(fmt.Sprintf("%s has moved to %.10s, where a merge may make something else of it: it is proposed on that", w.Branch, tip.Commit.Hash))
 		return gitops.Commit{}, errOutdated
 	case w.Merge == Wait:
 		w.say("waiting for somebody to merge it")
@@ -180,52 +179,6 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 	return errWaiting
 }
 
-// settle finds the commit that shows what was merged. What the forge names is
-// taken where it shows that; the branch's newest commit must. What it was merged as may
-// show something else than it is to be on what the branch had become by then.
-func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
-	if w.pull.Base != "" && w.pull.Base != w.Branch {
-		return gitops.Commit{}, &NotMergedError{Pull: w.pull, WithMore: true, Reason: fmt.Sprintf("was merged into %s, as %s, and not into %s: %s in the last moment; revert that commit there", w.pull.Base, w.pull.Merge, w.Branch, otherBase(w.pull.Base))}
-	}
-	at, err := w.Repo.At(ctx, w.pull.Merge)
-	shown := false
-	if err == nil {
-		shown, err = shows(at, w.change)
-	}
-	if err == nil && !shown {
-		w.say(fmt.Sprintf("merged as %s, into which others had merged meanwhile: it is proposed on that", w.pull.Merge))
-		return gitops.Commit{}, errOutdated
-	}
-	tip, err := w.Repo.Tip(ctx)
-	if err != nil {
-		return gitops.Commit{}, err
-	}
-	switch there, err := shows(tip, w.change); {
-	case err != nil:
-		return gitops.Commit{}, err
-	case !there && w.merged < lagging: // what reads Git may be behind
-		w.merged++
-		return gitops.Commit{}, errWaiting
-	case !there:
-		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
-	}
-	w.say("merged as " + w.pull.Merge)
-	if more := withMore(ctx, w.Repo, w.change, at, w.own); shown && len(more) > 0 {
-		reason := fmt.Sprintf("was merged with what somebody has pushed to its branch, %s: %s", by(ctx, w.Repo, w.pull.Head), strings.Join(more, ", "))
-		if !w.Stays {
-			return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: reason, WithMore: true}
-		}
-		w.say(reason)
-	}
-	if err := w.Forge.DeleteBranch(ctx, w.pull.Branch); err != nil {
-		w.say(fmt.Sprintf("its branch stays: %v", err))
-	}
-	if shown {
-		return at.Commit, nil
-	}
-	return tip.Commit, nil
-}
-
 // closed is how it ends with a pull request that somebody has closed.
 func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 	tip, err := w.Repo.Tip(ctx)
@@ -261,8 +214,8 @@ func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
 	}
 	if seen, late := w.Forge.Pull(last, w.pull.Number); late == nil && seen.State == Merged {
 		w.pull = seen
-		if commit, late := w.settle(last); late == nil {
-			return commit, nil
+		if commit, late := w.settle(last); late == nil || isWithMore(late) {
+			return commit, late
 		}
 	}
 	return gitops.Commit{}, err
