@@ -24,7 +24,9 @@ import (
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
 	if err == nil {
-		err = r.each(func(p *targetRun) error { return cmp.Or(settle(ctx, p), source.NotTakenOut(ctx, &p.origin, p.at, c.RunURL)) })
+		err = r.each(func(p *targetRun) error {
+			return cmp.Or(settle(ctx, p), source.NotTakenOut(ctx, &p.origin, p.at, c.RunURL))
+		})
 	}
 	if err == nil {
 		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })
