@@ -18,6 +18,8 @@ type Object struct {
 	// where only the order of its keys does.
 	Fields     []Field
 	MoreFields int // fields that change too, beyond the number that are kept
+
+	Alone string // its group, kind and name, where no other object has these in any namespace; else empty
 }
 
 // Change is what happens to an object.
@@ -63,26 +65,31 @@ const (
 func Compare(before, after []byte) Difference {
 	secrets := newVault(before, after)
 	old, current := documents(before, secrets), documents(after, secrets)
+	alone := aloneIn(old, current)
 	remaining := make(map[string]document, len(old))
 	for _, d := range old {
 		remaining[d.name] = d
 	}
 	var difference Difference
+	add := func(d document, o Object) {
+		o.Alone = alone(d)
+		difference = append(difference, o)
+	}
 	for _, d := range current {
 		was, existed := remaining[d.name]
 		delete(remaining, d.name)
 		switch {
 		case !existed: // no secret of it has changed: it had none before
-			difference = append(difference, secrets.object(d.name, Added, hunks("", d.text), d.text))
+			add(d, secrets.object(d.name, Added, hunks("", d.text), d.text))
 		case was.text != d.text:
 			changed := secrets.object(d.name, Changed, hunks(was.text, d.text), was.text)
 			changed.Fields, changed.MoreFields = secrets.fields(was.node, d.node)
-			difference = append(difference, changed)
+			add(d, changed)
 		}
 	}
 	for _, d := range old {
 		if _, gone := remaining[d.name]; gone {
-			difference = append(difference, secrets.object(d.name, Removed, hunks(d.text, ""), d.text))
+			add(d, secrets.object(d.name, Removed, hunks(d.text, ""), d.text))
 		}
 	}
 	return difference

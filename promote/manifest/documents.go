@@ -17,6 +17,7 @@ const maxName = 240
 // replaced by tokens.
 type document struct {
 	name string // such as `serving.knative.dev/Service shop/checkout`, unique in its manifest
+	bare string // the same without the namespace, and not unique; empty where it would be long
 	node *yaml.Node
 	text string // the node as YAML
 }
@@ -25,12 +26,12 @@ type document struct {
 func documents(manifest []byte, secrets *vault) []document {
 	var found []document
 	seen := map[string]int{}
-	add := func(name string, node *yaml.Node) {
+	add := func(name, bare string, node *yaml.Node) {
 		seen[name]++
 		if n := seen[name]; n > 1 {
 			name = fmt.Sprintf("%s (%d)", name, n)
 		}
-		found = append(found, document{name, node, encode(node, secrets)})
+		found = append(found, document{name, bare, node, encode(node, secrets)})
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(manifest))
 	for {
@@ -41,12 +42,16 @@ func documents(manifest []byte, secrets *vault) []document {
 		}
 		if err != nil {
 			// What cannot be read cannot be searched for secrets either.
-			add("manifest that is not YAML", &yaml.Node{Kind: yaml.ScalarNode, Value: secrets.hide(string(manifest))})
+			add("manifest that is not YAML", "", &yaml.Node{Kind: yaml.ScalarNode, Value: secrets.hide(string(manifest))})
 			return found
 		}
 		for _, node := range items(&root) {
 			secrets.redact(node)
-			add(identity(node), node)
+			name, bare := identity(node)
+			if secrets.token.MatchString(bare) { // the same token may stand for another secret elsewhere
+				bare = ""
+			}
+			add(name, bare, node)
 		}
 	}
 }
@@ -73,8 +78,9 @@ func items(node *yaml.Node) []*yaml.Node {
 	return found
 }
 
-// identity names an object as Argo CD does: group/Kind namespace/name.
-func identity(node *yaml.Node) string {
+// identity names an object as Argo CD does, group/Kind namespace/name, and without the namespace
+// where that need not be cut.
+func identity(node *yaml.Node) (full, bare string) {
 	kind := scalar(field(node, "kind"))
 	if group, _, found := strings.Cut(scalar(field(node, "apiVersion")), "/"); found {
 		kind = group + "/" + kind
@@ -84,10 +90,13 @@ func identity(node *yaml.Node) string {
 	if name == "" {
 		name = scalar(field(metadata, "generateName")) + "*"
 	}
+	if bare = kind + " " + name; len(bare) > maxName {
+		bare = ""
+	}
 	if namespace := scalar(field(metadata, "namespace")); namespace != "" {
 		name = namespace + "/" + name
 	}
-	return Brief(kind+" "+name, maxName)
+	return Brief(kind+" "+name, maxName), bare
 }
 
 // field returns the value of a key of a mapping, nil where there is none.

@@ -85,14 +85,17 @@ func (v *vault) tokensIn(text string) map[string]bool {
 func (v *vault) shown(text string, had map[string]bool) string {
 	return v.token.ReplaceAllStringFunc(text, func(token string) string {
 		if had != nil && !had[token] {
-			return "<hidden, changed>"
+			return hiddenStart + ", changed>"
 		}
 		return hiddenText
 	})
 }
 
-// hiddenText stands where a secret was.
-const hiddenText = "<hidden>"
+// What stands where a secret was, and how that begins.
+const (
+	hiddenText  = hiddenStart + ">"
+	hiddenStart = "<hidden"
+)
 
 // HideSecrets hides what is a secret by its own form, such as a password in an
 // address, a PEM block or a forge's token. Names are left as they are:
