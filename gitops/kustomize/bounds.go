@@ -13,35 +13,40 @@ import (
 // Limits on YAML. kustomize replaces each alias by a copy of what it stands for, so that half a kilobyte can become
 // billions of values; these are counted before anything is copied.
 const (
-	maxNodes     = 500_000 // values of an overlay, aliases expanded
-	maxDepth     = 300     // levels of nesting, aliases expanded
-	maxDocuments = 10_000  // documents of one file
+	maxNodes      = 500_000      // values of an overlay, aliases expanded
+	maxIndicators = 2 * maxNodes // characters of one file that begin a value, or might
+	maxDepth      = 300          // levels of nesting, aliases expanded
 )
 
-// budget is what an overlay may still hold.
+// budget is what an overlay holds.
 type budget struct {
-	nodes  int
-	copies copies
+	nodes             int
+	indicators, depth int // the most of one file, and of one document
+	crowd             crowd
+	copies            copies
 }
 
-// spend parses content, hands each document to visit, and returns an error if it is not YAML or exceeds the budget.
-func (b *budget) spend(content []byte, visit func(*yaml.Node) error) error {
+// spend parses content, which is read so many folders deep, hands each document to visit, and returns an error if it is
+// not YAML or holds too much.
+func (b *budget) spend(content []byte, folders int, visit func(*yaml.Node) error) error {
 	// A value needs at least one of these characters; far too many are refused before they are parsed.
-	if indicators := countAny(content, ",:-[{\n"); indicators > 2*maxNodes {
+	b.indicators = max(b.indicators, countAny(content, ",:-[{\n"))
+	if b.indicators > maxIndicators {
 		return fmt.Errorf("holds too many values; at most %d are rendered", maxNodes)
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	for documents := 1; ; documents++ {
+	for {
 		var n yaml.Node
 		switch err := decoder.Decode(&n); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
-		case documents > maxDocuments:
-			return fmt.Errorf("holds more than %d documents", maxDocuments)
 		}
 		if err := b.count(&n); err != nil {
+			return err
+		}
+		if err := b.crowd.add(objects(&n), folders); err != nil {
 			return err
 		}
 		if err := visit(&n); err != nil {
@@ -67,6 +72,7 @@ func (b *budget) count(n *yaml.Node) error {
 	if b.nodes += s.nodes; b.nodes > maxNodes {
 		return fmt.Errorf("the overlay holds more than %d values", maxNodes)
 	}
+	b.depth = max(b.depth, s.depth)
 	b.copies.see(n, "")
 	return nil
 }

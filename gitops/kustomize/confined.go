@@ -32,6 +32,8 @@ type confined struct {
 	files map[string][]byte
 	reads int
 	bytes int
+
+	largest int // bytes of the largest file
 }
 
 // locate returns the path in the tree that a path of kustomize's means, with symbolic links followed.
@@ -106,6 +108,7 @@ func (c *confined) ReadFile(name string) ([]byte, error) {
 	}
 	c.reads++
 	c.bytes += len(content)
+	c.largest = max(c.largest, len(content))
 	if c.reads > maxReads || c.bytes > maxTotalSize || len(content) > maxFileSize {
 		return nil, fmt.Errorf("%s: at most %d files with %d bytes together are rendered", at, maxReads, maxTotalSize)
 	}

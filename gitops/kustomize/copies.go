@@ -22,6 +22,7 @@ type copies struct {
 	replacements []replacement
 	nested       map[fieldName]bool // those that have a mapping or a list somewhere
 	items        map[fieldName]bool // lists that have such items
+	grown        int                // values that the overlay may come to, by check
 }
 
 // A fieldName is a key below another one, as metadata and name, whatever lists are between.
@@ -134,7 +135,8 @@ func (c *copies) check(values int) error {
 			c.replacements[i].source, again = "", true
 		}
 	}
-	if doublings > 0 && (doublings > maxDoublings || values<<doublings > maxGrown) {
+	c.grown = values << min(doublings, maxDoublings)
+	if doublings > 0 && (doublings > maxDoublings || c.grown > maxGrown) {
 		return fmt.Errorf("its patches and replacements copy values %d times, which may make more than %d of its %d: copy fewer, or single words and numbers", doublings, maxGrown, values)
 	}
 	return nil

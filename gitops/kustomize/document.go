@@ -49,7 +49,7 @@ func parse(src []byte) (*document, error) {
 // onlyMapping returns the mapping that text holds as its only document.
 func onlyMapping(text string) (*yaml.Node, error) {
 	var documents []*yaml.Node
-	err := new(budget).spend([]byte(text), func(n *yaml.Node) error {
+	err := new(budget).spend([]byte(text), 1, func(n *yaml.Node) error {
 		documents = append(documents, n.Content[0])
 		return nil
 	})

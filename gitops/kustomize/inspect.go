@@ -74,7 +74,7 @@ func (f file) bounded(content []byte) error {
 	if err := f.confined.ctx.Err(); err != nil {
 		return err
 	}
-	return f.budget.spend(content, func(*yaml.Node) error { return nil })
+	return f.budget.spend(content, len(f.stack), func(*yaml.Node) error { return nil })
 }
 
 func (f file) kustomization(k types.Kustomization) error {
@@ -87,7 +87,7 @@ func (f file) kustomization(k types.Kustomization) error {
 	if only := (types.Kustomization{TypeMeta: k.TypeMeta, MetaData: k.MetaData, Resources: k.Resources}); f.plugins && !reflect.DeepEqual(k, only) {
 		return fmt.Errorf("%s: a folder of generators, transformers or validators can only list resources", f.name)
 	}
-	for _, check := range []func(types.Kustomization) error{f.operands, f.patches, f.files, f.data, f.pluginConfigs} {
+	for _, check := range []func(types.Kustomization) error{f.crowd, f.operands, f.patches, f.files, f.data, f.pluginConfigs} {
 		if err := check(k); err != nil {
 			return err
 		}

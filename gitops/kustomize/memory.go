@@ -25,33 +25,35 @@ type rendered struct {
 	dir   string
 	asked []asked
 	out   []byte
-	size  int // bytes that it holds
+	held  []figure // what it took of what is bounded
+	size  int      // bytes that it holds
 }
 
-// recall returns what the folder dir of tree renders to, if that is remembered.
-func recall(tree fs.FS, dir string) ([]byte, bool) {
+// recall returns what the folder dir of tree renders to, nil if that is not remembered.
+func recall(tree fs.FS, dir string) *rendered {
 	atHand.Lock()
 	known := slices.Clone(memory)
 	atHand.Unlock()
 	for _, r := range known {
 		if r.dir == dir && r.holds(tree) {
 			putFirst(r)
-			return slices.Clone(r.out), true
+			return r
 		}
 	}
-	return nil, false
+	return nil
 }
 
-// remember keeps a render, and forgets those that were not recalled for longest.
-func remember(dir string, tree *questioned, out []byte) {
+// remember keeps a render, which it returns, and forgets those that were not recalled for longest.
+func remember(dir string, tree *questioned, out []byte, held []figure) *rendered {
+	r := &rendered{dir: dir, asked: tree.asked, out: out, held: held, size: len(out)}
 	if tree.unclear {
-		return
+		return r
 	}
-	r := &rendered{dir: dir, asked: tree.asked, out: slices.Clone(out), size: len(out)}
 	for _, a := range r.asked {
 		r.size += len(a.name) + len(a.text)
 	}
 	putFirst(r)
+	return r
 }
 
 // putFirst makes a render the newest.

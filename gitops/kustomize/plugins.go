@@ -49,7 +49,7 @@ func (f file) pluginEntry(field, entry string) error {
 
 // pluginConfig inspects the documents of a configuration.
 func (f file) pluginConfig(content []byte) error {
-	return f.budget.spend(content, func(n *yaml.Node) error {
+	return f.budget.spend(content, len(f.stack), func(n *yaml.Node) error {
 		config := resolve(n.Content[0])
 		apiVersion, kind := text(config, "apiVersion"), text(config, "kind")
 		switch {

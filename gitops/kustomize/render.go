@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,19 +33,19 @@ var turn = make(chan struct{}, 1)
 // kustomize cannot be interrupted: after a render that was given up, the next waits until it has ended, within its own
 // time. Renders run one after the other. What was rendered lately is not rendered again from a tree that holds the same.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
+	r, err := render(ctx, tree, path.Clean(dir))
+	if err != nil {
+		return nil, &renderError{dir, err}
+	}
+	return slices.Clone(r.out), nil
+}
+
+func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel func()
 		ctx, cancel = context.WithTimeout(ctx, renderTimeout)
 		defer cancel()
 	}
-	out, err := render(ctx, tree, path.Clean(dir))
-	if err != nil {
-		return nil, &renderError{dir, err}
-	}
-	return out, nil
-}
-
-func render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
@@ -52,15 +53,15 @@ func render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if read.known {
-		return read.out, nil
+	if read.known != nil {
+		return read.known, nil
 	}
 	select {
 	case turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("not ready in time: %w", ctx.Err())
 	}
-	return within(ctx, func() ([]byte, error) {
+	return within(ctx, func() (*rendered, error) {
 		defer func() { <-turn }()
 		return read.build(ctx, dir)
 	})
@@ -95,17 +96,17 @@ func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
 
 // overlay is what a folder is made of, or what it is known to render to.
 type overlay struct {
-	known  bool
-	out    []byte
+	known  *rendered // nil: it is not
 	asked  *questioned
 	files  map[string][]byte // kustomize gets what was inspected
 	schema bool              // it brings its own OpenAPI schema
+	held   []figure
 }
 
 // readOverlay takes no turn: reading takes as long as the tree does.
 func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) {
-	if out, ok := recall(tree, dir); ok {
-		return &overlay{known: true, out: out}, nil
+	if known := recall(tree, dir); known != nil {
+		return &overlay{known: known}, nil
 	}
 	o := &overlay{asked: newQuestioned(tree), files: map[string][]byte{}}
 	i := &inspector{confined: &confined{ctx: ctx, tree: o.asked, files: o.files}}
@@ -113,12 +114,12 @@ func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) 
 	if err == nil {
 		err = i.budget.copies.check(i.budget.nodes)
 	}
-	o.schema = i.schema
+	o.schema, o.held = i.schema, append(i.budget.figures(), i.confined.figures()...)
 	return o, err
 }
 
 // build runs kustomize.
-func (o *overlay) build(ctx context.Context, dir string) ([]byte, error) {
+func (o *overlay) build(ctx context.Context, dir string) (*rendered, error) {
 	if o.schema { // kustomize would add it to what renders before left, and leave it to those after
 		openapi.ResetOpenAPI()
 		defer openapi.ResetOpenAPI()
@@ -129,10 +130,11 @@ func (o *overlay) build(ctx context.Context, dir string) ([]byte, error) {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
 	}
 	out, err := encoded(resources)
-	if err == nil {
-		remember(dir, o.asked, out)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	held := append(o.held, c.figures()...) // it reads what generators take too, and some files again
+	return remember(dir, o.asked, out, append(held, figure{len(out), maxRendered, "bytes when it is rendered"})), nil
 }
 
 // encoded is what AsYaml returns, within the limit: one text may stand in thousands of objects.

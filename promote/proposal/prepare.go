@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -72,13 +73,18 @@ func (p Preparation) target(overlay, service string) plan.Target {
 
 // services are those of one overlay that it concerns.
 func (p Preparation) services(ctx context.Context, overlay string) ([]PreparedService, error) {
-	manifest, _, err := knative.Render(ctx, p.pull.Merged.Tree, overlay)
+	manifest, misfits, err := knative.Render(ctx, p.pull.Merged.Tree, overlay)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s does not render: %w", overlay, err)
 	}
 	names, err := knative.Services(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", overlay, err)
+	}
+	if len(names) > 0 && len(misfits) == 0 { // a commit takes out the misfits, and is looked at then
+		if err := kustomize.Room(ctx, p.pull.Merged.Tree, overlay); err != nil {
+			return nil, fmt.Errorf("overlay %s is too large: %w", overlay, err)
+		}
 	}
 	var found []PreparedService
 	for _, name := range names {

@@ -22,10 +22,11 @@ type Overlay struct {
 	Warnings   []string            // what would go wrong, in words
 	Findings   []event.Finding     // what the check finds in its manifests then
 	Err        string              // why it does not render, in words; empty: it does
+	Large      string              // what it takes too much of, in words, though it renders; empty: nothing
 }
 
-// Changes tells whether the overlay renders to something else, or not at all.
-func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" }
+// Changes tells whether the overlay renders to something else, not at all, or is too large.
+func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" || o.Large != "" }
 
 // A FileChange is what a pull request changes of a file of the infra repository that
 // runs go by. The zero value is nothing.
@@ -123,13 +124,16 @@ func filesWarning(words string, files []string) string {
 }
 
 func (d Diff) heading() string {
-	changed, broken, warned := 0, 0, 0
+	changed, broken, large, warned := 0, 0, 0, 0
 	for _, o := range d.Overlays {
 		switch {
 		case o.Err != "":
 			broken++
 		case len(o.Difference) > 0:
 			changed++
+		}
+		if o.Large != "" {
+			large++
 		}
 		if len(o.Warnings) > 0 {
 			warned++
@@ -142,6 +146,9 @@ func (d Diff) heading() string {
 	if broken > 0 {
 		words += fmt.Sprintf(", %d would not render", broken)
 	}
+	if large > 0 {
+		words += fmt.Sprintf(", %d too large", large)
+	}
 	if warned > 0 {
 		words += fmt.Sprintf(", %d with warnings", warned)
 	}
@@ -151,7 +158,7 @@ func (d Diff) heading() string {
 	}
 	icon := "🔍"
 	switch {
-	case broken > 0 || d.Refused != "" || event.Count(found, event.SeverityError) > 0:
+	case broken+large > 0 || d.Refused != "" || event.Count(found, event.SeverityError) > 0:
 		icon = severityIcon(event.SeverityError)
 	case warned > 0 || len(d.Own)+len(d.Beside) > 0 || event.Count(found, event.SeverityWarning) > 0:
 		icon = severityIcon(event.SeverityWarning)
@@ -210,6 +217,9 @@ func (o Overlay) head() string {
 		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))
 	} else if len(o.Difference) == 0 {
 		b.WriteString("Renders as before.\n\n")
+	}
+	if o.Large != "" {
+		fmt.Fprintf(&b, "❌ Too large: %s\n\n", reason(o.Large, maxReason))
 	}
 	for _, warning := range o.Warnings[:min(len(o.Warnings), maxWarnings)] {
 		fmt.Fprintf(&b, "⚠️ %s\n\n", reason(warning, maxWarning))

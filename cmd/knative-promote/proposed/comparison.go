@@ -51,7 +51,7 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 		o := c.compare(ctx, overlay)
 		changed := slices.Contains(touched, overlay)
 		if !changed {
-			o.Err = ""
+			o.Err, o.Large = "", ""
 		}
 		if o.Findings, err = c.findings(ctx, o, changed, stricter); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown *c
 		if part.Component {
 			o.Err = ""
 		}
-		if o.Changes() && (o.Err != "" || !o.Difference.Within(differences(users, part.Users))) {
+		if o.Changes() && (o.Err+o.Large != "" || !o.Difference.Within(differences(users, part.Users))) {
 			shown.add(c.shown(o))
 		}
 	}
@@ -162,6 +162,8 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		return o
 	case len(misfits) > 0:
 		o.Err = knative.DescribeMisfits(misfits)
+	default:
+		o.Large = words(kustomize.Room(ctx, c.head.Tree, overlay))
 	}
 	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
 	if names, err := knative.Services(after); err == nil {

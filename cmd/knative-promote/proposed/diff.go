@@ -89,6 +89,9 @@ func showOverlay(t task.Task, o report.Overlay) {
 	if o.Err != "" {
 		r.Error(console.Note{Title: o.Path + " does not render", File: o.File, Text: o.Err})
 	}
+	if o.Large != "" {
+		r.Error(console.Note{Title: o.Path + " is too large", File: o.File, Text: o.Large})
+	}
 	for _, warning := range o.Warnings {
 		r.Warning(console.Note{Title: "Knative will refuse this", File: o.File, Text: warning})
 	}
@@ -108,12 +111,15 @@ func commentDiff(ctx context.Context, t task.Task, marker, text string) error {
 	return forges.WriteComment(ctx, hub, s.PullRequest, marker, text, t.Console)
 }
 
-// unrendered is the error of overlays that do not render.
+// unrendered is the error of overlays that do not render, or would not with as much again.
 func unrendered(overlays []report.Overlay) error {
 	var all []error
 	for _, o := range overlays {
 		if o.Err != "" {
 			all = append(all, fmt.Errorf("overlay %s does not render: %s", o.Path, o.Err))
+		}
+		if o.Large != "" {
+			all = append(all, fmt.Errorf("overlay %s is too large: %s", o.Path, o.Large))
 		}
 	}
 	return errors.Join(all...)
@@ -122,7 +128,7 @@ func unrendered(overlays []report.Overlay) error {
 // written are the manifests of the overlays that change and render.
 func written(overlays []report.Overlay) (all []manifests.Rendered) {
 	for _, o := range overlays {
-		if o.Changes() && o.Err == "" {
+		if len(o.Difference) > 0 && o.Err == "" {
 			all = append(all, manifests.Rendered{Overlay: o.Path, Before: o.Before, After: o.After})
 		}
 	}
