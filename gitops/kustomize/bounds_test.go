@@ -60,13 +60,13 @@ func TestRenderBounds(t *testing.T) {
 		{"nesting by aliases", "", deepAliases(200), "deeper than 300 levels"},
 		{"large file", "", strings.Repeat("#", 9<<20), "has 9437184 bytes; at most 8388608 are rendered"},
 		{"many values", "", "a: [" + strings.Repeat("1,", 2_000_000) + "]", "holds too many values; at most 500000 are rendered"},
-		{"many documents", "", strings.Repeat("---\na: b\n", 2_000), "holds more than 2000 objects, patches and entries that change them: split it"},
-		{"many items", "", list("items", 2_000), "holds more than 2000 objects"},
-		{"many items by a merge key", "", "x: &x\n" + indent(list("items", 1_000)) + "y: &y\n" + indent(list("items", 1_000)) + "<<: [*x, *y]\n", "holds more than 2000 objects"},
-		{"many items of an alias", "", "x: &x\n" + indent(list("y", 2_000)) + "kind: List\nitems: [<<: *x, " + strings.Repeat("{}, ", 2_000) + "]\n", "holds more than 2000 objects"},
-		{"many generated", "configMapGenerator:\n" + each(1_000, "- name: a%d\n") + "secretGenerator:\n" + each(1_000, "- name: a%d\n"), "", "holds more than 2000 objects"},
-		{"many images", "images:\n" + each(2_000, "- {name: a%d, newTag: b}\n"), "", "holds more than 2000 objects"},
-		{"many labels", "labels:\n- pairs:\n" + each(2_000, "    a%d: b\n"), "", "holds more than 2000 objects"},
+		{"many documents", "", strings.Repeat("---\na: b\n", 4_000), "holds more than 4000 objects, patches and entries that change them: split it"},
+		{"many items", "", list("items", 4_000), "holds more than 4000 objects"},
+		{"many items by a merge key", "", "x: &x\n" + indent(list("items", 2_000)) + "y: &y\n" + indent(list("items", 2_000)) + "<<: [*x, *y]\n", "holds more than 4000 objects"},
+		{"many items of an alias", "", "x: &x\n" + indent(list("y", 4_000)) + "kind: List\nitems: [<<: *x, " + strings.Repeat("{}, ", 4_000) + "]\n", "holds more than 4000 objects"},
+		{"many generated", "configMapGenerator:\n" + each(2_000, "- name: a%d\n") + "secretGenerator:\n" + each(2_000, "- name: a%d\n"), "", "holds more than 4000 objects"},
+		{"many images", "images:\n" + each(4_000, "- {name: a%d, newTag: b}\n"), "", "holds more than 4000 objects"},
+		{"many labels", "labels:\n- pairs:\n" + each(4_000, "    a%d: b\n"), "", "holds more than 4000 objects"},
 		{"copying patch", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 40), "", "its patches and replacements copy values 40 times"},
 		{"a few copies of much", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 12), "a: [" + strings.Repeat("1,", 2000) + "]", "copy values 12 times, which may make more than 4194304 of its"},
 		{"replacements by mappings", replacing(24, "spec.k%d", "spec.k%d.l", "spec.k%d.r"), chained, "its patches and replacements copy values 48 times"},
@@ -99,7 +99,7 @@ func TestRenderBounds(t *testing.T) {
 		expectRefusal(t, files, "copy values 26 times")
 	})
 	t.Run("folders used twice, again and again", func(t *testing.T) {
-		expectRefusal(t, doubled(30), "come to more than 8000, counted in each folder that takes them over")
+		expectRefusal(t, doubled(30), "come to more than 16000, counted in each folder that takes them over")
 	})
 }
 

@@ -17,15 +17,15 @@ func TestRoom(t *testing.T) {
 	for i := range 10 {
 		deep[fmt.Sprintf("l%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../l%d]\n", i+1)
 	}
-	deep["l10/kustomization.yaml"], deep["l10/many.yaml"] = "resources: [many.yaml]\n", objects(400)
+	deep["l10/kustomization.yaml"], deep["l10/many.yaml"] = "resources: [many.yaml]\n", objects(800)
 	for name, c := range map[string]struct {
 		kustomization string
 		files         map[string]string
 		want          string // empty: there is room
 	}{
 		"little":               {"resources: [many.yaml]\n", map[string]string{"many.yaml": objects(500)}, ""},
-		"objects":              {"resources: [many.yaml]\n", map[string]string{"many.yaml": objects(1_100)}, "it has 1102 objects, patches and entries that change them; at most 1000 are let pass, half of what a run renders"},
-		"objects through many": {"resources: [l0]\n", deep, "objects, counted in each folder that takes them over; at most 4000"},
+		"objects":              {"resources: [many.yaml]\n", map[string]string{"many.yaml": objects(2_100)}, "it has 2102 objects, patches and entries that change them; at most 2000 are let pass, half of what a run renders"},
+		"objects through many": {"resources: [l0]\n", deep, "objects, counted in each folder that takes them over; at most 8000"},
 		"values":               {"resources: [many.yaml]\n", map[string]string{"many.yaml": each(260, head[:len(head)-len("many}\ndata:\n")]+"a%d}\ndata:\n"+strings.ReplaceAll(each(500, "  a%d: b\n"), "%", "%%")+"---\n")}, "values; at most 250000"},
 		"nesting":              {"resources: [many.yaml]\n", map[string]string{"many.yaml": head[:len(head)-len("data:\n")] + "spec: " + strings.Repeat("[", 160) + "a" + strings.Repeat("]", 160)}, "levels of nesting in one document; at most 150"},
 		"indicators":           {"resources: [many.yaml]\n", map[string]string{"many.yaml": head + "  a: b # " + strings.Repeat(",", 600_000) + "\n"}, "characters in one file that may begin a value; at most 500000"},
