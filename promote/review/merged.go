@@ -23,7 +23,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 	if unread == nil {
 		var refused error
 		shown, refused = shows(at, w.change)
-		if err := w.mergedAsMade(ctx, at, shown); err != nil {
+		if err := mergedAsMade(ctx, w, at, shown); err != nil {
 			return gitops.Commit{}, err
 		}
 		if refused == nil && !shown {
@@ -31,7 +31,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 			return gitops.Commit{}, errOutdated
 		}
 	}
-	tip, err := w.showing(ctx)
+	tip, err := showing(ctx, w)
 	if err != nil {
 		return gitops.Commit{}, err
 	}
@@ -46,7 +46,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 }
 
 // showing is the branch's newest commit, which must show what was merged.
-func (w *waiting) showing(ctx context.Context) (gitops.Commit, error) {
+func showing(ctx context.Context, w *waiting) (gitops.Commit, error) {
 	tip, err := w.Repo.Tip(ctx)
 	if err != nil {
 		return gitops.Commit{}, err
@@ -65,8 +65,8 @@ func (w *waiting) showing(ctx context.Context) (gitops.Commit, error) {
 
 // mergedAsMade is the error of a commit that a pull request was merged as, and that makes
 // something else of the branch than the run has written. What rolls back does not end for that.
-func (w *waiting) mergedAsMade(ctx context.Context, at gitops.Snapshot, shown bool) error {
-	more := w.withMore(ctx, at, shown)
+func mergedAsMade(ctx context.Context, w *waiting, at gitops.Snapshot, shown bool) error {
+	more := withMore(ctx, w, at, shown)
 	if len(more) == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func isWithMore(err error) bool {
 // withMore are the files that a commit changes from its first parent otherwise than the change
 // and the head that the run has written do, as far as that can be read. Where the commit does not
 // show the change, and the one before was already another's, that one's author has come first.
-func (w *waiting) withMore(ctx context.Context, at gitops.Snapshot, shown bool) []string {
+func withMore(ctx context.Context, w *waiting, at gitops.Snapshot, shown bool) []string {
 	if len(at.Commit.Parents) == 0 {
 		return nil
 	}
