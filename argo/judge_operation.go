@@ -110,7 +110,7 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 	if state == nil || !state.Phase.Failed() || state.SyncResult == nil || !concerned(in, ob) {
 		return false
 	}
-	if selective(in, state) || in.Restores && applies(in, ob) { // what a hook tests is not what users have back
+	if selective(in, state) || in.Restores && status != nil && status.Status == v1alpha1.SyncStatusCodeSynced { // what a hook tests is not what users have back
 		return true
 	}
 	// With ApplyOutOfSyncOnly, what an attempt before has applied is in no result.
