@@ -230,8 +230,11 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 	w.measure(ob)
 	cmd := nextCommand(w.in, ob, time.Since(w.unchangedSince))
 	key := string(cmd) + " " + compared(w.in, ob) + " " + syncRevision(w.in, ob.App)
-	if cmd == terminate {
+	switch {
+	case cmd == terminate:
 		key = fmt.Sprint(key, " ", ob.App.Status.OperationState.RetryCount)
+	case heldUp(w.in, ob):
+		key = fmt.Sprint(key, " ", ob.App.Status.OperationState.StartedAt) // Argo CD may have tried all of it again
 	}
 	if cmd == nothing || w.sent[key] || time.Now().Before(w.notBefore) {
 		return nil

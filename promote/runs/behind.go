@@ -109,24 +109,38 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]Revert
 		if !slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] }) {
 			continue
 		}
-		for _, commit := range []string{message.Tip, message.Commit} { // which may have been the tip before a merge that turned the lines round
-			if commit == "" || looked[commit] {
-				continue
-			}
-			if looked[commit] = true; len(looked) > lookedLimit {
-				return nil, errTooMany
-			}
-			then, err := commits.At(ctx, commit)
-			if err != nil {
-				return nil, err
-			}
-			r := plan.RecordAt(then, at.Target).Of(at.Place())
-			if shown := r.Promotion == now.Promotion; r.Exists() && !r.RollsBack() && !known[r.Promotion] && (!shown || r.Reached > now.Reached) {
+		records, err := recordsOf(ctx, commits, at, message, looked)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			shown := r.Promotion == now.Promotion
+			if r.Exists() && !r.RollsBack() && !known[r.Promotion] && (!shown || r.Reached > now.Reached) {
 				all.add(RevertedRecord{r, !shown && n < first})
 			}
 		}
 	}
 	return all, ctx.Err()
+}
+
+// recordsOf are the records that a message leads to and that were not looked at: the one of the
+// branch, and that of the commit, which may have been the tip before a merge that turned the lines
+// round.
+func recordsOf(ctx context.Context, commits Commits, at plan.Situation, message gitops.Message, looked map[string]bool) (all []record.Record, err error) {
+	for _, commit := range []string{message.Tip, message.Commit} {
+		if commit == "" || looked[commit] {
+			continue
+		}
+		if looked[commit] = true; len(looked) > lookedLimit {
+			return nil, errTooMany
+		}
+		then, err := commits.At(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, plan.RecordAt(then, at.Target).Of(at.Place()))
+	}
+	return all, nil
 }
 
 // shownBy are the promotions that a record shows as they are, but for one that is under way or
