@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/promote/plan"
@@ -58,13 +59,21 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 // takenOut ends a run that has made a record which Git does not go on from.
 func takenOut(now, made record.Record, run string) error {
 	switch {
-	case made.Run != run || made.RollsBack():
+	case made.Run != run || made.RollsBack() || now.Cut && made.Started.Before(reachesTo(now)):
 	case !goesOn(now, made):
 		return sinceThen("has taken its commits out of Git")
 	case now.Promotion == made.Promotion && !now.RollsBack() && now.Reached < made.Reached:
 		return sinceThen("has taken its step of %d %% out of Git", made.Reached)
 	}
 	return nil
+}
+
+// reachesTo is when the oldest promotion began that a record has; zero: it has none.
+func reachesTo(now record.Record) (since time.Time) {
+	for _, e := range now.Entries() {
+		since = e.Started
+	}
+	return since
 }
 
 // lookedLimit is how many commits are looked at whose messages lead to them: anybody can write
