@@ -11,7 +11,7 @@ import (
 // goes through all of them for each image, label or replacement, so the time grows as their square: four thousand empty
 // ones take half a minute, eight thousand two minutes. A rollback renders an overlay about five times.
 const (
-	maxObjects = 4_000 // documents, items of lists, what is generated, and entries that change objects
+	maxObjects = 4_000  // documents, items of lists, what is generated, and entries that change objects
 	maxPassed  = 16_000 // the same, each counted in every folder on its way to the overlay
 )
 
