@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/internal/fake/gittest"
@@ -26,7 +27,7 @@ func TestBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append([]gitops.Message{{Commit: made.Hash, Tip: made.Hash, Values: []string{"1"}}}, want...)
+		want = append([]gitops.Message{{Commit: made.Hash, Tip: made.Hash, Time: made.Time, Values: []string{"1"}}}, want...)
 	}
 	other := write("three", "content")
 	other.Trailers = []gitops.Trailer{{Key: "Promotion-Run", Value: run.Value + "0"}, {Key: "Promotion-Reason", Value: "after " + run.Key + ": " + run.Value}}
@@ -72,9 +73,16 @@ func TestBehindAMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := r.Behind(t.Context(), tip, gitops.Trailer{Key: "Key", Value: "1"}, "Promotion")
+	at := func(commit string) time.Time {
+		then, err := r.At(t.Context(), commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return then.Commit.Time
+	}
 	want := []gitops.Message{
-		{Commit: tip, Values: []string{"tip"}, Tip: tip},
-		{Commit: side, Values: []string{"side"}, Tip: merge},
+		{Commit: tip, Values: []string{"tip"}, Tip: tip, Time: at(tip)},
+		{Commit: side, Values: []string{"side"}, Tip: merge, Time: at(side)},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, %v; want %v", got, err, want)

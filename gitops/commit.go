@@ -61,12 +61,16 @@ func parseCommit(hash plumbing.Hash, raw []byte) (commit, error) {
 	for _, parent := range c.Parents {
 		out.Parents = append(out.Parents, parent.String())
 	}
-	var author, committer object.Signature
-	author.Decode(c.Author)
-	committer.Decode(c.Committer)
+	author := signature(c.Author)
 	out.Author = Person{oneline.Of(author.Name, subjectLimit), oneline.Of(author.Email, subjectLimit)}
-	out.Time = committer.When
+	out.Time = signature(c.Committer).When
 	return out, nil
+}
+
+// signature reads who has made a commit, and when, as far as that can be read.
+func signature(line []byte) (s object.Signature) {
+	s.Decode(line)
+	return s
 }
 
 // check refuses a person that Git's own check of the repository would refuse.

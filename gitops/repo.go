@@ -150,7 +150,8 @@ type Message struct {
 	Commit string   // its full name
 	Values []string // of the lines with a key, as those of a squash merge may be several
 
-	Tip string // on the branch's own line: the commit itself, or the merge that has brought it
+	Tip  string    // on the branch's own line: the commit itself, or the merge that has brought it
+	Time time.Time // when it was committed, as it says
 }
 
 // Behind are the commits behind one whose messages have a trailer, as far as a server gives them
@@ -161,7 +162,7 @@ func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer, key s
 	line := trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit)
 	err = r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(past store.Past) {
 		if values, has := valuesIn(past.Message, line, key+": "); has {
-			found = append(found, Message{Commit: past.Hash.String(), Tip: past.Tip.String(), Values: values})
+			found = append(found, Message{Commit: past.Hash.String(), Tip: past.Tip.String(), Time: signature(past.Committer).When, Values: values})
 		}
 	})
 	if err != nil {

@@ -12,7 +12,8 @@ type Past struct {
 	Hash    plumbing.Hash
 	Message []byte // of a long one, the beginning
 
-	Tip plumbing.Hash // on the branch's own line: the commit itself, or the merge that has brought it
+	Committer []byte        // who has made it, and when, as it stands
+	Tip       plumbing.Hash // on the branch's own line: the commit itself, or the merge that has brought it
 }
 
 // Behind brings in a commit and those behind it, as many as depth has in each line of
@@ -45,13 +46,13 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	brought := make([][]ancestor, len(line))
 	for i, a := range slices.Backward(line) {
 		var err error
-		if brought[i], err = s.reached(a.parents, seen); err != nil {
+		if brought[i], err = s.reached(a.Parents, seen); err != nil {
 			return err
 		}
 	}
 	for i, a := range line {
 		for _, b := range append([]ancestor{a}, brought[i]...) {
-			show(Past{Hash: b.hash, Message: b.message, Tip: a.hash})
+			show(Past{Hash: b.hash, Message: b.Message, Committer: b.Committer, Tip: a.hash})
 		}
 	}
 	return nil
@@ -68,16 +69,15 @@ func (s *Store) reached(left []plumbing.Hash, seen map[plumbing.Hash]bool) (all 
 		if err != nil {
 			return nil, err
 		}
-		all, left = append(all, a), append(left, a.parents...)
+		all, left = append(all, a), append(left, a.Parents...)
 	}
 	return all, nil
 }
 
 // An ancestor is a commit without what is in it.
 type ancestor struct {
-	hash    plumbing.Hash
-	parents []plumbing.Hash
-	message []byte
+	hash plumbing.Hash
+	Commit
 }
 
 // ancestor reads a commit that is here.
@@ -87,12 +87,12 @@ func (s *Store) ancestor(hash plumbing.Hash) (ancestor, error) {
 		return ancestor{}, err
 	}
 	c, err := ParseCommit(raw)
-	return ancestor{hash, c.Parents, c.Message}, err
+	return ancestor{hash, c}, err
 }
 
 func (a ancestor) first() plumbing.Hash {
-	if len(a.parents) == 0 {
+	if len(a.Parents) == 0 {
 		return plumbing.ZeroHash
 	}
-	return a.parents[0]
+	return a.Parents[0]
 }

@@ -40,17 +40,16 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 	if err != nil {
 		return err
 	}
-	now := at.Record.Of(at.Place())
-	for n, message := range found {
-		if n == lookedLimit {
-			return errTooMany
-		}
-		then, err := commits.At(ctx, message.Commit)
+	now, looked := at.Record.Of(at.Place()), map[string]bool{}
+	for _, message := range found {
+		records, err := recordsOf(ctx, commits, at, message, looked)
 		if err != nil {
-			continue // it is gone
-		}
-		if err := takenOut(now, plan.RecordAt(then, at.Target), run); err != nil {
 			return err
+		}
+		for _, r := range records {
+			if err := takenOut(now, r, run); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()
@@ -59,7 +58,7 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 // takenOut ends a run that has made a record which Git does not go on from.
 func takenOut(now, made record.Record, run string) error {
 	switch {
-	case made.Run != run || made.RollsBack() || now.Cut && made.Started.Before(reachesTo(now)):
+	case made.Run != run || made.RollsBack() || made.Started.Before(forgets(now)):
 	case !goesOn(now, made):
 		return sinceThen("has taken its commits out of Git")
 	case now.Promotion == made.Promotion && !now.RollsBack() && now.Reached < made.Reached:
@@ -68,12 +67,14 @@ func takenOut(now, made record.Record, run string) error {
 	return nil
 }
 
-// reachesTo is when the oldest promotion began that a record has; zero: it has none.
-func reachesTo(now record.Record) (since time.Time) {
-	for _, e := range now.Entries() {
-		since = e.Started
+// forgets is when the oldest promotion began that a record has, of which the ones before were cut;
+// zero: it has all.
+func forgets(now record.Record) time.Time {
+	entries := now.Entries()
+	if !now.Cut || len(entries) == 0 {
+		return time.Time{}
 	}
-	return since
+	return entries[len(entries)-1].Started
 }
 
 // lookedLimit is how many commits are looked at whose messages lead to them: anybody can write
@@ -105,17 +106,13 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]Revert
 	}
 	now := at.Record.Of(at.Place())
 	known := shownBy(now)
-	first := oldest(found, func(id string) bool { return id == now.Promotion })
-	if first < 0 {
-		first = len(found)
-	}
-	if now.Cut { // what came before its oldest promotion is in no record
-		found = found[:oldest(found, func(id string) bool { return id == now.Promotion || known[id] })+1]
-	}
+	since, shown := forgets(now), oldest(found, func(id string) bool { return id == now.Promotion })
+	last := oldest(found, func(id string) bool { return id == now.Promotion || known[id] })
 	var all reverted
 	looked := map[string]bool{}
 	for n, message := range found {
-		if !slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] }) {
+		unknown := slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] })
+		if !unknown || n > last && message.Time.Before(since) { // by the order and by the clock it is forgotten
 			continue
 		}
 		records, err := recordsOf(ctx, commits, at, message, looked)
@@ -123,9 +120,9 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]Revert
 			return nil, err
 		}
 		for _, r := range records {
-			shown := r.Promotion == now.Promotion
-			if r.Exists() && !r.RollsBack() && !known[r.Promotion] && (!shown || r.Reached > now.Reached) {
-				all.add(RevertedRecord{r, !shown && n < first})
+			less := r.Promotion != now.Promotion || r.Reached > now.Reached
+			if r.Exists() && !r.RollsBack() && !known[r.Promotion] && less && (n <= last || !r.Started.Before(since)) {
+				all.add(RevertedRecord{r, r.Promotion != now.Promotion && (shown < 0 || n < shown || r.Started.After(now.Started))})
 			}
 		}
 	}

@@ -63,17 +63,73 @@ func TestReverted(t *testing.T) {
 		"all of them":                      {history{one}, record.Record{}, "1 later=true"},
 		"a step, and a rollback to before": {history{one, half, whole, of("2", record.Rollback, one)}, of("2", record.Rollback, one), ""},
 	} {
-		at := plan.Situation{Target: plan.Target{Target: argo.Target{Service: "web"}, Overlay: "web"}, Record: test.now}
-		var got []string
-		all, err := Reverted(t.Context(), test.commits, at)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		if got := revertedIn(t, test.commits, test.now); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
-		for _, r := range all {
-			got = append(got, r.Promotion[:1]+" later="+strconv.FormatBool(r.Later))
-		}
-		if strings.Join(got, ", ") != test.want {
-			t.Errorf("%s: got %q, want %q", name, strings.Join(got, ", "), test.want)
+	}
+}
+
+// revertedIn are the promotions that a record shows no more, or less of, the newest first.
+func revertedIn(t *testing.T, behind Commits, now record.Record) string {
+	t.Helper()
+	at := plan.Situation{Target: plan.Target{Target: argo.Target{Service: "web"}, Overlay: "web"}, Record: now}
+	all, err := Reverted(t.Context(), behind, at)
+	if err != nil {
+		t.Error(err)
+	}
+	var got []string
+	for _, r := range all {
+		got = append(got, r.Promotion[:1]+" later="+strconv.FormatBool(r.Later))
+	}
+	return strings.Join(got, ", ")
+}
+
+// messages are commits behind the tip, the newest first, some of which say what they have not.
+type messages []struct {
+	record record.Record
+	says   string // a promotion
+	time   time.Time
+}
+
+func (m messages) At(ctx context.Context, commit string) (gitops.Snapshot, error) {
+	n, err := strconv.Atoi(commit)
+	if err != nil {
+		return gitops.Snapshot{}, err
+	}
+	return commits{commit: m[n].record}.At(ctx, commit)
+}
+
+func (m messages) Behind(context.Context, string, gitops.Trailer, string) (all []gitops.Message, err error) {
+	for n, one := range m {
+		all = append(all, gitops.Message{Commit: strconv.Itoa(n), Tip: strconv.Itoa(n), Time: one.time, Values: []string{one.says}})
+	}
+	return all, nil
+}
+
+// TestRevertedBesideForgedMessages has a promotion that was reverted, in a branch so busy that the
+// commits of the one before it are too far behind to be asked for, and commits that say to be those.
+func TestRevertedBesideForgedMessages(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	of := func(promotion string, started time.Time) record.Record {
+		return record.Record{Overlay: "web", Promotion: strings.Repeat(promotion, 12), Step: "100", Percent: 100, Reached: 100, Started: started, To: record.Version{Revision: "web-v" + promotion}}
+	}
+	shown, gone, before := of("1", noon), of("2", noon.Add(time.Hour)), of("0", noon.Add(-time.Hour))
+	cut := shown
+	cut.Cut = true
+	for name, test := range map[string]struct {
+		now  record.Record
+		with messages
+		want string
+	}{
+		"nothing of what is shown":        {cut, messages{{gone, gone.Promotion, gone.Started}}, "2 later=true"},
+		"a message of what is shown":      {cut, messages{{shown, shown.Promotion, noon.Add(2 * time.Hour)}, {gone, gone.Promotion, gone.Started}}, "2 later=true"},
+		"what the record has forgotten":   {cut, messages{{shown, shown.Promotion, noon}, {before, before.Promotion, before.Started}}, ""},
+		"and a commit of it that is new":  {cut, messages{{shown, shown.Promotion, noon}, {before, before.Promotion, noon.Add(time.Hour)}}, ""},
+		"no record, and an empty message": {record.Record{}, messages{{record.Record{}, "", noon.Add(2 * time.Hour)}, {gone, gone.Promotion, gone.Started}}, "2 later=true"},
+	} {
+		if got := revertedIn(t, test.with, test.now); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
 }
