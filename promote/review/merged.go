@@ -47,11 +47,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 
 // showing is the branch's newest commit, which must show what was merged.
 func showing(ctx context.Context, w *waiting) (gitops.Commit, error) {
-	tip, err := w.Repo.Tip(ctx)
-	if err != nil {
-		return gitops.Commit{}, err
-	}
-	switch there, err := shows(tip, w.change); {
+	switch tip, there, err := tipShows(ctx, w); {
 	case err != nil:
 		return gitops.Commit{}, err
 	case !there && w.merged < lagging: // what reads Git may be behind
@@ -59,8 +55,18 @@ func showing(ctx context.Context, w *waiting) (gitops.Commit, error) {
 		return gitops.Commit{}, errWaiting
 	case !there:
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("the forge says that it was, as %.10s, but branch %s does not show it, at %.10s", w.pull.Merge, w.Branch, tip.Commit.Hash)}
+	default:
+		return tip.Commit, nil
 	}
-	return tip.Commit, nil
+}
+
+// tipShows is the branch's newest commit, and whether it shows the change.
+func tipShows(ctx context.Context, w *waiting) (tip gitops.Snapshot, there bool, err error) {
+	if tip, err = w.Repo.Tip(ctx); err != nil {
+		return tip, false, err
+	}
+	there, err = shows(tip, w.change)
+	return tip, there, err
 }
 
 // mergedAsMade is the error of a commit that a pull request was merged as, and that makes

@@ -107,11 +107,8 @@ func (w *waiting) unanswered(ctx context.Context, err error) error {
 // decide goes on with an open pull request. The change is asked first whether it
 // may still be made, on the branch as it is now.
 func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
-	tip, err := w.Repo.Tip(ctx)
-	if err != nil {
-		return gitops.Commit{}, err
-	}
-	switch there, err := shows(tip, w.change); {
+	tip, there, err := tipShows(ctx, w)
+	switch {
 	case err != nil:
 		return gitops.Commit{}, err
 	case there:
@@ -181,11 +178,7 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 
 // closed is how it ends with a pull request that somebody has closed.
 func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
-	tip, err := w.Repo.Tip(ctx)
-	if err != nil {
-		return gitops.Commit{}, err
-	}
-	if there, err := shows(tip, w.change); err != nil || there {
+	if tip, there, err := tipShows(ctx, w); err != nil || there {
 		return tip.Commit, err
 	}
 	return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: "somebody has closed it"}
