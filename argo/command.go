@@ -40,7 +40,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	held := heldUp(in, ob) && ob.Barred == ""
 	if state != nil && !state.Phase.Completed() {
 		hangs := unchanged >= hangsAfter
-		late := retries(state) && state.RetryCount >= maxAttempts || hangs
+		late := failsAgain(state) || hangs
 		behind := in.Restores && hangs && state.Operation.InitiatedBy.Automated && !concerned(in, ob)
 		if ob.RolledBack || blocks(in, ob) || held && late || behind {
 			return terminate

@@ -27,9 +27,9 @@ func judgeOperation(in Intent, ob Observed) *Verdict {
 		return troubled("attempt", "the sync of %s had failed before: %s", short(revision), message)
 	case concerns && refusal(in, state) != "" && (state.Phase.Completed() || !in.Restores): // what restores waits for the next attempt
 		return unapplied("the Service was refused: %s", refusal(in, state))
-	case heldUp(in, ob) && ob.Barred == "" && (state.Phase.Completed() || retries(state) && state.RetryCount >= maxAttempts):
+	case heldUp(in, ob) && ob.Barred == "" && (state.Phase.Completed() || failsAgain(state)):
 		return wait("the sync of %s fails before it comes to the Service, which is to be synced alone%s", short(revision), after(message))
-	case concerns && in.Alone && retries(state) && state.RetryCount >= maxAttempts && !applies(in, ob):
+	case concerns && in.Alone && failsAgain(state) && !applies(in, ob):
 		return unapplied("the sync of %s fails: %s%s", short(revision), message, barred(in, ob))
 	case concerns && in.Restores && applies(in, ob):
 		return nil // the rest is not what users have back
@@ -128,10 +128,10 @@ func onlyNeighbours(in Intent, ob Observed) bool {
 // alone is tried.
 const maxAttempts = 2
 
-// retries tells whether an operation has failed, and waits for the time at which Argo CD tries it
-// once more.
-func retries(state *v1alpha1.OperationState) bool {
-	return state.Phase == common.OperationRunning && state.RetryCount > 0 && state.FinishedAt != nil
+// failsAgain tells whether an operation has failed so often, and waits for the time at which Argo CD
+// tries it once more.
+func failsAgain(state *v1alpha1.OperationState) bool {
+	return state.Phase == common.OperationRunning && state.RetryCount >= maxAttempts && state.FinishedAt != nil
 }
 
 // applies tells whether the last operation has applied the Service, as far as its results tell, or

@@ -36,6 +36,7 @@ type Tree []Entry
 // twice, or is out of Git's order, is an error: who reads it sees another file than who checks it out.
 func ParseTree(raw []byte) (Tree, error) {
 	var t Tree
+	last := ""
 	for left := string(raw); left != ""; {
 		head, rest, ok := strings.Cut(left, "\x00")
 		mode, name, both := strings.Cut(head, " ")
@@ -44,10 +45,11 @@ func ParseTree(raw []byte) (Tree, error) {
 		}
 		e := Entry{Mode: mode, Name: name}
 		left = rest[copy(e.Hash[:], rest):]
-		if len(t) > 0 && t[len(t)-1].key() >= e.key() || e.Folder() && t.hasFile(name) {
+		key := e.key()
+		if key <= last || e.Folder() && t.hasFile(name) {
 			return nil, fmt.Errorf("the tree object is malformed at %s: a name comes twice, or they are out of order", oneline.Brief(name))
 		}
-		t = append(t, e)
+		t, last = append(t, e), key
 	}
 	return t, nil
 }
