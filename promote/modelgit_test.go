@@ -197,14 +197,15 @@ func (m *model) promises(ctx context.Context) error {
 	return err
 }
 
-// Behind are the commits that the branch has, the newest first.
+// Behind are the commits that the branch has, the newest first: none from before it was rewritten,
+// where those are nowhere any more.
 func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Trailer, key string) (found []gitops.Message, err error) {
 	ctx, leave := m.enter(ctx)
 	defer leave()
 	if err := m.happens(ctx, "reading commits"); err != nil {
 		return nil, err
 	}
-	for at := m.find(commit); at >= 0; {
+	for at := m.find(commit); at >= 0 && !m.lost[m.commits[at].Hash]; {
 		if m.trailers[m.commits[at].Hash][trailer.Key] == trailer.Value {
 			found = append(found, gitops.Message{Commit: m.commits[at].Hash, Values: []string{m.trailers[m.commits[at].Hash][key]}})
 		}
