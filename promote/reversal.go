@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/journal"
+	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/pull"
 	"github.com/acme/knative-promote/promote/record"
@@ -194,6 +195,22 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
 	traffic, _ := b.after.State.Traffic() // what cannot be read keeps nobody
 	return b.target.service.Blocking(ctx, seen, traffic, b.after.State.Revision())
+}
+
+// starts waits until the revision that users were moved to has a pod. Where none starts, it tells
+// what the last one has written, and which revision was good before.
+func (b *reversal) starts(ctx context.Context) error {
+	p := b.target
+	err := p.service.Starts(ctx, live.NamespaceOf(b.ask.Observed.Service), b.Dest.Revision, p.config.Gates.Wait, p.journal.Say)
+	if err == nil {
+		return nil
+	}
+	if p.systems.Evidence != nil {
+		tellEvidence(p.journal, p.systems.Evidence.Evidence(ctx, p.App, b.Dest.Revision))
+	}
+	further, _ := p.destinations().LastGood(ctx, b.Dest.Revision, b.split) // then there is none
+	p.journal.Tell(event.NoPodStarts{Revision: b.Dest.Revision, Further: further.Revision})
+	return err
 }
 
 // noteRollback looks whether the revision that a commit has rolled back to is not

@@ -82,6 +82,10 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 			b.noteRollback(ctx)
 			return b.failed
 		}
+		if b.failed = b.starts(ctx); b.failed != nil {
+			b.log.Unseen()
+			return b.failed
+		}
 		if b.after.Alone = b.ask.Observed.Alone; b.after.Alone != "" {
 			b.target.journal.Warn(b.after.Warning(b.Dest))
 		}

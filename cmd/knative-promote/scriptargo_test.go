@@ -27,6 +27,7 @@ import (
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
+//	argo no-pod VERSION|NAME HOW  scale that revision to zero: it sleeps, is unasked, or has no-image to start from
 //	argo refuse IMAGE          let a policy of the cluster deny each Service with the image
 //	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
@@ -64,6 +65,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		}
 	case "crash":
 		if !w.argo.CrashRevision(namespace, w.revisionOf(ts, args[1])) {
+			ts.Fatalf("revision of %s is not there", args[1])
+		}
+	case "no-pod":
+		if !w.argo.ScaleToZero(namespace, w.revisionOf(ts, args[1]), args[2]) {
 			ts.Fatalf("revision of %s is not there", args[1])
 		}
 	case "refuse":

@@ -41,7 +41,7 @@ func TestResultOfEvents(t *testing.T) {
 		ReversalUnseen{Step: 3},
 		Warned{Text: "left out: previous"}, Warned{}, Explained{Text: "not seen live"},
 		Told{Evidence: Evidence{Pod: "web-2b-0", Events: []string{"BackOff"}, Log: []string{"panic"}}},
-		RollbackLeads{}, Ended{Status: Failed},
+		RollbackLeads{}, NoPodStarts{Revision: "web-1a", Further: "web-09"}, Ended{Status: Failed},
 	} {
 		if i == 12 {
 			before = r.Clone()

@@ -118,6 +118,17 @@ type RollbackLeads struct {
 
 func (e RollbackLeads) apply(r *Result, _ time.Time) { r.RollbackTo = e.To }
 
+// NoPodStarts says of a revision that a rollback has given all users that no pod of it starts, and
+// which one was good before it; empty: none is known.
+type NoPodStarts struct {
+	silent
+	Revision, Further string
+}
+
+func (e NoPodStarts) apply(r *Result, _ time.Time) {
+	r.WithoutPod, r.RollbackTo = e.Revision, e.Further
+}
+
 // PullRequest says what becomes of a pull request with a commit of the run.
 type PullRequest struct {
 	Number int // 0: it is not open yet

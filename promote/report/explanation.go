@@ -103,6 +103,8 @@ func unfinishedAdvice(r event.Result, at Place) string {
 		return "**Next:** nothing was changed. Start the run again when the cause is gone.\n\n"
 	case last.RollsBack() && last.Progress == event.Passed:
 		return "**Next:** " + strings.TrimSpace(asBefore(r)) + "\n\n"
+	case r.WithoutPod != "":
+		return "**Next:** Git and Knative give all users to " + code(r.WithoutPod, maxName) + ", and no pod of it starts, as where its image is in no registry any more. " + furtherAdvice(r)
 	case last.RollsBack() && r.RollbackTo != "":
 		return "**Next:** the commit that rolls everything back is in Git, and the traffic does not go where it leads. " +
 			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"
@@ -111,6 +113,14 @@ func unfinishedAdvice(r event.Result, at Place) string {
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
 	}
 	return "**Next:** Git stays at the last commit below. To continue, start the same run again: it goes on from there. " + rollbackAdvice(r, at)
+}
+
+// furtherAdvice is how users leave a revision of which no pod starts.
+func furtherAdvice(r event.Result) string {
+	if r.RollbackTo == "" {
+		return "The record has no other version that was good before: bring the image back, or promote one that is good, with steps that end with 100.\n\n"
+	}
+	return "To have Git give all of them to " + code(r.RollbackTo, maxName) + ", which was good before, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"
 }
 
 // rollbackAdvice is the command that rolls the promotion back.

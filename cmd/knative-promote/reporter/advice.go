@@ -37,6 +37,9 @@ func after(s inputs.Settings, result event.Result, err error) string {
 
 // notRestored says what is left where a rollback failed or was not seen live.
 func notRestored(s inputs.Settings, result event.Result) string {
+	if result.WithoutPod != "" {
+		return withoutPod(s, result)
+	}
 	text := "A person must look: the traffic may still go to the new revision." + served(result)
 	last, found := result.Last()
 	switch {
@@ -50,6 +53,16 @@ func notRestored(s inputs.Settings, result event.Result) string {
 		return text + "\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  " + s.CheckCommand()
 	}
 	return text + toRollBack(s, result)
+}
+
+// withoutPod says what is left where all users were given a revision of which no pod starts.
+func withoutPod(s inputs.Settings, result event.Result) string {
+	text := fmt.Sprintf("A person must look: Git and Knative give all users to %s, and no pod of it starts, as where its image is in no registry any more.", result.WithoutPod)
+	if result.RollbackTo == "" {
+		return text + "\nThe record has no other version that was good before: bring the image back, or promote one that is good, with steps that end with 100."
+	}
+	return text + fmt.Sprintf("\nTo have Git give all of them to %s, which was good before:\n  ", result.RollbackTo) + s.RollbackCommand() + " --to " + result.RollbackTo +
+		"\nTo look once more whether a pod has started:\n  " + s.RollbackCommand()
 }
 
 // served says who was served by which revision when that was last seen.

@@ -102,6 +102,12 @@ func (s *Server) DeleteService(namespace, name string) bool {
 // CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
 func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
 
+// ScaleToZero takes the pods of a Revision, and reports whether it is there: one starts with its
+// share of the traffic ("sleeps"), nobody asks for one ("unasked"), or its image is gone ("no-image").
+func (s *Server) ScaleToZero(namespace, name, how string) bool {
+	return s.cluster.ScaleToZero(namespace, name, cluster.NoPod(how))
+}
+
 // RefuseImage has a policy of the cluster deny each Service with an image from now on.
 func (s *Server) RefuseImage(image string) { s.cluster.Refuse(image) }
 

@@ -25,6 +25,7 @@
 //	slowN          becomes ready after N seconds
 //	flapN          is ready, N seconds later unready for 5 seconds, then ready for good
 //	crashN         is ready, N seconds later ends with exit code 1 (CrashLoopBackOff) for good
+//	goneN          the image is in no registry any more since N, in seconds since 1970: pods made later cannot pull it
 //
 // How the container that takes requests, the one with ports, answers them:
 //

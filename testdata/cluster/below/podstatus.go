@@ -56,7 +56,7 @@ func livesAt(pod *corev1.Pod, rules book, age time.Duration) ([]life, time.Durat
 	var lives []life
 	next := forever
 	for _, c := range pod.Spec.Containers {
-		b := rules.behaviourOf(saidOf(c))
+		b := rules.behaviourOf(saidOf(c)).madeAt(pod.CreationTimestamp.Time)
 		m := b.at(age)
 		next = min(next, m.until)
 		lives = append(lives, life{c, b, m})

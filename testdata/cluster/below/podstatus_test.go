@@ -64,6 +64,8 @@ func TestPodStatus(t *testing.T) {
 		{"shop:v1-unready", time.Hour, notYet, forever},
 		{"shop:v1-slow5", 4 * time.Second, notYet, 5 * time.Second},
 		{"shop:v1-slow5", 5 * time.Second, allReady, forever},
+		{"shop:v1-gone1001", 0, allReady, forever},
+		{"shop:v1-gone1000", 0, "Pending ContainersReady=False Ready=False a:ImagePullBackOff queue-proxy:running", forever},
 		{"shop:v1-crash5", 4 * time.Second, allReady, 5 * time.Second},
 		{"shop:v1-crash5", 5 * time.Second, exited, forever},
 		{"shop:v1-flap5", 6 * time.Second, notYet, 10 * time.Second},

@@ -36,6 +36,7 @@ func rules() []rule {
 		{"slowN", word("slow", count), func(b *behaviour, n int) { b.slow = seconds(n) }},
 		{"flapN", word("flap", count), func(b *behaviour, n int) { b.flap = seconds(n) }},
 		{"crashN", word("crash", count), func(b *behaviour, n int) { b.crash, b.exitCode = seconds(n), 1 }},
+		{"goneN", word("gone", count), func(b *behaviour, n int) { b.gone = time.Unix(int64(n), 0) }},
 		{"httpNNN", word("http", status), func(b *behaviour, n int) { b.status = n }},
 		{"failN", word("fail", count), func(b *behaviour, n int) { b.failing = 10 * n }},
 		{"rareN", word("rare", count), func(b *behaviour, n int) { b.failing = n }},
@@ -53,6 +54,7 @@ type behaviour struct {
 	stuck             state // for good, unless it is ready
 	slow, flap, crash time.Duration
 	exitCode          int32
+	gone              time.Time // since then nobody can pull the image; zero: everybody can
 
 	status   int
 	failing  int // of a thousand requests
@@ -111,6 +113,14 @@ const forever = time.Duration(1<<63 - 1)
 type phase struct {
 	state state
 	until time.Duration
+}
+
+// madeAt is how a container of a pod behaves that was made at a time.
+func (b behaviour) madeAt(made time.Time) behaviour {
+	if !b.gone.IsZero() && !made.Before(b.gone) {
+		b.stuck = unpullable
+	}
+	return b
 }
 
 // phases is a container's life, in order.

@@ -106,6 +106,7 @@ func (r *reconciler) settle(rev *servingv1.Revision) {
 	case rev.Annotations[crashed] != "", b.crash > 0 && r.readyFor(rev) >= b.crash:
 		status.MarkContainerHealthyFalse(servingv1.ExitCodeReason(1), servingv1.RevisionContainerExitingMessage("exit status 1"))
 	case status.GetCondition(servingv1.RevisionConditionContainerHealthy).IsFalse():
+	case r.withoutPod(rev):
 	default:
 		status.MarkActiveTrue()
 		status.MarkContainerHealthyTrue()
@@ -144,6 +145,11 @@ const crashed = "argotest/crashed"
 
 // Crash lets the containers of a Revision exit from now on, and reports whether it is there.
 func (c *Cluster) Crash(namespace, name string) bool {
+	return c.annotate(namespace, name, crashed, "true")
+}
+
+// annotate changes how a Revision behaves.
+func (c *Cluster) annotate(namespace, name, annotation, value string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := key{namespace, name}
@@ -154,7 +160,7 @@ func (c *Cluster) Crash(namespace, name string) bool {
 	if rev.Annotations == nil {
 		rev.Annotations = map[string]string{}
 	}
-	rev.Annotations[crashed] = "true"
+	rev.Annotations[annotation] = value
 	rev.ResourceVersion = strconv.FormatInt(c.nextVersion(), 10)
 	c.objects.revisions[k] = rev
 	c.touch()

@@ -1,0 +1,63 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/sleep"
+)
+
+// How long a revision that was given users is looked at which has no pod. One that was scaled to
+// zero is still Ready, also where its image is in no registry any more, and Knative starts a pod
+// only when somebody asks.
+const (
+	startsEvery = time.Second
+	askedWithin = 15 * time.Second
+	startWithin = 3 * time.Minute
+)
+
+// Starts waits until a revision that was given users has a pod, or nobody has asked it for a
+// while, which it says. The error is that a pod was asked for and that none has become ready within
+// patience, or the time that most pods need. Where nobody can tell there is none: a run that is
+// ended waits three quarters of what it has left.
+func (s Service) Starts(ctx context.Context, namespace, name string, patience time.Duration, say func(format string, args ...any)) error {
+	patience = min(startWithin, patience)
+	limit := patience
+	if end, limited := ctx.Deadline(); limited {
+		limit = min(limit, time.Until(end)*3/4)
+	}
+	asked := false
+	for begun := time.Now(); ; {
+		found, err := s.Revision(ctx, namespace, name)
+		if err != nil || !withoutPod(found) {
+			return nil
+		}
+		waited, active := time.Since(begun), found.Status.GetCondition(servingv1.RevisionConditionActive)
+		gaveUp := active.IsFalse() || found.Status.GetCondition(servingv1.RevisionConditionReady).IsFalse()
+		switch {
+		case !active.IsFalse() && !asked:
+			asked = true
+			say("users wait for a pod of revision %s, which had none: looking for up to %s whether one starts", name, limit.Round(time.Second))
+		case asked && (gaveUp || waited >= patience):
+			return fmt.Errorf("no pod of revision %s, which had none, has become ready in %s, although it is asked for: its users get errors or wait", name, waited.Round(time.Second))
+		case asked && waited >= limit:
+			say("no pod of revision %s has become ready in %s, and the run has no time left to see whether one does", name, waited.Round(time.Second))
+			return nil
+		case !asked && waited >= min(askedWithin, limit):
+			say("no pod of revision %s runs, as nobody has asked for one in %s: the first request starts one", name, waited.Round(time.Second))
+			return nil
+		}
+		if sleep.For(ctx, startsEvery) != nil {
+			return nil
+		}
+	}
+}
+
+// withoutPod tells whether Knative says of a revision that it has no pod.
+func withoutPod(r *servingv1.Revision) bool {
+	active := r.Status.GetCondition(servingv1.RevisionConditionActive)
+	return active != nil && !active.IsTrue() && (r.Status.ActualReplicas == nil || *r.Status.ActualReplicas == 0)
+}

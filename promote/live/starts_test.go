@@ -1,0 +1,85 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/argo"
+)
+
+// scaling is an Argo CD whose revision is Active as the list says, one look after the other, and
+// stays as the last one.
+type scaling struct {
+	Cluster
+	left []corev1.ConditionStatus
+}
+
+func (s *scaling) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
+	next := s.left[0]
+	if len(s.left) > 1 {
+		s.left = s.left[1:]
+	}
+	if next == "" {
+		return nil, errors.New("no answer")
+	}
+	r, pods := &servingv1.Revision{}, int32(0)
+	if next == corev1.ConditionTrue {
+		pods = 1
+	}
+	r.Status.Conditions = duckv1.Conditions{{Type: servingv1.RevisionConditionActive, Status: next}}
+	r.Status.ActualReplicas = &pods
+	return r, nil
+}
+
+// TestStarts tells a revision of which no pod starts from one that nobody asks, and from one that
+// the run has no time for.
+func TestStarts(t *testing.T) {
+	t.Parallel()
+	const yes, no, starting, away = corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown, corev1.ConditionStatus("")
+	type active = []corev1.ConditionStatus
+	for name, test := range map[string]struct {
+		active active
+		left   time.Duration // that the run has; 0: as long as it wants
+		waited time.Duration
+		said   string
+		err    string
+	}{
+		"has a pod":         {active{yes}, 0, 0, "", ""},
+		"nobody can tell":   {active{away}, 0, 0, "", ""},
+		"nobody asks":       {active{no}, 0, 15 * time.Second, "no pod of revision web-1 runs, as nobody has asked for one in 15s: the first request starts one", ""},
+		"starts":            {active{no, no, starting, yes}, 0, 3 * time.Second, "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts", ""},
+		"does not start":    {active{no, starting}, 0, 3 * time.Minute, "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts", "no pod of revision web-1, which had none, has become ready in 3m0s, although it is asked for: its users get errors or wait"},
+		"Knative gives up":  {active{starting, starting, no}, 0, 2 * time.Second, "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts", "no pod of revision web-1, which had none, has become ready in 2s, although it is asked for: its users get errors or wait"},
+		"the run ends soon": {active{starting}, 8 * time.Second, 6 * time.Second, "no pod of revision web-1 has become ready in 6s, and the run has no time left to see whether one does", ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, began, said := t.Context(), time.Now(), ""
+			if test.left > 0 {
+				limited, stop := context.WithTimeout(ctx, test.left)
+				defer stop()
+				ctx = limited
+			}
+			say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
+			err := Service{Cluster: &scaling{left: test.active}}.Starts(ctx, "shop", "web-1", time.Hour, say)
+			if waited := time.Since(began); waited != test.waited || said != test.said || fmt.Sprint(err) != fmt.Sprint(errOf(test.err)) {
+				t.Errorf("%s: after %s said %q, %v; want %s, %q, %s", name, waited, said, err, test.waited, test.said, test.err)
+			}
+		})
+	}
+}
+
+// errOf is the error with a text; nil: without one.
+func errOf(text string) error {
+	if text == "" {
+		return nil
+	}
+	return errors.New(text)
+}
