@@ -15,10 +15,8 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-const (
-	refreshPause = 2 * time.Second  // between two refreshes
-	commandPause = 15 * time.Second // before a command that was refused is sent again
-)
+// commandPause is how long to wait before a command that was refused is sent again.
+const commandPause = 15 * time.Second
 
 // Await waits until the intent is live and returns what it saw last. It asks Argo CD
 // to compare with Git at once, polls, and lets the Application's events wake it early;
@@ -48,7 +46,7 @@ func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Ob
 
 // A controlPlane is what waiting needs of Argo CD.
 type controlPlane interface {
-	observe(ctx context.Context, in Intent, refresh bool, known *Observed) (Observed, error)
+	observe(ctx context.Context, in Intent, refresh v1alpha1.RefreshType, known *Observed) (Observed, error)
 	send(ctx context.Context, app *v1alpha1.Application, cmd command, service string) error
 }
 
@@ -65,6 +63,8 @@ type waiter struct {
 	lastSince time.Time // when last.Trouble began
 	refreshed time.Time
 	stale     bool   // the last observation calls for a refresh
+	outdated  string // the revision that Argo CD may have rendered an older commit for
+	rendered  string // the one that it was asked to render anew
 	displaced string // the revision that seemed to supersede us, to be seen twice
 	polling   polling
 
@@ -128,17 +128,14 @@ func (w *waiter) outOfTime(ctx context.Context, err error) error {
 
 // observe observes and judges once. It returns only errors that end the wait.
 func (w *waiter) observe(ctx context.Context) (Observed, error) {
-	refresh := w.refreshed.IsZero() || w.stale && time.Since(w.refreshed) >= refreshPause
-	if refresh {
-		w.refreshed = time.Now()
-	}
+	refresh := w.refresh()
 	known := w.polling.known()
 	ob, err := w.argo.observe(ctx, w.in, refresh, known)
 	if ob.App != nil {
 		ob.Earlier, ob.Barred, ob.Alone = w.endedBefore(ob.App), w.barred, w.alone
 		w.stale = !ob.Relation.ours() || reconciledEarly(ob.App)
 	}
-	if known != nil && !refresh && ob.App != nil && ob.App != known.App {
+	if known != nil && refresh == noRefresh && ob.App != nil && ob.App != known.App {
 		w.events.distrust()
 	}
 	switch {
@@ -155,10 +152,11 @@ func (w *waiter) observe(ctx context.Context) (Observed, error) {
 		return ob, nil
 	}
 	verdict := Judge(w.in, ob, w.memory(ob.App))
-	if verdict.State == Superseded && !w.confirmed(cmp.Or(compared(w.in, ob), "the tip"), refresh) {
+	if verdict.State == Superseded && !w.confirmed(cmp.Or(compared(w.in, ob), "the tip"), refresh != noRefresh) {
 		verdict.State = Wait
 	}
 	w.remember(verdict)
+	w.outdated = outdated(w.in, ob, verdict)
 	w.polling.saw(ob, announced(w.in, ob, verdict))
 	return ob, nil
 }
@@ -210,13 +208,6 @@ func (w *waiter) confirmed(revision string, refreshed bool) bool {
 	again := w.displaced == revision
 	w.displaced = revision
 	return again
-}
-
-// reconciledEarly tells whether the comparison is older than the last sync's end.
-func reconciledEarly(app *v1alpha1.Application) bool {
-	state := app.Status.OperationState
-	return state != nil && state.FinishedAt != nil && state.Phase.Completed() &&
-		(app.Status.ReconciledAt == nil || app.Status.ReconciledAt.Before(state.FinishedAt))
 }
 
 // unblock sends the command that the observation asks for, each once for one revision; to

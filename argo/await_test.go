@@ -19,13 +19,14 @@ type play struct {
 	commands []command
 	observed int
 	refreshs []time.Duration
+	kinds    []v1alpha1.RefreshType
 }
 
-func (p *play) observe(_ context.Context, in Intent, refresh bool, known *Observed) (Observed, error) {
+func (p *play) observe(_ context.Context, in Intent, refresh v1alpha1.RefreshType, known *Observed) (Observed, error) {
 	at := time.Since(p.begin)
 	p.observed++
-	if refresh {
-		p.refreshs = append(p.refreshs, at)
+	if refresh != noRefresh {
+		p.refreshs, p.kinds = append(p.refreshs, at), append(p.kinds, refresh)
 	}
 	ob, err := p.scene(at, p)
 	if known != nil && err == nil && standsStill(in, known.App, ob.App) {

@@ -83,7 +83,7 @@ func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 	if _, err := c.Version(ctx); err != nil {
 		return Observed{}, err
 	}
-	application, err := c.application(ctx, target.App, true)
+	application, err := c.application(ctx, target.App, v1alpha1.RefreshTypeNormal)
 	if err != nil {
 		return Observed{}, orMissing(ctx, c, target.App, err)
 	}
@@ -132,7 +132,11 @@ func (c *Client) Revision(ctx context.Context, app App, namespace, name string) 
 	return revision, nil
 }
 
-// application reads the Application, after a new comparison with Git if refresh is set.
+// noRefresh reads the Application as it is.
+const noRefresh v1alpha1.RefreshType = ""
+
+// application reads the Application, after a new comparison with Git if that is asked for: a hard
+// one renders anew what Argo CD has in its cache.
 // A refresh ends when the application controller has answered it; when that takes
 // longer than one call may, the Application is read as it is.
 //
@@ -141,11 +145,11 @@ func (c *Client) Revision(ctx context.Context, app App, namespace, name string) 
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L1577-L1586,
 // explained in https://github.com/argoproj/argo-rollouts/issues/4073). Asking the same
 // again changes nothing then, so nobody would hear it. Asking for a hard refresh does.
-func (c *Client) application(ctx context.Context, app App, refresh bool) (*v1alpha1.Application, error) {
+func (c *Client) application(ctx context.Context, app App, refresh v1alpha1.RefreshType) (*v1alpha1.Application, error) {
 	query := app.query()
 	for _, kind := range []v1alpha1.RefreshType{v1alpha1.RefreshTypeNormal, v1alpha1.RefreshTypeHard} {
-		if !refresh {
-			break
+		if refresh == noRefresh || refresh == v1alpha1.RefreshTypeHard && kind != refresh {
+			continue
 		}
 		if answer, err := c.refresh(ctx, *query, kind); err == nil {
 			return withoutDryRun(answer), checkApplication(app, answer)

@@ -108,7 +108,7 @@ func TestCallCarriesTokenHeadersAndDeadline(t *testing.T) {
 		c.Headers = http.Header{"X-Team": {"shop"}}
 		c.UserAgent = "knative-promote/1.2.3"
 	})
-	app, err := client.application(t.Context(), shop, false)
+	app, err := client.application(t.Context(), shop, noRefresh)
 	if err != nil || app.Spec.Project != "shops" {
 		t.Fatalf("got %v, %v", app, err)
 	}
@@ -124,7 +124,7 @@ func TestTokenMakesWayForTheProxysAuthorization(t *testing.T) {
 	t.Parallel()
 	server := &apiServer{}
 	client := dial(t, server.handler(), func(c *Config) { c.Headers = http.Header{"Authorization": {"Basic cHJveHk="}} })
-	if _, err := client.application(t.Context(), shop, false); err != nil {
+	if _, err := client.application(t.Context(), shop, noRefresh); err != nil {
 		t.Fatal(err)
 	}
 	if got := server.calls[0]; got.Get("authorization")[0] != "Basic cHJveHk=" || got.Get("token")[0] != "s3cret" {
@@ -190,7 +190,7 @@ func TestErrorsOfCalls(t *testing.T) {
 				}
 				return nil, status.Error(test.code, test.text)
 			}
-			_, err := dial(t, server.handler(), nil).application(t.Context(), shop, false)
+			_, err := dial(t, server.handler(), nil).application(t.Context(), shop, noRefresh)
 			if test.want != "" {
 				wantError(t, err, test.want)
 			} else if err != nil {
@@ -221,7 +221,7 @@ func TestAnswerAboutSomethingElse(t *testing.T) {
 	server := &apiServer{get: func(*applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) {
 		return &v1alpha1.Application{}, nil
 	}}
-	_, err := dial(t, server.handler(), nil).application(t.Context(), shop, false)
+	_, err := dial(t, server.handler(), nil).application(t.Context(), shop, noRefresh)
 	wantError(t, err, `reading application argocd/shop-production: Argo CD answered with "" in namespace "" and project "default" instead`)
 }
 
@@ -234,7 +234,7 @@ func TestRefreshNobodyAnswers(t *testing.T) {
 		return shopApplication(), nil
 	}}
 	client := dial(t, server.handler(), func(c *Config) { c.Timeout = 300 * time.Millisecond })
-	if app, err := client.application(t.Context(), shop, true); err != nil || app.Name != shop.Name {
+	if app, err := client.application(t.Context(), shop, v1alpha1.RefreshTypeNormal); err != nil || app.Name != shop.Name {
 		t.Errorf("got %v, %v: expected the application as it is", app, err)
 	}
 }
@@ -251,7 +251,7 @@ func TestRefreshLost(t *testing.T) {
 		app.Status.Sync.Revision = "new"
 		return app, nil
 	}}
-	if app, err := dial(t, server.handler(), nil).application(t.Context(), shop, true); err != nil || app.Status.Sync.Revision != "new" {
+	if app, err := dial(t, server.handler(), nil).application(t.Context(), shop, v1alpha1.RefreshTypeNormal); err != nil || app.Status.Sync.Revision != "new" {
 		t.Errorf("got %v, %v: expected the application after the refresh", app, err)
 	}
 }

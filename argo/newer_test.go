@@ -65,7 +65,7 @@ func TestSwitchedOffPolicyIsNone(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := &apiServer{get: func(*applicationpkg.ApplicationQuery) (*v1alpha1.Application, error) { return test.app, nil }}
-			app, err := dial(t, server.newerHandler(test.more), nil).application(t.Context(), shop, false)
+			app, err := dial(t, server.newerHandler(test.more), nil).application(t.Context(), shop, noRefresh)
 			if err != nil {
 				t.Fatal(err)
 			}

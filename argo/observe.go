@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -14,7 +15,7 @@ import (
 
 // Check compares the Application with Git anew, reads what is live, and judges once.
 func (c *Client) Check(ctx context.Context, in Intent) (Verdict, Observed, error) {
-	observed, err := c.observe(ctx, in, true, nil)
+	observed, err := c.observe(ctx, in, v1alpha1.RefreshTypeNormal, nil)
 	if err != nil {
 		return Verdict{}, observed, err
 	}
@@ -24,7 +25,7 @@ func (c *Client) Check(ctx context.Context, in Intent) (Verdict, Observed, error
 // observe reads the Application and, once what Argo CD says of our commit is good, the
 // live Service and its Revision. What does not exist yet stays nil. Where known is given
 // and the Application stands still, known is what is observed.
-func (c *Client) observe(ctx context.Context, in Intent, refresh bool, known *Observed) (Observed, error) {
+func (c *Client) observe(ctx context.Context, in Intent, refresh v1alpha1.RefreshType, known *Observed) (Observed, error) {
 	app, err := c.application(ctx, in.App, refresh)
 	if err != nil {
 		return Observed{}, err

@@ -69,7 +69,7 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 	setup := Setup{App: known, Expires: c.expires, Unread: map[Section]error{}}
 	if known == nil {
 		var err error
-		if setup.App, err = c.application(ctx, target.App, false); err != nil {
+		if setup.App, err = c.application(ctx, target.App, noRefresh); err != nil {
 			return setup, err
 		}
 	}

@@ -59,7 +59,7 @@ func TestStrangersInPlaceOfArgoCD(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := dial(t, test.handler, func(c *Config) { c.Timeout = 300 * time.Millisecond })
-			_, err := client.application(t.Context(), shop, false)
+			_, err := client.application(t.Context(), shop, noRefresh)
 			wantError(t, err, test.want)
 			if test.is != nil && !errors.Is(err, test.is) {
 				t.Errorf("%v is not %v", err, test.is)
@@ -97,7 +97,7 @@ func TestBadGatewayHeals(t *testing.T) {
 			api.ServeHTTP(w, r)
 		}
 	}), nil)
-	if _, err := client.application(t.Context(), shop, false); err != nil {
+	if _, err := client.application(t.Context(), shop, noRefresh); err != nil {
 		t.Error(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestEndlessAnswerEnds(t *testing.T) {
 					}
 				}
 			}), func(c *Config) { c.Timeout = time.Minute })
-			if _, err := client.application(t.Context(), shop, false); err == nil {
+			if _, err := client.application(t.Context(), shop, noRefresh); err == nil {
 				t.Error("no error from an endless answer")
 			}
 			if n := sent.Load(); n > maxTries*(maxBody+maxMessage) {

@@ -105,6 +105,7 @@ func (c *controller) reconcile(ctx context.Context) {
 	if wanted == withRecent {
 		revision = before.Status.Sync.Revision
 	}
+	c.fromCache(ctx, before, revision)
 	found := c.compare(ctx, before, revision)
 	if wanted > withRecent && c.clock.Sleep(ctx, c.config.Compare) != nil {
 		return
@@ -120,6 +121,21 @@ func (c *controller) reconcile(ctx context.Context) {
 		c.persist(app, before, found, conditions, wanted)
 		return nil
 	})
+}
+
+// fromCache lets a commit render to what is known of an earlier one, where the Application's paths
+// leave it out, unless somebody has asked for a hard refresh.
+func (c *controller) fromCache(ctx context.Context, app *v1alpha1.Application, revision string) {
+	commit, err := c.app.source.resolve(ctx, revision)
+	if err != nil {
+		return // the comparison says so
+	}
+	switch kind, asked := app.IsRefreshRequested(); {
+	case asked && kind == v1alpha1.RefreshTypeHard:
+		c.app.rendered.forget(commit)
+	case pathsLeaveOut(app):
+		c.app.rendered.keep(commit, app.Status.Sync.Revision)
+	}
 }
 
 // persist stores what a comparison found. The operation is not touched: the comparison began with
