@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestRollbackToNoImage rolls users back to a revision that was scaled to zero, is Ready, and whose
-// image is in no registry any more: that is no rollback that has worked, and the command that is
+// TestRollbackToNoImage rolls users back to a revision whose pods were evicted, which is Ready, and
+// whose image is in no registry any more: that is no rollback that has worked, and the command that is
 // printed leads to what was good before.
 func TestRollbackToNoImage(t *testing.T) {
 	t.Parallel()
@@ -18,9 +21,8 @@ func TestRollbackToNoImage(t *testing.T) {
 	s.promote(fmt.Sprintf("v2.0.0-gone%d", gone.Unix()), "steps=100").exits(0)
 	old := s.live().Status.LatestReadyRevisionName
 	s.promote("v3.0.0", "steps=100").exits(0)
-	s.eventually("the revision before has no pod, and its image is gone", func() bool {
-		return s.replicas(old) == 0 && time.Now().After(gone)
-	})
+	s.eventually("the image of the revision before is gone", func() bool { return time.Now().After(gone) })
+	s.evict(old)
 	users := s.listen(s.host(), 200*time.Millisecond)
 	defer users.stop() // the ones that wait for a pod are not awaited
 	s.begin("rollback", "wait-timeout=40s").wait().exits(10).says(
@@ -31,4 +33,12 @@ func TestRollbackToNoImage(t *testing.T) {
 	)
 	s.begin("rollback", "to="+first).wait().exits(0)
 	s.settled("v1.0.0")
+}
+
+// evict takes a revision's pods, as a node does that is drained, and waits until others are not ready.
+func (s *site) evict(revision string) {
+	s.Helper()
+	pods := kube.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(s.Namespace)
+	s.must(pods.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "serving.knative.dev/revision=" + revision}))
+	s.eventually("no pod of "+revision+" is ready", func() bool { return s.replicas(revision) == 0 })
 }
