@@ -99,7 +99,7 @@ func confirmOnly(ctx context.Context, p *targetRun, split knative.Split) *revers
 	default:
 		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
 	}
-	back := &reversal{target: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Reversal{Step: has.Step, Dest: plan.Destination{Version: record.Version{Revision: split.Stable}}}}
+	back := &reversal{target: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Confirming(p.at)}
 	back.after.State = p.at.Now
 	if has.TemplateStays(p.at.Now) {
 		back.after.Refused = errTemplateStays

@@ -142,22 +142,38 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 	case b.taken(ctx, b.log.Step().Commit) != "":
 		return b.committedAgain(b.Reversal, "as somebody has changed the template meanwhile")
 	}
-	if live := b.target.service.SeenOnce(ctx, b.target.at.Live, emergencyLook); live != nil && argo.IsUnapplied(b.failed) && b.mayBeAlone() {
-		return b.committedAgain(b.TrafficAlone(live, b.failed), "with the traffic alone, as Argo CD could not apply its template")
+	if again := b.alone(ctx); again != nil {
+		return again
 	}
 	return b.withoutDown(ctx)
+}
+
+// alone is the traffic alone, where the template could not be applied, or Knative has a revision of
+// its name with another template; nil: neither is so.
+func (b *reversal) alone(ctx context.Context) *reversal {
+	unapplied, applied := argo.IsUnapplied(b.failed), b.ask.Observed.Service
+	if !b.mayBeAlone() || !unapplied && !live.NameTaken(applied) {
+		return nil
+	}
+	if !unapplied {
+		return b.committedAgain(b.TrafficAlone(applied, b.failed), "with the traffic alone, as Knative has the name of its template for another one")
+	}
+	if before := b.target.service.SeenOnce(ctx, b.target.at.Live, emergencyLook); before != nil {
+		return b.committedAgain(b.TrafficAlone(before, b.failed), "with the traffic alone, as Argo CD could not apply its template")
+	}
+	return nil
 }
 
 func (b *reversal) committedAgain(back plan.Reversal, how string) *reversal {
 	b.target.journal.Say("the rollback of %s is committed once more, %s", b.target.Service, how)
 	again := *b
-	again.Reversal, again.again, again.failed = back, true, nil
+	again.Reversal, again.again, again.done, again.failed = back, true, false, nil
 	return &again
 }
 
 // mayBeAlone tells whether the traffic alone can follow a commit that rolls back the template too.
 func (b *reversal) mayBeAlone() bool {
-	return !b.done && !b.again && b.after.Refused == nil && b.Dest.WhyDown() == ""
+	return record.RollsBack(b.Step) && !b.again && b.after.Refused == nil && b.Dest.WhyDown() == ""
 }
 
 // blocked tells what keeps Knative from coming to what the commit says, however long it is

@@ -46,11 +46,12 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 }
 
 // confirm waits until what was rolled back is live. Where another commit of it can be, as
-// without targets at 0 % that keep Knative from routing it, it is committed once more.
+// without targets at 0 % that keep Knative from routing it, it is committed once more, which takes
+// its place among the reversals.
 func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 	err := r.seeLive(ctx, reversals)
 	var again []*reversal
-	for _, b := range reversals {
+	for i, b := range reversals {
 		if b.failed == nil {
 			continue
 		}
@@ -58,7 +59,7 @@ func (r *run) confirm(ctx context.Context, reversals []*reversal) error {
 		if more == nil {
 			return err
 		}
-		again = append(again, more)
+		again, reversals[i] = append(again, more), more
 	}
 	if err == nil {
 		return nil

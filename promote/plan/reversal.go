@@ -35,19 +35,6 @@ func (back Reversal) TrafficAlone(live *servingv1.Service, why error) Reversal {
 	return back
 }
 
-// LeavingOut takes targets out of what a commit of it has made, whose record says what it is of.
-func (back Reversal) LeavingOut(made Edited, has record.Record, at Situation) Reversal {
-	traffic, _ := made.State.Traffic() // it has been read before
-	from, to := has.From, has.To
-	if has.Step == record.Restore {
-		from, to = to, from
-	}
-	return Reversal{
-		Plan: Plan{Target: at.Target, ID: has.Promotion, Base: has.Base, From: to.Revision, To: from.Revision, Tag: at.Tag, Now: made.State, Record: has, FromVersion: from},
-		Step: has.Step, Dest: Destination{Version: to, Traffic: traffic}, Live: at.Live, Reason: back.Reason, Refused: made.Refused,
-	}
-}
-
 // Edit edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
