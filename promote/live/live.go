@@ -123,7 +123,7 @@ func Serving(live *servingv1.Service) string {
 // and not the fields of its template
 // (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/apis/serving/v1/service_lifecycle.go).
 func NameTaken(live *servingv1.Service) bool {
-	return live != nil && live.Status.GetCondition(servingv1.ServiceConditionConfigurationsReady).GetReason() == "RevisionNameTaken"
+	return live != nil && live.Status.GetCondition(servingv1.ServiceConditionRoutesReady).GetReason() == "RevisionNameTaken"
 }
 
 // NamespaceOf is where a Service lives; empty where it was not seen.
