@@ -58,6 +58,9 @@ func (s Service) Starts(ctx context.Context, namespace, name string, patience ti
 
 // withoutPod tells whether Knative says of a revision that it has no pod.
 func withoutPod(r *servingv1.Revision) bool {
+	if r == nil {
+		return false
+	}
 	active := r.Status.GetCondition(servingv1.RevisionConditionActive)
 	return active != nil && !active.IsTrue() && (r.Status.ActualReplicas == nil || *r.Status.ActualReplicas == 0)
 }
