@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/moved"
 )
@@ -33,7 +34,11 @@ func (p *targetRun) notElsewhere(ctx context.Context, over []string, leads strin
 	if seen, err := p.service.Observe(ctx, live.PatienceOf(ctx)); err == nil {
 		p.saw(seen)
 	}
-	return p.moved().Elsewhere(ctx, p.at, p.journal.Result.Commit, over, leads)
+	err := p.moved().Elsewhere(ctx, p.at, p.journal.Result.Commit, over, leads)
+	if served := p.at.Live; moved.Is(err) && served != nil && knative.Shares(served.Status.Traffic)[live.Serving(served)] == 100 {
+		p.journal.Tell(event.RollbackLeads{To: live.Serving(served)}) // so that the command leaves users where somebody wants them
+	}
+	return err
 }
 
 // leadsOn refuses a rollback without a name for where to that would undo what somebody has
