@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -148,4 +149,27 @@ func isBehind(ctx context.Context, r *Repo, tip commit, name string) (found bool
 	}
 	err = r.store.Behind(ctx, tip.hash, behindLimit, func(past store.Past) { found = found || past.Tip.String() == name })
 	return found, err
+}
+
+// MergeBase is the commit that a merge of another one into the branch goes by: the newest that both
+// have. What the branch has and the other one has taken out again is a change of the other's, whatever
+// its parents are. Empty: nobody can tell, as there are several or the server gives out no commits
+// without what is in them.
+func MergeBase(ctx context.Context, r *Repo, head Commit) (string, error) {
+	tip, err := r.tipOf(ctx, r.branch)
+	if err != nil || head.Hash == tip.Hash || slices.Contains(head.Parents, tip.Hash) {
+		return tip.Hash, err
+	}
+	var parents []plumbing.Hash
+	for _, parent := range head.Parents {
+		parents = append(parents, plumbing.NewHash(parent))
+	}
+	base, err := r.store.Common(ctx, tip.hash, plumbing.NewHash(head.Hash), parents, behindLimit)
+	if err != nil {
+		return "", fmt.Errorf("looking for what branch %s and commit %.12s have in common: %w", r.branch.Short(), head.Hash, err)
+	}
+	if base.IsZero() {
+		return "", nil
+	}
+	return base.String(), nil
 }

@@ -26,12 +26,8 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	if s.local != nil || !s.partial() {
 		return nil
 	}
-	if q := single(tip); s.behind != tip {
-		q.Depth = depth
-		if err := s.fetch(ctx, q); err != nil {
-			return err
-		}
-		s.behind = tip
+	if err := s.history(ctx, tip, depth); err != nil {
+		return err
 	}
 	var line []ancestor
 	seen := map[plumbing.Hash]bool{}
@@ -55,6 +51,20 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 			show(Past{Hash: b.hash, Message: b.Message, Committer: b.Committer, Tip: a.hash})
 		}
 	}
+	return nil
+}
+
+// history brings in a commit and those behind it without what is in them.
+func (s *Store) history(ctx context.Context, tip plumbing.Hash, depth int) error {
+	if s.behind == tip {
+		return nil
+	}
+	q := single(tip)
+	q.Depth = depth
+	if err := s.fetch(ctx, q); err != nil {
+		return err
+	}
+	s.behind = tip
 	return nil
 }
 

@@ -57,11 +57,7 @@ func compared(ctx context.Context, t task.Task) (base, head gitops.Snapshot, err
 	if head, err = checkedOut(ctx, t, "diff without image compares"); err != nil {
 		return base, head, err
 	}
-	repo, err := t.Open()
-	if err != nil {
-		return base, head, err
-	}
-	base, err = baseOf(ctx, repo, head, t.Workflow)
+	base, err = baseOf(ctx, t, head.Commit)
 	return base, head, err
 }
 
@@ -74,24 +70,30 @@ func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot,
 	return head, err
 }
 
-// baseOf is the commit to compare with: the first parent of a pull request's
-// merge commit, which is newer than the base that the event names. An event that does not
-// name the head, as a comment, cannot tell whose merge it is: the branch tells.
-func baseOf(ctx context.Context, repo *task.Branch, head gitops.Snapshot, w console.Workflow) (gitops.Snapshot, error) {
-	merged := isMerge(head.Commit, w)
-	if merged && w.Head == "" {
-		var err error
-		if merged, err = gitops.OnBranch(ctx, repo.Repo, head.Commit.Parents[0]); err != nil {
-			return gitops.Snapshot{}, err
-		}
+// baseOf is the commit to compare with: the one that the forge has merged with, where its own merge
+// is checked out, which is newer than the base that the event names. Of any other commit its author
+// says what the parents are, and the event may name a base that is old by now: a merge into the branch
+// goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
+func baseOf(ctx context.Context, t task.Task, head gitops.Commit) (gitops.Snapshot, error) {
+	w := t.Workflow
+	repo, err := t.Open()
+	if other := w.BaseRef != "" && w.BaseRef != t.Settings.Remote.Branch; err == nil && other {
+		repo, err = t.OpenBranch(w.BaseRef)
 	}
+	if err != nil {
+		return gitops.Snapshot{}, err
+	}
+	if w.Head != "" && head.Hash == w.SHA && isMerge(head, w) {
+		return repo.At(ctx, head.Parents[0])
+	}
+	base, err := gitops.MergeBase(ctx, repo.Repo, head)
 	switch {
-	case merged:
-		return repo.At(ctx, head.Commit.Parents[0])
-	case w.Base != "":
-		return repo.At(ctx, w.Base)
+	case err != nil:
+		return gitops.Snapshot{}, err
+	case base == "":
+		return repo.Tip(ctx)
 	}
-	return repo.Tip(ctx)
+	return repo.At(ctx, base)
 }
 
 // isMerge tells whether a commit is the forge's merge of the event's pull request. One that the

@@ -1,0 +1,74 @@
+package gitops_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+)
+
+// TestMergeBase finds what a merge goes by, whatever the first parent of the head is.
+func TestMergeBase(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	commit := func(message string, parents ...string) string {
+		args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
+		for _, p := range parents {
+			args = append(args, "-p", p)
+		}
+		return strings.TrimSpace(s.git(t, args...))
+	}
+	old := strings.TrimSpace(s.git(t, "rev-parse", "main"))
+	one := commit("One", old)
+	side := commit("Side", old)
+	merge := commit("Merge side", one, side)
+	tip := commit("Tip", merge)
+	s.git(t, "update-ref", "refs/heads/main", tip)
+	other, own := commit("Of nobody"), commit("Own", old)
+	for name, at := range map[string]string{"own": own, "other": other} {
+		s.git(t, "update-ref", "refs/heads/"+name, at)
+	}
+	long := longLine(t, s, one)
+	r := s.open(t)
+	for _, test := range []struct {
+		name    string
+		parents []string
+		want    string
+	}{
+		{"on the tip", []string{tip}, tip},
+		{"on an older commit", []string{one}, one},
+		{"the forge's merge, by then", []string{merge, own}, merge},
+		{"an old commit, and the tip", []string{old, tip}, tip},
+		{"an old commit, and one that has it behind it", []string{old, merge}, merge},
+		{"two newest", []string{one, side}, ""},
+		{"nothing in common", []string{other}, ""},
+		{"more than is looked at, and an old commit", []string{old, long}, ""},
+		{"one that is not there", []string{old, strings.Repeat("7", 40)}, ""},
+	} {
+		got, err := gitops.MergeBase(t.Context(), r, gitops.Commit{Hash: strings.Repeat("8", 40), Parents: test.parents})
+		if got != test.want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
+		}
+	}
+	for _, head := range []string{tip, side} {
+		if got, err := gitops.MergeBase(t.Context(), r, gitops.Commit{Hash: head, Parents: []string{old}}); got != head || err != nil {
+			t.Errorf("of %s, which the branch has: %s, %v", head, got, err)
+		}
+	}
+}
+
+// longLine is a commit with more commits between it and another one than are looked at.
+func longLine(t *testing.T, s server, from string) string {
+	t.Helper()
+	commit := "commit refs/heads/long\ncommitter Ada <ada@example.com> 1 +0000\ndata 0\n"
+	stream := commit + "from " + from + "\n" + strings.Repeat(commit, 1100)
+	file := filepath.Join(t.TempDir(), "commits")
+	if err := os.WriteFile(file, []byte(stream), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.git(t, "-c", "alias.read=!git fast-import --quiet <'"+file+"'", "read")
+	return strings.TrimSpace(s.git(t, "rev-parse", "long"))
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/gitops/remote"
+)
+
+// commonLimit is how many commits of a branch another line of history may meet first.
+const commonLimit = 64
+
+// Common is the newest commit that a tip and another commit have behind them, which a merge of the
+// two goes by; zero: nobody can tell, as there are several, or what leads to it is not here. The
+// other commit itself need not be on the server: its parents are looked at, as far as depth.
+func (s *Store) Common(ctx context.Context, tip, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.local != nil || !s.partial() {
+		return plumbing.ZeroHash, nil
+	}
+	if err := s.history(ctx, tip, depth); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	of, err := s.behindOf(tip)
+	if err != nil || of[other] {
+		return other, err
+	}
+	for _, parent := range parents {
+		if of[parent] {
+			continue
+		}
+		if err := s.history(ctx, parent, depth); err != nil && !remote.NotGivenOut(err) {
+			return plumbing.ZeroHash, err
+		}
+	}
+	var met []plumbing.Hash
+	whole, err := s.walk(parents, func(hash plumbing.Hash) bool {
+		if of[hash] {
+			met = append(met, hash)
+		}
+		return of[hash]
+	})
+	if err != nil || !whole || len(met) > commonLimit {
+		return plumbing.ZeroHash, err
+	}
+	return s.newest(tip, met)
+}
+
+// newest is the one of these commits that has the others behind it, where all that the tip has
+// besides is here: one of it could be behind the other line of history too, and not be seen.
+func (s *Store) newest(tip plumbing.Hash, all []plumbing.Hash) (plumbing.Hash, error) {
+	for _, one := range all {
+		of, err := s.behindOf(one)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		if slices.ContainsFunc(all, func(hash plumbing.Hash) bool { return !of[hash] }) {
+			continue
+		}
+		whole, err := s.walk([]plumbing.Hash{tip}, func(hash plumbing.Hash) bool { return of[hash] })
+		if err != nil || !whole {
+			return plumbing.ZeroHash, err
+		}
+		return one, nil
+	}
+	return plumbing.ZeroHash, nil
+}
+
+// behindOf are a commit and those behind it that are here.
+func (s *Store) behindOf(tip plumbing.Hash) (map[plumbing.Hash]bool, error) {
+	seen := map[plumbing.Hash]bool{}
+	_, err := s.reached([]plumbing.Hash{tip}, seen)
+	return seen, err
+}
+
+// walk follows the parents of commits, each line up to where it is to end, and tells whether all on the way
+// is here.
+func (s *Store) walk(from []plumbing.Hash, ends func(plumbing.Hash) bool) (whole bool, err error) {
+	whole = true
+	seen := map[plumbing.Hash]bool{}
+	for ; len(from) > 0; from = from[1:] {
+		hash := from[0]
+		if seen[hash] {
+			continue
+		}
+		seen[hash] = true
+		if ends(hash) {
+			continue
+		}
+		if !s.has(hash) {
+			whole = false
+			continue
+		}
+		a, err := s.ancestor(hash)
+		if err != nil {
+			return false, err
+		}
+		from = append(from, a.Parents...)
+	}
+	return whole, nil
+}
