@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -8,48 +9,72 @@ import (
 // A Difference is what one file says and another does not, in words.
 type Difference struct{ Removed, Added []string }
 
+// An entry is one thing that a file says: in words, and exactly. What people may write stands in the
+// words as it is, so two entries that are not the same may have the same words.
+type entry struct{ words, exact string }
+
+// entryOf has each part of what is said between quotes, where none can pass for two.
+func entryOf(words string, parts ...string) entry {
+	return entry{words, fmt.Sprintf("%q", parts)}
+}
+
 // Compare says what changes between two files. What is only written in another
 // way, or stands in another place, is no change.
 func Compare(before, after Schedule) Difference {
 	was, is := before.entries(), after.entries()
 	var d Difference
-	for _, entry := range is {
-		if i := slices.Index(was, entry); i >= 0 {
+	for _, one := range is {
+		if i := slices.IndexFunc(was, func(other entry) bool { return other.exact == one.exact }); i >= 0 {
 			was = slices.Delete(was, i, i+1)
 			continue
 		}
-		d.Added = append(d.Added, entry)
+		d.Added = append(d.Added, one.words)
 	}
-	d.Removed = was
+	for _, one := range was {
+		d.Removed = append(d.Removed, one.words)
+	}
 	return d
 }
 
-// entries are all that the file says, each in words.
-func (s Schedule) entries() []string {
-	var all []string
+// entries are all that the file says.
+func (s Schedule) entries() []entry {
+	var all []entry
 	if s.stop != nil {
-		all = append(all, s.stop.cause().Text+s.stop.about()+mayOverride(s.stop.override))
+		all = append(all, s.stop.entry())
 	}
 	for _, w := range s.exclude {
-		all = append(all, "excluded: "+w.entry()+mayOverride(w.override))
+		all = append(all, w.entry("excluded: "))
 	}
 	for _, w := range s.allow {
-		all = append(all, "allowed: "+w.entry())
+		w.override = false // what is outside of the allowed times is no single one's
+		all = append(all, w.entry("allowed: "))
 	}
 	if s.outside && len(s.allow) > 0 {
-		all = append(all, "outside of the times that are allowed"+mayOverride(true))
+		all = append(all, entryOf("outside of the times that are allowed"+mayOverride(true), "outside"))
 	}
 	return all
 }
 
+// entry is the stop with whom it concerns.
+func (s stop) entry() entry {
+	since := ""
+	if !s.since.IsZero() {
+		since = Format(s.since)
+	}
+	return entryOf(s.cause().Text+s.about()+mayOverride(s.override), "stop", s.reason, s.by, since, s.exact(), mayOverride(s.override))
+}
+
 // entry is the window with its times, and whom it concerns.
-func (w window) entry() string {
+func (w window) entry(does string) entry {
 	text := w.times.String()
 	if w.description != "" {
 		text = w.description + ", " + text
 	}
-	return text + w.about()
+	return entryOf(does+text+w.about()+mayOverride(w.override), does, w.description, w.times.String(), w.exact(), mayOverride(w.override))
 }
+
+// exact tells each name from the others.
+func (s scope) exact() string { return fmt.Sprintf("%q %q", s.environments, s.services) }
 
 // about is whom something concerns, empty for all.
 func (s scope) about() string {

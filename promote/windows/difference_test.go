@@ -44,6 +44,22 @@ allow:
 			Removed: []string{`allowed: "0 9 * * 1-5" for 8h0m0s, time zone UTC; only of shop, cart`},
 			Added:   []string{"outside of the times that are allowed; a run may override it"},
 		}},
+		{"a description that says what another entry does", `exclude: [{cron: "0 9 * * *", duration: 1h, description: x, services: [shop]}]`,
+			`exclude: [{cron: "0 9 * * *", duration: 1h, description: 'x, "0 9 * * *" for 1h0m0s, time zone UTC; only of shop; a run may override it'}]`,
+			Difference{
+				Removed: []string{`excluded: x, "0 9 * * *" for 1h0m0s, time zone UTC; only of shop`},
+				Added:   []string{`excluded: x, "0 9 * * *" for 1h0m0s, time zone UTC; only of shop; a run may override it, "0 9 * * *" for 1h0m0s, time zone UTC`},
+			}},
+		{"words that are the same", `stop: {reason: incident, by: "alice, since yesterday"}`, `stop: {reason: "incident, by alice, since yesterday"}`,
+			Difference{
+				Removed: []string{"the line is stopped: incident, by alice, since yesterday"},
+				Added:   []string{"the line is stopped: incident, by alice, since yesterday"},
+			}},
+		{"by seconds", "exclude: [{from: 2026-12-18T00:00, until: 2027-01-04T00:00}]", "exclude: [{from: 2026-12-18T00:00:30, until: 2027-01-04T00:00}]",
+			Difference{
+				Removed: []string{"excluded: 2026-12-18 00:00 UTC until 2027-01-04 00:00 UTC"},
+				Added:   []string{"excluded: 2026-12-18 00:00:30 UTC until 2027-01-04 00:00 UTC"},
+			}},
 		{"another zone", `exclude: [{cron: "0 9 * * *", duration: 1h}]`, "timezone: Europe/Berlin\nexclude: [{cron: \"0 9 * * *\", duration: 1h}]",
 			Difference{
 				Removed: []string{`excluded: "0 9 * * *" for 1h0m0s, time zone UTC`},

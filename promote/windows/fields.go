@@ -1,9 +1,11 @@
 package windows
 
 import (
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/acme/knative-promote/internal/strictyaml"
 )
@@ -29,26 +31,36 @@ func (f fields) list(key string) ([]*yaml.Node, error) {
 }
 
 func (f fields) scope() (s scope, err error) {
-	if s.environments, err = f.names("environments"); err != nil {
+	if s.environments, err = f.names("environments", "[production]", isEnvironment); err != nil {
 		return s, err
 	}
-	s.services, err = f.names("services")
+	s.services, err = f.names("services", "[checkout]", isService)
 	return s, err
 }
 
+// isEnvironment tells what an environment may be called: what is called so is a word for people, or a
+// folder, but the input takes several with commas.
+func isEnvironment(name string) bool { return !strings.Contains(name, ",") }
+
+// isService tells what a Service may be called. Nothing else is ever asked of.
+func isService(name string) bool { return len(validation.IsDNS1035Label(name)) == 0 }
+
 // names is a list of names that is not empty: an empty one could mean none or
-// all of them.
-func (f fields) names(key string) ([]string, error) {
+// all of them. What no name can be would be of nobody, where two names are meant.
+func (f fields) names(key, example string, good func(string) bool) ([]string, error) {
 	n := f.Nodes[key]
 	if n == nil {
 		return nil, nil
 	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		return nil, strictyaml.Wrong(n, "%s: %s: %s: expected a list of names, for example: [production], or no %s for all", f.Name, key, strictyaml.Shown(n), key)
+		return nil, strictyaml.Wrong(n, "%s: %s: %s: expected a list of names, for example: %s, or no %s for all", f.Name, key, strictyaml.Shown(n), example, key)
 	}
 	var all []string
 	for _, entry := range n.Content {
 		name, err := f.Text(key, entry)
+		if err == nil && !good(name) {
+			err = strictyaml.Wrong(entry, "%s: %s: %q: expected the name of one, for example: %s", f.Name, key, name, example)
+		}
 		if err != nil {
 			return nil, err
 		}

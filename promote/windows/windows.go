@@ -163,5 +163,10 @@ func (s stop) cause() Cause {
 	return Cause{s.line, text, s.override}
 }
 
-// Format is a time for people.
-func Format(at time.Time) string { return at.Format("2006-01-02 15:04 MST") }
+// Format is a time for people, with its seconds where it has some.
+func Format(at time.Time) string {
+	if at.Second() != 0 {
+		return at.Format("2006-01-02 15:04:05 MST")
+	}
+	return at.Format("2006-01-02 15:04 MST")
+}

@@ -80,7 +80,7 @@ func TestAt(t *testing.T) {
 		{"one time, before", "timezone: Europe/Berlin\nexclude: [{from: 2026-12-18T00:00, until: 2027-01-04T00:00, description: year's end}]", "2026-12-17T22:59:59Z", "open until 2026-12-18 00:00 CET"},
 		{"one time", "timezone: Europe/Berlin\nexclude: [{from: 2026-12-18T00:00, until: 2027-01-04T00:00, description: year's end}]", "2026-12-17T23:00:00Z", "excluded: year's end (line 2) until 2027-01-04 00:00 CET"},
 		{"one time, after", "timezone: Europe/Berlin\nexclude: [{from: 2026-12-18T00:00, until: 2027-01-04T00:00}]", "2027-01-03T23:00:00Z", "open for good"},
-		{"one time with offsets", "timezone: Europe/Berlin\nexclude: [{from: 2026-12-18T00:00Z, until: '2026-12-18T03:00:30+01:00'}]", "2026-12-18T01:00:00Z", "excluded: 2026-12-18 01:00 CET until 2026-12-18 03:00 CET, time zone Europe/Berlin (line 2) until 2026-12-18 03:00 CET"},
+		{"one time with offsets", "timezone: Europe/Berlin\nexclude: [{from: 2026-12-18T00:00Z, until: '2026-12-18T03:00:30+01:00'}]", "2026-12-18T01:00:00Z", "excluded: 2026-12-18 01:00 CET until 2026-12-18 03:00:30 CET, time zone Europe/Berlin (line 2) until 2026-12-18 03:00:30 CET"},
 		{"one time without a zone", "exclude: [{from: 2026-12-18T00:00, until: 2026-12-18T01:00}]", "2026-12-18T00:30:00Z", "excluded: 2026-12-18 00:00 UTC until 2026-12-18 01:00 UTC (line 1) until 2026-12-18 01:00 UTC"},
 		{"one time with a zone of its own", "exclude: [{from: 2026-12-18T00:00, until: 2026-12-18T01:00, timezone: America/New_York, description: x}]", "2026-12-18T05:30:00Z", "excluded: x (line 1) until 2026-12-18 06:00 UTC"},
 		{"one time that is allowed", "allow: [{from: 2026-12-18T00:00, until: 2026-12-19T00:00}]", "2026-12-20T00:00:00Z", "outside of the times that are allowed (line 1) for good"},
