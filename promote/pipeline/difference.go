@@ -3,25 +3,36 @@ package pipeline
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
+
+// An entry is one thing that a file says: in words, and exactly.
+type entry struct{ words, exact string }
 
 // Compare says in words what one file says and another does not. What is only
 // written in another way, or stands in another place, is no change.
 func Compare(before, after File) (removed, added []string) {
 	was, is := before.entries(), after.entries()
-	without := func(all, others []string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(entry string) bool { return slices.Contains(others, entry) })
-	}
 	return without(was, is), without(is, was)
 }
 
-// entries are all that the file says, each in words.
-func (f File) entries() []string {
+// without are the words of those entries that are not among others.
+func without(all, others []entry) (words []string) {
+	for _, one := range all {
+		if !slices.ContainsFunc(others, func(other entry) bool { return other.exact == one.exact }) {
+			words = append(words, one.words)
+		}
+	}
+	return words
+}
+
+// entries are all that the file says.
+func (f File) entries() []entry {
 	if len(f.Environments) == 0 {
 		return nil
 	}
-	all := []string{"path: " + f.path.Text, "environments: " + strings.Join(f.Environments, ", ")}
+	all := []entry{entryOf("path", f.path.Text), entryOf("environments", strings.Join(f.Environments, "\n"))}
 	all = append(all, f.defaults.entries("defaults")...)
 	for _, environment := range f.Environments {
 		all = append(all, f.environments[environment].entries(environment)...)
@@ -34,10 +45,26 @@ func (f File) entries() []string {
 	return all
 }
 
-func (s Settings) entries(of string) []string {
-	var all []string
+func (s Settings) entries(of string) []entry {
+	var all []entry
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		all = append(all, of+": "+name+": "+strings.Join(lines(s[name].Text), ", "))
+		text := s[name].Text
+		if name == "from" {
+			text = strings.Join(Names(text), "\n") // with commas or one per line
+		}
+		all = append(all, entryOf(of+": "+name, text))
 	}
 	return all
+}
+
+// entryOf is a value that may have lines. One with commas is between quotes in the words, as it may
+// be no list.
+func entryOf(of, text string) entry {
+	all := lines(text)
+	for i, line := range all {
+		if strings.Contains(line, ", ") {
+			all[i] = strconv.Quote(line)
+		}
+	}
+	return entry{of + ": " + strings.Join(all, ", "), of + ": " + text}
 }

@@ -44,3 +44,16 @@ path: apps/{service}/overlays/{environment}
 		t.Errorf("of a file that is deleted: %q", removed)
 	}
 }
+
+// TestCompareLines tells one line with a comma from two lines, but where commas do the same.
+func TestCompareLines(t *testing.T) {
+	t.Parallel()
+	with := func(args, from string) File {
+		return read(t, begin+"environments:\n  dev:\n  qa: {}\n  prod: {from: "+from+", probe: "+args+"}\n")
+	}
+	removed, added := Compare(with("[a=1, b=2]", "[dev, qa]"), with(`"a=1, b=2"`, `"dev, qa"`))
+	want := [][]string{{"prod: probe: a=1, b=2"}, {`prod: probe: "a=1, b=2"`}}
+	if diff := cmp.Diff(want, [][]string{removed, added}); diff != "" {
+		t.Errorf("removed and added (-want +got):\n%s", diff)
+	}
+}
