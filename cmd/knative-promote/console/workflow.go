@@ -31,6 +31,7 @@ type Workflow struct {
 	Unread      string // why nobody knows what the event is; empty: it is read
 	Unmerged    string // what the event is of that nobody has merged; empty: of nothing such
 	Untold      bool   // the event does not tell whose PullRequest is
+	Deployed    string // the commit of the event's deployment, of which it does not tell whose it is
 }
 
 // event is the part of GitHub's event that we read; see
@@ -46,6 +47,7 @@ type event struct {
 	CheckRun    struct {
 		CheckSuite *checkSuite `json:"check_suite"`
 	} `json:"check_run"`
+	Deployment *deployment        `json:"deployment"`
 	MergeGroup *json.RawMessage   `json:"merge_group"`
 	HeadCommit headCommit         `json:"head_commit"` // of the event push
 	Branches   *[]json.RawMessage `json:"branches"`    // of the event status: that have its commit
@@ -71,6 +73,11 @@ type headCommit struct {
 type checkSuite struct {
 	HeadBranch   string        `json:"head_branch"`
 	PullRequests []pullRequest `json:"pull_requests"`
+}
+
+// deployment is of any commit that the forge has, also a fork's: its ref is what whoever deploys says.
+type deployment struct {
+	SHA string `json:"sha"`
 }
 
 type pullRequest struct {
@@ -116,7 +123,20 @@ func ReadWorkflow(getenv func(string) string) (Workflow, error) {
 		return w, err
 	}
 	w.take(e)
+	if w.EventName != "" && !slices.Contains(knownEvents, w.EventName) && !e.tells() {
+		w.Unread = fmt.Sprintf("the event %s is not known", w.EventName)
+	}
 	return w, nil
+}
+
+// knownEvents are those that start workflows, as https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
+// has them. What runs for them is the repository's own, or what is read of them says whose it is.
+var knownEvents = []string{
+	"branch_protection_rule", "check_run", "check_suite", "create", "delete", "deployment", "deployment_protection_rule", "deployment_review",
+	"deployment_status", "discussion", "discussion_comment", "fork", "gollum", "image_version", "issue_comment", "issues", "label", "member",
+	"merge_group", "milestone", "page_build", "project", "project_card", "project_column", "public", "pull_request", "pull_request_comment",
+	"pull_request_review", "pull_request_review_comment", "pull_request_target", "push", "registry_package", "release", "repository_dispatch",
+	"schedule", "status", "watch", "workflow_call", "workflow_dispatch", "workflow_run",
 }
 
 // Code is the commit that the workflow runs for, repository@commit; empty
@@ -173,6 +193,9 @@ func (w *Workflow) take(e event) {
 	case e.Issue.PullRequest != nil:
 		w.PullRequest, w.Untold = e.Issue.Number, true
 	}
+	if e.Deployment != nil {
+		w.Deployed = cmp.Or(e.Deployment.SHA, "unnamed") // which no branch has
+	}
 	switch {
 	case slices.ContainsFunc(pulls, func(p pullRequest) bool { return p.ofFork(e.Repository) }):
 		w.Unmerged = "a fork's pull request"
@@ -181,6 +204,12 @@ func (w *Workflow) take(e event) {
 	case e.MergeGroup != nil:
 		w.Unmerged = "a merge queue's commit"
 	}
+}
+
+// tells whether the event says of a commit or a pull request whose it is, or asks for that.
+func (e event) tells() bool {
+	return e.PullRequest != nil || e.Issue.PullRequest != nil || e.WorkflowRun != nil || e.suite() != nil || e.Branches != nil ||
+		e.Deployment != nil || e.MergeGroup != nil
 }
 
 // pulls are the repository's pull requests that the event tells of. A list may

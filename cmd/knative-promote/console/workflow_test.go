@@ -55,6 +55,11 @@ func TestEvents(t *testing.T) {
 			{"number":9,"base":{"repo":{"id":1}},"head":{"repo":{"id":2}}}]}}}`, Workflow{PullRequest: 9, Unmerged: fork}},
 		{"status", `{"repository":{"id":1},"branches":[{"name":"main"}]}`, Workflow{}},
 		{"status of a fork's commit", `{"repository":{"id":1},"branches":[]}`, Workflow{Unmerged: "a fork's commit"}},
+		{"deployment", `{"repository":{"id":1},"deployment":{"sha":"d","ref":"main"}}`, Workflow{Deployed: "d"}},
+		{"status of a deployment", `{"repository":{"id":1},"deployment_status":{"state":"success"},"deployment":{"sha":"d"},"workflow_run":null}`, Workflow{Deployed: "d"}},
+		{"deployment by a fork's workflow", `{"repository":{"id":1},"deployment":{"sha":"d"},"workflow_run":{"head_repository":{"id":2}}}`,
+			Workflow{Deployed: "d", Unmerged: "a fork's commit"}},
+		{"deployment of no commit", `{"repository":{"id":1},"deployment":{}}`, Workflow{Deployed: "unnamed"}},
 		{"merge queue", `{"repository":{"id":1},"merge_group":{"head_sha":"h"}}`, Workflow{Unmerged: "a merge queue's commit"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -83,5 +88,24 @@ func TestBadEvent(t *testing.T) {
 	w, err := ReadWorkflow(consoletest.Environment("GITHUB_ACTOR=mona", "GITHUB_EVENT_PATH="+file))
 	if want := "reading the event " + file + ": unexpected end of JSON input"; err == nil || err.Error() != want || w.Unread != want || w.Actor != "mona" {
 		t.Errorf("actor %q, error %v; want %s", w.Actor, err, want)
+	}
+}
+
+// TestUnknownEvents are closed: nobody knows whose commit such a workflow runs for. Those of the
+// repository itself are not.
+func TestUnknownEvents(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"": "", "push": "", "schedule": "", "workflow_dispatch": "", "release": "", "repository_dispatch": "", "issues": "",
+		"preview": "the event preview is not known",
+	} {
+		w, err := ReadWorkflow(consoletest.Environment("GITHUB_EVENT_NAME="+name, "GITHUB_EVENT_PATH="+writeEvent(t, `{"repository":{"id":1}}`)))
+		if w.Unread != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", name, w.Unread, err, want)
+		}
+	}
+	w, err := ReadWorkflow(consoletest.Environment("GITHUB_EVENT_NAME=preview", "GITHUB_EVENT_PATH="+writeEvent(t, `{"pull_request":{"number":7}}`)))
+	if w.Unread != "" || err != nil {
+		t.Errorf("of a pull request: %q, %v", w.Unread, err)
 	}
 }

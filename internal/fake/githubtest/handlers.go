@@ -176,3 +176,14 @@ func (s *Server) show(pull Pull) any {
 	}
 	return view
 }
+
+// compare says of a commit whether the default branch has it: those that pull requests were merged as.
+func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := "diverged"
+	if slices.ContainsFunc(s.pulls, func(pull Pull) bool { return pull.Merge != "" && r.PathValue("range") == "main..."+pull.Merge }) {
+		status = "behind"
+	}
+	answer(w, http.StatusOK, map[string]any{"status": status})
+}

@@ -129,6 +129,13 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("DELETE "+repository+"/issues/comments/{id}", s.remove)
 	mux.HandleFunc("GET "+repository+"/pulls/{pull}", s.pull)
 	mux.HandleFunc("GET "+repository+"/commits/{commit}/pulls", s.pullsOf)
+	mux.HandleFunc("GET "+repository, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]any{"default_branch": "main"})
+	})
+	mux.HandleFunc("GET "+repository+"/compare/{range}", s.compare)
+	mux.HandleFunc("GET "+repository+"/commits/{commit}/branches-where-head", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, []any{})
+	})
 	mux.HandleFunc("GET "+repository+"/actions/runs/{run}/approvals", s.approvals)
 	if s.App != nil {
 		s.App.routes(mux)
