@@ -36,11 +36,10 @@ var secretValues = []*regexp.Regexp{
 // setting they find the start alone: where it is none, the next name may be in it, and a text
 // that is one value in another would be read to its end as often as it has names.
 var (
-	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
-	wholeRow    = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
-	scheme      = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
-	setting     = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,])`)
-	aboutSecret = regexp.MustCompile(`(?i)["']?kind["']?\s*:\s*["']?secret\b`)
+	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
+	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
+	scheme   = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
+	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,])`)
 )
 
 // redact hides the secrets below node and drops comments and styles.
@@ -53,6 +52,10 @@ func (v *vault) redact(node *yaml.Node) {
 	case yaml.SequenceNode:
 		v.redactList(node)
 	case yaml.ScalarNode:
+		if !v.runs[node] && secretManifest(node.Value) {
+			v.set(node, v.hide(node.Value))
+			return
+		}
 		v.set(node, v.redactText(node.Value))
 	case yaml.DocumentNode:
 		for _, child := range node.Content {
@@ -74,6 +77,9 @@ func (v *vault) redactMapping(node *yaml.Node) {
 			v.hideAll(value)
 		case secretName(key.Value) && !slices.Contains(harmless, name):
 			v.hideOwn(value)
+		}
+		if slices.Contains([]string{"image", "command", "args"}, strings.ToLower(key.Value)) {
+			v.show(value)
 		}
 		v.redact(value)
 	}
@@ -153,9 +159,6 @@ func (v *vault) set(node *yaml.Node, value string) {
 // redactText hides the secrets inside one text, such as an argument, an
 // address or a whole configuration file.
 func (v *vault) redactText(text string) string {
-	if aboutSecret.MatchString(text) {
-		return v.hide(text)
-	}
 	text = v.redactForms(text)
 	if !secretName(text) {
 		return text // no name in it, the usual case

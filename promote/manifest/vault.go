@@ -18,6 +18,7 @@ type vault struct {
 	// each alias of it: there may be thousands, and an alias may be in what it stands for.
 	hidden map[*yaml.Node]bool // with all below it
 	own    map[*yaml.Node]bool // the scalars of a list
+	runs   map[*yaml.Node]bool // images and commands
 }
 
 // marks finds what a token may begin with.
@@ -40,6 +41,7 @@ func newVault(manifests ...[]byte) *vault {
 		tokens: map[string]string{},
 		hidden: map[*yaml.Node]bool{},
 		own:    map[*yaml.Node]bool{},
+		runs:   map[*yaml.Node]bool{},
 	}
 }
 

@@ -1,0 +1,65 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// aboutSecret finds what may be the kind of a Secret, and kindRow only where it is a key: at the
+// beginning of a row, or behind a brace or a comma. In other places it is words of somebody's.
+var (
+	aboutSecret = regexp.MustCompile(`(?i)kind[\\"']*\s*:\s*[\\"']*secret\b`)
+	kindRow     = regexp.MustCompile(`(?im)(?:^[ \t-]*|[{,]\s*)["']?kind["']?\s*:\s*["']?secret["']?\s*(?:[,}#]|$)`)
+)
+
+// secretManifest tells whether a text has the manifest of a Secret in it, such as a ConfigMap's file.
+// One that cannot be read as YAML is taken for one by its rows.
+func secretManifest(text string) bool {
+	if !aboutSecret.MatchString(text) {
+		return false
+	}
+	for documents := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
+		var root yaml.Node
+		switch err := documents.Decode(&root); {
+		case errors.Is(err, io.EOF):
+			return false
+		case err != nil:
+			return kindRow.MatchString(text)
+		case ofSecret(&root):
+			return true
+		}
+	}
+}
+
+// ofSecret tells whether a mapping is a Secret, or has one below or in a text of its own. What is
+// an alias is there once more.
+func ofSecret(node *yaml.Node) bool {
+	if node.Kind == yaml.ScalarNode {
+		return kindRow.MatchString(node.Value)
+	}
+	if node.Kind == yaml.MappingNode && strings.EqualFold(scalar(field(node, "kind")), "Secret") {
+		return true
+	}
+	for _, below := range node.Content {
+		if ofSecret(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// show notes the texts of an image or a command. Whoever reviews a change must see what will run,
+// whatever it looks like.
+func (v *vault) show(node *yaml.Node) {
+	v.runs[node] = true
+	if node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			v.runs[item] = true
+		}
+	}
+}
