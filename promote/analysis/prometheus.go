@@ -3,9 +3,9 @@ package analysis
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -28,6 +28,9 @@ type Prometheus struct {
 // Measure asks the metric's query.
 func (p Prometheus) Measure(ctx context.Context, metric template.Metric) (Answer, error) {
 	m := *metric.Prometheus
+	if err := errors.Join(p.misuses(m)...); err != nil {
+		return Answer{}, err
+	}
 	client, err := prometheus.New(p.config(ctx, m, metric.Timeout()))
 	if err != nil {
 		return Answer{}, err
@@ -67,10 +70,11 @@ func query(ctx context.Context, client *prometheus.Client, m template.Prometheus
 }
 
 // config is where and how the metric asks. The headers and the certificates of the
-// default are for its address alone.
+// default are for its address alone, and go along with what [Prometheus.misuses] lets
+// a metric say there.
 func (p Prometheus) config(ctx context.Context, m template.Prometheus, timeout time.Duration) prometheus.Config {
 	config := prometheus.Config{Address: m.Address, Headers: http.Header{}, Insecure: m.Insecure, Timeout: timeout, Around: p.Around}
-	if strings.TrimRight(m.Address, "/") == strings.TrimRight(p.Default.Address, "/") {
+	if p.isOurs(m.Address) {
 		config.Headers, config.CA = p.Default.Headers.Clone(), p.Default.CA
 		config.Insecure = m.Insecure || p.Default.Insecure
 	}

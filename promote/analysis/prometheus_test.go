@@ -27,7 +27,7 @@ func TestPrometheus(t *testing.T) {
 			return
 		}
 		_ = r.ParseForm()
-		asked = strings.TrimSpace(fmt.Sprintf("%s %s step=%s auth=%s tenant=%s", r.URL.Path, r.Form.Get("query"), r.Form.Get("step"), r.Header.Get("Authorization"), r.Header.Get("X-Tenant")))
+		asked = strings.TrimSpace(fmt.Sprintf("%s %s step=%s auth=%s tenant=%s org=%s", r.URL.Path, r.Form.Get("query"), r.Form.Get("step"), r.Header.Get("Authorization"), r.Header.Get("X-Tenant"), r.Header.Get("X-Scope-OrgID")))
 		_, _ = fmt.Fprintf(w, `{"status": "success", "data": %s}`, map[string]string{
 			"scalar": `{"resultType": "scalar", "result": [1, "2.5"]}`,
 			"none":   `{"resultType": "vector", "result": []}`,
@@ -42,22 +42,22 @@ func TestPrometheus(t *testing.T) {
 		ask              template.Prometheus
 		asked, want, err string
 	}{
-		{ask: template.Prometheus{Query: "scalar"}, asked: "/api/v1/query scalar step= auth= tenant=shop", want: "2.5"},
-		{ask: template.Prometheus{Query: "none", Address: server.URL + "/"}, asked: "/api/v1/query none step= auth= tenant=shop", want: "[]"},
-		{ask: template.Prometheus{Query: "two", Address: server.URL + "/other"}, asked: "/other/api/v1/query two step= auth= tenant=", want: "[0.5 NaN]"},
+		{ask: template.Prometheus{Query: "scalar"}, asked: "/api/v1/query scalar step= auth= tenant=shop org=", want: "2.5"},
+		{ask: template.Prometheus{Query: "none", Address: server.URL + "/"}, asked: "/api/v1/query none step= auth= tenant=shop org=", want: "[]"},
+		{ask: template.Prometheus{Query: "two", Address: server.URL + "/other"}, asked: "/other/api/v1/query two step= auth= tenant= org=", want: "[0.5 NaN]"},
 		{
 			ask:   template.Prometheus{Query: "range", RangeQuery: &template.Range{Start: `now() - duration("5m")`, End: "now()", Step: "1m"}},
-			asked: "/api/v1/query_range range step=60 auth= tenant=shop", want: "[1 2 3]",
+			asked: "/api/v1/query_range range step=60 auth= tenant=shop org=", want: "[1 2 3]",
 		},
 		{
-			ask:   template.Prometheus{Query: "none", Headers: []template.Header{{Key: "X-Tenant", Value: "own"}}, Authentication: template.Authentication{BasicAuth: template.BasicAuth{Username: "me", Password: "pass"}}},
-			asked: "/api/v1/query none step= auth=Basic bWU6cGFzcw== tenant=own", want: "[]",
+			ask:   template.Prometheus{Query: "none", Headers: []template.Header{{Key: "X-Scope-OrgID", Value: "own"}}, Authentication: template.Authentication{BasicAuth: template.BasicAuth{Username: "me", Password: "pass"}}},
+			asked: "/api/v1/query none step= auth=Basic bWU6cGFzcw== tenant=shop org=own", want: "[]",
 		},
 		{
 			ask:   template.Prometheus{Query: "none", Authentication: template.Authentication{OAuth2: template.OAuth2{TokenURL: server.URL + "/token", ClientID: "me", ClientSecret: "x"}}},
-			asked: "/api/v1/query none step= auth=Bearer fetched tenant=shop", want: "[]",
+			asked: "/api/v1/query none step= auth=Bearer fetched tenant=shop org=", want: "[]",
 		},
-		{ask: template.Prometheus{Query: "text"}, asked: "/api/v1/query text step= auth= tenant=shop", err: `expected numbers, got the type "string"`},
+		{ask: template.Prometheus{Query: "text"}, asked: "/api/v1/query text step= auth= tenant=shop org=", err: `expected numbers, got the type "string"`},
 	} {
 		if test.ask.Address == "" {
 			test.ask.Address = server.URL

@@ -89,14 +89,6 @@ func (s Sources) of(m template.Metric) Source {
 	return s.Web
 }
 
-// cannot says of a metric that there is no source for it.
-func (s Sources) cannot(m template.Metric) []error {
-	if m.Prometheus != nil && s.Prometheus == nil {
-		return []error{fmt.Errorf("%s: provider.prometheus: is not supported here: ask its HTTP API with the provider web", m.At)}
-	}
-	return nil
-}
-
 // follower follows one metric to its end.
 type follower struct {
 	analysis Analysis

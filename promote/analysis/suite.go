@@ -80,10 +80,10 @@ func Load(inputs Inputs, sources Sources, steps []Step, tree fs.FS) (Suite, []er
 		if merged == nil {
 			continue
 		}
-		metrics, _, errs := merged.Resolve(s.values(sample.values(time.Time{})))
+		metrics, secrets, errs := merged.Resolve(s.values(sample.values(time.Time{})))
 		wrong = append(wrong, errs...)
 		for _, m := range metrics {
-			wrong = append(wrong, sources.cannot(m)...)
+			wrong = append(wrong, sources.cannot(m, secrets)...)
 			if m.Endless() && m.InitialDelay >= step.Bake {
 				short[m.At] = append(short[m.At], step.name())
 			}
