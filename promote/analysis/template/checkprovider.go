@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/client-go/util/jsonpath"
-
 	"github.com/acme/knative-promote/promote/analysis/condition"
+	"github.com/acme/knative-promote/promote/analysis/jsonpath"
 )
 
 const mostTimeout = 3600 // seconds
@@ -67,7 +66,7 @@ func (w *Web) checked() []error {
 	if w.TimeoutSeconds > mostTimeout {
 		wrong.add("%s.timeoutSeconds: %d: expected at most %d", at, w.TimeoutSeconds, mostTimeout)
 	}
-	if err := jsonpath.New("").Parse(orElse(w.JSONPath, "{$}")); err != nil {
+	if err := jsonpath.Check(w.JSONPath); err != nil {
 		wrong.add("%s.jsonPath: %q: %w", at, w.JSONPath, err)
 	}
 	wrong.headers(at, w.Headers)

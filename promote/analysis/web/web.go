@@ -25,8 +25,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
-	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/acme/knative-promote/promote/analysis/jsonpath"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
@@ -70,7 +70,7 @@ func (c Client) Ask(ctx context.Context, w template.Web, statusOnly bool) (any, 
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the answer of %s is longer than %d bytes", request.URL.Host, maxAnswer)
 	}
-	return find(body, w.JSONPath)
+	return find(ctx, body, w.JSONPath)
 }
 
 // cause is an error without the address, whose path and query may contain secrets.
@@ -173,7 +173,7 @@ func sameHost(request *http.Request, via []*http.Request) error {
 }
 
 // find is the first value that a JSONPath finds. A body that is no JSON is a text.
-func find(body []byte, path string) (any, error) {
+func find(ctx context.Context, body []byte, path string) (any, error) {
 	var data any
 	if err := json.Unmarshal(body, &data); err != nil {
 		if path != "" {
@@ -184,18 +184,9 @@ func find(body []byte, path string) (any, error) {
 	if path == "" {
 		return data, nil
 	}
-	parser := jsonpath.New("metric")
-	if err := parser.Parse(path); err != nil {
-		return nil, fmt.Errorf("reading the jsonPath %s: %w", path, err)
-	}
-	found, err := parser.FindResults(data)
+	value, err := jsonpath.Find(ctx, path, data)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the jsonPath %s in the answer: %w", path, err)
 	}
-	for _, values := range found {
-		for _, value := range values {
-			return value.Interface(), nil
-		}
-	}
-	return nil, fmt.Errorf("the jsonPath %s finds nothing in the answer", path)
+	return value, nil
 }
