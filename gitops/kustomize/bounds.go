@@ -46,7 +46,7 @@ func (b *budget) spend(content []byte, folders int, visit func(*yaml.Node) error
 		if err := b.count(&n); err != nil {
 			return err
 		}
-		if err := b.crowd.add(objects(&n), folders); err != nil {
+		if err := b.crowd.document(&n, folders); err != nil {
 			return err
 		}
 		if err := visit(&n); err != nil {

@@ -62,6 +62,11 @@ func (f file) pluginConfig(content []byte) error {
 		case strings.HasPrefix(kind, "Helm"):
 			return fmt.Errorf("%s: Helm charts are not rendered; commit what the chart renders to", kind)
 		}
+		if list := at(config, "replacements"); list != nil {
+			if err := f.budget.crowd.change(entries(list), len(f.stack)); err != nil {
+				return err
+			}
+		}
 		return f.references(config)
 	})
 }

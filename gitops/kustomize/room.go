@@ -32,6 +32,7 @@ func (b *budget) figures() []figure {
 	return []figure{
 		{b.crowd.objects, maxObjects, "objects, patches and entries that change them"},
 		{b.crowd.passed, maxPassed, "objects, counted in each folder that takes them over"},
+		{b.crowd.changes(), maxChanges, "changes by operations and replacements, each counted for every object"},
 		{b.nodes, maxNodes, "values"},
 		{b.copies.grown, maxGrown, "values, doubled by each copy that patches and replacements make"},
 		{b.indicators, maxIndicators, "characters in one file that may begin a value"},

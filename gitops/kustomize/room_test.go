@@ -25,6 +25,8 @@ func TestRoom(t *testing.T) {
 	}{
 		"little":               {"resources: [many.yaml]\n", map[string]string{"many.yaml": objects(500)}, ""},
 		"objects":              {"resources: [many.yaml]\n", map[string]string{"many.yaml": objects(2_100)}, "it has 2102 objects, patches and entries that change them; at most 2000 are let pass, half of what a run renders"},
+		"operations":           {"resources: [many.yaml]\npatches: [{path: ops.yaml, target: {kind: ConfigMap}}]\n", map[string]string{"many.yaml": objects(10), "ops.yaml": strings.Repeat("- {op: test, path: /kind, value: ConfigMap}\n", 2_100)}, "objects, patches and entries that change them; at most 2000"},
+		"changes":              {"resources: [many.yaml]\npatches: [{path: ops.yaml, target: {kind: Secret}}]\n", map[string]string{"many.yaml": objects(1_000), "ops.yaml": strings.Repeat("- {op: test, path: /kind, value: ConfigMap}\n", 600)}, "changes by operations and replacements, each counted for every object; at most 500000"},
 		"objects through many": {"resources: [l0]\n", deep, "objects, counted in each folder that takes them over; at most 8000"},
 		"values":               {"resources: [many.yaml]\n", map[string]string{"many.yaml": each(260, head[:len(head)-len("many}\ndata:\n")]+"a%d}\ndata:\n"+strings.ReplaceAll(each(500, "  a%d: b\n"), "%", "%%")+"---\n")}, "values; at most 250000"},
 		"nesting":              {"resources: [many.yaml]\n", map[string]string{"many.yaml": head[:len(head)-len("data:\n")] + "spec: " + strings.Repeat("[", 160) + "a" + strings.Repeat("]", 160)}, "levels of nesting in one document; at most 150"},
