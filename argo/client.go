@@ -76,14 +76,15 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 }
 
 // Live is what is there before a promotion: the Application, checked to be the one that
-// deploys the target's source, the live Service, and its latest ready Revision if it has one. It is
+// deploys the target's source, the live Service, and its latest ready Revision if it has one. To
+// look at it undoes nothing that somebody has made of the Service with kubectl. It is
 // ErrNotFound when the Application or the Service does not exist, which is another error
 // where Argo CD contradicts itself about it.
 func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 	if _, err := c.Version(ctx); err != nil {
 		return Observed{}, err
 	}
-	application, err := c.application(ctx, target.App, v1alpha1.RefreshTypeNormal)
+	application, err := c.standing(ctx, target)
 	if err != nil {
 		return Observed{}, orMissing(ctx, c, target.App, err)
 	}

@@ -40,7 +40,8 @@ func (m Move) names() string { return oneline.Brief(strings.Join(m.Beside, " and
 // Moved finds out whether somebody has moved the Service, by a rollback in Argo CD or by
 // giving the traffic to others than it was left with, or has rolled other objects back, as
 // far as the Application's history and the intent tell. Where Argo CD syncs by itself,
-// nobody has. The error is that the intent cannot tell now.
+// nobody rolls back in Argo CD, and where it heals too, nobody has moved anything. The error is
+// that the intent cannot tell now.
 func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (Move, error) {
 	if !mayBeMoved(app) {
 		return Move{}, nil
@@ -59,6 +60,9 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 // movedService is [Move.Service]. Brought is whether a sync brings back what somebody has
 // rolled the Service back from, which also tells where no commit names a revision.
 func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service, brought bool) (string, error) {
+	if automated(app) {
+		return pastGit(ctx, in, app, live)
+	}
 	to, err := rolledBackTo(ctx, in, app)
 	if err == nil && to == "" && brought && !in.Restores && in.Own != nil {
 		to = Deployed(in.Target, app)[0]
@@ -80,6 +84,14 @@ func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, liv
 	if others := in.others(live); len(others) > 0 {
 		return fmt.Sprintf("somebody has given the traffic of Service %s to %s", in.Service, strings.Join(others, " and ")), nil
 	}
+	return pastGit(ctx, in, app, live)
+}
+
+// pastGit says that somebody has moved the traffic to where no commit says; empty: nobody has.
+func pastGit(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
+	if live == nil {
+		return "", nil
+	}
 	deployed, err := passedOver(ctx, in, app, live)
 	if err != nil || deployed == "" {
 		return "", err
@@ -89,10 +101,11 @@ func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, liv
 }
 
 // mayBeMoved tells whether the Application is out of sync and stays so, unless it is asked
-// to sync.
+// to sync, or Argo CD comes to a commit that it has not synced: it heals nothing of what others
+// have made of the last one.
 func mayBeMoved(app *v1alpha1.Application) bool {
 	operation := app.Status.OperationState
-	return !automated(app) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
+	return (!automated(app) || !app.Spec.SyncPolicy.Automated.SelfHeal) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
 		app.Operation == nil && (operation == nil || operation.Phase.Completed())
 }
 
@@ -135,7 +148,7 @@ func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) (st
 // the one that it has deployed again and the first time that it did.
 func broughtBack(ctx context.Context, in Intent, app *v1alpha1.Application) (all Brought, err error) {
 	deployed := Deployed(in.Target, app)
-	if in.Brings == nil || len(deployed) == 0 {
+	if in.Brings == nil || len(deployed) == 0 || automated(app) {
 		return Brought{}, nil
 	}
 	to := deployed[0]

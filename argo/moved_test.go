@@ -107,6 +107,9 @@ func TestMoved(t *testing.T) {
 		"what Git says is not synced yet":          {unnamed, history("docs", "latest"), having(among(""), old), ""},
 		"rolled back to what is gone from Git":     {unnamed, history("gone", "latest2", "gone"), having(among(""), old), ""},
 		"Argo CD syncs by itself":                  {intent, automatic(history("base", "own1", "base")), having(old, old), ""},
+		"by itself, and heals nothing":             {intent, automatic(history("base", "own1")), having(old, old), "somebody has moved the traffic of Service web past Git: it is 100 % to old, and commit own1, which Argo CD deployed last, says otherwise"},
+		"and Git has gone on since":                {intent, automatic(history("base", "own1")), having(half, half), ""},
+		"by itself, and heals":                     {intent, healing(history("base", "own1")), having(old, old), ""},
 		"a sync is running":                        {intent, running(history("base", "own1", "base")), having(old, old), ""},
 		"it is in sync":                            {intent, synced(history("base", "own1", "base")), having(old, old), ""},
 	} {
@@ -132,6 +135,11 @@ func TestWhyOfHostileNames(t *testing.T) {
 
 func automatic(app *v1alpha1.Application) *v1alpha1.Application {
 	app.Spec.SyncPolicy = &v1alpha1.SyncPolicy{Automated: &v1alpha1.SyncPolicyAutomated{}}
+	return app
+}
+
+func healing(app *v1alpha1.Application) *v1alpha1.Application {
+	automatic(app).Spec.SyncPolicy.Automated.SelfHeal = true
 	return app
 }
 

@@ -24,7 +24,8 @@ func findDrifted(f Facts) []found {
 	if len(has) == 0 && f.RolledBack != "" {
 		has = knative.Shares(f.Service.Status.Traffic) // Git names no revision
 	}
-	if len(has) == 0 || !f.sync().compared() {
+	ahead := !f.sync().compared()
+	if len(has) == 0 || ahead && !(automated(f.Setup.App) && f.kept()) {
 		return nil
 	}
 	r, _ := record.Parse(f.Overlay.Record()) // what cannot be read speaks against nobody
@@ -38,8 +39,8 @@ func findDrifted(f Facts) []found {
 	}
 	return []found{{values: values{
 		"Has": knative.Describe(sharing(f.Service.Status.Traffic)), "Says": knative.Describe(sharing(f.traffic())), "Synced": f.sync().last(),
-		"RolledBack": f.RolledBack,
-		"RollsBack":  rollbackWaits(r, has), "Commands": commands, "Unfit": unfit,
+		"RolledBack": f.RolledBack, "Ahead": ahead,
+		"RollsBack": rollbackWaits(r, has), "Commands": commands, "Unfit": unfit,
 	}}}
 }
 
@@ -58,14 +59,23 @@ func rollbackWaits(r record.Record, has map[string]int) bool {
 // than Git says and Argo CD will not change that by itself. Empty: it does not, or
 // that is not known.
 func Drift(f Facts) map[string]int {
-	if f.Service == nil || f.Setup.App == nil || f.sync().about() {
+	if f.Service == nil || f.Setup.App == nil {
 		return nil
 	}
 	wanted, asked, has := knative.Shares(f.traffic()), knative.Shares(f.Service.Spec.Traffic), knative.Shares(f.Service.Status.Traffic)
 	if _, latest := wanted[""]; latest || len(wanted) == 0 || maps.Equal(wanted, asked) || maps.Equal(wanted, has) {
 		return nil
 	}
+	if f.sync().about(f.kept) {
+		return nil
+	}
 	return has
+}
+
+// kept tells whether the commit that Argo CD has deployed last gives the traffic as Git says
+// now, so that the cluster differs from that for another reason than that Git has gone on.
+func (f Facts) kept() bool {
+	return f.Given != nil && maps.Equal(f.Given(), knative.Shares(f.traffic()))
 }
 
 // sharing are the targets with a share.

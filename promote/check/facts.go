@@ -49,6 +49,10 @@ type Facts struct {
 	// the traffic than Git says.
 	Deployed record.Record
 
+	// Given are the shares that the commit gives which Argo CD has deployed last; nil: nobody
+	// knows. It is only asked where others have the traffic than Git says.
+	Given func() map[string]int
+
 	Setup   argo.Setup         // how Argo CD treats the Application
 	Service *servingv1.Service // live
 

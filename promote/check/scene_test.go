@@ -85,6 +85,11 @@ func (s scene) facts(t testing.TB) Facts {
 			facts.Push = errors.New(text)
 		}
 	}
+	if s["given"] != nil {
+		given := map[string]int{}
+		s.read(t, "given", &given)
+		facts.Given = func() map[string]int { return given }
+	}
 	s.read(t, "branch", &facts.Branch)
 	if text, asked := s["metrics"]; asked { // the source, and on the next line why nothing is counted
 		from, why, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")

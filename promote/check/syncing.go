@@ -95,7 +95,9 @@ func (s syncing) deployed() bool {
 // sync that has just begun, or by the next one. It heals nothing of a commit whose sync
 // has failed, and an attempt that is refused brings nothing, however often it is made
 // again (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L2103-L2128).
-func (s syncing) about() bool {
+// Without self-heal a commit that it has not synced yet is what it is about to bring; where
+// that gives the traffic as the one before did, it is not what somebody has taken users from.
+func (s syncing) about(kept func() bool) bool {
 	operation := s.app.Status.OperationState
 	switch {
 	case operation != nil && operation.Phase == common.OperationRunning:
@@ -105,7 +107,10 @@ func (s syncing) about() bool {
 	case !automated(s.app):
 		return false
 	}
-	return !s.tried() || s.app.Spec.SyncPolicy.Automated.SelfHeal && operation.Phase.Successful()
+	if s.app.Spec.SyncPolicy.Automated.SelfHeal {
+		return !s.tried() || operation.Phase.Successful()
+	}
+	return !s.tried() && !kept()
 }
 
 // last is when Argo CD has synced last, and which commit; nil: not known.

@@ -40,8 +40,9 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	}
 	group.Go(func() { facts.Revisions, facts.NotReady, exist = r.existing(ctx, at) })
 	group.Wait()
+	facts.Given = sync.OnceValue(func() map[string]int { return r.Overlay.Given(ctx, at.App) })
 	facts.RolledBack = r.Overlay.RolledBack(ctx, at)
-	if facts.RolledBack != "" || len(check.Drift(*facts)) > 0 { // else no rule asks for it
+	if len(check.Drift(*facts)) > 0 || facts.RolledBack != "" { // else no rule asks for it
 		facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	}
 	if push == nil || errors.Is(push, remote.ErrAuth) || errors.Is(push, remote.ErrNotFound) {

@@ -82,7 +82,7 @@ func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, pa
 	case len(move.Beside) > 0:
 		return &OthersError{move.Why(intent.App)}
 	}
-	if has := drift(at.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
+	if has := r.drift(ctx, at.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
 		traffic, _ := state.Traffic() // it was read for the drift
 		return &Error{fmt.Sprintf("somebody has moved the traffic past Git: the cluster gives it to %s, and Git to %s", described(has), knative.Describe(traffic))}
 	}
@@ -97,7 +97,7 @@ func (r Reader) Elsewhere(ctx context.Context, at plan.Situation, commit string,
 	if state, err := r.Overlay.At(ctx, commit); err == nil {
 		shown = state
 	}
-	has := drift(commit, shown, at.Live, at.App)
+	has := r.drift(ctx, commit, shown, at.Live, at.App)
 	for name := range has {
 		if !slices.Contains(over, name) {
 			return &Error{fmt.Sprintf("somebody has given the traffic to others: %s: %s", described(has), strings.Join(r.choices(ctx, at, has, leads), "; "))}
@@ -110,7 +110,7 @@ func (r Reader) Elsewhere(ctx context.Context, at plan.Situation, commit string,
 // has the traffic in the cluster, nor in Git: what comes before in Git may be what somebody
 // has rolled back from past it. Found says that it leads to what has all traffic already.
 func (r Reader) Unnamed(ctx context.Context, at plan.Situation, git knative.Split, leads string) (found string, err error) {
-	has := drift(at.Tip.Hash, at.Now, at.Live, at.App)
+	has := r.drift(ctx, at.Tip.Hash, at.Now, at.Live, at.App)
 	if has[leads] == 100 {
 		found = fmt.Sprintf("%s has all traffic in the cluster already, and Git said %s", leads, knative.OrLatest(git.Stable))
 	}
@@ -125,8 +125,11 @@ func (r Reader) Unnamed(ctx context.Context, at plan.Situation, git knative.Spli
 
 // drift is who has which share of the traffic, where that is others than a commit's overlay
 // says and Argo CD will not change it by itself; see [check.Drift].
-func drift(commit string, shows *knative.State, live *servingv1.Service, app *v1alpha1.Application) map[string]int {
-	return check.Drift(check.Facts{Commit: commit, Overlay: shows, Service: live, Setup: argo.Setup{App: app}})
+func (r Reader) drift(ctx context.Context, commit string, shows *knative.State, live *servingv1.Service, app *v1alpha1.Application) map[string]int {
+	return check.Drift(check.Facts{
+		Commit: commit, Overlay: shows, Service: live, Setup: argo.Setup{App: app},
+		Given: func() map[string]int { return r.Overlay.Given(ctx, app) },
+	})
 }
 
 // choices are the commands that say where to. What is not Ready cannot be rolled back to.

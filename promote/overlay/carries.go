@@ -167,6 +167,23 @@ func (r Reader) Deployed(ctx context.Context, app *v1alpha1.Application) record.
 	return plan.RecordAt(then, r.Target)
 }
 
+// Given are the shares that the commit gives which Argo CD has deployed last; nil where that
+// cannot be read.
+func (r Reader) Given(ctx context.Context, app *v1alpha1.Application) map[string]int {
+	if app == nil || r.Commits == nil {
+		return nil
+	}
+	deployed := argo.Deployed(r.Target.Target, app)
+	if len(deployed) == 0 {
+		return nil
+	}
+	traffic, err := r.gives(ctx, deployed[0])
+	if err != nil {
+		return nil
+	}
+	return knative.Shares(traffic)
+}
+
 // MayLag tells whether what the cluster shows may be the step before a commit, which is
 // only not synced yet. It may not where somebody has moved the Service since, or where that
 // cannot be told, as a rewritten branch has lost the commit that Argo CD deployed last.

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,6 +137,32 @@ func TestRolledBackBesideInArgoCD(t *testing.T) {
 	if level() != "3" {
 		t.Errorf("the level is %q, and Git says 3", level())
 	}
+}
+
+// TestMovedByKubectlWithoutSelfHeal: Argo CD syncs by itself and heals nothing, and somebody has
+// given the traffic back to an older version with kubectl. It stays there until Argo CD next
+// looks at Git, and no run has it look, or commits over that, before Git says where it is to be.
+func TestMovedByKubectlWithoutSelfHeal(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(l *layout) { l.policy("automated", map[string]any{"prune": true}) })
+	s.promote("v2.0.0", "steps=100").exits(0)
+	old := s.live().Spec.Template.Name
+	s.promote("v3.0.0", "steps=100").exits(0)
+	s.promote("v3.1.0", "steps=100").exits(0)
+	s.patchService(fmt.Sprintf(`{"spec":{"traffic":[{"revisionName":%q,"percent":100,"latestRevision":false}]}}`, old))
+	s.eventually("the older version answers, and Argo CD has noticed", func() bool {
+		status, _ := s.syncedAndHealthy()
+		return s.ask(s.host()).tag() == "v2.0.0" && status == "OutOfSync"
+	})
+
+	s.promote("v4.0.0", "steps=10@10s,100").exits(13).says("knative-promote rollback --to " + old)
+	s.answersOnly("v2.0.0")
+	s.begin("rollback").wait().exits(3).says("knative-promote rollback --to " + old)
+	s.answersOnly("v2.0.0")
+	s.begin("rollback", "to="+old).wait().exits(0)
+	s.settled("v2.0.0")
+	s.promote("v4.0.0", "steps=10,100").exits(0)
+	s.settled("v4.0.0")
 }
 
 // A syncing is an entry of an Application's history.
