@@ -84,7 +84,7 @@ func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 	if _, err := c.Version(ctx); err != nil {
 		return Observed{}, err
 	}
-	application, err := c.standing(ctx, target)
+	application, err := standing(ctx, c, target)
 	if err != nil {
 		return Observed{}, orMissing(ctx, c, target.App, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 // standing reads the Application after a new comparison with Git, unless that would have Argo
 // CD undo what somebody has made of the Service: then it is read as it is.
-func (c *Client) standing(ctx context.Context, target Target) (*v1alpha1.Application, error) {
+func standing(ctx context.Context, c *Client, target Target) (*v1alpha1.Application, error) {
 	app, err := c.application(ctx, target.App, noRefresh)
 	if err != nil || unhealed(target, app) {
 		return app, err
