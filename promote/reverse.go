@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/live"
@@ -90,6 +91,7 @@ func (r *run) seeLive(ctx context.Context, reversals []*reversal) error {
 		if b.after.Alone = b.ask.Observed.Alone; b.after.Alone != "" {
 			b.target.journal.Warn(b.after.Warning(b.Dest))
 		}
+		b.target.journal.WarnToo(check.HiddenWarning(b.ask.Observed.Service, b.after.State))
 		b.log.Passed()
 		return nil
 	})

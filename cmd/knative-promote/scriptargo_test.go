@@ -31,6 +31,7 @@ import (
 //	argo refuse IMAGE          let a policy of the cluster deny each Service with the image
 //	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
+//	argo label KEY VALUE       label the live Service, as somebody with kubectl does
 //	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
 //	argo dry-run               ask what a sync of the last commit would change, as argocd app sync --dry-run does
 //	argo sync                  sync the last commit, as argocd app sync does
@@ -80,6 +81,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	case "traffic":
 		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
 			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}
+		}))
+	case "label":
+		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
+			s.Labels = map[string]string{args[1]: args[2], "app.kubernetes.io/instance": s.Labels["app.kubernetes.io/instance"]}
 		}))
 	case "rollback":
 		n, err := strconv.Atoi(args[1])

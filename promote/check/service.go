@@ -18,6 +18,7 @@ func serviceRules() []Rule {
 	return slices.Concat([]Rule{
 		rule("promotion-refused", findRefused), rule("analysis-template", findAnalysis),
 		rule("service-refused", findInvalid), rule(ruleNotNormal, findNotNormal),
+		rule("cluster-local", findClusterLocal),
 	}, templateRules(), trafficRules())
 }
 

@@ -63,6 +63,13 @@ func (j *Journal) Warn(text string) {
 	}
 }
 
+// WarnToo warns of something beside what there is a warning of already; empty is nothing.
+func (j *Journal) WarnToo(text string) {
+	if text != "" && !strings.Contains(j.Result.Warning, text) {
+		j.Warn(strings.TrimPrefix(j.Result.Warning+"; "+text, "; "))
+	}
+}
+
 // Explain adds to why the run ends so.
 func (j *Journal) Explain(format string, args ...any) {
 	j.Tell(event.Explained{Text: fmt.Sprintf(format, args...)})
