@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
-
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
@@ -115,34 +113,10 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 // was seen in the cluster, than before the reversal.
 func (b *reversal) movedUsers() bool {
 	now := b.target.journal.Result.Traffic
-	if trafficMoved(b.target.at.Now, now) {
+	if plan.TrafficMoved(b.target.at.Now, now) {
 		return true
 	}
 	return b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), knative.Shares(now))
-}
-
-// trafficMoved tells whether the share of some revision is another one now.
-func trafficMoved(before *knative.State, now []servingv1.TrafficTarget) bool {
-	was, err := before.Traffic()
-	if err != nil {
-		return true
-	}
-	share := map[string]int{}
-	for _, t := range was {
-		share[t.RevisionName] += knative.Percent(t)
-	}
-	if len(was) == 0 {
-		share[""] = 100
-	}
-	for _, t := range now {
-		share[t.RevisionName] -= knative.Percent(t)
-	}
-	for _, difference := range share {
-		if difference != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // unlessUrgent is the error of a look at the live Service, or nil where an

@@ -1,4 +1,4 @@
-package promote
+package live
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ func TestLeftOut(t *testing.T) {
 				"somebody's target without a tag is left out of the traffic: revision v0 does not exist, so Knative would route nothing anew"},
 		"with a share": {[]servingv1.TrafficTarget{target("v1", "", 10)}, nil, ""},
 	} {
-		got := strings.Join(leftOut(test.wanted, test.committed, func(string) string { return "does not exist" }), "; ")
+		got := strings.Join(LeftOut(test.wanted, test.committed, func(string) string { return "does not exist" }), "; ")
 		if got != test.want {
 			t.Errorf("%s: got %q\nwant %q", name, got, test.want)
 		}

@@ -1,0 +1,37 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// LeftOut says in words which targets of some traffic stand no more in what was
+// committed, and whose they were.
+func LeftOut(wanted, committed []servingv1.TrafficTarget, why func(revision string) string) (words []string) {
+	for i, t := range wanted {
+		if slices.ContainsFunc(wanted[:i], func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag }) {
+			continue
+		}
+		there := slices.ContainsFunc(committed, func(c servingv1.TrafficTarget) bool { return c.RevisionName == t.RevisionName && c.Tag == t.Tag })
+		if there || t.RevisionName == "" || knative.Percent(t) > 0 {
+			continue
+		}
+		if t.Tag == knative.PreviousTag && knative.Shares(committed)[t.RevisionName] > 0 {
+			continue // it is what is rolled back to, so it is not the previous one any more
+		}
+		whose := "somebody's target without a tag"
+		switch t.Tag {
+		case "":
+		case knative.PreviousTag:
+			whose = "the tag previous, which is ours,"
+		default:
+			whose = fmt.Sprintf("somebody's tag %s", t.Tag)
+		}
+		words = append(words, fmt.Sprintf("%s is left out of the traffic: revision %s %s, so Knative would route nothing anew", whose, t.RevisionName, why(t.RevisionName)))
+	}
+	return words
+}
