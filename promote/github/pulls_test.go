@@ -90,6 +90,9 @@ func TestOpenPulls(t *testing.T) {
 		strings.Replace(aPull, `"ref": "main"`, `"ref": "next"`, 1), strings.Replace(aPull, "promote-web-prod.", "promote-web-production.", 1),
 	}, ",")
 	s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); q.Get("per_page") != "100" || q.Get("limit") != "100" || q.Get("head") != "" {
+			t.Errorf("asked for %s; want 100 a page by the names of GitHub and of Gitea, from all branches", r.URL.RawQuery)
+		}
 		if r.URL.Query().Get("page") == "" {
 			w.Header().Set("Link", `<https://api.github.com`+pullsPath+`?page=2>; rel="next"`)
 			fmt.Fprint(w, "["+others+"]")
@@ -140,7 +143,12 @@ func TestOpen(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var sent map[string]any
-			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: c.listed, "POST " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
+			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
+				if head := r.URL.Query().Get("head"); head != "acme:"+four.Branch {
+					t.Errorf("listed the pull requests from %q", head)
+				}
+				c.listed(w, r)
+			}, "POST " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
 				_ = json.NewDecoder(r.Body).Decode(&sent) // compared below
 				c.created(w, r)
 			}}}

@@ -57,10 +57,9 @@ func (c *Client) States(ctx context.Context, commit string) (map[string]string, 
 	return states, nil
 }
 
-// readCombined reads a page, and tells which is the next; 0: none is. Gitea has
-// limit in the place of per_page.
+// readCombined reads a page, and tells which is the next; 0: none is.
 func readCombined(ctx context.Context, c *Client, commit string, page int) (combined combinedStatus, next int, err error) {
-	address := fmt.Sprintf("repos/%s/%s/commits/%s/status?per_page=100&limit=50&page=%d", c.owner, c.name, commit, page)
+	address := fmt.Sprintf("repos/%s/%s/commits/%s/status?per_page=100&page=%d", c.owner, c.name, commit, page)
 	request, err := c.api.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
 		return combined, 0, err

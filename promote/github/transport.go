@@ -63,6 +63,7 @@ func (t *transport) once(request *http.Request) (*http.Response, []byte, error) 
 	defer cancel()
 	request = request.Clone(ctx)
 	request.Header.Set("Authorization", "Bearer "+t.token)
+	limitPage(request.URL)
 	if request.GetBody != nil {
 		body, err := request.GetBody()
 		if err != nil {
@@ -87,6 +88,15 @@ func (t *transport) once(request *http.Request) (*http.Response, []byte, error) 
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, body, nil
+}
+
+// limitPage gives the size of a page by Gitea's name for it too, which knows no other.
+func limitPage(address *url.URL) {
+	query := address.Query()
+	if size := query.Get("per_page"); size != "" {
+		query.Set("limit", size)
+		address.RawQuery = query.Encode()
+	}
 }
 
 // emptyError is a success without an answer, which go-github would take for an
