@@ -35,7 +35,11 @@ func shares(split knative.Split) string {
 // Disagrees is the error of a record that the traffic beside it contradicts.
 func Disagrees(state *knative.State, place Place, record Record, words string, split knative.Split) error {
 	if isElsewhere(record, place) != "" {
-		return fmt.Errorf("the record in %s %s; it came here with a copy, a merge or a move: take the record out of it (the comment lines below # Written by knative-promote)", state.RecordFile(), words)
+		candidate := ""
+		if split.Candidate != "" {
+			candidate = fmt.Sprintf(", and the candidate %s out of the traffic", split.Candidate)
+		}
+		return fmt.Errorf("the record in %s %s; it came here with a copy, a merge or a move: take the record out of it (the comment lines below # Written by knative-promote)%s", state.RecordFile(), words, candidate)
 	}
 	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below # Written by knative-promote)",
 		state.RecordFile(), words, knative.OrLatest(split.Stable), shares(split))
