@@ -105,7 +105,10 @@ func TestCheckSource(t *testing.T) {
 			},
 			fix: func(s *site) { s.patchApplication(`[{"op": "remove", "path": "/spec/sourceHydrator"}]`) },
 		},
-		"generate-paths":    {layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") }},
+		"generate-paths": {
+			layout: func(l *layout) { l.annotate("argocd.argoproj.io/manifest-generate-paths", "/apps/other") },
+			seen:   func(s *site) { s.promote("v2.0.0", "steps=100").exits(0).says("wait: the live Service's") },
+		},
 		"image-overridden":  {set: kustomize("images", "['ghcr.io/acme/app:v1.0.0']")},
 		"render-overridden": {set: kustomize("commonLabels", "{team: shop}")},
 		"condition": {

@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -51,6 +52,15 @@ func TestCheckManifest(t *testing.T) {
 			inputs: []string{"probe=", "probe-connect="},
 			seen: func(s *site) {
 				s.promote("v2.0.0-broken", "steps=100", "probe=", "probe-connect=").exits(0) // though no pod of it ever started
+			},
+		},
+		"cluster-local": {
+			set: func(s *site) {
+				s.patchService(`{"metadata": {"labels": {"networking.knative.dev/visibility": "cluster-local"}}}`)
+				s.eventually("users get nothing", func() bool { return s.ask(s.host()).Status == http.StatusNotFound })
+			},
+			seen: func(s *site) {
+				s.begin("rollback", "to="+s.live().Status.LatestReadyRevisionName).wait().exits(0).says("nobody outside the cluster reaches Service")
 			},
 		},
 		"previous-keeps-running": {
