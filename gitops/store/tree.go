@@ -88,11 +88,12 @@ func (t Tree) Encode() []byte {
 	return raw
 }
 
-// Find returns the entry of a name.
+// Find returns the entry of a name: a folder stands elsewhere in Git's order than a file does.
 func (t Tree) Find(name string) (Entry, bool) {
-	for _, e := range t {
-		if e.Name == name {
-			return e, true
+	for _, key := range []string{name, name + "/"} {
+		i, found := slices.BinarySearchFunc(t, key, func(e Entry, key string) int { return strings.Compare(e.key(), key) })
+		if found && t[i].Name == name {
+			return t[i], true
 		}
 	}
 	return Entry{}, false

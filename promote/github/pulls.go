@@ -16,12 +16,12 @@ import (
 // OpenPulls are the open pull requests into a branch, from those of the
 // repository itself whose names begin with the prefix.
 func (c *Client) OpenPulls(ctx context.Context, base, prefix string) ([]review.PullRequest, error) {
-	return c.openPulls(ctx, base, "", prefix)
+	return openPulls(ctx, c, base, "", prefix)
 }
 
 // openPulls are those from a branch alone, where one is given and the forge selects by that: others
 // may have opened more than are read.
-func (c *Client) openPulls(ctx context.Context, base, branch, prefix string) (found []review.PullRequest, err error) {
+func openPulls(ctx context.Context, c *Client, base, branch, prefix string) (found []review.PullRequest, err error) {
 	options := &github.PullRequestListOptions{State: "open", Base: base, ListOptions: github.ListOptions{PerPage: 100}}
 	if branch != "" {
 		options.Head = c.owner + ":" + branch
@@ -53,7 +53,7 @@ func (c *Client) Open(ctx context.Context, n review.NewPull) (review.PullRequest
 		return pullOf(made), nil
 	}
 	// GitHub says 422 to a second one, and Gitea 409; an answer may have been lost.
-	open, listed := c.openPulls(ctx, n.Base, n.Branch, n.Branch)
+	open, listed := openPulls(ctx, c, n.Base, n.Branch, n.Branch)
 	for _, p := range open {
 		if p.Branch == n.Branch {
 			return p, nil
