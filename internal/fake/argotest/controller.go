@@ -126,14 +126,17 @@ func (c *controller) reconcile(ctx context.Context) {
 // fromCache lets a commit render to what is known of an earlier one, where the Application's paths
 // leave it out, unless somebody has asked for a hard refresh.
 func (c *controller) fromCache(ctx context.Context, app *v1alpha1.Application, revision string) {
-	commit, err := c.app.source.resolve(ctx, revision)
-	if err != nil {
-		return // the comparison says so
+	kind, asked := app.IsRefreshRequested()
+	hard := asked && kind == v1alpha1.RefreshTypeHard
+	if !hard && !pathsLeaveOut(app) {
+		return
 	}
-	switch kind, asked := app.IsRefreshRequested(); {
-	case asked && kind == v1alpha1.RefreshTypeHard:
+	commit, err := c.app.source.resolve(ctx, revision)
+	switch {
+	case err != nil: // the comparison says so
+	case hard:
 		c.app.rendered.forget(commit)
-	case pathsLeaveOut(app):
+	default:
 		c.app.rendered.keep(commit, app.Status.Sync.Revision)
 	}
 }
