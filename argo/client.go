@@ -136,6 +136,12 @@ func (c *Client) Revision(ctx context.Context, app App, namespace, name string) 
 // noRefresh reads the Application as it is.
 const noRefresh v1alpha1.RefreshType = ""
 
+// refreshes are the kinds that are asked for, the next one where nobody has heard the one before.
+var refreshes = map[v1alpha1.RefreshType][]v1alpha1.RefreshType{
+	v1alpha1.RefreshTypeNormal: {v1alpha1.RefreshTypeNormal, v1alpha1.RefreshTypeHard},
+	v1alpha1.RefreshTypeHard:   {v1alpha1.RefreshTypeHard},
+}
+
 // application reads the Application, after a new comparison with Git if that is asked for: a hard
 // one renders anew what Argo CD has in its cache.
 // A refresh ends when the application controller has answered it; when that takes
@@ -148,10 +154,7 @@ const noRefresh v1alpha1.RefreshType = ""
 // again changes nothing then, so nobody would hear it. Asking for a hard refresh does.
 func (c *Client) application(ctx context.Context, app App, refresh v1alpha1.RefreshType) (*v1alpha1.Application, error) {
 	query := app.query()
-	for _, kind := range []v1alpha1.RefreshType{v1alpha1.RefreshTypeNormal, v1alpha1.RefreshTypeHard} {
-		if refresh == noRefresh || refresh == v1alpha1.RefreshTypeHard && kind != refresh {
-			continue
-		}
+	for _, kind := range refreshes[refresh] {
 		if answer, err := c.refresh(ctx, *query, kind); err == nil {
 			return withoutDryRun(answer), checkApplication(app, answer)
 		} else if !isTimeout(err) || ctx.Err() != nil {
