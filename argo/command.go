@@ -58,7 +58,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 		return nothing
 	case len(ob.Moved.Beside) > 0:
 		return syncOurs
-	case !automated(app):
+	case !Automated(app):
 		return syncNow
 	case unchanged >= stuckAfter && in.Restores:
 		return syncHand

@@ -116,7 +116,7 @@ func judgeSync(in Intent, ob Observed) *Verdict {
 	if why := mustNotSync(in, ob); why != "" {
 		return failed("%s", why)
 	}
-	if !automated(app) {
+	if !Automated(app) {
 		return wait("the application is out of sync at %s and does not sync by itself%s", short(compared(in, ob)), outOfSync(in, app))
 	}
 	return wait("the application is out of sync at %s%s", short(compared(in, ob)), outOfSync(in, app))
@@ -184,7 +184,12 @@ func condition(app *v1alpha1.Application, kind v1alpha1.ApplicationConditionType
 	return ""
 }
 
-// automated tells whether Argo CD syncs by itself.
-func automated(app *v1alpha1.Application) bool {
+// Automated tells whether Argo CD syncs an Application by itself.
+func Automated(app *v1alpha1.Application) bool {
 	return app.Spec.SyncPolicy != nil && app.Spec.SyncPolicy.Automated != nil
+}
+
+// Heals tells whether Argo CD undoes by itself what others make of an Application in the cluster.
+func Heals(app *v1alpha1.Application) bool {
+	return Automated(app) && app.Spec.SyncPolicy.Automated.SelfHeal
 }

@@ -60,7 +60,7 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 // movedService is [Move.Service]. Brought is whether a sync brings back what somebody has
 // rolled the Service back from, which also tells where no commit names a revision.
 func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service, brought bool) (string, error) {
-	if automated(app) {
+	if Automated(app) {
 		return pastGit(ctx, in, app, live)
 	}
 	to, err := rolledBackTo(ctx, in, app)
@@ -105,7 +105,7 @@ func pastGit(ctx context.Context, in Intent, app *v1alpha1.Application, live *se
 // have made of the last one.
 func mayBeMoved(app *v1alpha1.Application) bool {
 	operation := app.Status.OperationState
-	return (!automated(app) || !app.Spec.SyncPolicy.Automated.SelfHeal) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
+	return !Heals(app) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
 		app.Operation == nil && (operation == nil || operation.Phase.Completed())
 }
 
@@ -148,7 +148,7 @@ func rolledBackTo(ctx context.Context, in Intent, app *v1alpha1.Application) (st
 // the one that it has deployed again and the first time that it did.
 func broughtBack(ctx context.Context, in Intent, app *v1alpha1.Application) (all Brought, err error) {
 	deployed := Deployed(in.Target, app)
-	if in.Brings == nil || len(deployed) == 0 || automated(app) {
+	if in.Brings == nil || len(deployed) == 0 || Automated(app) {
 		return Brought{}, nil
 	}
 	to := deployed[0]

@@ -23,7 +23,7 @@ func fillNewerFields(answer []byte, reply any) {
 		keepIntegrity(answer, project)
 	}
 	app, ok := reply.(*v1alpha1.Application)
-	if !ok || !automated(app) {
+	if !ok || !Automated(app) {
 		return
 	}
 	policy := embedded(embedded(embedded(answer, applicationSpec), specSyncPolicy), policyAutomated)

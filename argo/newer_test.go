@@ -69,7 +69,7 @@ func TestSwitchedOffPolicyIsNone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := automated(app); got != test.want {
+			if got := Automated(app); got != test.want {
 				t.Errorf("automated: got %v, want %v", got, test.want)
 			}
 			if test.app == automatic && len(app.Spec.SyncPolicy.SyncOptions) != 1 {

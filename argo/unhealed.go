@@ -24,6 +24,6 @@ func standing(ctx context.Context, c *Client, target Target) (*v1alpha1.Applicat
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/controller/appcontroller.go#L2103-L2128).
 func unhealed(target Target, app *v1alpha1.Application) bool {
 	state, service := app.Status.OperationState, serviceStatus(Intent{Target: target}, app)
-	return automated(app) && !app.Spec.SyncPolicy.Automated.SelfHeal && app.Operation == nil && state != nil && state.Phase.Successful() &&
+	return Automated(app) && !Heals(app) && app.Operation == nil && state != nil && state.Phase.Successful() &&
 		service != nil && service.Status == v1alpha1.SyncStatusCodeOutOfSync && !service.RequiresPruning
 }

@@ -22,17 +22,11 @@ func policyRules() []Rule {
 	return []Rule{rule("auto-sync-off", findAutoSyncOff), rule("self-heal-off", findSelfHealOff)}
 }
 
-// automated tells whether Argo CD syncs the Application by itself.
-func automated(app *v1alpha1.Application) bool {
-	policy := app.Spec.SyncPolicy
-	return policy != nil && policy.Automated != nil
-}
-
 // selfHeal is the merge patch that switches auto-sync on, and self-heal with it.
 const selfHeal = `{"spec": {"syncPolicy": {"automated": {"selfHeal": true}}}}`
 
 func findAutoSyncOff(f Facts) []found {
-	if automated(f.Setup.App) {
+	if argo.Automated(f.Setup.App) {
 		return nil
 	}
 	may, asked := f.Setup.Can[argo.MaySync]
@@ -40,7 +34,7 @@ func findAutoSyncOff(f Facts) []found {
 }
 
 func findSelfHealOff(f Facts) []found {
-	if f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal {
+	if argo.Heals(f.Setup.App) {
 		return nil
 	}
 	return []found{{values: values{"Command": mergeApplication(f.Setup.App, selfHeal)}}}

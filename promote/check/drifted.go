@@ -7,6 +7,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -25,7 +26,7 @@ func findDrifted(f Facts) []found {
 		has = knative.Shares(f.Service.Status.Traffic) // Git names no revision
 	}
 	ahead := !f.sync().compared()
-	if len(has) == 0 || ahead && !(automated(f.Setup.App) && f.kept()) {
+	if len(has) == 0 || ahead && !(argo.Automated(f.Setup.App) && f.kept()) {
 		return nil
 	}
 	r, _ := record.Parse(f.Overlay.Record()) // what cannot be read speaks against nobody

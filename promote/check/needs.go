@@ -1,5 +1,7 @@
 package check
 
+import "github.com/acme/knative-promote/argo"
+
 // has tells whether a fact that rules need is there, by its name in the front
 // matter of their pages; known is false where no fact has the name.
 func (f Facts) has(need string) (there, known bool) {
@@ -7,7 +9,7 @@ func (f Facts) has(need string) (there, known bool) {
 	case "application":
 		return f.Setup.App != nil, true
 	case "automation": // Argo CD syncs the Application by itself
-		return f.Setup.App != nil && automated(f.Setup.App), true
+		return f.Setup.App != nil && argo.Automated(f.Setup.App), true
 	case "customizations": // of argocd-cm
 		return f.Setup.Overrides != nil, true
 	case "next": // the Service as the overlay renders it with the images set

@@ -10,6 +10,7 @@ import (
 	k8s "k8s.io/apimachinery/pkg/runtime/schema"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/manifest"
@@ -116,7 +117,7 @@ func references(service *servingv1.Service) []string {
 }
 
 func findUnpruned(f Facts) []found {
-	if automated(f.Setup.App) && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
+	if argo.Automated(f.Setup.App) && f.Setup.App.Spec.SyncPolicy.Automated.Prune {
 		return nil
 	}
 	var names []string

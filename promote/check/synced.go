@@ -31,7 +31,7 @@ func findOutOfSync(f Facts) []found {
 	if adds {
 		compare = compareOnServer(f)
 	}
-	heals := automated(f.Setup.App) && f.Setup.App.Spec.SyncPolicy.Automated.SelfHeal // else somebody may have changed it in the cluster
+	heals := argo.Heals(f.Setup.App) // else somebody may have changed it in the cluster
 	return []found{{severity: errorIf(heals), values: values{"Failed": nil, "Beside": nil, "Services": nil, "Unlike": unlike(f), "CompareOnServer": compare}}}
 }
 

@@ -104,10 +104,10 @@ func (s syncing) about(kept func() bool) bool {
 		return argo.Denied(operation.Message) == ""
 	case s.app.Operation != nil:
 		return true
-	case !automated(s.app):
+	case !argo.Automated(s.app):
 		return false
 	}
-	if s.app.Spec.SyncPolicy.Automated.SelfHeal {
+	if argo.Heals(s.app) {
 		return !s.tried() || operation.Phase.Successful()
 	}
 	return !s.tried() && !kept()

@@ -123,7 +123,7 @@ func earliest(after time.Time, times []time.Time) (first time.Time, ok bool) {
 
 // byHand tells whether the tool syncs the Application itself, because Argo CD
 // does not.
-func byHand(app *v1alpha1.Application) bool { return app != nil && !automated(app) }
+func byHand(app *v1alpha1.Application) bool { return app != nil && !argo.Automated(app) }
 
 // closed tells whether the windows are closed now. Argo CD's own answer counts
 // where there is one.
