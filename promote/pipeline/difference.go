@@ -5,34 +5,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// An entry is one thing that a file says: in words, and exactly.
-type entry struct{ words, exact string }
+	"github.com/acme/knative-promote/internal/strictyaml"
+)
 
 // Compare says in words what one file says and another does not. What is only
 // written in another way, or stands in another place, is no change.
 func Compare(before, after File) (removed, added []string) {
-	was, is := before.entries(), after.entries()
-	return without(was, is), without(is, was)
-}
-
-// without are the words of those entries that are not among others.
-func without(all, others []entry) (words []string) {
-	for _, one := range all {
-		if !slices.ContainsFunc(others, func(other entry) bool { return other.exact == one.exact }) {
-			words = append(words, one.words)
-		}
-	}
-	return words
+	return strictyaml.Compare(before.entries(), after.entries())
 }
 
 // entries are all that the file says.
-func (f File) entries() []entry {
+func (f File) entries() []strictyaml.Entry {
 	if len(f.Environments) == 0 {
 		return nil
 	}
-	all := []entry{entryOf("path", f.path.Text), entryOf("environments", strings.Join(f.Environments, "\n"))}
+	all := []strictyaml.Entry{entryOf("path", f.path.Text), entryOf("environments", strings.Join(f.Environments, "\n"))}
 	all = append(all, f.defaults.entries("defaults")...)
 	for _, environment := range f.Environments {
 		all = append(all, f.environments[environment].entries(environment)...)
@@ -45,8 +33,8 @@ func (f File) entries() []entry {
 	return all
 }
 
-func (s Settings) entries(of string) []entry {
-	var all []entry
+func (s Settings) entries(of string) []strictyaml.Entry {
+	var all []strictyaml.Entry
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		text := s[name].Text
 		if name == "from" {
@@ -59,12 +47,12 @@ func (s Settings) entries(of string) []entry {
 
 // entryOf is a value that may have lines. One with commas is between quotes in the words, as it may
 // be no list.
-func entryOf(of, text string) entry {
+func entryOf(of, text string) strictyaml.Entry {
 	all := lines(text)
 	for i, line := range all {
 		if strings.Contains(line, ", ") {
 			all[i] = strconv.Quote(line)
 		}
 	}
-	return entry{of + ": " + strings.Join(all, ", "), of + ": " + text}
+	return strictyaml.Entry{Words: of + ": " + strings.Join(all, ", "), Exact: of + ": " + text}
 }

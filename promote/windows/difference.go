@@ -2,43 +2,29 @@ package windows
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // A Difference is what one file says and another does not, in words.
 type Difference struct{ Removed, Added []string }
 
-// An entry is one thing that a file says: in words, and exactly. What people may write stands in the
-// words as it is, so two entries that are not the same may have the same words.
-type entry struct{ words, exact string }
-
 // entryOf has each part of what is said between quotes, where none can pass for two.
-func entryOf(words string, parts ...string) entry {
-	return entry{words, fmt.Sprintf("%q", parts)}
+func entryOf(words string, parts ...string) strictyaml.Entry {
+	return strictyaml.Entry{Words: words, Exact: fmt.Sprintf("%q", parts)}
 }
 
 // Compare says what changes between two files. What is only written in another
 // way, or stands in another place, is no change.
-func Compare(before, after Schedule) Difference {
-	was, is := before.entries(), after.entries()
-	var d Difference
-	for _, one := range is {
-		if i := slices.IndexFunc(was, func(other entry) bool { return other.exact == one.exact }); i >= 0 {
-			was = slices.Delete(was, i, i+1)
-			continue
-		}
-		d.Added = append(d.Added, one.words)
-	}
-	for _, one := range was {
-		d.Removed = append(d.Removed, one.words)
-	}
+func Compare(before, after Schedule) (d Difference) {
+	d.Removed, d.Added = strictyaml.Compare(before.entries(), after.entries())
 	return d
 }
 
 // entries are all that the file says.
-func (s Schedule) entries() []entry {
-	var all []entry
+func (s Schedule) entries() []strictyaml.Entry {
+	var all []strictyaml.Entry
 	if s.stop != nil {
 		all = append(all, s.stop.entry())
 	}
@@ -56,7 +42,7 @@ func (s Schedule) entries() []entry {
 }
 
 // entry is the stop with whom it concerns.
-func (s stop) entry() entry {
+func (s stop) entry() strictyaml.Entry {
 	since := ""
 	if !s.since.IsZero() {
 		since = Format(s.since)
@@ -65,7 +51,7 @@ func (s stop) entry() entry {
 }
 
 // entry is the window with its times, and whom it concerns.
-func (w window) entry(does string) entry {
+func (w window) entry(does string) strictyaml.Entry {
 	text := w.times.String()
 	if w.description != "" {
 		text = w.description + ", " + text
