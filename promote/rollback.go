@@ -112,11 +112,13 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 // movedUsers tells whether the share of some revision is another one, in Git or as far as
 // was seen in the cluster, than before the reversal.
 func (b *reversal) movedUsers() bool {
-	now := b.target.journal.Result.Traffic
-	if plan.TrafficMoved(b.target.at.Now, now) {
-		return true
+	now := knative.Shares(b.target.journal.Result.Traffic)
+	was, err := b.target.at.Now.Traffic()
+	shares := knative.Shares(was)
+	if len(was) == 0 {
+		shares[""] = 100
 	}
-	return b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), knative.Shares(now))
+	return err != nil || !maps.Equal(shares, now) || b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), now)
 }
 
 // unlessUrgent is the error of a look at the live Service, or nil where an

@@ -42,6 +42,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	group.Wait()
 	facts.Given = sync.OnceValue(func() map[string]int { return r.Overlay.Given(ctx, at.App) })
 	facts.RolledBack = r.Overlay.RolledBack(ctx, at)
+	// Drift comes first, so that what it wants to know of Given is read while there is time.
 	if len(check.Drift(*facts)) > 0 || facts.RolledBack != "" { // else no rule asks for it
 		facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	}
