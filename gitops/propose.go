@@ -164,7 +164,7 @@ func MergeBase(ctx context.Context, r *Repo, head Commit) (string, error) {
 	for _, parent := range head.Parents {
 		parents = append(parents, plumbing.NewHash(parent))
 	}
-	base, err := r.store.Common(ctx, tip.hash, plumbing.NewHash(head.Hash), parents, behindLimit)
+	base, err := store.Common(ctx, r.store, tip.hash, plumbing.NewHash(head.Hash), parents, behindLimit)
 	if err != nil {
 		return "", fmt.Errorf("looking for what branch %s and commit %.12s have in common: %w", r.branch.Short(), head.Hash, err)
 	}

@@ -26,7 +26,7 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	if s.local != nil || !s.partial() {
 		return nil
 	}
-	if err := s.history(ctx, tip, depth); err != nil {
+	if err := history(ctx, s, tip, depth); err != nil {
 		return err
 	}
 	var line []ancestor
@@ -55,7 +55,7 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 }
 
 // history brings in a commit and those behind it without what is in them.
-func (s *Store) history(ctx context.Context, tip plumbing.Hash, depth int) error {
+func history(ctx context.Context, s *Store, tip plumbing.Hash, depth int) error {
 	if s.behind == tip {
 		return nil
 	}

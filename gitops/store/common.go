@@ -15,16 +15,16 @@ const commonLimit = 64
 // Common is the newest commit that a tip and another commit have behind them, which a merge of the
 // two goes by; zero: nobody can tell, as there are several, or what leads to it is not here. The
 // other commit itself need not be on the server: its parents are looked at, as far as depth.
-func (s *Store) Common(ctx context.Context, tip, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
+func Common(ctx context.Context, s *Store, tip, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local != nil || !s.partial() {
 		return plumbing.ZeroHash, nil
 	}
-	if err := s.history(ctx, tip, depth); err != nil {
+	if err := history(ctx, s, tip, depth); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	of, err := s.behindOf(tip)
+	of, err := behindOf(s, tip)
 	if err != nil || of[other] {
 		return other, err
 	}
@@ -32,12 +32,12 @@ func (s *Store) Common(ctx context.Context, tip, other plumbing.Hash, parents []
 		if of[parent] {
 			continue
 		}
-		if err := s.history(ctx, parent, depth); err != nil && !remote.NotGivenOut(err) {
+		if err := history(ctx, s, parent, depth); err != nil && !remote.NotGivenOut(err) {
 			return plumbing.ZeroHash, err
 		}
 	}
 	var met []plumbing.Hash
-	whole, err := s.walk(parents, func(hash plumbing.Hash) bool {
+	whole, err := walk(s, parents, func(hash plumbing.Hash) bool {
 		if of[hash] {
 			met = append(met, hash)
 		}
@@ -46,21 +46,21 @@ func (s *Store) Common(ctx context.Context, tip, other plumbing.Hash, parents []
 	if err != nil || !whole || len(met) > commonLimit {
 		return plumbing.ZeroHash, err
 	}
-	return s.newest(tip, met)
+	return newest(s, tip, met)
 }
 
 // newest is the one of these commits that has the others behind it, where all that the tip has
 // besides is here: one of it could be behind the other line of history too, and not be seen.
-func (s *Store) newest(tip plumbing.Hash, all []plumbing.Hash) (plumbing.Hash, error) {
+func newest(s *Store, tip plumbing.Hash, all []plumbing.Hash) (plumbing.Hash, error) {
 	for _, one := range all {
-		of, err := s.behindOf(one)
+		of, err := behindOf(s, one)
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
 		if slices.ContainsFunc(all, func(hash plumbing.Hash) bool { return !of[hash] }) {
 			continue
 		}
-		whole, err := s.walk([]plumbing.Hash{tip}, func(hash plumbing.Hash) bool { return of[hash] })
+		whole, err := walk(s, []plumbing.Hash{tip}, func(hash plumbing.Hash) bool { return of[hash] })
 		if err != nil || !whole {
 			return plumbing.ZeroHash, err
 		}
@@ -70,7 +70,7 @@ func (s *Store) newest(tip plumbing.Hash, all []plumbing.Hash) (plumbing.Hash, e
 }
 
 // behindOf are a commit and those behind it that are here.
-func (s *Store) behindOf(tip plumbing.Hash) (map[plumbing.Hash]bool, error) {
+func behindOf(s *Store, tip plumbing.Hash) (map[plumbing.Hash]bool, error) {
 	seen := map[plumbing.Hash]bool{}
 	_, err := s.reached([]plumbing.Hash{tip}, seen)
 	return seen, err
@@ -78,7 +78,7 @@ func (s *Store) behindOf(tip plumbing.Hash) (map[plumbing.Hash]bool, error) {
 
 // walk follows the parents of commits, each line up to where it is to end, and tells whether all on the way
 // is here.
-func (s *Store) walk(from []plumbing.Hash, ends func(plumbing.Hash) bool) (whole bool, err error) {
+func walk(s *Store, from []plumbing.Hash, ends func(plumbing.Hash) bool) (whole bool, err error) {
 	whole = true
 	seen := map[plumbing.Hash]bool{}
 	for ; len(from) > 0; from = from[1:] {
