@@ -104,7 +104,7 @@ func unfinishedAdvice(r event.Result, at Place) string {
 	case last.RollsBack() && last.Progress == event.Passed:
 		return "**Next:** " + strings.TrimSpace(asBefore(r)) + "\n\n"
 	case r.WithoutPod != "":
-		return "**Next:** Git and Knative give all users to " + code(r.WithoutPod, maxName) + ", and no pod of it starts, as where its image is in no registry any more. " + furtherAdvice(r)
+		return "**Next:** Git and Knative give all users to " + code(r.WithoutPod, maxName) + ", and no pod of it starts, for example because its image is in no registry any more. " + furtherAdvice(r)
 	case last.RollsBack() && r.RollbackTo != "":
 		return "**Next:** the commit that rolls everything back is in Git, and the traffic does not go where it leads. " +
 			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"

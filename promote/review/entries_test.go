@@ -83,7 +83,7 @@ func TestMergedIntoAnotherEntry(t *testing.T) {
 				}
 			}
 			_, err := w.reviews(review.Wait).Publish(w.ctx, tagged("v2"), w.proposal("1-10"))
-			want := "was merged as " + short(w.tip("main")) + ", which makes something else of files than was proposed, as where others change them in that moment: app/list"
+			want := "was merged as " + short(w.tip("main")) + ", which makes something else of files than was proposed, for example because others changed them at that moment: app/list"
 			if not, is := errors.AsType[*review.NotMergedError](err); !is || not.Reason != want {
 				t.Errorf("%s, the forge is behind for %d looks: error %v, want %s", method, behind, err, want)
 			}

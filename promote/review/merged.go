@@ -78,7 +78,7 @@ func mergedAsMade(ctx context.Context, w *waiting, at gitops.Snapshot, shown boo
 	}
 	reason := "was merged with what somebody has pushed to its branch, " + by(ctx, w.Repo, w.pull.Head)
 	if w.pull.Head == w.own {
-		reason = fmt.Sprintf("was merged as %.10s, which makes something else of files than was proposed, as where others change them in that moment", w.pull.Merge)
+		reason = fmt.Sprintf("was merged as %.10s, which makes something else of files than was proposed, for example because others changed them at that moment", w.pull.Merge)
 	}
 	reason += ": " + strings.Join(more, ", ")
 	if !w.Stays {

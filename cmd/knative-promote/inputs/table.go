@@ -97,7 +97,7 @@ func whatInputs(s *Settings) []Input {
 				"otherwise a label for people (default: the name of the overlay's folder, none for the repository's root)"},
 		{Name: "image", Said: setting.Never, Of: []string{"from"}, Example: "ghcr.io/acme/product-import:v2.0.0", For: []Command{Promote, Diff, Check}, Elsewhere: "only promote, diff and check set an image, and a rollback goes to what the input to names", Value: setting.Bind(&p.Images, parseImages),
 			Usage: "images to set, one per line, in the syntax of `kustomize edit set image`: `name:tag`, `name@digest`, " +
-				"`name=newname:tag@digest` or `name=*:tag`; `" + imageUnchanged + "` promotes the overlay's template as it stands, as where its configuration alone has changed; promote needs it or from"},
+				"`name=newname:tag@digest` or `name=*:tag`; `" + imageUnchanged + "` promotes the overlay's template as it stands, for example where only its configuration has changed; promote needs it or from"},
 		{Name: "from", Said: setting.Guard, Stricter: pipeline.More(""), Example: "apps/product-import/overlays/staging", For: []Command{Promote, Diff}, Value: setting.Bind(&p.From, parseFolders),
 			Usage: "folder of the environment whose images to promote, or its name in knative-promote.yaml, in the place of image: those that its live revision runs, by their digests, " +
 				"and only where its last promotion has passed all gates, is live and has been so for the time of soak; of several, with commas or one per line, all must, and run the same images"},

@@ -57,7 +57,7 @@ func notRestored(s inputs.Settings, result event.Result) string {
 
 // withoutPod says what is left where all users were given a revision of which no pod starts.
 func withoutPod(s inputs.Settings, result event.Result) string {
-	text := fmt.Sprintf("A person must look: Git and Knative give all users to %s, and no pod of it starts, as where its image is in no registry any more.", result.WithoutPod)
+	text := fmt.Sprintf("A person must look: Git and Knative give all users to %s, and no pod of it starts, for example because its image is in no registry any more.", result.WithoutPod)
 	if result.RollbackTo == "" {
 		return text + "\nThe record has no other version that was good before: bring the image back, or promote one that is good, with steps that end with 100."
 	}

@@ -74,10 +74,10 @@ func TestNotRestored(t *testing.T) {
 			"A person must look: the traffic may still go to the new revision.\n" +
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository, and the traffic does not go where it leads. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},
 		"no pod starts": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, WithoutPod: "web-2", RollbackTo: "web-1"},
-			"A person must look: Git and Knative give all users to web-2, and no pod of it starts, as where its image is in no registry any more.\n" +
+			"A person must look: Git and Knative give all users to web-2, and no pod of it starts, for example because its image is in no registry any more.\n" +
 				"To have Git give all of them to web-1, which was good before:\n  knative-promote rollback" + place + " --to web-1\nTo look once more whether a pod has started:\n  knative-promote rollback" + place},
 		"no pod starts, and nothing was good before": {event.Result{Command: inputs.Promote, Steps: []event.Step{{Name: "restore", Commit: "3f9c2d1e8a71e0c4"}}, WithoutPod: "web-2"},
-			"A person must look: Git and Knative give all users to web-2, and no pod of it starts, as where its image is in no registry any more.\n" +
+			"A person must look: Git and Knative give all users to web-2, and no pod of it starts, for example because its image is in no registry any more.\n" +
 				"The record has no other version that was good before: bring the image back, or promote one that is good, with steps that end with 100."},
 		"not made by the command": {event.Result{Command: inputs.Rollback},
 			"A person must look: the traffic may still go to the new revision.\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  knative-promote check" + place},
