@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/acme/knative-promote/internal/sleep"
 )
 
 const (
@@ -142,14 +144,7 @@ func (t *transport) wait(ctx context.Context, pause time.Duration, why string, t
 	if !enough {
 		return fmt.Errorf("%s; not waiting %s for another try", why, pause.Round(time.Second))
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return sleep.For(ctx, pause)
 }
 
 // stay follows redirects of reads on the same host only. A redirected write
