@@ -65,14 +65,24 @@ type Stricter struct {
 
 // The ways in which values of inputs are stricter.
 
+// By is a way that is told of what the input's own parser makes of both values. What it refuses
+// is not stricter.
+func By[T any](parse func(string) (T, error), stricter func(given, said T) bool, words string) Stricter {
+	return Stricter{func(given, said string) bool {
+		have, errHave := parse(given)
+		want, errWant := parse(said)
+		return errHave == nil && errWant == nil && stricter(have, want)
+	}, words}
+}
+
 // Longer is a duration that is as long or longer.
 func Longer() Stricter {
-	return Stricter{func(given, said string) bool { return durationOf(given) >= durationOf(said) }, " or longer"}
+	return By(time.ParseDuration, func(given, said time.Duration) bool { return given >= said }, " or longer")
 }
 
 // Higher is a number that is as high or higher.
 func Higher() Stricter {
-	return Stricter{func(given, said string) bool { return number(given) >= number(said) }, ""}
+	return By(strconv.Atoi, func(given, said int) bool { return given >= said }, "")
 }
 
 // More are further names in a list.
@@ -81,11 +91,6 @@ func More(words string) Stricter {
 		have := Names(given)
 		return !slices.ContainsFunc(Names(said), func(name string) bool { return !slices.Contains(have, name) })
 	}, words}
-}
-
-// FurtherSteps are further steps between others, or longer ones.
-func FurtherSteps() Stricter {
-	return Stricter{func(given, said string) bool { return keepsSteps(stepsOf(given), stepsOf(said)) }, ", with further steps between them or longer ones"}
 }
 
 // Always are values that are never less than another one.
@@ -99,22 +104,6 @@ func Fewer() Stricter {
 		may := Names(said)
 		return !slices.ContainsFunc(Names(given), func(name string) bool { return !slices.Contains(may, name) })
 	}, ", or fewer of them"}
-}
-
-// keepsSteps tells whether steps, bake times by percentages, stop at each step of
-// others that is not above their last one, and bake as long there.
-func keepsSteps(given, said map[int]time.Duration) bool {
-	last, most := 0, 0
-	for percent := range given {
-		last = max(last, percent)
-	}
-	for percent, bake := range said {
-		most = max(most, percent)
-		if long, stops := given[percent]; percent <= last && (!stops || long < bake) {
-			return false
-		}
-	}
-	return last <= most
 }
 
 // Expected says which values would do.
@@ -162,27 +151,4 @@ func Names(text string) []string {
 		}
 	}
 	return names
-}
-
-func stepsOf(text string) map[int]time.Duration {
-	steps := map[int]time.Duration{}
-	for _, step := range Names(text) {
-		percent, bake, _ := strings.Cut(step, "@")
-		steps[number(percent)] = durationOf(bake)
-	}
-	return steps
-}
-
-// number and durationOf read what the inputs have taken: zero is what they would
-// not take.
-func number(text string) int {
-	n, _ := strconv.Atoi(text)
-	return n
-}
-
-func durationOf(text string) time.Duration {
-	if d, err := time.ParseDuration(text); err == nil {
-		return d
-	}
-	return time.Duration(number(text)) * time.Second
 }

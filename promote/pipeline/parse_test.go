@@ -17,7 +17,7 @@ func someKeys() Keys {
 	return Keys{Check: refuse, All: []Key{
 		{Input: "from", Guard: true, Stricter: More("")}, {Input: "from-branch", Guard: true, Of: []string{"from"}}, {Input: "soak", Guard: true, Stricter: Longer()},
 		{Input: "checks", Guard: true, Stricter: More(", and more besides")}, {Input: "on-config-drift", Guard: true, Stricter: Always("fail")},
-		{Input: "steps", Guard: true, Stricter: FurtherSteps()}, {Input: "probe", Guard: true}, {Input: "probe-count", Guard: true, Of: []string{"probe"}, Default: "3", Stricter: Higher()},
+		{Input: "steps", Guard: true}, {Input: "probe", Guard: true}, {Input: "probe-count", Guard: true, Of: []string{"probe"}, Default: "3", Stricter: Higher()},
 		{Input: "strict", Guard: true, Stricter: Always("true")}, {Input: "pod-security", Guard: true, Stricter: Always("restricted")},
 		{Input: "skip-checks", Guard: true, Of: []string{"preflight", "strict"}, Stricter: Fewer()}, {Input: "preflight", Guard: true, Default: "error", Stricter: Always("error")}, {Input: "on-failure", Guard: true},
 		{Input: "application"}, {Input: "argocd-server"}, {Input: "probe-connect", Of: []string{"probe"}}, {Input: "timeout"}, {Input: "wait-for-source"}, {Input: "image", Of: []string{"from"}, Unsaid: true},

@@ -51,6 +51,19 @@ func parseStep(text string) (plan.Step, error) {
 	return step, nil
 }
 
+// keepsSteps tells whether steps stop at each of others that is not above their last one, and
+// bake as long there.
+func keepsSteps(given, said []plan.Step) bool {
+	last := given[len(given)-1].Percent
+	for _, step := range said {
+		keeps := func(s plan.Step) bool { return s.Percent == step.Percent && s.Bake >= step.Bake }
+		if step.Percent <= last && !slices.ContainsFunc(given, keeps) {
+			return false
+		}
+	}
+	return last <= said[len(said)-1].Percent
+}
+
 // parseOverride accepts what can be overridden.
 func parseOverride(text string) ([]guard.Override, error) {
 	var all []guard.Override

@@ -41,3 +41,37 @@ func FuzzSteps(f *testing.F) {
 		}
 	})
 }
+
+// TestKeepsSteps has which steps a run may be given where the file says others.
+func TestKeepsSteps(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		said         string
+		keep, looser []string
+	}{
+		{"10@5m,50@5m,100", []string{"10@5m,50@5m,100", "10@5m\n50@300s\n100", "5,10@6m,30,50@5m,100@1m", "10@5m", "10@5m,50@5m", "5"},
+			[]string{"100", "10@5m,100", "10@4m,50@5m,100", "10,50,100", "50@5m,100"}},
+		{"10,50", []string{"10", "10,50@1h"}, []string{"10,50,100", "50"}},
+		{"100@10m", []string{"50,100@10m", "50"}, []string{"100", "50,100"}},
+	} {
+		for text, want := range merged(test.keep, test.looser) {
+			given, err := parseSteps(text)
+			said, errSaid := parseSteps(test.said)
+			if err != nil || errSaid != nil || keepsSteps(given, said) != want {
+				t.Errorf("%s beside %s: %v, %v, keeps: %t", text, test.said, err, errSaid, !want)
+			}
+		}
+	}
+}
+
+// merged are texts that keep something, and those that do not.
+func merged(keep, looser []string) map[string]bool {
+	all := map[string]bool{}
+	for _, text := range keep {
+		all[text] = true
+	}
+	for _, text := range looser {
+		all[text] = false
+	}
+	return all
+}

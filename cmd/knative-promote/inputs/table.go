@@ -191,7 +191,7 @@ func argocdInputs(s *Settings) []Input {
 func howInputs(s *Settings) []Input {
 	p, asks := &s.Promote, asksFor(ownRows(gate.Kinds(), &s.Promote.Gates))
 	return []Input{
-		{Name: "steps", Said: setting.Guard, Stricter: pipeline.FurtherSteps(), Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Steps, parseSteps),
+		{Name: "steps", Said: setting.Guard, Stricter: pipeline.By(parseSteps, keepsSteps, ", with further steps between them or longer ones"), Default: "100", Example: "10@5m,50@5m,100", For: []Command{Promote, Check, Diff, Prepare}, Value: setting.Bind(&p.Steps, parseSteps),
 			Usage: "rising percentages of the traffic for the new revision, one commit each; the part after @ is how long it must stay good; " +
 				"a list that ends below 100 ends held there, for an approval between two jobs"},
 		{Name: "candidate-tag", Said: setting.Free, Place: true, Default: "candidate", Example: "candidate", Value: setting.Bind(&p.CandidateTag, parseLabel),
