@@ -159,8 +159,8 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 		if revision, err = f.madeOf(ctx, state); err != nil {
 			return plan.Destination{}, err
 		}
-	} else if made, known, err := state.Made(revision); revision != state.Revision() || err == nil && known && !made {
-		return f.Revision(ctx, revision, split) // which never had this template
+	} else if made, _, err := state.Made(revision); revision != state.Revision() || err != nil || !made {
+		return f.Revision(ctx, revision, split) // whose template this may be by its name, and by nothing else
 	}
 	if f.At.Record.NeverPassed(state.Record()) {
 		return plan.Destination{}, setting.Bad("to: %.10s: the promotion to %s, which has the traffic in that commit, has never passed its gates: expected a commit of one that has; to have it all the same, name the revision",
@@ -228,20 +228,21 @@ func (f Finder) generated() (names []string) {
 	return names
 }
 
-// wasRecorded refuses the version of a commit that is neither in the cluster nor, by its
-// images, in the record: anybody who may push any branch, or ask for a pull request from a
-// fork, can make a commit.
+// wasRecorded refuses the version of a commit that neither the cluster has, ready and of that
+// template, nor, by its images, the record: anybody who may push any branch, or ask for a pull
+// request from a fork, can make a commit.
 func (f Finder) wasRecorded(dest plan.Destination, commit string) error {
-	entries := f.At.Record.Of(f.At.Place()).Entries()
 	if dest.Found != nil && dest.Found.IsReady() {
-		return nil
-	}
-	for _, e := range entries {
-		if e.From.MayBe(dest.State) && !e.Rollback || e.To.MayBe(dest.State) && e.Ended == record.Promoted {
+		if fits, err := dest.State.Fits(dest.Found, f.At.Live); err == nil && fits {
 			return nil
 		}
 	}
-	return setting.Bad("to: %.10s: revision %s of that commit is not in the cluster, and nothing in the record of %s had all traffic with its images: expected a commit with a version that had; a promotion asks the gates of others",
+	for _, e := range f.At.Record.Of(f.At.Place()).Entries() {
+		if e.From.SameImages(dest.State) && !e.Rollback || e.To.SameImages(dest.State) && e.Ended == record.Promoted {
+			return nil
+		}
+	}
+	return setting.Bad("to: %.10s: revision %s of that commit is not in the cluster as that commit has it, and nothing in the record of %s had all traffic with its images: expected a commit with a version that had; a promotion asks the gates of others",
 		commit, dest.Revision, f.At.Overlay)
 }
 

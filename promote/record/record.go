@@ -105,9 +105,9 @@ func (v Version) KeptBy(state *knative.State, before Version) bool {
 	return true
 }
 
-// MayBe tells whether an overlay runs the images, as far as their names tell: two with a
+// mayBe tells whether an overlay runs the images, as far as their names tell: two with a
 // digest each are the same by that, whatever registry they are from, others by their tags.
-func (v Version) MayBe(state *knative.State) bool {
+func (v Version) mayBe(state *knative.State) bool {
 	return slices.EqualFunc(v.Images, state.Images(), sameImage) && slices.EqualFunc(v.InitImages, state.InitImages(), sameImage)
 }
 
@@ -127,7 +127,7 @@ func (v Version) BroughtTo(state *knative.State, instead Version) bool {
 			return false
 		}
 	}
-	return judged || v.MayBe(state)
+	return judged || v.mayBe(state)
 }
 
 // sameName tells whether two images have the same name, whatever their tags and digests.
