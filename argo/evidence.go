@@ -46,7 +46,7 @@ func (c *Client) Evidence(ctx context.Context, app App, revision string) Evidenc
 	if of, err := c.Revision(ctx, app, pod.Namespace, revision); err == nil {
 		container = servingContainer(of)
 	}
-	return Evidence{Pod: oneline.Brief(pod.Name), Events: c.podEvents(ctx, app, pod), Log: c.podLog(ctx, app, pod, container)}
+	return Evidence{Pod: oneline.Brief(pod.Name), Events: podEvents(ctx, c, app, pod), Log: podLog(ctx, c, app, pod, container)}
 }
 
 // newestPod is the revision's pod that was made last. Knative's Deployments are called
@@ -78,7 +78,7 @@ func servingContainer(revision *servingv1.Revision) string {
 }
 
 // podEvents are the messages of a pod's latest events.
-func (c *Client) podEvents(ctx context.Context, app App, pod v1alpha1.ResourceNode) (lines []string) {
+func podEvents(ctx context.Context, c *Client, app App, pod v1alpha1.ResourceNode) (lines []string) {
 	list, err := c.apps.ListResourceEvents(ctx, &applicationpkg.ApplicationResourceEventsQuery{
 		Name: &app.Name, AppNamespace: given(app.Namespace), Project: given(app.Project),
 		ResourceNamespace: &pod.Namespace, ResourceName: &pod.Name, ResourceUID: &pod.UID,
@@ -93,7 +93,7 @@ func (c *Client) podEvents(ctx context.Context, app App, pod v1alpha1.ResourceNo
 }
 
 // podLog are the last lines that a container has written.
-func (c *Client) podLog(ctx context.Context, app App, pod v1alpha1.ResourceNode, container string) (lines []string) {
+func podLog(ctx context.Context, c *Client, app App, pod v1alpha1.ResourceNode, container string) (lines []string) {
 	tail := int64(evidenceLines)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -53,18 +53,18 @@ func (c *Client) RunJob(ctx context.Context, app App, cronJob string) (JobEnd, e
 	if err != nil {
 		return JobEnd{}, err
 	}
-	name, err := c.startJob(ctx, app, owner, jobsOf(tree, owner))
+	name, err := startJob(ctx, c, app, owner, jobsOf(tree, owner))
 	if err != nil {
 		return JobEnd{}, err
 	}
-	return c.awaitJob(ctx, app, owner.Namespace, name), nil
+	return awaitJob(ctx, c, app, owner.Namespace, name), nil
 }
 
 // startJob starts a Job and finds its name. Where Argo CD cannot say whether it has
 // started one and shows none, it is asked again for as long as the context lasts.
-func (c *Client) startJob(ctx context.Context, app App, owner v1alpha1.ResourceNode, known []v1alpha1.ResourceNode) (string, error) {
+func startJob(ctx context.Context, c *Client, app App, owner v1alpha1.ResourceNode, known []v1alpha1.ResourceNode) (string, error) {
 	for said := error(nil); ; { // said by an earlier try, which tells more than that the time is over
-		started := c.createJob(ctx, app, owner)
+		started := createJob(ctx, c, app, owner)
 		if ctx.Err() != nil && said != nil {
 			return "", fmt.Errorf("%w: %w", said, context.Cause(ctx))
 		}
@@ -75,7 +75,7 @@ func (c *Client) startJob(ctx context.Context, app App, owner v1alpha1.ResourceN
 		if said = started; said != nil {
 			patience = jobDoubted
 		}
-		name, err := c.newJob(ctx, app, owner, known, patience)
+		name, err := newJob(ctx, c, app, owner, known, patience)
 		switch {
 		case err == nil:
 			return name, nil
@@ -89,7 +89,7 @@ func (c *Client) startJob(ctx context.Context, app App, owner v1alpha1.ResourceN
 }
 
 // createJob asks for the action.
-func (c *Client) createJob(ctx context.Context, app App, owner v1alpha1.ResourceNode) error {
+func createJob(ctx context.Context, c *Client, app App, owner v1alpha1.ResourceNode) error {
 	_, err := c.apps.RunResourceAction(ctx, jobRequest(app, owner))
 	if err == nil {
 		return nil
@@ -122,7 +122,7 @@ func mayHaveStarted(err error) bool {
 }
 
 // newJob is the CronJob's Job that was not known before.
-func (c *Client) newJob(ctx context.Context, app App, owner v1alpha1.ResourceNode, known []v1alpha1.ResourceNode, patience time.Duration) (string, error) {
+func newJob(ctx context.Context, c *Client, app App, owner v1alpha1.ResourceNode, known []v1alpha1.ResourceNode, patience time.Duration) (string, error) {
 	for until := time.Now().Add(patience); ; {
 		tree, err := c.tree(ctx, app)
 		if err != nil {
@@ -154,7 +154,7 @@ func newest(jobs, known []v1alpha1.ResourceNode) string {
 
 // awaitJob reads the Job until it has ended. What cannot be read for a while may
 // be read again: another Job would do its work twice.
-func (c *Client) awaitJob(ctx context.Context, app App, namespace, name string) JobEnd {
+func awaitJob(ctx context.Context, c *Client, app App, namespace, name string) JobEnd {
 	for why := "it has not ended"; ; {
 		job := new(batchv1.Job)
 		err := c.resource(ctx, app, jobGroup, "Job", namespace, name, job)

@@ -73,11 +73,10 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 			return setup, err
 		}
 	}
-	setup.read(ctx, map[Section]reader{
-		SectionVersion: c.readVersion, SectionProject: c.readProject, SectionWindows: c.readWindows, SectionOverrides: c.readOverrides,
-		SectionAnonymous: c.readUser, SectionRights: c.rightsReader(append(further, MaySync, MayUpdate, MayDelete, MayUpdateProject)...),
-		SectionOwners: func(ctx context.Context, s *Setup) error { return c.readOwners(ctx, s, target.Service) },
-		SectionOthers: c.othersReader(target.Source),
+	setup.read(ctx, c, map[Section]reader{
+		SectionVersion: readVersion, SectionProject: readProject, SectionWindows: readWindows, SectionOverrides: readOverrides, SectionAnonymous: readUser,
+		SectionRights: rightsReader(append(further, MaySync, MayUpdate, MayDelete, MayUpdateProject)...),
+		SectionOwners: ownersReader(target.Service), SectionOthers: othersReader(target.Source),
 	})
 	return setup, nil
 }
@@ -87,23 +86,23 @@ func (c *Client) Setup(ctx context.Context, target Target, known *v1alpha1.Appli
 // Applications that the token sees, and one for each further right.
 func (c *Client) Essentials(ctx context.Context, target Target, known *v1alpha1.Application, further ...Right) Setup {
 	setup := Setup{App: known, Expires: c.expires, Unread: map[Section]error{}}
-	setup.read(ctx, map[Section]reader{
-		SectionProject: c.readProject, SectionWindows: c.readWindows, SectionOverrides: c.readOverrides, SectionRights: c.rightsReader(append(further, MaySync)...),
-		SectionOthers: c.othersReader(target.Source),
+	setup.read(ctx, c, map[Section]reader{
+		SectionProject: readProject, SectionWindows: readWindows, SectionOverrides: readOverrides,
+		SectionRights: rightsReader(append(further, MaySync)...), SectionOthers: othersReader(target.Source),
 	})
 	return setup
 }
 
 // A reader asks Argo CD for one part.
-type reader func(context.Context, *Setup) error
+type reader func(context.Context, *Client, *Setup) error
 
 // read asks for the parts at the same time.
-func (s *Setup) read(ctx context.Context, parts map[Section]reader) {
+func (s *Setup) read(ctx context.Context, c *Client, parts map[Section]reader) {
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	for part, read := range parts {
 		group.Go(func() {
-			if err := read(ctx, s); err != nil {
+			if err := read(ctx, c, s); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				s.Unread[part] = err
@@ -113,7 +112,7 @@ func (s *Setup) read(ctx context.Context, parts map[Section]reader) {
 	group.Wait()
 }
 
-func (c *Client) readVersion(ctx context.Context, s *Setup) (err error) {
+func readVersion(ctx context.Context, c *Client, s *Setup) (err error) {
 	s.Version, err = c.Version(ctx)
 	return err
 }
@@ -122,7 +121,7 @@ func (c *Client) readVersion(ctx context.Context, s *Setup) (err error) {
 // API has both in one answer, GetDetailedProject, which also has the project's
 // repositories: up to Argo CD 2.14.15 with their passwords (CVE-2025-55190,
 // https://github.com/argoproj/argo-cd/security/advisories/GHSA-786q-9hcg-v9ff).
-func (c *Client) readProject(ctx context.Context, s *Setup) error {
+func readProject(ctx context.Context, c *Client, s *Setup) error {
 	projects, query := projectpkg.NewProjectServiceClient(c.conn), &projectpkg.ProjectQuery{Name: s.App.Spec.GetProject()}
 	project, err := projects.Get(ctx, query)
 	if err != nil {
@@ -154,14 +153,14 @@ func inherit(own *v1alpha1.AppProjectSpec, global v1alpha1.AppProjectSpec) {
 	own.Destinations = append(own.Destinations, global.Destinations...)
 }
 
-func (c *Client) readWindows(ctx context.Context, s *Setup) (err error) {
+func readWindows(ctx context.Context, c *Client, s *Setup) (err error) {
 	s.Windows, err = c.windows(ctx, s.App)
 	return err
 }
 
 // readOverrides reads the resource customizations of argocd-cm. Argo CD's own,
 // which are built in, are not among them. The options of kustomize come along.
-func (c *Client) readOverrides(ctx context.Context, s *Setup) error {
+func readOverrides(ctx context.Context, c *Client, s *Setup) error {
 	settings, err := settingspkg.NewSettingsServiceClient(c.conn).Get(ctx, &settingspkg.SettingsQuery{})
 	if err != nil {
 		return fmt.Errorf("reading the settings of Argo CD: %w", explain(err))
@@ -180,7 +179,7 @@ func (c *Client) readOverrides(ctx context.Context, s *Setup) error {
 	return nil
 }
 
-func (c *Client) readUser(ctx context.Context, s *Setup) error {
+func readUser(ctx context.Context, c *Client, s *Setup) error {
 	user, err := sessionpkg.NewSessionServiceClient(c.conn).GetUserInfo(ctx, &sessionpkg.GetUserInfoRequest{})
 	if err != nil {
 		return fmt.Errorf("asking Argo CD whose token it is: %w", explain(err))

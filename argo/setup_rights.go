@@ -31,12 +31,12 @@ const (
 )
 
 // rightsReader asks for rights.
-func (c *Client) rightsReader(rights ...Right) reader {
-	return func(ctx context.Context, s *Setup) error { return c.readRights(ctx, s, rights) }
+func rightsReader(rights ...Right) reader {
+	return func(ctx context.Context, c *Client, s *Setup) error { return readRights(ctx, c, s, rights) }
 }
 
 // readRights asks what the token may do.
-func (c *Client) readRights(ctx context.Context, s *Setup, rights []Right) error {
+func readRights(ctx context.Context, c *Client, s *Setup, rights []Right) error {
 	var (
 		group  sync.WaitGroup
 		mu     sync.Mutex
@@ -45,7 +45,7 @@ func (c *Client) readRights(ctx context.Context, s *Setup, rights []Right) error
 	)
 	for _, right := range rights {
 		group.Go(func() {
-			may, err := c.may(ctx, s, right)
+			may, err := may(ctx, c, s, right)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -63,9 +63,9 @@ func (c *Client) readRights(ctx context.Context, s *Setup, rights []Right) error
 }
 
 // may asks for one right, by Argo CD's own can-i where that knows it.
-func (c *Client) may(ctx context.Context, s *Setup, right Right) (bool, error) {
+func may(ctx context.Context, c *Client, s *Setup, right Right) (bool, error) {
 	if right == MayStartJobs {
-		return c.mayStartJobs(ctx, s)
+		return mayStartJobs(ctx, c, s)
 	}
 	answer, err := accountpkg.NewAccountServiceClient(c.conn).CanI(ctx, s.question(right))
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Client) may(ctx context.Context, s *Setup, right Right) (bool, error) {
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/account/account.go#L121-L123),
 // and Argo CD asks for the right before it looks for the CronJob
 // (https://github.com/argoproj/argo-cd/blob/v2.14.21/server/application/application.go#L1366-L1383).
-func (c *Client) mayStartJobs(ctx context.Context, s *Setup) (bool, error) {
+func mayStartJobs(ctx context.Context, c *Client, s *Setup) (bool, error) {
 	none := v1alpha1.ResourceNode{ResourceRef: v1alpha1.ResourceRef{Namespace: "-", Name: "-"}}
 	_, err := c.apps.RunResourceAction(ctx, jobRequest(App{Name: s.App.Name, Namespace: s.App.Namespace, Project: s.App.Spec.GetProject()}, none))
 	if err == nil {
@@ -108,33 +108,35 @@ func (s *Setup) question(right Right) *accountpkg.CanIRequest {
 // Applications.
 const ownersTimeout = 5 * time.Second
 
-// readOwners looks for other Applications with the same Service. Those that
+// ownersReader looks for other Applications with the same Service. Those that
 // come from other repositories show as a warning of Argo CD, in the conditions
 // of this or of the other one.
-func (c *Client) readOwners(ctx context.Context, s *Setup, service string) error {
-	ctx, stop := context.WithTimeout(ctx, ownersTimeout)
-	defer stop()
-	repository := s.App.Spec.GetSource().RepoURL
-	list, err := c.apps.List(ctx, &applicationpkg.ApplicationQuery{Repo: &repository})
-	if err != nil {
-		return fmt.Errorf("listing the applications of %s: %w", shown(repository), explain(err))
-	}
-	namespace, err := serviceNamespace(s.App, service)
-	if err != nil {
-		return err
-	}
-	for i := range list.Items {
-		other := &list.Items[i]
-		if other.UID != s.App.UID && sameCluster(s.App.Spec.Destination, other.Spec.Destination) && deploys(other, namespace, service) {
-			s.Owners = append(s.Owners, App{Name: other.Name, Namespace: other.Namespace, Project: other.Spec.GetProject()})
+func ownersReader(service string) reader {
+	return func(ctx context.Context, c *Client, s *Setup) error {
+		ctx, stop := context.WithTimeout(ctx, ownersTimeout)
+		defer stop()
+		repository := s.App.Spec.GetSource().RepoURL
+		list, err := c.apps.List(ctx, &applicationpkg.ApplicationQuery{Repo: &repository})
+		if err != nil {
+			return fmt.Errorf("listing the applications of %s: %w", shown(repository), explain(err))
 		}
+		namespace, err := serviceNamespace(s.App, service)
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			other := &list.Items[i]
+			if other.UID != s.App.UID && sameCluster(s.App.Spec.Destination, other.Spec.Destination) && deploys(other, namespace, service) {
+				s.Owners = append(s.Owners, App{Name: other.Name, Namespace: other.Namespace, Project: other.Spec.GetProject()})
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 // othersReader looks for other Applications that deploy a source.
-func (c *Client) othersReader(source Source) reader {
-	return func(ctx context.Context, s *Setup) error {
+func othersReader(source Source) reader {
+	return func(ctx context.Context, c *Client, s *Setup) error {
 		ctx, stop := context.WithTimeout(ctx, ownersTimeout)
 		defer stop()
 		all, err := c.Applications(ctx, source)
