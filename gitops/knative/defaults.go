@@ -103,7 +103,7 @@ func containerImages(service *servingv1.Service) []string {
 // defaultsInTree reads back the tool's defaults file, none when there is none.
 // What the tool cannot have written is an error beside the rest: it would be lost.
 func defaultsInTree(s *State) ([]operation, error) {
-	content, err := fs.ReadFile(s.fs(nil), defaultsPath(s))
+	content, err := fs.ReadFile(filesOf(s, nil), defaultsPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -133,10 +133,10 @@ func parseDefaults(name string, content []byte) ([]operation, error) {
 	return ops, nil
 }
 
-// keep adds what the tree's defaults file says and the live Service, which is
+// keepOperations adds what the tree's defaults file says and the live Service, which is
 // not known now, would: the names of containers, and under the same revision
 // all that the cluster's settings added.
-func (s *State) keep(ops []operation, revision string) []operation {
+func keepOperations(s *State, ops []operation, revision string) []operation {
 	old, _ := defaultsInTree(s) // what is somebody's there is for CheckOwn
 	for _, op := range old {
 		i := slices.IndexFunc(ops, func(o operation) bool { return o.Path == op.Path })

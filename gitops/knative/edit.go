@@ -27,24 +27,24 @@ func (s *State) SetImages(ctx context.Context, images []kustomize.Image) (*State
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	next, err := s.setImages(ctx, set)
+	next, err := setImages(ctx, s, set)
 	if err != nil || slices.Equal(set, images) {
 		return next, err
 	}
-	entries, err := next.entries()
+	entries, err := entriesOf(next)
 	if err != nil {
 		return nil, err
 	}
 	for i := range set {
-		if !next.runs(entries[set[i].Name]) {
+		if !runsEntry(next, entries[set[i].Name]) {
 			set[i] = images[i]
 		}
 	}
-	return s.setImages(ctx, set)
+	return setImages(ctx, s, set)
 }
 
 // setImages is the State with just these entries set.
-func (s *State) setImages(ctx context.Context, images []kustomize.Image) (*State, error) {
+func setImages(ctx context.Context, s *State, images []kustomize.Image) (*State, error) {
 	file, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *State) setImages(ctx context.Context, images []kustomize.Image) (*State
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return s.with(ctx, map[string][]byte{file: edited})
+	return withFiles(ctx, s, map[string][]byte{file: edited})
 }
 
 // RestoreImages is the State with the Service's entries in images: as they are
@@ -76,27 +76,27 @@ func (s *State) RestoreImages(ctx context.Context, from *State) (*State, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return s.with(ctx, map[string][]byte{file: restored})
+	return withFiles(ctx, s, map[string][]byte{file: restored})
 }
 
 // changedImages names the Service's entries that differ from another State's.
 func changedImages(s *State, from *State) ([]string, error) {
-	is, err := s.entries()
+	is, err := entriesOf(s)
 	if err != nil {
 		return nil, err
 	}
-	was, err := from.entries()
+	was, err := entriesOf(from)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for name, entry := range is {
-		if old, there := was[name]; (!there || old != entry) && s.runs(entry) {
+		if old, there := was[name]; (!there || old != entry) && runsEntry(s, entry) {
 			names = append(names, name)
 		}
 	}
 	for name, entry := range was {
-		if _, there := is[name]; !there && from.runs(entry) {
+		if _, there := is[name]; !there && runsEntry(from, entry) {
 			names = append(names, name)
 		}
 	}
@@ -104,8 +104,8 @@ func changedImages(s *State, from *State) ([]string, error) {
 	return names, nil
 }
 
-// entries are the kustomization's images: by name.
-func (s *State) entries() (map[string]kustomize.Image, error) {
+// entriesOf are the kustomization's images: by name.
+func entriesOf(s *State) (map[string]kustomize.Image, error) {
 	_, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (s *State) entries() (map[string]kustomize.Image, error) {
 	return entries, nil
 }
 
-// runs tells whether a container of the Service shows the entry.
-func (s *State) runs(entry kustomize.Image) bool {
+// runsEntry tells whether a container of the Service shows the entry.
+func runsEntry(s *State, entry kustomize.Image) bool {
 	return slices.ContainsFunc(AllImages(s), entry.Shows)
 }
 
@@ -135,13 +135,13 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 	}
 	if live == nil {
-		ops = s.keep(ops, revision)
+		ops = keepOperations(s, ops, revision)
 	}
 	defaults, err := defaultsFile(ops)
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.PatchTarget()
+	target, err := PatchTarget(s)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *State) Route(ctx context.Context, revision string, traffic []servingv1.
 // RestoreRoute is the State with the tool's own patches as they are in the
 // other State, but for the record; without them when that one has none.
 func (s *State) RestoreRoute(ctx context.Context, from *State, record []byte) (*State, error) {
-	target, err := s.PatchTarget()
+	target, err := PatchTarget(s)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (s *State) RestoreRoute(ctx context.Context, from *State, record []byte) (*
 
 // contentOf is nil for a file that is not there.
 func contentOf(s *State, file string) []byte {
-	content, err := fs.ReadFile(s.fs(nil), file)
+	content, err := fs.ReadFile(filesOf(s, nil), file)
 	if err != nil {
 		return nil
 	}
@@ -179,7 +179,7 @@ func contentOf(s *State, file string) []byte {
 // Record is the text in the comment lines of the tool's own patch; empty when
 // there is none, or only behind a link.
 func (s *State) Record() []byte {
-	record, err := ReadRecord(s.fs(nil), s.Overlay, s.name)
+	record, err := ReadRecord(filesOf(s, nil), s.Overlay, s.name)
 	if err != nil {
 		return nil
 	}
@@ -189,11 +189,11 @@ func (s *State) Record() []byte {
 // WithRecord is the State with another record, which renders the same.
 func (s *State) WithRecord(ctx context.Context, record []byte) (*State, error) {
 	file := routePath(s)
-	patch, err := fs.ReadFile(s.fs(nil), file)
+	patch, err := fs.ReadFile(filesOf(s, nil), file)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
-	after, err := s.with(ctx, map[string][]byte{file: withRecord(patch, record)})
+	after, err := withFiles(ctx, s, map[string][]byte{file: withRecord(patch, record)})
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func ownFile(ctx context.Context, s *State, target kustomize.Target, route, defa
 		}
 	}
 	files[file] = kustomization
-	return s.with(ctx, files)
+	return withFiles(ctx, s, files)
 }
 
 // written is how the tool's own files begin.
@@ -239,7 +239,7 @@ const written = "# Written by knative-promote"
 // mayWrite refuses a file of somebody else's that has the name of one of the
 // tool's own. One that is listed among the patches was the tool's.
 func mayWrite(s *State, own string, kustomization []byte) error {
-	content, err := fs.ReadFile(s.fs(nil), own)
+	content, err := fs.ReadFile(filesOf(s, nil), own)
 	if _, below := splitAbove(content); err != nil || bytes.HasPrefix(below, []byte(written)) {
 		return nil
 	}

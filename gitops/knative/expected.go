@@ -100,7 +100,7 @@ func (s *State) Shows(images []kustomize.Image) error {
 		if err != nil {
 			return fmt.Errorf("image %s: %w", want.Name, err)
 		}
-		if !there || !s.runs(entry) {
+		if !there || !runsEntry(s, entry) {
 			return fmt.Errorf("image %s is set, but no container of Service %s shows it: %s", want.Name, s.name, instead(s, entry))
 		}
 	}

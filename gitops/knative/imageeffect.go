@@ -16,8 +16,8 @@ type ImageEffect struct {
 
 // ImageEffects are those of the Service's images, by the name that the Service runs
 // them by.
-func (s *State) ImageEffects(ctx context.Context) (map[string]ImageEffect, error) {
-	entries, err := s.entries()
+func ImageEffects(ctx context.Context, s *State) (map[string]ImageEffect, error) {
+	entries, err := entriesOf(s)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func wanted(now, was *State, images, initImages []string) ([]string, error) {
 
 // setEach is an overlay whose kustomization sets these images, in the containers' order.
 func setEach(ctx context.Context, s *State, want []string) (*State, error) {
-	entries, err := s.entries()
+	entries, err := entriesOf(s)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func setEach(ctx context.Context, s *State, want []string) (*State, error) {
 // OwnImages are the images of the containers and init containers that the overlay's own
 // kustomization sets; those of the others come from a base, or from a patch.
 func OwnImages(s *State) []string {
-	entries, err := s.entries()
+	entries, err := entriesOf(s)
 	if err != nil {
 		return nil
 	}

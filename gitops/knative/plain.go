@@ -44,7 +44,7 @@ func renderPlain(ctx context.Context, s *State) (object, error) {
 
 // serviceWith is the Service as it renders with these files on top.
 func serviceWith(ctx context.Context, s *State, files map[string][]byte) (object, error) {
-	manifest, err := kustomize.Render(ctx, s.fs(files), s.Overlay)
+	manifest, err := kustomize.Render(ctx, filesOf(s, files), s.Overlay)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func serviceWith(ctx context.Context, s *State, files map[string][]byte) (object
 
 // withoutName is the tool's patch with the traffic as it renders, and an empty name.
 func withoutName(s *State) ([]byte, error) {
-	target, err := s.PatchTarget()
+	target, err := PatchTarget(s)
 	if err != nil {
 		return nil, err
 	}

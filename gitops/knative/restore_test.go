@@ -32,7 +32,7 @@ func TestRestoreImagesLeavesTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := fs.ReadFile(back.fs(nil), "app/kustomization.yaml")
+	got, err := fs.ReadFile(filesOf(back, nil), "app/kustomization.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, err
 		overlay = folder
 	}
 	s := &State{Overlay: overlay, tree: tree, name: service}
-	state, err := s.with(ctx, nil)
+	state, err := withFiles(ctx, s, nil)
 	if err == nil {
 		return state, nil
 	}
@@ -51,7 +51,7 @@ func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, err
 	if len(misfits) == 0 {
 		return nil, err
 	}
-	if state, err = s.with(ctx, files); err == nil {
+	if state, err = withFiles(ctx, s, files); err == nil {
 		state.Misfits = misfits
 	}
 	return state, err
@@ -76,21 +76,21 @@ func Rendered(ctx context.Context, tree fs.FS, overlay string, manifest []byte, 
 	return s, nil
 }
 
-// with returns the State with these files edited too, rendered again.
-func (s *State) with(ctx context.Context, files map[string][]byte) (*State, error) {
+// withFiles returns the State with these files edited too, rendered again.
+func withFiles(ctx context.Context, s *State, files map[string][]byte) (*State, error) {
 	next := &State{Overlay: s.Overlay, tree: s.tree, name: s.name, files: maps.Clone(s.files)}
 	if next.files == nil {
 		next.files = map[string][]byte{}
 	}
 	maps.Copy(next.files, files)
-	if err := next.render(ctx); err != nil {
+	if err := render(ctx, next); err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 	}
 	return next, nil
 }
 
-func (s *State) render(ctx context.Context) (err error) {
-	if s.Manifest, err = kustomize.Render(ctx, s.fs(nil), s.Overlay); err != nil {
+func render(ctx context.Context, s *State) (err error) {
+	if s.Manifest, err = kustomize.Render(ctx, filesOf(s, nil), s.Overlay); err != nil {
 		return err
 	}
 	if s.decoded, err = decode(s.Manifest); err != nil {
@@ -101,15 +101,15 @@ func (s *State) render(ctx context.Context) (err error) {
 		return err
 	}
 	s.name = s.service.text("metadata", "name")
-	if err := NoLink(s.fs(nil), routePath(s)); err != nil {
+	if err := NoLink(filesOf(s, nil), routePath(s)); err != nil {
 		return err
 	}
 	s.plain, err = renderPlain(ctx, s)
 	return err
 }
 
-// fs is the tree with the State's edits, and these on top.
-func (s *State) fs(more map[string][]byte) fs.FS {
+// filesOf is the tree with the State's edits, and these on top.
+func filesOf(s *State, more map[string][]byte) fs.FS {
 	files := maps.Clone(s.files)
 	maps.Copy(files, more)
 	return edited{FS: s.tree, files: files}
@@ -137,7 +137,7 @@ func defaultsName(s *State) string { return path.Base(defaultsPath(s)) }
 
 // Kustomization is the overlay's kustomization file, its path and content.
 func (s *State) Kustomization() (file string, content []byte, err error) {
-	return kustomizationOf(s.fs(nil), s.Overlay)
+	return kustomizationOf(filesOf(s, nil), s.Overlay)
 }
 
 func kustomizationOf(tree fs.FS, overlay string) (file string, content []byte, err error) {
@@ -163,7 +163,7 @@ func (s *State) NextRevision() (string, error) { return revisionName(s.plain) }
 
 // Owned tells whether the tool has written the overlay's revision and traffic.
 func (s *State) Owned() bool {
-	content, err := fs.ReadFile(s.fs(nil), routePath(s))
+	content, err := fs.ReadFile(filesOf(s, nil), routePath(s))
 	return err == nil && content != nil
 }
 
@@ -186,10 +186,10 @@ func (s *State) Traffic() ([]servingv1.TrafficTarget, error) {
 }
 
 // Images are the images of the template's containers, in order.
-func (s *State) Images() []string { return s.images("containers") }
+func (s *State) Images() []string { return imagesIn(s, "containers") }
 
 // InitImages are the images of the template's init containers, in order.
-func (s *State) InitImages() []string { return s.images("initContainers") }
+func (s *State) InitImages() []string { return imagesIn(s, "initContainers") }
 
 // ReadRecord is the Record of an overlay that is not rendered. The error wraps
 // fs.ErrNotExist where the tool has written nothing.
@@ -220,7 +220,8 @@ func (s *State) RecordFile() string { return routePath(s) }
 // AllImages are the images of all containers, init containers last.
 func AllImages(s *State) []string { return append(s.Images(), s.InitImages()...) }
 
-func (s *State) images(list string) []string {
+// imagesIn are the images of a list of containers.
+func imagesIn(s *State, list string) []string {
 	var images []string
 	containers, _ := s.service.at("spec", "template", "spec", list).([]any)
 	for _, c := range containers {

@@ -41,7 +41,7 @@ func (s *State) Refusal() error { return checkCreate(nil, s, Expected{}) }
 
 // PinnedByHand is the revision's name that the template has without the
 // tool's patches: somebody wrote it. Empty: nobody did.
-func (s *State) PinnedByHand() string { return s.plain.text("spec", "template", "metadata", "name") }
+func PinnedByHand(s *State) string { return s.plain.text("spec", "template", "metadata", "name") }
 
 // MissingDefaults is the JSON6902 patch that a promotion would add, so that
 // the template says itself what Knative would add to it; nil when it says
@@ -55,7 +55,7 @@ func (s *State) MissingDefaults(live *servingv1.Service) ([]byte, error) {
 }
 
 // PatchTarget selects the Service for a patch of the overlay.
-func (s *State) PatchTarget() (kustomize.Target, error) {
+func PatchTarget(s *State) (kustomize.Target, error) {
 	_, kustomization, err := s.Kustomization()
 	if err != nil {
 		return kustomize.Target{}, err
@@ -214,7 +214,7 @@ func (r Respelling) Unknown() bool { return r.Stored == nil && !r.Empty }
 // Service that is written into its own types and writes it anew, even where it
 // has nothing to add, so that Argo CD sees the difference after every sync.
 // https://github.com/knative/pkg/blob/4355f0c7360827829af8d2b14a1866b88ed70d22/webhook/resourcesemantics/defaulting/defaulting.go#L281-L291
-func (s *State) Respellings() ([]Respelling, error) {
+func Respellings(s *State) ([]Respelling, error) {
 	written, err := typed(s.service)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (s *State) Respellings() ([]Respelling, error) {
 
 // Unlike lists the fields of the Service's metadata and spec that the overlay
 // writes and that are otherwise in the cluster.
-func (s *State) Unlike(live *servingv1.Service) ([]string, error) {
+func Unlike(s *State, live *servingv1.Service) ([]string, error) {
 	is, err := data(live)
 	if err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (s *State) Unlike(live *servingv1.Service) ([]string, error) {
 }
 
 // Annotation is one of the Service's own annotations as the overlay renders it.
-func (s *State) Annotation(key string) (value string, there bool) {
+func Annotation(s *State, key string) (value string, there bool) {
 	value, there = s.service.at("metadata", "annotations", key).(string)
 	return value, there
 }

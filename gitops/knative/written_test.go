@@ -99,7 +99,7 @@ func TestRespellings(t *testing.T) {
 		{"template: {spec: {containers: [{image: shop}]}}\ntraffic: [{latestRevision: true, percent: 100, tag: ''}]", []string{"/spec/traffic/0/tag empty"}},
 		{"template: {spec: {containerConcurrency: 0, timeoutSeconds: 300, containers: [{image: shop}]}}", nil},
 	} {
-		found, err := written(t, test.spec).Respellings()
+		found, err := knative.Respellings(written(t, test.spec))
 		if err != nil {
 			t.Errorf("%s: %v", test.spec, err)
 		}
@@ -242,7 +242,7 @@ func TestMissingDefaults(t *testing.T) {
 
 func TestPinnedByHandAndPatchTarget(t *testing.T) {
 	t.Parallel()
-	if got := written(t, "template: {metadata: {name: shop-v1}, spec: {containers: [{image: shop}]}}").PinnedByHand(); got != "shop-v1" {
+	if got := knative.PinnedByHand(written(t, "template: {metadata: {name: shop-v1}, spec: {containers: [{image: shop}]}}")); got != "shop-v1" {
 		t.Errorf("pinned by hand %q, want shop-v1", got)
 	}
 	s := scenarios(t)["round-trip-prefix"]
@@ -251,11 +251,11 @@ func TestPinnedByHandAndPatchTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := state.PatchTarget()
+	target, err := knative.PatchTarget(state)
 	if err != nil || target.Name == state.Service() || !strings.HasSuffix(state.Service(), target.Name) {
 		t.Errorf("the patch of %s is for %q, %v; want the name before the prefix", state.Service(), target.Name, err)
 	}
-	if state.PinnedByHand() != "" {
-		t.Errorf("pinned by hand %q, want nothing", state.PinnedByHand())
+	if knative.PinnedByHand(state) != "" {
+		t.Errorf("pinned by hand %q, want nothing", knative.PinnedByHand(state))
 	}
 }

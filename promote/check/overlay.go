@@ -28,7 +28,7 @@ func findSelector(f Facts) []found {
 	if f.sync().status() == v1alpha1.SyncStatusCodeSynced || overlooks(f, selector) {
 		return nil
 	}
-	all, err := f.Overlay.Respellings()
+	all, err := knative.Respellings(f.Overlay)
 	if err != nil || !slices.ContainsFunc(all, func(r knative.Respelling) bool { return r.Path == selector }) {
 		return nil
 	}

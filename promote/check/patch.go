@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
@@ -29,7 +30,7 @@ func (f Facts) patch(changes ...change) string {
 }
 
 func (f Facts) patchEntry(operations []byte) string {
-	target, err := f.Overlay.PatchTarget()
+	target, err := knative.PatchTarget(f.Overlay)
 	if err != nil {
 		return ""
 	}

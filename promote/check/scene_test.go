@@ -150,7 +150,7 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
 		t.Fatal(err)
 	}
-	if facts.ImageEffects, err = facts.Overlay.ImageEffects(t.Context()); err != nil {
+	if facts.ImageEffects, err = knative.ImageEffects(t.Context(), facts.Overlay); err != nil {
 		t.Fatal(err)
 	}
 	facts.Next = facts.Overlay

@@ -108,7 +108,7 @@ func notNormal(f Facts) []knative.Respelling {
 	if f.Overlay == nil || f.sync().status() == v1alpha1.SyncStatusCodeSynced {
 		return nil
 	}
-	all, err := f.Overlay.Respellings()
+	all, err := knative.Respellings(f.Overlay)
 	if err != nil {
 		return nil
 	}

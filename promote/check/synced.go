@@ -8,6 +8,7 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/event"
 )
 
@@ -90,7 +91,7 @@ func unlike(f Facts) []string {
 	if f.Service == nil {
 		return nil
 	}
-	differing, err := f.Overlay.Unlike(f.Service)
+	differing, err := knative.Unlike(f.Overlay, f.Service)
 	if err != nil {
 		return nil
 	}
@@ -109,7 +110,7 @@ func unchangeable(f Facts) []string {
 	}
 	var found []string
 	for _, key := range []string{"serving.knative.dev/creator", "serving.knative.dev/lastModifier"} {
-		if value, there := f.Overlay.Annotation(key); there && value != f.Service.Annotations[key] {
+		if value, there := knative.Annotation(f.Overlay, key); there && value != f.Service.Annotations[key] {
 			found = append(found, key)
 		}
 	}

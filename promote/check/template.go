@@ -72,7 +72,7 @@ func findNotSynced(f Facts) []found {
 }
 
 func findPinned(f Facts) []found {
-	name := f.Overlay.PinnedByHand()
+	name := knative.PinnedByHand(f.Overlay)
 	if name == "" {
 		return nil
 	}

@@ -113,7 +113,7 @@ func (r Reader) All(ctx context.Context, at plan.Situation, planned []*knative.S
 	if err != nil {
 		return facts, err
 	}
-	if facts.ImageEffects, err = at.Now.ImageEffects(ctx); err != nil {
+	if facts.ImageEffects, err = knative.ImageEffects(ctx, at.Now); err != nil {
 		facts.Unread["what setting the image does"] = err
 	}
 	if facts.Outside, err = kustomize.Outside(ctx, at.Tree, r.Request.Overlay); err != nil {
