@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,15 +88,20 @@ func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.Sta
 		state, next = after, after
 		planned = append(planned, after)
 	}
-	return planned, refuseLinks(at, planned)
+	return planned, cmp.Or(refuseLink(at.Target, at.Now), refuseLinks(at, planned))
 }
 
-// refuseLinks is an error where the overlay is reached by a symbolic link, so that no window and
-// no guard knows it, or a commit would have to write through one.
-func refuseLinks(at Situation, planned []*knative.State) error {
-	if real := at.Now.Overlay; path.Clean(at.Target.Overlay) != real {
-		return fmt.Errorf("overlay %s leads by a symbolic link to %s, as which windows and the pipeline file know it: set path to that, here and in the Application", at.Target.Overlay, real)
+// refuseLink is an error where the overlay is reached by a symbolic link: no window and no guard
+// knows it by that name, and what is written is another overlay, perhaps of another environment.
+func refuseLink(target Target, state *knative.State) error {
+	if path.Clean(target.Overlay) == state.Overlay {
+		return nil
 	}
+	return fmt.Errorf("overlay %s leads by a symbolic link to %s, as which windows and the pipeline file know it: set path to that, here and in the Application", target.Overlay, state.Overlay)
+}
+
+// refuseLinks is an error where a commit would have to write through a symbolic link.
+func refuseLinks(at Situation, planned []*knative.State) error {
 	for _, after := range planned {
 		files, err := after.Files()
 		if err != nil {
@@ -202,7 +208,7 @@ func Withdrawn(at gitops.Snapshot, overlay string, err error) bool {
 }
 
 // ToEdit is the overlay at a tip that is to be edited. What somebody has taken out is
-// theirs; what does not render may render again.
+// theirs; what does not render may render again, and what became a link may be a folder again.
 func ToEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
 	state, err := knative.Read(ctx, tip.Tree, target.Overlay, target.Service)
 	switch {
@@ -210,8 +216,13 @@ func ToEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.S
 		return nil, Superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)
 	case err != nil && ctx.Err() == nil:
 		return nil, unusable{err}
+	case err != nil:
+		return nil, err
 	}
-	return state, err
+	if err := refuseLink(target, state); err != nil {
+		return nil, unusable{err}
+	}
+	return state, nil
 }
 
 // unusable is a tip whose overlay somebody has to correct before it can be edited.
