@@ -142,21 +142,26 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 	case b.taken(ctx, b.log.Step().Commit) != "":
 		return b.committedAgain(b.Reversal, "as somebody has changed the template meanwhile")
 	}
-	if again := b.alone(ctx); again != nil {
+	if again := b.otherwise(ctx); again != nil {
 		return again
 	}
 	return b.withoutDown(ctx)
 }
 
-// alone is the traffic alone, where the template could not be applied, or Knative has a revision of
-// its name with another template; nil: neither is so.
-func (b *reversal) alone(ctx context.Context) *reversal {
-	unapplied, applied := argo.IsUnapplied(b.failed), b.ask.Observed.Service
-	if !b.mayBeAlone() || !unapplied && !live.NameTaken(applied) {
+// otherwise is the reversal as the cluster can have it: under another name, where Knative has that of
+// the template for another one, or with the traffic alone, where Argo CD could not apply the template.
+// Nil: neither is so.
+func (b *reversal) otherwise(ctx context.Context) *reversal {
+	if b.again || !record.RollsBack(b.Step) {
 		return nil
 	}
-	if !unapplied {
-		return b.committedAgain(b.TrafficAlone(applied, b.failed), "with the traffic alone, as Knative has the name of its template for another one")
+	if live.NameTaken(b.ask.Observed.Service) {
+		back := b.Reversal
+		back.Taken = b.after.State.Revision()
+		return b.committedAgain(back, "with another name for its template, as Knative has that one for another template")
+	}
+	if !b.mayBeAlone() || !argo.IsUnapplied(b.failed) {
+		return nil
 	}
 	if before := b.target.service.SeenOnce(ctx, b.target.at.Live, emergencyLook); before != nil {
 		return b.committedAgain(b.TrafficAlone(before, b.failed), "with the traffic alone, as Argo CD could not apply its template")

@@ -29,6 +29,7 @@ import (
 //	argo crash VERSION         let its containers exit from now on
 //	argo no-pod VERSION|NAME HOW  scale that revision to zero: it sleeps, is unasked, or has no-image to start from
 //	argo refuse IMAGE          let a policy of the cluster deny each Service with the image
+//	argo limit MEMORY          let a webhook of the cluster give that limit to each container that has none
 //	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
 //	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
 //	argo label KEY VALUE       label the live Service, as somebody with kubectl does
@@ -74,6 +75,8 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		}
 	case "refuse":
 		w.argo.RefuseImage(args[1])
+	case "limit":
+		ts.Check(w.argo.LimitMemory(args[1]))
 	case "hooks-fail":
 		w.argo.FailHooks(args[1])
 	case "hooks-hang":

@@ -147,7 +147,43 @@ func TestNextRevision(t *testing.T) {
 	}
 }
 
+// TestAfterTaken has a template with one name after another that the cluster has for another template.
+func TestAfterTaken(t *testing.T) {
+	t.Parallel()
+	manifest := "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: shop}\nspec: {template: {spec: {containers: [{image: shop:v1}]}}}\n"
+	state, other := stateOf(t, []byte(manifest)), stateOf(t, []byte(strings.Replace(manifest, "v1}", "v2}", 1)))
+	name, err := state.NextRevision()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for range 5 {
+		names[name] = true
+		made, known, errMade := state.Made(name)
+		ofOther, _, errOther := other.Made(name)
+		if !made || !known || ofOther || errMade != nil || errOther != nil {
+			t.Errorf("%s: made %t, known %t, of the other %t: %v, %v", name, made, known, ofOther, errMade, errOther)
+		}
+		if name, err = knative.AfterTaken(state, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(names) != 5 {
+		t.Errorf("%d names, expected 5: %v", len(names), names)
+	}
+}
+
 func nextRevision(t *testing.T, manifest []byte) string {
+	t.Helper()
+	name, err := stateOf(t, manifest).NextRevision()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// stateOf is an overlay of a Service alone.
+func stateOf(t *testing.T, manifest []byte) *knative.State {
 	t.Helper()
 	state, err := knative.Read(t.Context(), fstest.MapFS{
 		"kustomization.yaml": {Data: []byte("resources: [service.yaml]\n"), Mode: 0o644},
@@ -156,9 +192,5 @@ func nextRevision(t *testing.T, manifest []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, err := state.NextRevision()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return state
 }

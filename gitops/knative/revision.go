@@ -18,11 +18,15 @@ const (
 	minHash = 5
 )
 
+// maxTaken is how many names of a template, one after another, may be another one's.
+const maxTaken = 8
+
 // revisionName is the Service's name and a hash of its template. The same
 // template has the same name, any other template another one, because Knative
 // refuses a changed template under an old name. The template's own name is
-// not part of the hash.
-func revisionName(service object) (string, error) {
+// not part of the hash. Where so many names of the template are taken already, it is
+// the next one.
+func revisionName(service object, taken int) (string, error) {
 	name := service.text("metadata", "name")
 	length := min(maxHash, maxName-len(name)-1)
 	if length < minHash {
@@ -44,8 +48,35 @@ func revisionName(service object) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hashing the template of %s: %w", name, err)
 	}
+	if taken > 0 {
+		canonical = fmt.Appendf(canonical, "\n%d", taken)
+	}
 	sum := sha256.Sum256(canonical)
 	return name + "-" + hex.EncodeToString(sum[:])[:length], nil
+}
+
+// takenBefore is how many names of a template come before a name; below zero: it is none of them.
+func takenBefore(service object, name string) (int, error) {
+	for n := range maxTaken {
+		switch next, err := revisionName(service, n); {
+		case err != nil:
+			return -1, err
+		case next == name:
+			return n, nil
+		}
+	}
+	return -1, nil
+}
+
+// AfterTaken is the name of a revision of the template, where Knative has the first one that it
+// would have for another template: what completes templates in the cluster, such as an admission
+// webhook, has changed since that one was made.
+func AfterTaken(s *State, taken string) (string, error) {
+	n, err := takenBefore(s.plain, taken)
+	if err != nil {
+		return "", err
+	}
+	return revisionName(s.plain, n+1)
 }
 
 // sameForm tells whether a revision's name has the form of one that the tool

@@ -159,7 +159,7 @@ func (s *State) Revision() string { return s.service.text("spec", "template", "m
 
 // NextRevision is the name that a revision of the template, as it stands
 // without the tool's patches, has to have.
-func (s *State) NextRevision() (string, error) { return revisionName(s.plain) }
+func (s *State) NextRevision() (string, error) { return revisionName(s.plain, 0) }
 
 // Owned tells whether the tool has written the overlay's revision and traffic.
 func (s *State) Owned() bool {
@@ -172,7 +172,11 @@ func (s *State) Owned() bool {
 // of its template; of any other name it is not known.
 func (s *State) Made(revision string) (made, known bool, err error) {
 	next, err := s.NextRevision()
-	return revision == next, err == nil && sameForm(revision, next), err
+	if err != nil {
+		return false, false, err
+	}
+	n, err := takenBefore(s.plain, revision)
+	return n >= 0, sameForm(revision, next), err
 }
 
 // Traffic is the rendered traffic; empty stands for Knative's default, all to
@@ -235,8 +239,8 @@ func imagesIn(s *State, list string) []string {
 // SameTemplate tells whether both States' templates, without the tool's own
 // patches, are the same.
 func (s *State) SameTemplate(other *State) bool {
-	a, errA := revisionName(s.plain)
-	b, errB := revisionName(other.plain)
+	a, errA := revisionName(s.plain, 0)
+	b, errB := revisionName(other.plain, 0)
 	return errA == nil && errB == nil && a == b
 }
 

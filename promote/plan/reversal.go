@@ -26,6 +26,7 @@ type Reversal struct {
 	MayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
 	Refused   error                                               // of one after another commit: why that could not roll back the template
 	Keeps     *record.Version                                     // the template stays as it was before that; nil: it is rolled back too
+	Taken     string                                              // a name for the template that Knative has for another one; empty: none is known
 }
 
 // TrafficAlone is the same for a Service that the cluster has still as it was before a commit of
@@ -115,6 +116,9 @@ func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.S
 func templateReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
 	dest := back.Dest
 	next, revision, err := dest.again(ctx, now, back.Live)
+	if err == nil {
+		revision, err = back.untaken(next, revision)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +192,22 @@ func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knativ
 			return nil, err
 		}
 	}
+	if revision, err = back.untaken(now, revision); err != nil {
+		return nil, err
+	}
 	after, err := now.Route(ctx, revision, back.Dest.Traffic, text, back.Live)
 	if err != nil {
 		return nil, err
 	}
 	return back.checked(ctx, c, now, after, revision, back.Dest.Traffic)
+}
+
+// untaken is a name for a template, or the next one of it where that is taken.
+func (back Reversal) untaken(state *knative.State, name string) (string, error) {
+	if back.Taken == "" || name != back.Taken {
+		return name, nil
+	}
+	return knative.AfterTaken(state, name)
 }
 
 // reversalRecord is what the commit says: a promotion that was rolled back stays the

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -110,6 +112,16 @@ func (s *Server) ScaleToZero(namespace, name, how string) bool {
 
 // RefuseImage has a policy of the cluster deny each Service with an image from now on.
 func (s *Server) RefuseImage(image string) { s.cluster.Refuse(image) }
+
+// LimitMemory has a policy of the cluster give each container of a Service without limits this one
+// from now on, as an admission webhook does.
+func (s *Server) LimitMemory(limit string) error {
+	memory, err := resource.ParseQuantity(limit)
+	if err == nil {
+		s.cluster.Limit(corev1.ResourceList{corev1.ResourceMemory: memory})
+	}
+	return err
+}
 
 // FailHooks has each hook before and after a sync that has an image fail from now on.
 func (s *Server) FailHooks(image string) { s.cluster.EndHooks(image, cluster.HookFails) }

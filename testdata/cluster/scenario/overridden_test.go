@@ -11,7 +11,7 @@ import (
 
 // TestRollbackPastAnOverride has somebody set another image on Argo CD's page, as an emergency way,
 // while a promotion bakes and after one. The template that a rollback makes of the old revision is
-// another one then, under a name that Knative has: the traffic alone is moved, under a new name, and
+// another one then, under a name that Knative has: it gets the next name, and the traffic
 // stays where it is when the override goes.
 func TestRollbackPastAnOverride(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestRollbackPastAnOverride(t *testing.T) {
 			s.promote("v2.0.0", "steps=100").exits(0)
 			s.promote("v3.0.0", "steps=100").exits(0)
 			s.override(override)
-			s.begin("rollback").wait().exits(0).says("committed once more, with the traffic alone")
+			s.begin("rollback").wait().exits(0).says("committed once more, with another name for its template")
 			s.answersOnly("v2.0.0")
 			s.paste(s.finds("image-overridden").Fix)
 			s.begin("rollback").wait().exits(0)

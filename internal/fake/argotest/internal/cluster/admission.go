@@ -64,6 +64,22 @@ func stored(service *servingv1.Service) (*servingv1.Service, error) {
 	return back, json.Unmarshal(data, back)
 }
 
+// Limit has a policy of the cluster give each container without limits these from now on.
+func (c *Cluster) Limit(limits corev1.ResourceList) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limits = limits
+}
+
+// complete is what that policy makes of a Service.
+func (c *Cluster) complete(service *servingv1.Service) {
+	for i := range service.Spec.Template.Spec.Containers {
+		if resources := &service.Spec.Template.Spec.Containers[i].Resources; resources.Limits == nil {
+			resources.Limits = c.limits.DeepCopy()
+		}
+	}
+}
+
 // Refuse has a policy of the cluster deny each Service with an image from now on.
 func (c *Cluster) Refuse(image string) {
 	c.mu.Lock()

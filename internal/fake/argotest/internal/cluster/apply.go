@@ -63,6 +63,7 @@ func (c *Cluster) create(ctx context.Context, manifest *unstructured.Unstructure
 	if err != nil {
 		return err
 	}
+	c.complete(service)
 	if service, err = admit(ctx, applier, service, nil); err != nil {
 		return err
 	}
@@ -120,6 +121,7 @@ func (c *Cluster) update(ctx context.Context, user string, service *servingv1.Se
 	if equality.Semantic.DeepEqual(service, old) {
 		return "unchanged", nil
 	}
+	c.complete(service)
 	service, err := admit(ctx, user, service, old.DeepCopy())
 	if err == nil {
 		err = c.denied(service)

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -59,8 +60,9 @@ type Cluster struct {
 	changed chan struct{} // closed and replaced at every change
 	pick    *rand.Rand    // where in the split a request falls
 	samples map[string][]int
-	refused map[string]bool    // images, by a policy
-	hooks   map[string]HookEnd // by image
+	refused map[string]bool     // images, by a policy
+	limits  corev1.ResourceList // of containers without any, by a policy; nil: there is none
+	hooks   map[string]HookEnd  // by image
 }
 
 // New returns an empty cluster. Nothing in it moves before Run.
