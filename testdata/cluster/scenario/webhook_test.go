@@ -29,7 +29,7 @@ func TestRollbackPastAWebhook(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			s.promote("v2.0.0", "steps=100").exits(0)
-			s.limitMemory()
+			s.limitIdle()
 			s.promote("v3.0.0", "steps=100").exits(0)
 			if killed {
 				s.begin("rollback", "unseen=true").wait().exits(10)
@@ -44,10 +44,10 @@ func TestRollbackPastAWebhook(t *testing.T) {
 	}
 }
 
-// limitMemory has a webhook give each container of the site's Services a memory limit from now on.
-func (s *site) limitMemory() {
+// limitIdle has a webhook give each template of the site's Services a timeout from now on.
+func (s *site) limitIdle() {
 	s.Helper()
-	webhook := httptest.NewTLSServer(http.HandlerFunc(limitsMemory))
+	webhook := httptest.NewTLSServer(http.HandlerFunc(limitsIdle))
 	s.Cleanup(webhook.Close)
 	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: webhook.Certificate().Raw}))
 	name := "limit-" + s.App.GetName()
@@ -63,31 +63,18 @@ func (s *site) limitMemory() {
 	})
 }
 
-// limitsMemory answers the API server with a limit for each container that has none.
-func limitsMemory(w http.ResponseWriter, r *http.Request) {
+// limitsIdle answers the API server with that timeout for a template that has none.
+func limitsIdle(w http.ResponseWriter, r *http.Request) {
 	var review admissionv1.AdmissionReview
 	var service unstructured.Unstructured
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || service.UnmarshalJSON(review.Request.Object.Raw) != nil {
 		http.Error(w, "expected a Service", http.StatusBadRequest)
 		return
 	}
-	var operations []map[string]any
-	containers, _, _ := unstructured.NestedSlice(service.Object, "spec", "template", "spec", "containers")
-	for i, container := range containers {
-		resources, _, _ := unstructured.NestedMap(container.(map[string]any), "resources")
-		if _, limited := resources["limits"]; limited {
-			continue
-		}
-		if resources == nil {
-			resources = map[string]any{}
-		}
-		resources["limits"] = map[string]any{"memory": "256Mi"}
-		operations = append(operations, map[string]any{"op": "add", "path": fmt.Sprintf("/spec/template/spec/containers/%d/resources", i), "value": resources})
-	}
 	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
-	if len(operations) > 0 {
+	if _, limited, _ := unstructured.NestedFieldNoCopy(service.Object, "spec", "template", "spec", "idleTimeoutSeconds"); !limited {
 		review.Response.PatchType = new(admissionv1.PatchTypeJSONPatch)
-		review.Response.Patch, _ = json.Marshal(operations)
+		review.Response.Patch = []byte(`[{"op": "add", "path": "/spec/template/spec/idleTimeoutSeconds", "value": 60}]`)
 	}
 	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
