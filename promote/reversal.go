@@ -86,10 +86,18 @@ func (b *reversal) stepName() string {
 
 // edited is what the reversal makes of a tip, as Knative can route it now.
 func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (plan.Edited, error) {
+	edit := plan.Reversal.Edit
 	if b.leavesOut {
-		return b.routable(ctx).EditLeftOut(ctx, b.target.config.Settings, tip)
+		edit = plan.Reversal.EditLeftOut
 	}
-	return b.routable(ctx).Edit(ctx, b.target.config.Settings, tip)
+	back := b.routable(ctx)
+	after, err := edit(back, ctx, b.target.config.Settings, tip)
+	if err != nil || !slices.ContainsFunc(back.Dest.Traffic, knative.Follows) || b.target.service.LatestDown(ctx, b.Live, after.State.Revision()) == "" {
+		return after, err
+	}
+	// Only the edit tells whether the template is rolled back too, and with it what is the latest revision.
+	back.Dest.Traffic = slices.DeleteFunc(slices.Clone(back.Dest.Traffic), knative.Follows)
+	return edit(back, ctx, b.target.config.Settings, tip)
 }
 
 // expect says what must be live now.

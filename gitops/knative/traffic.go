@@ -126,6 +126,12 @@ func (s Split) tagOf(revision string) string {
 	return ""
 }
 
+// Follows tells whether no user's request goes to a target of whatever revision is the latest ready
+// one.
+func Follows(t servingv1.TrafficTarget) bool {
+	return Percent(t) == 0 && t.RevisionName == "" && t.ConfigurationName == ""
+}
+
 // SameTraffic tells whether two manifests say the same of the traffic, as Knative
 // reads it: an absent percent is 0, an absent latestRevision is true without a
 // revision's name. The order counts, since a promotion writes it. Whether Knative

@@ -59,12 +59,16 @@ func findMissing(f Facts) []found {
 func findNotReady(f Facts) []found {
 	var all []found
 	for i, t := range f.traffic() {
-		why := f.NotReady[t.RevisionName]
+		name, follows := t.RevisionName, knative.Follows(t)
+		if follows && f.NotReady[f.Overlay.Revision()] != "" {
+			name = f.Service.Status.LatestReadyRevisionName // else Knative takes the template's own
+		}
+		why := f.NotReady[name]
 		if why == "" || t.RevisionName == f.Overlay.Revision() && knative.Percent(t) == 0 {
 			continue
 		}
 		all = append(all, found{at: f.inService("spec", "traffic", i, "revisionName"), values: values{
-			"Revision": t.RevisionName, "Why": why, "Percent": knative.Percent(t), "Item": item(i, t),
+			"Revision": name, "Follows": follows, "Why": why, "Percent": knative.Percent(t), "Item": item(i, t),
 		}})
 	}
 	return all
@@ -76,7 +80,9 @@ func findTemplateNotReady(f Facts) []found {
 		return nil
 	}
 	name := f.Overlay.Revision()
-	named := func(t servingv1.TrafficTarget) bool { return t.RevisionName == name || t.RevisionName == "" }
+	named := func(t servingv1.TrafficTarget) bool {
+		return t.RevisionName == name || t.RevisionName == "" && !knative.Follows(t)
+	}
 	if f.NotReady[name] == "" || len(f.traffic()) == 0 || slices.ContainsFunc(f.traffic(), named) {
 		return nil
 	}

@@ -10,14 +10,18 @@ import (
 )
 
 // LeftOut says in words which targets of some traffic stand no more in what was
-// committed, and whose they were.
-func LeftOut(wanted, committed []servingv1.TrafficTarget, why func(revision string) string) (words []string) {
+// committed, and whose they were. Latest is the latest ready revision; empty: it is not known.
+func LeftOut(wanted, committed []servingv1.TrafficTarget, latest string, why func(revision string) string) (words []string) {
 	for i, t := range wanted {
 		if slices.ContainsFunc(wanted[:i], func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag }) {
 			continue
 		}
 		there := slices.ContainsFunc(committed, func(c servingv1.TrafficTarget) bool { return c.RevisionName == t.RevisionName && c.Tag == t.Tag })
-		if there || t.RevisionName == "" || knative.Percent(t) > 0 {
+		revision, what := t.RevisionName, "revision "+t.RevisionName
+		if knative.Follows(t) {
+			revision, what = latest, fmt.Sprintf("the latest revision, %s,", latest)
+		}
+		if there || revision == "" || knative.Percent(t) > 0 {
 			continue
 		}
 		if t.Tag == knative.PreviousTag && knative.Shares(committed)[t.RevisionName] > 0 {
@@ -31,7 +35,7 @@ func LeftOut(wanted, committed []servingv1.TrafficTarget, why func(revision stri
 		default:
 			whose = fmt.Sprintf("somebody's tag %s", t.Tag)
 		}
-		words = append(words, fmt.Sprintf("%s is left out of the traffic: revision %s %s, so Knative would route nothing anew", whose, t.RevisionName, why(t.RevisionName)))
+		words = append(words, fmt.Sprintf("%s is left out of the traffic: %s %s, so Knative would route nothing anew", whose, what, why(revision)))
 	}
 	return words
 }
