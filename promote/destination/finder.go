@@ -126,9 +126,18 @@ func (f Finder) Revision(ctx context.Context, name string, split knative.Split) 
 func (f Finder) tellUntried(dest plan.Destination) error {
 	err := dest.WasReady(false)
 	if err == nil {
-		f.Journal.Warn(fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", dest.Revision))
+		f.Journal.Warn(untried(f.At, dest.Revision))
 	}
 	return err
+}
+
+// untried says of a revision that the record of this overlay tells nothing good of. One that was
+// moved here with its folder, or copied, may: it is told, and decides nothing.
+func untried(at plan.Situation, revision string) string {
+	if of := record.Elsewhere(at.Record, at.Place()); at.Record.Exists() && of != "" && hadTraffic(at.Record.Entries(), revision) {
+		return fmt.Sprintf("the record which says that revision %s had all traffic, and had passed, is of %s: this rollback asks no gate but that it is live", revision, of)
+	}
+	return fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", revision)
 }
 
 // hadTraffic tells whether a record says of a revision that it had the traffic.

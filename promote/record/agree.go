@@ -10,7 +10,7 @@ import (
 // than the record; empty where they agree.
 func (r Record) Disagreement(place Place, split knative.Split) string {
 	want := knative.Split{Stable: r.From.Revision, Candidate: r.To.Revision, Percent: r.Percent}
-	switch elsewhere := isElsewhere(r, place); {
+	switch elsewhere := Elsewhere(r, place); {
 	case elsewhere != "":
 		return "is of " + elsewhere
 	case r.Step == Restore:
@@ -32,17 +32,46 @@ func shares(split knative.Split) string {
 	return fmt.Sprintf("%d %% of the traffic, and %s as candidate %d %%", 100-split.Percent, split.Candidate, split.Percent)
 }
 
+// An ElsewhereError refuses what a record would decide that was not written for the place
+// that it stands in. Only a person knows whether the folder was moved, so that what it says is
+// of this Service, or copied.
+type ElsewhereError struct {
+	Before string // the revision that had all traffic before, as that record says; empty: it names none
+	text   string
+}
+
+func (e *ElsewhereError) Error() string { return e.text }
+
 // Disagrees is the error of a record that the traffic beside it contradicts.
 func Disagrees(state *knative.State, place Place, record Record, words string, split knative.Split) error {
-	if isElsewhere(record, place) != "" {
-		candidate := ""
+	if Elsewhere(record, place) != "" {
+		candidate, before := "", before(record, split)
 		if split.Candidate != "" {
 			candidate = fmt.Sprintf(", and the candidate %s out of the traffic", split.Candidate)
 		}
-		return fmt.Errorf("the record in %s %s; it came here with a copy, a merge or a move: take the record out of it (the comment lines below # Written by knative-promote)%s", state.RecordFile(), words, candidate)
+		text := fmt.Sprintf("the record in %s %s; it came here with a copy, a merge or a move: ", state.RecordFile(), words)
+		if before != "" {
+			text += fmt.Sprintf("where it was moved, roll back to %s, which had all traffic before as that record says, with the input to; or ", before)
+		}
+		return &ElsewhereError{Before: before, text: text + "take the record out of it (the comment lines below # Written by knative-promote)" + candidate}
 	}
 	return fmt.Errorf("the record in %s %s, but there %s has %s: make the traffic what the record says, or take the candidate out of the traffic and the record out of the file (the comment lines below # Written by knative-promote)",
 		state.RecordFile(), words, knative.OrLatest(split.Stable), shares(split))
+}
+
+// before is what a record would have a rollback lead to, whatever place it was written for;
+// empty: nothing, or the traffic beside it is not what it says.
+func before(r Record, split knative.Split) string {
+	if r.Disagreement(Place{Repository: r.Repository, Branch: r.Branch, Overlay: r.Overlay}, split) != "" {
+		return ""
+	}
+	if split.Candidate != "" {
+		return r.RestoredBy(r.Promotion, Entry{From: r.From}).From.Revision
+	}
+	if all, _ := Earlier(r.Entries(), r.Cut, split.Stable); len(all) > 0 {
+		return all[0].From.Revision
+	}
+	return ""
 }
 
 // Unreadable is the error of a record that is not one.

@@ -16,15 +16,15 @@ type Place struct {
 // Of is the record if it was written for the place. One that came with a copy of the
 // folder, from another branch or another repository tells nothing of this one.
 func (r Record) Of(place Place) Record {
-	if isElsewhere(r, place) != "" {
+	if Elsewhere(r, place) != "" {
 		return Record{}
 	}
 	return r
 }
 
-// isElsewhere names in words what a record is of that was not written for the place;
+// Elsewhere names in words what a record is of that was not written for the place;
 // empty: it was.
-func isElsewhere(r Record, here Place) string {
+func Elsewhere(r Record, here Place) string {
 	switch {
 	case r.Overlay != here.Overlay:
 		return "the overlay " + r.Overlay

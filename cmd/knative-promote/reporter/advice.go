@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // after tells people what they can do about a run that did not end well, with
@@ -15,7 +16,13 @@ import (
 func after(s inputs.Settings, result event.Result, err error) string {
 	var restore *promote.RestoreError
 	var stopped *promote.PreflightStop
+	var elsewhere *record.ElsewhereError
 	switch {
+	case errors.As(err, &elsewhere):
+		if elsewhere.Before == "" {
+			return ""
+		}
+		return "Where the record was moved here with its folder, to roll back to what had all traffic before:\n  " + s.RollbackCommand() + " --to " + elsewhere.Before
 	case errors.As(err, &stopped):
 		text := "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 		if result.Status == event.Held {
