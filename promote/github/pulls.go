@@ -46,7 +46,8 @@ func openPulls(ctx context.Context, c *Client, base, branch, prefix string) (fou
 }
 
 // Open opens a pull request. Where there is an open one of the same branch, it
-// is that.
+// is that, with this title and body: anybody may have opened it, and who reviews it
+// takes what it says for what the run does.
 func (c *Client) Open(ctx context.Context, n review.NewPull) (review.PullRequest, error) {
 	made, _, err := c.api.PullRequests.Create(ctx, c.owner, c.name, &github.NewPullRequest{Title: &n.Title, Body: &n.Body, Head: &n.Branch, Base: &n.Base})
 	if err == nil {
@@ -56,13 +57,22 @@ func (c *Client) Open(ctx context.Context, n review.NewPull) (review.PullRequest
 	open, listed := openPulls(ctx, c, n.Base, n.Branch, n.Branch)
 	for _, p := range open {
 		if p.Branch == n.Branch {
-			return p, nil
+			return p, describe(ctx, c, p.Number, n)
 		}
 	}
 	if listed == nil {
 		listed = c.Explain(err, MayPropose)
 	}
 	return review.PullRequest{}, fmt.Errorf("opening a pull request of branch %s in %s/%s: %w", n.Branch, c.owner, c.name, listed)
+}
+
+// describe gives an open pull request a title and a body.
+func describe(ctx context.Context, c *Client, number int, n review.NewPull) error {
+	_, _, err := c.api.PullRequests.Edit(ctx, c.owner, c.name, number, &github.PullRequest{Title: &n.Title, Body: &n.Body})
+	if err != nil {
+		return fmt.Errorf("describing pull request %d of %s: %w", number, c.Name(), c.Explain(err, MayPropose))
+	}
+	return nil
 }
 
 // Pull is a pull request as it is now.

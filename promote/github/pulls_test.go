@@ -119,30 +119,32 @@ func TestOpenPullsEnds(t *testing.T) {
 }
 
 // TestOpen: one that is open already, and one whose opening got no answer, are
-// found; what was sent is what was asked for.
+// found, and get the title and body that were asked for; what was sent is that too.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	const opening = "opening a pull request of branch promote-web-prod.1-10 in acme/shop: "
 	for _, c := range []struct {
 		name            string
 		created, listed func(http.ResponseWriter, *http.Request)
+		edited          func(http.ResponseWriter, *http.Request) // nil: there is nothing to describe
 		want            string
 	}{
-		{"a new one", saying(201, aPull), nil, ""},
-		{"there is one", saying(422, `{"message": "Validation Failed", "errors": [{"message": "A pull request already exists for acme:promote-web-prod.1-10."}]}`), saying(200, "["+aPull+"]"), ""},
-		{"there is one on Gitea", saying(409, `{"message": "pull request already exists for these targets"}`), saying(200, "["+aPull+"]"), ""},
-		{"the answer was lost", saying(502, ""), saying(200, "["+aPull+"]"), ""},
-		{"one of a longer name", saying(422, `{"message": "Validation Failed"}`), saying(200, "["+strings.Replace(aPull, "1-10", "1-100", 1)+"]"), opening + "GitHub answered 422 Unprocessable Entity: Validation Failed"},
-		{"nothing between", saying(422, `{"message": "Validation Failed", "errors": [{"message": "No commits between main and promote-web-prod.1-10"}]}`), saying(200, "[]"),
+		{"a new one", saying(201, aPull), nil, nil, ""},
+		{"there is one", saying(422, `{"message": "Validation Failed", "errors": [{"message": "A pull request already exists for acme:promote-web-prod.1-10."}]}`), saying(200, "["+aPull+"]"), saying(200, aPull), ""},
+		{"there is one on Gitea", saying(409, `{"message": "pull request already exists for these targets"}`), saying(200, "["+aPull+"]"), saying(200, aPull), ""},
+		{"the answer was lost", saying(502, ""), saying(200, "["+aPull+"]"), saying(200, aPull), ""},
+		{"one of a longer name", saying(422, `{"message": "Validation Failed"}`), saying(200, "["+strings.Replace(aPull, "1-10", "1-100", 1)+"]"), nil, opening + "GitHub answered 422 Unprocessable Entity: Validation Failed"},
+		{"nothing between", saying(422, `{"message": "Validation Failed", "errors": [{"message": "No commits between main and promote-web-prod.1-10"}]}`), saying(200, "[]"), nil,
 			opening + "GitHub answered 422 Unprocessable Entity: Validation Failed: No commits between main and promote-web-prod.1-10"},
-		{"may not", saying(403, `{"message": "Resource not accessible by `+token+`"}`), saying(200, "[]"),
+		{"may not", saying(403, `{"message": "Resource not accessible by `+token+`"}`), saying(200, "[]"), nil,
 			opening + "GitHub answered 403 Forbidden: Resource not accessible by ***; the token needs the permission pull-requests: write and contents: write"},
-		{"nor list", saying(502, ""), saying(403, `{"message": "no"}`), opening + "listing the pull requests of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
-		{"huge", saying(201, strings.Repeat(" ", 16<<20+1)), saying(200, "[]"), opening + "the answer is larger than 16 MiB"},
+		{"it cannot be described", saying(409, ""), saying(200, "["+aPull+"]"), saying(403, `{"message": "no"}`), "describing pull request 4 of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
+		{"nor list", saying(502, ""), saying(403, `{"message": "no"}`), nil, opening + "listing the pull requests of acme/shop: GitHub answered 403 Forbidden: no; the token needs the permission pull-requests: write and contents: write"},
+		{"huge", saying(201, strings.Repeat(" ", 16<<20+1)), saying(200, "[]"), nil, opening + "the answer is larger than 16 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var sent map[string]any
+			var sent, described map[string]any
 			s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
 				if head := r.URL.Query().Get("head"); head != "acme:"+four.Branch {
 					t.Errorf("listed the pull requests from %q", head)
@@ -151,6 +153,9 @@ func TestOpen(t *testing.T) {
 			}, "POST " + pullsPath: func(w http.ResponseWriter, r *http.Request) {
 				_ = json.NewDecoder(r.Body).Decode(&sent) // compared below
 				c.created(w, r)
+			}, "PATCH " + pullsPath + "/4": func(w http.ResponseWriter, r *http.Request) {
+				_ = json.NewDecoder(r.Body).Decode(&described) // compared below
+				c.edited(w, r)
 			}}}
 			got, err := newClient(t, github.Config{Transport: direct{s}}).Open(t.Context(), review.NewPull{Branch: four.Branch, Base: "main", Title: "Title", Body: "Body"})
 			if textOf(err) != c.want || c.want == "" && got != four {
@@ -158,6 +163,9 @@ func TestOpen(t *testing.T) {
 			}
 			if diff := cmp.Diff(map[string]any{"title": "Title", "body": "Body", "head": four.Branch, "base": "main"}, sent); diff != "" {
 				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+			if want := map[string]any{"title": "Title", "body": "Body"}; c.edited != nil && !cmp.Equal(want, described) {
+				t.Errorf("described it as %v, want %v", described, want)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -113,7 +114,9 @@ func (i *Infra) routesOfPulls(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+at+"/pulls", i.locked(i.listPulls))
 	mux.HandleFunc("POST "+at+"/pulls", i.locked(i.openPull))
 	mux.HandleFunc("GET "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, _ map[string]string) { p.looks++ })))
-	mux.HandleFunc("PATCH "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.State = asked["state"] })))
+	mux.HandleFunc("PATCH "+at+"/pulls/{pull}", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) {
+		p.State, p.Title, p.Body = cmp.Or(asked["state"], p.State), cmp.Or(asked["title"], p.Title), cmp.Or(asked["body"], p.Body)
+	})))
 	mux.HandleFunc("POST "+at+"/issues/{pull}/comments", i.locked(i.onPull(func(p *InfraPull, asked map[string]string) { p.Comments = append(p.Comments, asked["body"]) })))
 	mux.HandleFunc("GET "+at+"/rules/branches/main", i.locked(i.rules))
 	mux.HandleFunc("GET "+at+"/rulesets/7", i.locked(func(w http.ResponseWriter, _ *http.Request) {
