@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/apis"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -69,12 +70,31 @@ func judgeTemplate(in Intent, ob Observed) *Verdict {
 		return troubled("drift", "the live Service's template is named %q and not %s: %s", oneline.Brief(template.Name), in.Revision, hint)
 	case !hasImages(template.Spec.Containers, in.Images):
 		return troubled("drift", "the live Service's images are %s and not %s: %s",
-			describeImages(template.Spec.Containers), strings.Join(in.Images, ", "), hint)
+			describeImages(template.Spec.Containers), strings.Join(in.Images, ", "), imageHint(ob.App, template.Spec.Containers))
 	case !hasImages(template.Spec.InitContainers, in.InitImages):
 		return troubled("drift", "the live Service's init containers have the images %s and not %s: %s",
-			describeImages(template.Spec.InitContainers), strings.Join(in.InitImages, ", "), hint)
+			describeImages(template.Spec.InitContainers), strings.Join(in.InitImages, ", "), imageHint(ob.App, template.Spec.InitContainers))
 	}
 	return nil
+}
+
+// imageHint is the hint about live images: the Application itself may set one over Git's.
+func imageHint(app *v1alpha1.Application, live []corev1.Container) string {
+	for _, source := range app.Spec.GetSources() {
+		if source.Kustomize == nil {
+			continue
+		}
+		for _, entry := range source.Kustomize.Images {
+			_, image, renamed := strings.Cut(string(entry), "=")
+			if !renamed {
+				image = string(entry)
+			}
+			if slices.Contains(images(live), image) {
+				return fmt.Sprintf("the application sets %s in its kustomize.images, whatever Git says", oneline.Brief(image))
+			}
+		}
+	}
+	return hint
 }
 
 // judgeSpec compares the live Service's traffic with the intent.
