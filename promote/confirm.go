@@ -3,9 +3,11 @@ package promote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
@@ -78,8 +80,12 @@ func stands(ctx context.Context, p *targetRun, split knative.Split) bool {
 		plan.SameShares(p.at.Now, after.State) // targets at 0 % are left out by who confirms it
 }
 
-// goesFurther is for who wants users to leave what a rollback leaves them on.
-const goesFurther = "the command that goes further is: knative-promote rollback --to %s"
+// tellFurther is for who wants users to leave what a rollback leaves them on. The whole command
+// is told by who knows the other inputs.
+func tellFurther(p *targetRun, words, further string) {
+	p.journal.Tell(event.LeadsFurther{To: further})
+	p.journal.Explain("%sto leave it too, roll back to %s with the input to", words, further)
+}
 
 // confirmOnly is a commit that rolled back and that is to be seen live
 // only.
@@ -97,7 +103,7 @@ func confirmOnly(ctx context.Context, p *targetRun, split knative.Split) *revers
 	case further.Revision == left.From.Revision && left.To.Revision == split.Stable && !left.Rollback:
 		p.journal.Explain("it was promoted to %s before, over %s: to leave it too, name where to roll back to with the input to", split.Stable, further.Revision)
 	default:
-		p.journal.Explain("it was rolled back to %s before; "+goesFurther, split.Stable, further.Revision)
+		tellFurther(p, fmt.Sprintf("it was rolled back to %s before; ", split.Stable), further.Revision)
 	}
 	back := &reversal{target: p, split: split, over: p.overFor(split.Stable), done: true, wasLive: p.at.IsLive(split), Reversal: plan.Confirming(p.at)}
 	back.after.State = p.at.Now

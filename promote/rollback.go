@@ -103,7 +103,7 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 			return event.Unchanged
 		}
 		if further, err := b.target.destinations().LastGood(ctx, b.Dest.Revision, b.split); err == nil {
-			b.target.journal.Explain(goesFurther, further.Revision)
+			tellFurther(b.target, "", further.Revision)
 		}
 	}
 	return event.RolledBack

@@ -46,6 +46,7 @@ type Result struct {
 	Revision         string                    `json:"revision,omitempty"`
 	PreviousRevision string                    `json:"previous-revision,omitempty"`
 	RollbackTo       string                    `json:"rollback-to,omitempty"` // the revision that a rollback can lead to from here, as far as is known; empty: none is
+	Further          string                    `json:"-"`                     // the revision to name in a rollback that is to leave also what this one leaves users on; empty: none is known
 	WithoutPod       string                    `json:"without-pod,omitempty"` // the revision that a rollback has given all users, and that no pod starts of
 	Image            string                    `json:"image,omitempty"`
 	PreviousImage    string                    `json:"previous-image,omitempty"`

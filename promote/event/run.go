@@ -118,6 +118,15 @@ type RollbackLeads struct {
 
 func (e RollbackLeads) apply(r *Result, _ time.Time) { r.RollbackTo = e.To }
 
+// LeadsFurther says which revision a rollback leads to that is to leave also what this one leaves
+// users on.
+type LeadsFurther struct {
+	silent
+	To string
+}
+
+func (e LeadsFurther) apply(r *Result, _ time.Time) { r.Further = e.To }
+
 // NoPodStarts says of a revision that a rollback has given all users that no pod of it starts, and
 // which one was good before it; empty: none is known.
 type NoPodStarts struct {

@@ -31,6 +31,8 @@ func after(s inputs.Settings, result event.Result, err error) string {
 		return text
 	case errors.As(err, &restore):
 		return notRestored(s, result)
+	case result.Command == inputs.Rollback && result.Further != "":
+		return "To roll back further:\n  " + s.RollbackCommand() + " --to " + result.Further
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
 	case result.Status.End().GoesOn, result.Status == event.Failed && result.Changed:
