@@ -45,7 +45,7 @@ func (e *ElsewhereError) Error() string { return e.text }
 // Disagrees is the error of a record that the traffic beside it contradicts.
 func Disagrees(state *knative.State, place Place, record Record, words string, split knative.Split) error {
 	if Elsewhere(record, place) != "" {
-		candidate, before := "", before(record, split)
+		candidate, before := "", before(record, place, split)
 		if split.Candidate != "" {
 			candidate = fmt.Sprintf(", and the candidate %s out of the traffic", split.Candidate)
 		}
@@ -59,10 +59,11 @@ func Disagrees(state *knative.State, place Place, record Record, words string, s
 		state.RecordFile(), words, knative.OrLatest(split.Stable), shares(split))
 }
 
-// before is what a record would have a rollback lead to, whatever place it was written for;
-// empty: nothing, or the traffic beside it is not what it says.
-func before(r Record, split knative.Split) string {
-	if r.Disagreement(Place{Repository: r.Repository, Branch: r.Branch, Overlay: r.Overlay}, split) != "" {
+// before is what a record would have a rollback lead to, whatever folder it was written for;
+// empty: nothing, or the traffic beside it is not what it says. One of another branch came with
+// a merge, and tells of what this branch may never have had.
+func before(r Record, here Place, split knative.Split) string {
+	if r.Branch != here.Branch || r.Disagreement(Place{Repository: r.Repository, Branch: r.Branch, Overlay: r.Overlay}, split) != "" {
 		return ""
 	}
 	if split.Candidate != "" {
