@@ -3,7 +3,6 @@ package promote
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -164,9 +163,7 @@ func (b *reversal) otherwise(ctx context.Context) *reversal {
 		return nil
 	}
 	if live.NameTaken(b.ask.Observed.Service) {
-		back := b.Reversal
-		back.Taken = b.after.State.Revision()
-		return b.committedAgain(back, "with another name for its template, as Knative has that one for another template")
+		return b.committedAgain(b.Renamed(b.after.State.Revision()), "with another name for its template, as Knative has that one for another template")
 	}
 	if !b.mayBeAlone() || !argo.IsUnapplied(b.failed) {
 		return nil
@@ -254,12 +251,8 @@ func (b *reversal) noteRollback(ctx context.Context) {
 	if _, ready := b.target.service.Readiness(ctx, seen.Service, b.Dest.Revision); !ready.Down() && b.ask.Observed.Moved.Service == "" {
 		return
 	}
-	most, shares := 0, knative.Shares(seen.Service.Status.Traffic)
-	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if share := shares[name]; share > most && name != b.Dest.Revision && b.target.service.Why(ctx, seen.Service, name) == "" {
-			most = share
-			b.target.journal.Tell(event.RollbackLeads{To: name})
-		}
+	if most := b.target.service.Most(ctx, seen.Service, b.Dest.Revision); most != "" {
+		b.target.journal.Tell(event.RollbackLeads{To: most})
 	}
 }
 

@@ -33,11 +33,7 @@ func (p *targetRun) onlyRoutable(ctx context.Context, seen *servingv1.Service, t
 func tellLeftOut(ctx context.Context, p *targetRun, wanted, committed []servingv1.TrafficTarget) {
 	found, _ := p.at.Now.Traffic() // it has been read before
 	found = slices.DeleteFunc(slices.Clone(found), func(t servingv1.TrafficTarget) bool { return p.at.Unroutable[t.RevisionName] == "" })
-	latest := ""
-	if p.at.Live != nil {
-		latest = p.at.Live.Status.LatestReadyRevisionName
-	}
-	words := live.LeftOut(append(found, wanted...), committed, latest, func(revision string) string {
+	words := live.LeftOut(append(found, wanted...), committed, p.at.Live, func(revision string) string {
 		return cmp.Or(p.at.Unroutable[revision], p.service.Why(ctx, p.at.Live, revision), "was not Ready")
 	})
 	if len(words) > 0 {

@@ -10,15 +10,15 @@ import (
 )
 
 // LeftOut says in words which targets of some traffic stand no more in what was
-// committed, and whose they were. Latest is the latest ready revision; empty: it is not known.
-func LeftOut(wanted, committed []servingv1.TrafficTarget, latest string, why func(revision string) string) (words []string) {
+// committed, and whose they were, beside the Service as last seen live; nil: it was not.
+func LeftOut(wanted, committed []servingv1.TrafficTarget, seen *servingv1.Service, why func(revision string) string) (words []string) {
 	for i, t := range wanted {
 		if slices.ContainsFunc(wanted[:i], func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag }) {
 			continue
 		}
 		there := slices.ContainsFunc(committed, func(c servingv1.TrafficTarget) bool { return c.RevisionName == t.RevisionName && c.Tag == t.Tag })
 		revision, what := t.RevisionName, "revision "+t.RevisionName
-		if knative.Follows(t) {
+		if latest := latestReady(seen); knative.Follows(t) {
 			revision, what = latest, fmt.Sprintf("the latest revision, %s,", latest)
 		}
 		if there || revision == "" || knative.Percent(t) > 0 {
@@ -38,4 +38,12 @@ func LeftOut(wanted, committed []servingv1.TrafficTarget, latest string, why fun
 		words = append(words, fmt.Sprintf("%s is left out of the traffic: %s %s, so Knative would route nothing anew", whose, what, why(revision)))
 	}
 	return words
+}
+
+// latestReady is the latest ready revision of a Service; empty: there is none, or it is not known.
+func latestReady(seen *servingv1.Service) string {
+	if seen == nil {
+		return ""
+	}
+	return seen.Status.LatestReadyRevisionName
 }

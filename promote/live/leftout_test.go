@@ -32,9 +32,19 @@ func TestLeftOut(t *testing.T) {
 		"that follows an unknown latest": {[]servingv1.TrafficTarget{target("", "preview", 0)}, []servingv1.TrafficTarget{target("v1", "", 100)}, "", ""},
 		"the latest with a share":        {[]servingv1.TrafficTarget{target("", "live", 100)}, []servingv1.TrafficTarget{target("v1", "live", 100)}, "v2", ""},
 	} {
-		got := strings.Join(LeftOut(test.wanted, test.committed, test.latest, func(string) string { return "does not exist" }), "; ")
+		got := strings.Join(LeftOut(test.wanted, test.committed, latestIs(test.latest), func(string) string { return "does not exist" }), "; ")
 		if got != test.want {
 			t.Errorf("%s: got %q\nwant %q", name, got, test.want)
 		}
 	}
+}
+
+// latestIs is a Service with a latest ready revision; empty: none was seen.
+func latestIs(name string) *servingv1.Service {
+	if name == "" {
+		return nil
+	}
+	service := &servingv1.Service{}
+	service.Status.LatestReadyRevisionName = name
+	return service
 }

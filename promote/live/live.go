@@ -153,20 +153,6 @@ func Optional(t servingv1.TrafficTarget, made string) bool {
 	return knative.Percent(t) == 0 && t.RevisionName != "" && t.RevisionName != made
 }
 
-// LatestDown is why Knative cannot route to the latest revision where a Service's template is that of
-// one; empty: it can, or that is not known. Knative takes the template's own, and where that is not
-// Ready the one that was the latest ready one before, which may have failed since
-// (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/reconciler/configuration/configuration.go).
-func (s Service) LatestDown(ctx context.Context, live *servingv1.Service, made string) string {
-	if live == nil || made == "" || live.Status.LatestReadyRevisionName == "" {
-		return ""
-	}
-	if _, ready := s.Readiness(ctx, live, made); !ready.Down() {
-		return "" // it is the latest ready one, or may still become that
-	}
-	return s.Why(ctx, live, live.Status.LatestReadyRevisionName)
-}
-
 // Unroutable says of the revisions of the optional targets that Knative certainly
 // cannot route to why, by name. The candidate is what a run is about.
 func (s Service) Unroutable(ctx context.Context, live *servingv1.Service, traffic []servingv1.TrafficTarget, made, candidateTag string) map[string]string {

@@ -36,6 +36,12 @@ func (back Reversal) TrafficAlone(live *servingv1.Service, why error) Reversal {
 	return back
 }
 
+// Renamed is the same with another name for a template whose name Knative has for another one.
+func (back Reversal) Renamed(taken string) Reversal {
+	back.Taken = taken
+	return back
+}
+
 // Edit edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
@@ -117,7 +123,7 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	dest := back.Dest
 	next, revision, err := dest.again(ctx, now, back.Live)
 	if err == nil {
-		revision, err = back.untaken(next, revision)
+		revision, err = untaken(back, next, revision)
 	}
 	if err != nil {
 		return nil, err
@@ -192,7 +198,7 @@ func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knativ
 			return nil, err
 		}
 	}
-	if revision, err = back.untaken(now, revision); err != nil {
+	if revision, err = untaken(back, now, revision); err != nil {
 		return nil, err
 	}
 	after, err := now.Route(ctx, revision, back.Dest.Traffic, text, back.Live)
@@ -203,7 +209,7 @@ func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knativ
 }
 
 // untaken is a name for a template, or the next one of it where that is taken.
-func (back Reversal) untaken(state *knative.State, name string) (string, error) {
+func untaken(back Reversal, state *knative.State, name string) (string, error) {
 	if back.Taken == "" || name != back.Taken {
 		return name, nil
 	}
