@@ -137,6 +137,8 @@ func TestRecordRefused(t *testing.T) {
 		"id":            {with("3f9c2d1e8a71", "x"), `promotion: "x" is no id`},
 		"step":          {with(`step: "10"`, "step: half"), `step: "half" is no step`},
 		"no revision":   {with("web-3f9c2d1e", `""`), "to: a revision is missing"},
+		"shell":         {with("to: {revision: web-3f9c2d1e", "to: {revision: web;id"), `revision: "web;id" is no name of one`},
+		"shell before":  {with("from: {revision: ", "from: {revision: --to="), `revision: "--to=web-8a71e0c4" is no name of one`},
 		"commit":        {with("commit: 74e5", "commit: main"), `commit: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
 		"base":          {with("base: 74e5", "base: main"), `base: "main219b3179dd83185b313e8da45aa39506eafd" is no commit`},
 		"pull request":  {with("pull-request: 13", "pull-request: -1"), "pull-request: -1 is no number of one"},

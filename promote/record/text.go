@@ -124,6 +124,7 @@ var (
 	recordID   = regexp.MustCompile(`^[0-9a-f]{12}$`)
 	recordTag  = regexp.MustCompile(`^([a-z0-9-]{1,63})?$`)
 	recordBase = regexp.MustCompile(`^([0-9a-f]{40})?$`)
+	revision   = regexp.MustCompile(`^([a-z0-9][a-z0-9.-]{0,252})?$`)
 	oneRecord  = regexp.MustCompile(`^(candidate|[1-9][0-9]?|100|restore|rollback)$`)
 )
 
@@ -152,6 +153,20 @@ func checkRecord(r Record) error {
 		return fmt.Errorf("pull-request: %d is no number of one", r.Pull)
 	case len(r.Past) > 2*pastLimit:
 		return fmt.Errorf("past: there are %d entries, and may be %d", len(r.Past), 2*pastLimit)
+	}
+	return checkRevisions(r)
+}
+
+// checkRevisions says of a revision that it has no name of one: names stand in commands to paste.
+func checkRevisions(r Record) error {
+	all := []Version{r.To, r.From}
+	for _, e := range r.Past {
+		all = append(all, e.To, e.From)
+	}
+	for _, v := range all {
+		if !revision.MatchString(v.Revision) {
+			return fmt.Errorf("revision: %q is no name of one", v.Revision)
+		}
 	}
 	return nil
 }

@@ -33,6 +33,11 @@ func (s *Settings) RollbackCommand() string {
 	return s.CommandLine(Rollback, func(in Input) bool { return in.Place })
 }
 
+// RollbackTo is the same to a revision, whose name may be anybody's.
+func (s *Settings) RollbackTo(revision string) string {
+	return s.RollbackCommand() + " --to " + quote(revision)
+}
+
 // CheckCommand looks at the same place.
 func (s *Settings) CheckCommand() string {
 	return s.CommandLine(Check, func(in Input) bool { return in.Place })

@@ -22,7 +22,7 @@ func after(s inputs.Settings, result event.Result, err error) string {
 		if elsewhere.Before == "" {
 			return ""
 		}
-		return "Where the record was moved here with its folder, to roll back to what had all traffic before:\n  " + s.RollbackCommand() + " --to " + elsewhere.Before
+		return "Where the record was moved here with its folder, to roll back to what had all traffic before:\n  " + s.RollbackTo(elsewhere.Before)
 	case errors.As(err, &stopped):
 		text := "To promote all the same:\n  " + s.CommandLine(inputs.Promote, func(in inputs.Input) bool { return in.Name != "preflight" }) + " --preflight " + string(promote.PreflightWarn)
 		if result.Status == event.Held {
@@ -32,7 +32,7 @@ func after(s inputs.Settings, result event.Result, err error) string {
 	case errors.As(err, &restore):
 		return notRestored(s, result)
 	case result.Command == inputs.Rollback && result.Further != "":
-		return "To roll back further:\n  " + s.RollbackCommand() + " --to " + result.Further
+		return "To roll back further:\n  " + s.RollbackTo(result.Further)
 	case result.Command == inputs.Rollback, result.Command == inputs.Diff:
 		return ""
 	case result.Status.End().GoesOn, result.Status == event.Failed && result.Changed:
@@ -54,7 +54,7 @@ func notRestored(s inputs.Settings, result event.Result) string {
 	switch {
 	case found && last.RollsBack() && result.RollbackTo != "":
 		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, and the traffic does not go where it leads. To have Git give all of it to %s, which serves most of the users:\n  ", last.Commit, result.RollbackTo) +
-			s.RollbackCommand() + " --to " + result.RollbackTo
+			s.RollbackTo(result.RollbackTo)
 	case found && last.RollsBack():
 		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  ", last.Commit) +
 			s.CheckCommand() + "\nTo wait for it again:\n  " + s.RollbackCommand()
@@ -70,7 +70,7 @@ func withoutPod(s inputs.Settings, result event.Result) string {
 	if result.RollbackTo == "" {
 		return text + "\nThe record has no other version that was good before: bring the image back, or promote one that is good, with steps that end with 100."
 	}
-	return text + fmt.Sprintf("\nTo have Git give all of them to %s, which was good before:\n  ", result.RollbackTo) + s.RollbackCommand() + " --to " + result.RollbackTo +
+	return text + fmt.Sprintf("\nTo have Git give all of them to %s, which was good before:\n  ", result.RollbackTo) + s.RollbackTo(result.RollbackTo) +
 		"\nTo look once more whether a pod has started:\n  " + s.RollbackCommand()
 }
 
@@ -102,5 +102,5 @@ func toRollBack(s inputs.Settings, result event.Result) string {
 	if result.RollbackTo == "" {
 		return ""
 	}
-	return "\nTo roll it back:\n  " + s.RollbackCommand() + " --to " + result.RollbackTo
+	return "\nTo roll it back:\n  " + s.RollbackTo(result.RollbackTo)
 }
