@@ -159,8 +159,8 @@ func (b *reversal) onceMore(ctx context.Context) *reversal {
 // the template for another one, or with the traffic alone, where Argo CD could not apply the template.
 // Nil: neither is so.
 func (b *reversal) otherwise(ctx context.Context) *reversal {
-	if b.again || !record.RollsBack(b.Step) {
-		return nil
+	if !record.RollsBack(b.Step) {
+		return nil // what is confirmed is a promotion's commit
 	}
 	if live.NameTaken(b.ask.Observed.Service) {
 		return b.committedAgain(b.Renamed(b.after.State.Revision()), "with another name for its template, as Knative has that one for another template")
