@@ -60,7 +60,7 @@ func findNotReady(f Facts) []found {
 	var all []found
 	for i, t := range f.traffic() {
 		name, follows := t.RevisionName, knative.Follows(t)
-		if follows && f.NotReady[f.Overlay.Revision()] != "" {
+		if follows && f.Service != nil && f.NotReady[f.Overlay.Revision()] != "" {
 			name = f.Service.Status.LatestReadyRevisionName // else Knative takes the template's own
 		}
 		why := f.NotReady[name]
