@@ -162,7 +162,7 @@ func (b *reversal) otherwise(ctx context.Context) *reversal {
 	if !record.RollsBack(b.Step) {
 		return nil // what is confirmed is a promotion's commit
 	}
-	if live.NameTaken(b.ask.Observed.Service) {
+	if knative.NameTaken(b.ask.Observed.Service) {
 		return b.committedAgain(b.Renamed(b.after.State.Revision()), "with another name for its template, as Knative has that one for another template")
 	}
 	if !b.mayBeAlone() || !argo.IsUnapplied(b.failed) {

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
 // The length of a revision's name: a DNS label. Knative wants it to begin with
@@ -77,6 +79,13 @@ func AfterTaken(s *State, taken string) (string, error) {
 		return "", err
 	}
 	return revisionName(s.plain, n+1)
+}
+
+// NameTaken tells whether Knative says of a live Service that there is a revision already with the
+// name and not the fields of its template
+// (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/apis/serving/v1/service_lifecycle.go).
+func NameTaken(live *servingv1.Service) bool {
+	return live != nil && live.Status.GetCondition(servingv1.ServiceConditionRoutesReady).GetReason() == "RevisionNameTaken"
 }
 
 // sameForm tells whether a revision's name has the form of one that the tool

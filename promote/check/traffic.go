@@ -19,6 +19,7 @@ import (
 func trafficRules() []Rule {
 	return []Rule{
 		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed),
+		rule("revision-name-taken", findNameTaken),
 		rule("previous-tag-taken", findPreviousTaken), rule("rollout-duration", findRolloutDuration),
 		rule("certificate-anew", findCertificate), rule("host-too-long", findLongHost),
 	}
@@ -99,6 +100,17 @@ func findFailed(f Facts) []found {
 		return nil
 	}
 	return []found{{at: f.inService("spec", "template"), values: values{"Revision": name, "Why": f.NotReady[name]}}}
+}
+
+// findNameTaken is about a template that the cluster completes otherwise than when its revision was made.
+func findNameTaken(f Facts) []found {
+	if !knative.NameTaken(f.Service) || f.Service.Spec.Template.Name != f.Overlay.Revision() {
+		return nil
+	}
+	return []found{{at: f.inService("spec", "template", "metadata", "name"), values: values{
+		"Revision": f.Overlay.Revision(), "Traffic": knative.Describe(f.Service.Status.Traffic),
+		"Message": f.Service.Status.GetCondition(servingv1.ServiceConditionRoutesReady).GetMessage(),
+	}}}
 }
 
 // missed is what the live Service says of a revision that its routes miss.

@@ -120,13 +120,6 @@ func Serving(live *servingv1.Service) string {
 	return live.Status.LatestReadyRevisionName
 }
 
-// NameTaken tells whether Knative says of a Service that there is a revision already with the name
-// and not the fields of its template
-// (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/apis/serving/v1/service_lifecycle.go).
-func NameTaken(live *servingv1.Service) bool {
-	return live != nil && live.Status.GetCondition(servingv1.ServiceConditionRoutesReady).GetReason() == "RevisionNameTaken"
-}
-
 // NamespaceOf is where a Service lives; empty where it was not seen.
 func NamespaceOf(live *servingv1.Service) string {
 	if live == nil {
