@@ -61,7 +61,7 @@ func promoted(t *testing.T, now *knative.State, percent int) (*knative.State, er
 	if err != nil {
 		return nil, err
 	}
-	split, err := knative.ReadSplit(traffic, "candidate")
+	split, err := knative.ReadSplit(traffic, "candidate", knative.MovingTags(now))
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,12 @@ func FuzzTargets(f *testing.F) {
 	f.Add([]byte{0, 4, 100, 1, 2, 0, 3, 1, 0}, uint8(50), true)
 	f.Add([]byte{1, 2, 100, 2, 3, 0}, uint8(100), true)
 	f.Add([]byte{1, 0, 100, 4, 3, 0, 4, 0, 0}, uint8(100), true)
-	f.Add([]byte("020000000000"), uint8(100), false) // somebody gave the previous revision all traffic again
+	f.Add([]byte("020000000000"), uint8(100), false)             // somebody gave the previous revision all traffic again
+	f.Add([]byte{0, 5, 100, 0, 3, 0, 1, 4, 0}, uint8(100), true) // tags that go with the traffic
+	f.Add([]byte{0, 5, 50, 0, 3, 50}, uint8(10), true)
+	moving := []string{"red", "blue"}
 	f.Fuzz(func(t *testing.T, data []byte, share uint8, keep bool) {
-		split, err := knative.ReadSplit(anyTraffic(data), "candidate")
+		split, err := knative.ReadSplit(anyTraffic(data), "candidate", moving)
 		if err != nil {
 			return
 		}
@@ -37,7 +40,7 @@ func FuzzTargets(f *testing.F) {
 		if err := validTraffic(targets); err != nil {
 			t.Fatalf("%s: %v", knative.Describe(targets), err)
 		}
-		again, err := knative.ReadSplit(targets, "candidate")
+		again, err := knative.ReadSplit(targets, "candidate", moving)
 		if err != nil {
 			t.Fatalf("%s: %v", knative.Describe(targets), err)
 		}
@@ -55,7 +58,7 @@ func FuzzTargets(f *testing.F) {
 func rest(s knative.Split, keep bool) knative.Split {
 	s.Foreign = nil // compared as targets
 	if s.Percent == 100 {
-		s = knative.Split{Stable: s.Candidate, Previous: s.Stable}
+		s = knative.Split{Stable: s.Candidate, Previous: s.Stable, Moving: s.Moving}
 		if !keep {
 			s.Previous = ""
 		}

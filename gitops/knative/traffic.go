@@ -18,15 +18,16 @@ type Split struct {
 	Candidate string                    // revision under the candidate tag; empty: none
 	Percent   int                       // the candidate's share
 	Previous  string                    // revision kept under the tag `previous`; empty: none
-	Foreign   []servingv1.TrafficTarget // targets and tags that are not the tool's, all at 0 %
+	Moving    []string                  // people's tags that go with the traffic: see [MovingTags]
+	Foreign   []servingv1.TrafficTarget // targets and other tags that are not the tool's, all at 0 %
 }
 
-// ReadSplit takes traffic apart. Traffic that a promotion cannot move without
-// taking it from somebody else is an error that says so; what is not the tool's is
-// known with that too.
-func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, error) {
-	split := Split{Foreign: foreign(traffic, candidateTag)}
-	only := Split{Foreign: split.Foreign}
+// ReadSplit takes traffic apart, in which people's tags of moving go with the traffic where
+// they are there. Traffic that a promotion cannot move without taking it from somebody else is
+// an error that says so; what is not the tool's is known with that too.
+func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string, moving []string) (Split, error) {
+	split := takeForeign(traffic, candidateTag, moving)
+	only := split
 	var carrying []string
 	for _, t := range traffic {
 		ours := t.Tag != "" && (t.Tag == candidateTag || t.Tag == PreviousTag)
@@ -55,19 +56,40 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string) (Split, e
 	return split, nil
 }
 
-// foreign is what is not the tool's: every other tag, and every target without
+// takeForeign takes what is not the tool's: every other tag, and every target without
 // traffic, at 0 %. Two targets of the same kind would never become ready.
-func foreign(traffic []servingv1.TrafficTarget, candidateTag string) (all []servingv1.TrafficTarget) {
+func takeForeign(traffic []servingv1.TrafficTarget, candidateTag string, moving []string) (split Split) {
 	for _, t := range traffic {
 		ours := t.Tag == candidateTag || t.Tag == PreviousTag
-		if t.ConfigurationName != "" || t.Tag != "" && ours || t.Tag == "" && Percent(t) > 0 {
-			continue
+		switch {
+		case t.ConfigurationName != "" || t.Tag != "" && ours || t.Tag == "" && Percent(t) > 0:
+		case slices.Contains(moving, t.Tag):
+			if !slices.Contains(split.Moving, t.Tag) {
+				split.Moving = append(split.Moving, t.Tag)
+			}
+		default:
+			t.Percent = new(int64(0))
+			t.LatestRevision = new(t.RevisionName == "")
+			split.Foreign = addTarget(split.Foreign, t)
 		}
-		t.Percent = new(int64(0))
-		t.LatestRevision = new(t.RevisionName == "")
-		all = addTarget(all, t)
 	}
-	return all
+	return split
+}
+
+// MovingTags are the tags that people have put on the latest revision with a share of the traffic.
+// They are addresses of what users have: a promotion names the revision that they lead to, which is
+// the stable one until the candidate has all traffic.
+func MovingTags(s *State) (tags []string) {
+	service, err := typed(s.plain)
+	if err != nil {
+		return nil // what is wrong with it is said where the whole of it is read
+	}
+	for _, t := range service.Spec.Traffic {
+		if t.Tag != "" && t.RevisionName == "" && Percent(t) > 0 {
+			tags = append(tags, t.Tag)
+		}
+	}
+	return tags
 }
 
 // addTarget adds a target unless there is one with its tag, or an untagged one
@@ -91,11 +113,12 @@ func (s Split) Targets(candidateTag string, keep bool) []servingv1.TrafficTarget
 			RevisionName: revision, Percent: new(int64(percent)), LatestRevision: new(revision == ""), Tag: tag,
 		})
 	}
-	previous := s.Previous
+	previous, carrier := s.Previous, s.Stable
 	switch {
 	case s.Candidate == "":
 		add(s.Stable, 100, s.tagOf(s.Stable))
 	case s.Percent == 100:
+		carrier = s.Candidate
 		add(s.Candidate, 100, s.tagOf(s.Candidate))
 		if s.Stable != s.Candidate {
 			previous = s.Stable
@@ -110,14 +133,20 @@ func (s Split) Targets(candidateTag string, keep bool) []servingv1.TrafficTarget
 	if previous != "" {
 		add(previous, 0, PreviousTag)
 	}
+	for _, tag := range s.Moving {
+		add(carrier, 0, tag)
+	}
 	for _, t := range s.Foreign {
 		targets = addTarget(targets, t)
 	}
 	return targets
 }
 
-// tagOf is a foreign tag of the revision, which its share stands under.
+// tagOf is people's tag of the revision with the traffic, which its share stands under.
 func (s Split) tagOf(revision string) string {
+	if len(s.Moving) > 0 {
+		return s.Moving[0]
+	}
 	for _, t := range s.Foreign {
 		if t.RevisionName == revision && t.Tag != "" {
 			return t.Tag

@@ -97,7 +97,7 @@ func (p Plan) showsAnyStep(now *knative.State, record record.Record) bool {
 	if err != nil || record.RollsBack() {
 		return false
 	}
-	split, err := knative.ReadSplit(traffic, p.Tag)
+	split, err := knative.ReadSplit(traffic, p.Tag, nil)
 	want := Expected{Version: p.toVersion, Promotion: p.ID, Step: record.Step, Traffic: traffic}
 	return err == nil && record.Disagreement(p.Place(), split) == "" && want.ShownBy(now, record)
 }

@@ -49,7 +49,7 @@ func (at Situation) Split() (knative.Split, error) {
 	if err != nil {
 		return knative.Split{}, err
 	}
-	split, err := knative.ReadSplit(at.routable(traffic), at.Tag)
+	split, err := knative.ReadSplit(at.routable(traffic), at.Tag, knative.MovingTags(at.Now))
 	if err != nil {
 		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
 	}
