@@ -71,7 +71,7 @@ func Open(c remote.Config) (*Repo, error) {
 		return nil, err
 	}
 	r, err := remote.New(c, func(reference string) bool {
-		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix)
+		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix) || remote.Namesake(reference, branch)
 	})
 	if err != nil {
 		return nil, err

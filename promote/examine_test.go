@@ -75,6 +75,8 @@ func (a *around) Essentials(context.Context, argo.Target, *v1alpha1.Application,
 
 func (a *around) MayPush(context.Context) error { return a.push }
 
+func (a *around) Namesakes(context.Context, string) ([]string, error) { return nil, a.push }
+
 func (*around) Tell(event.Event, event.Result) {}
 func (*around) Line(string)                    {}
 func (*around) Debug(string)                   {}
@@ -86,7 +88,7 @@ func newAround() *around {
 }
 
 func (a *around) systems() Systems {
-	return Systems{Branch: a, Cluster: a, Reporter: a, Facts: facts.Systems{Setup: a, PushRight: a}}
+	return Systems{Branch: a, Cluster: a, Reporter: a, Facts: facts.Systems{Setup: a, Git: a}}
 }
 
 func examinedConfig() Config {

@@ -244,6 +244,7 @@ func (b *reversal) starts(ctx context.Context) error {
 // has most of it is the one that Git can still give all of it to.
 func (b *reversal) noteRollback(ctx context.Context) {
 	seen, err := b.target.service.Observe(ctx, emergencyLook)
+	b.target.journal.WarnToo(b.target.facts(ctx).NamesakesWarning(ctx, seen.App))
 	if err != nil || seen.Service == nil {
 		return
 	}

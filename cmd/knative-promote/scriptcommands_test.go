@@ -156,6 +156,7 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //	infra commits N            fail unless there are N commits since the seed, beside those that say that gates have passed
 //	infra passed N             fail unless there are N commits since the seed that say that gates have passed
 //	infra show FILE [COMMIT]   print a file
+//	infra reference REF [COMMIT]  put a reference beside the branches on a commit, main if no other; nowhere: delete it; Argo CD looks then
 //	infra head NAME [ARG...]   put what git rev-parse says, of the tip if nothing else, into the environment
 func infra(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
@@ -190,6 +191,13 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 		}
 	case "show":
 		fmt.Fprintln(ts.Stdout(), w.git(ts, "show", append(args[2:], "main")[0]+":"+args[1]))
+	case "reference":
+		if to := append(args[2:], "main")[0]; to == "nowhere" {
+			w.git(ts, "update-ref", "-d", args[1])
+		} else {
+			w.git(ts, "update-ref", args[1], to)
+		}
+		w.argo.Refresh("the-app")
 	case "head":
 		of := args[2:]
 		if len(of) == 0 {

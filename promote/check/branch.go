@@ -1,12 +1,37 @@
 package check
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
+
 	"github.com/acme/knative-promote/promote/review"
 )
 
 // branchRules are about what the forge wants of what comes to the branch.
 func branchRules() []Rule {
-	return []Rule{rule("branch-takes-no-push", findNoPush), rule("branch-wants-signatures", findUnsigned), rule("rollback-needs-merge", findSlowRollback)}
+	return []Rule{
+		rule("branch-takes-no-push", findNoPush), rule("branch-wants-signatures", findUnsigned), rule("rollback-needs-merge", findSlowRollback),
+		rule("branch-has-namesakes", findNamesakes),
+	}
+}
+
+// findNamesakes is about what anybody may push beside a protected branch.
+func findNamesakes(f Facts) []found {
+	if len(f.Namesakes) == 0 {
+		return nil
+	}
+	source, _ := f.source()
+	return []found{{values: values{"Namesakes": f.Namesakes, "Revision": cmp.Or(source.TargetRevision, "HEAD")}}}
+}
+
+// NamesakesWarning says that Argo CD may deploy other references in the place of a branch; empty: there are none.
+func NamesakesWarning(namesakes []string, branch string) string {
+	if len(namesakes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Argo CD may deploy %s in the place of the branch %s: delete what nobody needs of that (git push REPOSITORY :%s), and have the Application follow refs/heads/%s",
+		strings.Join(namesakes, " and "), branch, namesakes[0], branch)
 }
 
 func findNoPush(f Facts) []found {

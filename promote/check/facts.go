@@ -77,6 +77,9 @@ type Facts struct {
 	Push      error
 	PushAsked bool
 
+	// Namesakes are the Git server's references that Argo CD may deploy in the branch's place.
+	Namesakes []string
+
 	// Branch are the forge's rules of the infra repository's branch.
 	Branch review.Rules
 

@@ -85,6 +85,7 @@ func (s scene) facts(t testing.TB) Facts {
 			facts.Push = errors.New(text)
 		}
 	}
+	s.read(t, "namesakes", &facts.Namesakes)
 	if s["given"] != nil {
 		given := map[string]int{}
 		s.read(t, "given", &given)

@@ -27,7 +27,7 @@ import (
 // Systems are those that are asked beside the live Service; nil: that one is not asked.
 type Systems struct {
 	Setup       SetupReader
-	PushRight   PushRight
+	Git         GitServer
 	BranchRules BranchRules
 }
 
@@ -38,9 +38,11 @@ type SetupReader interface {
 	Essentials(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) argo.Setup
 }
 
-// PushRight tells whether the infra repository takes a push, without one.
-type PushRight interface {
+// GitServer tells of the infra repository whether it takes a push, without one, and which of its
+// references Argo CD may deploy in the branch's place.
+type GitServer interface {
 	MayPush(context.Context) error
+	Namesakes(ctx context.Context, targetRevision string) ([]string, error)
 }
 
 // BranchRules tells the forge's rules of the infra repository's branch.

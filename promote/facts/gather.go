@@ -21,7 +21,7 @@ import (
 // same time.
 func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situation, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
-	var push, blind, exist, unruled error
+	var push, blind, exist, unruled, unnamed error
 	byMetrics := r.Gates.ByMetrics()
 	if byMetrics {
 		facts.MetricsFrom, facts.Latency = string(r.Gates.SLO.From), usualLatency(r.Gates.SLO)
@@ -29,9 +29,10 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	if byMetrics && r.Metrics != nil && at.Live != nil {
 		group.Go(func() { facts.Latency, facts.Metrics = r.countable(ctx, at) })
 	}
-	if r.PushRight != nil {
-		group.Go(func() { push = r.PushRight.MayPush(ctx) })
+	if r.Git != nil {
+		group.Go(func() { push = r.Git.MayPush(ctx) })
 	}
+	group.Go(func() { facts.Namesakes, unnamed = r.namesakes(ctx, at.App) })
 	if r.BranchRules != nil {
 		group.Go(func() { facts.Branch, unruled = r.BranchRules.BranchRules(ctx) })
 	}
@@ -47,9 +48,9 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 		facts.Deployed = r.Overlay.Deployed(ctx, at.App)
 	}
 	if push == nil || errors.Is(push, remote.ErrAuth) || errors.Is(push, remote.ErrNotFound) {
-		facts.Push, facts.PushAsked, push = push, r.PushRight != nil, nil
+		facts.Push, facts.PushAsked, push = push, r.Git != nil, nil
 	}
-	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled} {
+	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled, "the Git server's references": unnamed} {
 		if err != nil {
 			facts.Unread[name] = err
 		}

@@ -29,7 +29,7 @@ func (t Task) Connect(page func() string) (promote.Systems, error) {
 		if err != nil {
 			return on, err
 		}
-		on.Branch, on.Commits, on.Facts.PushRight = t.Written(found), found, found
+		on.Branch, on.Commits, on.Facts.Git = t.Written(found), found, found
 		on.SourceHas = commitsOf(found)
 		if s.AsksForge(t.Workflow) {
 			on.Facts.BranchRules = forges.Rules{Infra: found.forge, Branch: s.Remote.Branch}

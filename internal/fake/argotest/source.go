@@ -31,13 +31,16 @@ type source struct {
 	label                string // value of the instance label
 }
 
-// resolve returns the commit that a revision names; empty is the branch's tip.
+// resolve returns the commit that a revision names; empty is the branch's tip. Of references of the
+// branch's short name Argo CD takes any, here it is the one that is not the branch.
 func (s source) resolve(ctx context.Context, revision string) (string, error) {
 	if revision == "" || revision == s.branch {
-		revision = "refs/heads/" + s.branch
-		// Git writes a branch's file whole, and a process to ask for it costs more than all else.
-		if text, err := os.ReadFile(filepath.Join(s.gitDir, filepath.FromSlash(revision))); err == nil {
-			return strings.TrimSpace(string(text)), nil
+		for _, kind := range []string{"refs/", "refs/tags/", "refs/heads/"} {
+			revision = kind + s.branch
+			// Git writes a branch's file whole, and a process to ask for it costs more than all else.
+			if text, err := os.ReadFile(filepath.Join(s.gitDir, filepath.FromSlash(revision))); err == nil {
+				return strings.TrimSpace(string(text)), nil
+			}
 		}
 	}
 	out, err := s.git(ctx, "rev-parse", "--verify", "--end-of-options", revision+"^{commit}")

@@ -1,0 +1,49 @@
+package gitops_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/acme/knative-promote/gitops/remote"
+	"github.com/acme/knative-promote/internal/fake/gittest"
+)
+
+// TestNamesakes asks a server with references of every kind which of them Argo CD may deploy in
+// the place of a branch. Over HTTP most references are not kept, these have to be.
+func TestNamesakes(t *testing.T) {
+	t.Parallel()
+	references := []string{
+		"refs/env/main", "refs/heads/env/main", "refs/tags/env/main", "refs/remotes/env/main", "refs/heads/heads/env/main",
+		"refs/tags/main", "refs/main", "refs/pull/7/head", "refs/heads/not-env/main", "refs/tags/HEAD", "refs/heads/refs/heads/env/main",
+		"refs/heads/1.x", "refs/tags/v1.4.0", "refs/tags/v2.0.0", "refs/tags/v1", "refs/heads/v1.5.0",
+	}
+	tests := map[string]struct {
+		branch, target string
+		want           []string
+	}{
+		"in short":             {"env/main", "env/main", []string{"refs/env/main", "refs/remotes/env/main", "refs/tags/env/main"}},
+		"in full":              {"env/main", "refs/heads/env/main", []string{"refs/heads/refs/heads/env/main"}},
+		"by HEAD":              {"main", "HEAD", []string{"refs/tags/HEAD"}},
+		"by default":           {"main", "", []string{"refs/tags/HEAD"}},
+		"with a tag and a ref": {"main", "main", []string{"refs/main", "refs/tags/main"}},
+		"named as versions":    {"1.x", "1.x", []string{"refs/tags/v1", "refs/tags/v1.4.0"}},
+		"named as a version":   {"v1.5.0", "v1.5.0", []string{}},
+	}
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	for _, reference := range references {
+		s.git(t, "update-ref", reference, "main")
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := open(t, remote.Config{URL: s.url, Branch: test.branch, Token: token}).Namesakes(t.Context(), test.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("namesakes of %s for %q (-want +got):\n%s", test.branch, test.target, diff)
+			}
+		})
+	}
+}
