@@ -15,7 +15,8 @@ func (r *Repo) Namesakes(ctx context.Context, targetRevision string) ([]string, 
 	if err != nil {
 		return nil, err
 	}
+	mayBe := remote.MayBe(targetRevision)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(advertised.References)), func(reference string) bool {
-		return reference == r.branch.String() || !remote.MayBe(reference, targetRevision)
+		return reference == r.branch.String() || !mayBe(reference)
 	}), nil
 }

@@ -70,8 +70,10 @@ func Open(c remote.Config) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	short, full, byDefault := remote.MayBe(c.Branch), remote.MayBe(branch.String()), remote.MayBe("")
 	r, err := remote.New(c, func(reference string) bool {
-		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix) || remote.Namesake(reference, branch)
+		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix) ||
+			short(reference) || full(reference) || byDefault(reference)
 	})
 	if err != nil {
 		return nil, err
