@@ -35,8 +35,9 @@ func checkCreate(_, after *State, _ Expected) error {
 	return nil
 }
 
-// checkUpdate does the same as the update from before.
-func checkUpdate(before, after *State, _ Expected) error {
+// checkUpdate does the same as the update from before, where the cluster has the template by
+// its name as that has it, with its own defaults.
+func checkUpdate(before, after *State, expected Expected) error {
 	ctx, err := tolerant(context.Background())
 	if err != nil {
 		return err
@@ -45,11 +46,16 @@ func checkUpdate(before, after *State, _ Expected) error {
 	if err != nil {
 		return err
 	}
-	name := before.Revision()
+	name, inGit := before.Revision(), old.Spec.Template
 	if after.live != nil && name != "" && name == after.live.Spec.Template.Name && name == after.Revision() {
-		old.Spec.Template = after.live.Spec.Template // with the cluster's own defaults
+		old.Spec.Template = after.live.Spec.Template
 	}
-	if err := update(ctx, before.service, after.service, old); err != nil {
+	err = update(ctx, before.service, after.service, old)
+	if err != nil && expected.LiveOtherwise && before.SameTemplate(after) {
+		old.Spec.Template = inGit
+		err = update(ctx, before.service, after.service, old)
+	}
+	if err != nil {
 		return fmt.Errorf("this change of Service %s is one that Knative refuses: %w", after.name, err)
 	}
 	return nil

@@ -16,6 +16,10 @@ type Expected struct {
 	Also     []string          // what keeps running and may move with the images, as Kind/name
 	Revision string            // the template's name; empty when it has none
 	Traffic  []servingv1.TrafficTarget
+
+	// LiveOtherwise says that a template which the edit leaves as it is may be another one in the
+	// cluster under its name, as where Argo CD leaves to the cluster what it is told to ignore.
+	LiveOtherwise bool
 }
 
 // Check tells whether the edit from before to after shows exactly what is expected

@@ -11,6 +11,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 const liveManifest = `apiVersion: serving.knative.dev/v1
@@ -226,5 +227,38 @@ func TestPinned(t *testing.T) {
 	}
 	if _, err := knative.Pinned([]byte("{"), named); err == nil {
 		t.Error("no YAML is no error")
+	}
+}
+
+// TestLiveOtherwise shifts the traffic of a template that the cluster has otherwise under its name, as
+// where Argo CD leaves to the cluster what it is told to ignore. A rollback does it all the same, and no
+// edit changes a template under its name.
+func TestLiveOtherwise(t *testing.T) {
+	t.Parallel()
+	manifest := liveManifest + "          env: [{name: LEVEL, value: debug}]\n"
+	live := func(revision string) *servingv1.Service {
+		service := liveService(revision, "ghcr.io/acme/shop:v1")
+		service.Spec.Template.Spec.Containers[0].Env = nil
+		return service
+	}
+	before, _ := routed(t, manifest, live)
+	targets := knative.Split{Stable: "shop-00001"}.Targets("candidate", true)
+	after, err := before.Route(t.Context(), before.Revision(), targets, nil, live(before.Revision()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := after.SetImages(t.Context(), []kustomize.Image{{Name: "ghcr.io/acme/shop", NewTag: "v2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		after     *knative.State
+		otherwise bool
+		refused   bool
+	}{{after, false, true}, {after, true, false}, {other, true, true}} {
+		err := knative.Check(before, test.after, knative.Expected{Revision: before.Revision(), Traffic: targets, LiveOtherwise: test.otherwise})
+		if refused := err != nil && strings.Contains(err.Error(), "Saw the following changes without a name change"); refused != test.refused || err != nil && !refused {
+			t.Errorf("otherwise %v: refused %v: %v", test.otherwise, test.refused, err)
+		}
 	}
 }

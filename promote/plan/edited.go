@@ -41,7 +41,7 @@ func (e Edited) Warning(to Destination) string {
 			oneline.Brief(strings.Join(e.Foreign, " and "))))
 	}
 	if e.Alone != "" {
-		warnings = append(warnings, fmt.Sprintf("the Service alone was synced, as a sync of all does not come to it: %s. The rest is not as Git says: correct that, and sync the application", e.Alone))
+		warnings = append(warnings, fmt.Sprintf("the Service alone was synced, as a sync of all does not come to it: %s. The rest is not as Git says: correct that, and sync the application", strings.TrimRight(e.Alone, ".")))
 	}
 	return strings.Join(warnings, "; ")
 }

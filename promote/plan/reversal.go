@@ -160,7 +160,7 @@ func (back Reversal) checked(ctx context.Context, c Settings, now, after *knativ
 	if err != nil {
 		return nil, err
 	}
-	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic}
+	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic, LiveOtherwise: true}
 	if left := knative.LeftToLater(traffic, rendered); !knative.SameTraffic(left, traffic) {
 		if after, err = after.Route(ctx, revision, left, after.Record(), back.Live); err != nil {
 			return nil, err
