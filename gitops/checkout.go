@@ -64,7 +64,7 @@ func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error)
 	}
 	var files []string
 	for _, two := range pairs(was, is) {
-		if two.old == two.now {
+		if two.old.Same(two.now) {
 			continue
 		}
 		below, err := changedEntry(a, b, two.old, two.now, path.Join(dir, cmp.Or(two.old.Name, two.now.Name)))

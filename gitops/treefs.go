@@ -103,7 +103,7 @@ func (t *treeFS) ReadLink(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if at.Mode != store.ModeLink {
+	if !at.Link() {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
 	target, err := t.blob("readlink", name, at)
@@ -138,7 +138,7 @@ func (t *treeFS) Find(in place, name string) (place, error) {
 	switch {
 	case !ok:
 		return place{}, fs.ErrNotExist
-	case child.Mode == store.ModeSubmodule:
+	case child.Submodule():
 		return place{}, fmt.Errorf("%s is a submodule: its content is in another repository", name)
 	}
 	return place{child, in.Hash}, nil
@@ -149,7 +149,7 @@ func (t *treeFS) Folder(at place) bool { return at.Folder() }
 
 // Target is where a symbolic link leads.
 func (t *treeFS) Target(at place) (target string, link bool, err error) {
-	if at.Mode != store.ModeLink {
+	if !at.Link() {
 		return "", false, nil
 	}
 	data, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
@@ -185,7 +185,7 @@ func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
 
 func (t *treeFS) info(op, name string, at place) (fs.FileInfo, error) {
 	info := fileInfo{name: path.Base(name), mode: at.FileMode(), time: t.time}
-	if info.mode.IsRegular() || at.Mode == store.ModeLink {
+	if info.mode.IsRegular() || at.Link() {
 		size, err := t.store.Size(t.ctx, t.commit, at.in, at.Hash)
 		if err != nil {
 			return nil, &fs.PathError{Op: op, Path: name, Err: err}

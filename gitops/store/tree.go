@@ -12,18 +12,16 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// The modes of tree entries, as Git writes them.
+// The modes that new entries of a tree get, as Git writes them.
 const (
-	ModeFile       = "100644"
-	ModeExecutable = "100755"
-	ModeFolder     = "40000"
-	ModeLink       = "120000"
-	ModeSubmodule  = "160000"
+	ModeFile   = "100644"
+	ModeFolder = "40000"
 )
 
 // Entry is one line of a tree. The mode stays the text that it was: go-git's
 // reader brings old modes such as 100664 into today's form, and a tree that is
-// written again would then differ in lines that nobody changed.
+// written again would then differ in lines that nobody changed. What the entry is,
+// its methods tell: a folder may have the mode 40755 just as well.
 type Entry struct {
 	Mode, Name string
 	Hash       plumbing.Hash
@@ -40,7 +38,7 @@ func ParseTree(raw []byte) (Tree, error) {
 	for left := string(raw); left != ""; {
 		head, rest, ok := strings.Cut(left, "\x00")
 		mode, name, both := strings.Cut(head, " ")
-		if !ok || !both || name == "" || len(rest) < len(plumbing.Hash{}) {
+		if !ok || !both || !isMode(mode) || name == "" || len(rest) < len(plumbing.Hash{}) {
 			return nil, errors.New("the tree object is malformed")
 		}
 		e := Entry{Mode: mode, Name: name}
@@ -119,18 +117,51 @@ func (e Entry) key() string {
 	return e.Name
 }
 
-// Folder tells folders; old tools wrote their mode with a leading zero.
-func (e Entry) Folder() bool { return strings.TrimPrefix(e.Mode, "0") == ModeFolder }
+// isMode tells whether Git can read a mode: it dies of a tree with another.
+func isMode(text string) bool { return text != "" && strings.Trim(text, "01234567") == "" }
 
-// File tells regular files, also those of old modes.
-func (e Entry) File() bool { return strings.HasPrefix(e.Mode, "100") }
+// The kinds of entries, and the bits of a mode that tell them, as Git has them.
+const (
+	kindBits  = 0o170000
+	ofFolder  = 0o040000
+	ofFile    = 0o100000
+	ofLink    = 0o120000
+	ownerRuns = 0o100
+)
+
+// mode is the number that the text means. Only its last 16 bits count, as for Git, which has
+// a mode in so many.
+func (e Entry) mode() (number uint16) {
+	for _, digit := range []byte(e.Mode) {
+		number = number<<3 + uint16(digit-'0')
+	}
+	return number
+}
+
+// Folder tells folders.
+func (e Entry) Folder() bool { return e.mode()&kindBits == ofFolder }
+
+// File tells regular files.
+func (e Entry) File() bool { return e.mode()&kindBits == ofFile }
+
+// Link tells symbolic links.
+func (e Entry) Link() bool { return e.mode()&kindBits == ofLink }
+
+// Submodule tells commits of other repositories, which Git takes everything else for.
+func (e Entry) Submodule() bool { return !e.Folder() && !e.File() && !e.Link() }
+
+// Same tells whether Git takes two entries for the same: it sees no difference between modes
+// such as 40000 and 40755.
+func (e Entry) Same(other Entry) bool {
+	return e.Name == other.Name && e.Hash == other.Hash && e.FileMode() == other.FileMode()
+}
 
 // Kind is the entry's kind in words.
 func (e Entry) Kind() string {
 	switch {
 	case e.Folder():
 		return "folder"
-	case e.Mode == ModeLink:
+	case e.Link():
 		return "symbolic link"
 	case e.File():
 		return "file"
@@ -145,9 +176,9 @@ func (e Entry) FileMode() fs.FileMode {
 	switch {
 	case e.Folder():
 		return fs.ModeDir | 0o755
-	case e.Mode == ModeLink:
+	case e.Link():
 		return fs.ModeSymlink | 0o777
-	case e.Mode == ModeExecutable:
+	case e.File() && e.mode()&ownerRuns != 0:
 		return 0o755
 	case e.File():
 		return 0o644
