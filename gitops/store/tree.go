@@ -31,7 +31,8 @@ type Entry struct {
 type Tree []Entry
 
 // ParseTree makes one text of the whole object, which the entries share. A tree that has a name
-// twice, or is out of Git's order, is an error: who reads it sees another file than who checks it out.
+// twice or a path for a name, or is out of Git's order, is an error: who reads it sees another file
+// than who checks it out.
 func ParseTree(raw []byte) (Tree, error) {
 	var t Tree
 	last := ""
@@ -44,6 +45,9 @@ func ParseTree(raw []byte) (Tree, error) {
 		e := Entry{Mode: mode, Name: name}
 		left = rest[copy(e.Hash[:], rest):]
 		key := e.key()
+		if strings.Contains(name, "/") {
+			return nil, fmt.Errorf("the tree object is malformed at %s: a name has a slash", oneline.Brief(name))
+		}
 		if key <= last || e.Folder() && t.hasFile(name) {
 			return nil, fmt.Errorf("the tree object is malformed at %s: a name comes twice, or they are out of order", oneline.Brief(name))
 		}
