@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"io/fs"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -41,16 +41,43 @@ func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 // or of two, by their content and mode. Folders that are the same are not
 // looked into, or fetched.
 func Changed(from, to Snapshot) ([]string, error) {
+	all, err := Differences(from, to)
+	names := make([]string, 0, len(all))
+	for _, d := range all {
+		names = append(names, d.Path)
+	}
+	return names, err
+}
+
+// A Difference is a file, a symbolic link or a submodule of a snapshot that is not what another
+// one has in its place.
+type Difference struct {
+	Path string
+	Mode fs.FileMode // a submodule is irregular; zero: there is none any more
+
+	tree *treeFS
+	at   place
+}
+
+// Target is where a symbolic link leads, as it is written.
+func (d Difference) Target() (string, error) {
+	target, _, err := d.tree.Target(d.at)
+	return target, err
+}
+
+// Differences are what Changed names the paths of.
+func Differences(from, to Snapshot) ([]Difference, error) {
 	a, okA := from.Tree.(*treeFS)
 	b, okB := to.Tree.(*treeFS)
 	if !okA || !okB {
 		return nil, errors.New("comparing snapshots: a tree is not this package's")
 	}
-	return changed(a, b, a.root, b.root, ".")
+	return changed(a, b, a.root, b.root, "")
 }
 
-// changed compares two folders; a zero hash is a folder that is not there.
-func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error) {
+// changed compares two folders; a zero hash is a folder that is not there. The prefix of what is
+// in them ends in a slash: a name may be one that no path has, such as .., and is kept as it is.
+func changed(a, b *treeFS, from, to plumbing.Hash, prefix string) ([]Difference, error) {
 	if from == to {
 		return nil, nil
 	}
@@ -62,34 +89,37 @@ func changed(a, b *treeFS, from, to plumbing.Hash, dir string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	var files []string
+	var all []Difference
 	for _, two := range pairs(was, is) {
 		if two.old.Same(two.now) {
 			continue
 		}
-		below, err := changedEntry(a, b, two.old, two.now, path.Join(dir, cmp.Or(two.old.Name, two.now.Name)))
+		below, err := changedEntry(a, b, two.old, place{two.now, to}, prefix+cmp.Or(two.old.Name, two.now.Name))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, below...)
+		all = append(all, below...)
 	}
-	return files, nil
+	return all, nil
 }
 
-func changedEntry(a, b *treeFS, old, now store.Entry, name string) ([]string, error) {
+func changedEntry(a, b *treeFS, old store.Entry, now place, name string) ([]Difference, error) {
 	var from, to plumbing.Hash
-	var files []string
+	var all []Difference
 	if old.Folder() {
 		from = old.Hash
 	}
 	if now.Folder() {
 		to = now.Hash
 	}
-	if !old.Folder() && old.Name != "" || !now.Folder() && now.Name != "" {
-		files = append(files, name)
+	switch {
+	case now.Name != "" && !now.Folder():
+		all = append(all, Difference{Path: name, Mode: now.FileMode(), tree: b, at: now})
+	case old.Name != "" && !old.Folder():
+		all = append(all, Difference{Path: name})
 	}
-	below, err := changed(a, b, from, to, name)
-	return append(files, below...), err
+	below, err := changed(a, b, from, to, name+"/")
+	return append(all, below...), err
 }
 
 func (t *treeFS) entries(hash plumbing.Hash) (store.Tree, error) {

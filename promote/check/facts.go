@@ -27,6 +27,10 @@ type Facts struct {
 	// the outcome. Nil: there is none, and what Overlay renders is there already.
 	Before *knative.State
 
+	// Added is what a change that is proposed brings to the infra repository or alters there. Nil:
+	// there is none.
+	Added []Added
+
 	// Planned is the overlay as the commits of the promotion render it, in order:
 	// the first one and the last. Those between differ in two numbers.
 	Planned []*knative.State

@@ -8,13 +8,13 @@ import (
 )
 
 // proposedRules are asked about all that a change of the infra repository leads
-// to: its manifests, its windows and its pipeline file.
+// to: its manifests, its windows, its pipeline file, and whether Argo CD can check it out.
 func proposedRules() []Rule {
-	return slices.Concat(manifestRules(), frozenRules(), pipelineRules())
+	return slices.Concat(manifestRules(), checkoutRules(), frozenRules(), pipelineRules())
 }
 
 // Proposed asks about the outcome of a change of the infra repository whether its
-// manifests, its windows and its pipeline file are right.
+// manifests, its windows, its pipeline file and all that it adds are right.
 func Proposed(facts Facts, skip ...string) []event.Finding {
 	return run(proposedRules(), facts, skip)
 }

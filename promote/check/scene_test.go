@@ -3,6 +3,8 @@ package check
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -58,6 +60,7 @@ func (s scene) facts(t testing.TB) Facts {
 		facts.Service = new(servingv1.Service)
 		s.read(t, "service", facts.Service)
 	}
+	s.added(t, &facts)
 	s.read(t, "revisions", &facts.Revisions)
 	s.read(t, "not-ready", &facts.NotReady)
 	s.windows(&facts)
@@ -111,6 +114,23 @@ func (s scene) facts(t testing.TB) Facts {
 		}
 	}
 	return facts
+}
+
+// added are what a change brings, in lines such as: link docs/a ../b.
+func (s scene) added(t testing.TB, facts *Facts) {
+	t.Helper()
+	modes := map[string]fs.FileMode{"file": 0o644, "link": fs.ModeSymlink | 0o777, "submodule": fs.ModeIrregular}
+	for line := range strings.Lines(string(s["added"])) {
+		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		path, target, _ := strings.Cut(rest, " ")
+		if modes[kind] == 0 {
+			t.Fatalf("added: %q: expected file, link or submodule", line)
+		}
+		if n, err := strconv.Atoi(target); err == nil { // a long name
+			path, target = path+strings.Repeat("x", n), ""
+		}
+		facts.Added = append(facts.Added, Added{Path: path, Mode: modes[kind], Target: target})
+	}
 }
 
 // failure is an error with this text, one of argo's where it begins like that.

@@ -1,11 +1,17 @@
 package proposal
 
 import (
+	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/promote/check"
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // Beside are those of the changed files by which Argo CD comes to render something else than
@@ -23,6 +29,25 @@ func (p Proposal) Beside(changed []string) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// Checkout finds what of the differences of the head keeps Argo CD from checking it out, or leads
+// its Git credential elsewhere. What is taken away does neither.
+func (p Proposal) Checkout(differences []gitops.Difference) ([]event.Finding, error) {
+	facts := check.Facts{Tree: p.head.Tree}
+	for _, d := range differences {
+		added := check.Added{Path: d.Path, Mode: d.Mode}
+		if d.Mode&fs.ModeSymlink != 0 {
+			var err error
+			if added.Target, err = d.Target(); err != nil {
+				return nil, fmt.Errorf("reading the symbolic link %s: %w", oneline.Brief(d.Path), err)
+			}
+		}
+		if d.Mode != 0 {
+			facts.Added = append(facts.Added, added)
+		}
+	}
+	return check.Proposed(facts, p.settings.Skip...), nil
 }
 
 // isOverlay tells whether a folder has a kustomization before or after.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/promote/event"
@@ -39,16 +40,17 @@ type FileChange struct {
 // A Diff is what a pull request changes of the infra repository.
 type Diff struct {
 	Overlays []Overlay
-	Own      []string   // changed files that are the tool's own
-	Beside   []string   // changed files that change what Argo CD renders, and not what is rendered here
-	Windows  FileChange // of the file that freezes promotions
-	Pipeline FileChange // of the pipeline file
-	Refused  string     // why the policies cannot be asked, in words; empty: they can
+	Own      []string        // changed files that are the tool's own
+	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
+	Checkout []event.Finding // about Argo CD's checkout of the whole repository
+	Windows  FileChange      // of the file that freezes promotions
+	Pipeline FileChange      // of the pipeline file
+	Refused  string          // why the policies cannot be asked, in words; empty: they can
 }
 
 // Findings are all of them, in the order of the page.
 func (d Diff) Findings() []event.Finding {
-	all := append(append([]event.Finding{}, d.Windows.Findings...), d.Pipeline.Findings...)
+	all := slices.Concat([]event.Finding{}, d.Checkout, d.Windows.Findings, d.Pipeline.Findings)
 	for _, o := range d.Overlays {
 		all = append(all, o.Findings...)
 	}
@@ -84,7 +86,7 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + filesWarning(OwnChanged, d.Own) + filesWarning(BesideChanged, d.Beside) + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
+	title := d.heading() + filesWarning(OwnChanged, d.Own) + filesWarning(BesideChanged, d.Beside) + d.checkout() + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
 		fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
 	left := room - len(title)
 	for _, overlay := range overlays {
@@ -190,9 +192,7 @@ func fileChange(w FileChange, what, nothing string) string {
 		lines = append(lines, "added: "+reason(entry, maxReason))
 	}
 	text := "### " + code(w.File, maxName) + ", " + what + "\n\n"
-	for _, f := range w.Findings {
-		text += severityIcon(f.Severity) + " " + reason(f.Problem+": "+f.Evidence, maxReason) + " (" + code(f.Rule, maxName) + ")\n"
-	}
+	text += said(w.Findings)
 	if len(w.Findings) == 0 && len(lines) == 0 {
 		text += nothing + "\n"
 	}
@@ -203,6 +203,22 @@ func fileChange(w FileChange, what, nothing string) string {
 		text += "- " + plural(left, "more change") + "\n"
 	}
 	return text + "\n"
+}
+
+// checkout says what keeps Argo CD from all overlays, so that it comes before them.
+func (d Diff) checkout() string {
+	if len(d.Checkout) == 0 {
+		return ""
+	}
+	return said(d.Checkout) + "\n"
+}
+
+// said are findings with what shows them, a line each.
+func said(findings []event.Finding) (text string) {
+	for _, f := range findings {
+		text += severityIcon(f.Severity) + " " + reason(f.Problem+": "+f.Evidence, maxReason) + " (" + code(f.Rule, maxName) + ")\n"
+	}
+	return text
 }
 
 // head is everything about the overlay but its diff.

@@ -17,9 +17,11 @@ func TestDiffComment(t *testing.T) {
 		if err := json.Unmarshal(parts["overlays.json"], &diff.Overlays); err != nil {
 			t.Fatal(err)
 		}
-		if windows, changed := parts["windows.json"]; changed {
-			if err := json.Unmarshal(windows, &diff.Windows); err != nil {
-				t.Fatal(err)
+		for name, into := range map[string]any{"windows.json": &diff.Windows, "checkout.json": &diff.Checkout} {
+			if text, is := parts[name]; is {
+				if err := json.Unmarshal(text, into); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		comment := DiffComment(diff)

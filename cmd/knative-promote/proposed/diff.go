@@ -49,6 +49,7 @@ func showDiff(t task.Task, diff report.Diff) {
 	for _, file := range diff.Beside {
 		r.Warning(console.Note{Title: "Read by Argo CD", File: file, Text: report.BesideChanged})
 	}
+	showFile(t, report.FileChange{Findings: diff.Checkout})
 	showFile(t, diff.Windows)
 	showFile(t, diff.Pipeline)
 	for _, o := range diff.Overlays {

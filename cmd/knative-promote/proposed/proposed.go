@@ -25,14 +25,21 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	changed, err := gitops.Changed(base, head)
+	differences, err := gitops.Differences(base, head)
 	if err != nil {
 		return diff, nil, err
+	}
+	var changed []string
+	for _, d := range differences {
+		changed = append(changed, d.Path)
 	}
 	proposal, err := proposal.Propose(proposalOf(t.Settings.Promote), base, head)
 	if _, bad := errors.AsType[*setting.InputError](err); bad {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {
+		return diff, nil, err
+	}
+	if diff.Checkout, err = proposal.Checkout(differences); err != nil {
 		return diff, nil, err
 	}
 	windows, err := proposal.Windows()
