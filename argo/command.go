@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"strings"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -93,4 +94,18 @@ func blocks(in Intent, ob Observed) bool {
 func uncompared(c v1alpha1.ApplicationCondition) bool {
 	return c.Type == v1alpha1.ApplicationConditionComparisonError || c.Type == v1alpha1.ApplicationConditionInvalidSpecError ||
 		c.Type == v1alpha1.ApplicationConditionUnknownError
+}
+
+// Uncheckable tells whether a condition's message says that Argo CD cannot check the repository
+// out, which it does before it renders anything: no later commit becomes live then but one that
+// takes away what the message names. What it cannot fetch is something else, and may pass.
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/reposerver/repository/repository.go#L392-L408
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/util/git/client.go#L474-L501
+func Uncheckable(message string) bool {
+	for _, text := range []string{"repository contains out-of-bounds symlinks", "failed to checkout ", "failed to update submodules"} {
+		if strings.Contains(message, text) {
+			return true
+		}
+	}
+	return false
 }

@@ -45,6 +45,9 @@ func judgeConditions(in Intent, ob Observed) *Verdict {
 			return &Verdict{State: Superseded, Reason: fmt.Sprintf("the branch does not carry the values of %s any more", short(in.Commit))}
 		case uncompared(c), c.Type == v1alpha1.ApplicationConditionDeletionError:
 			v := troubled("comparison", "Argo CD reports %s: %s", c.Type, oneline.Brief(c.Message))
+			if Uncheckable(c.Message) {
+				v.Reason += "; no commit becomes live, also not one that rolls back, before the one is reverted that brought what this names"
+			}
 			v.Intended = uncompared(c) && judgeLive(in, ob) == nil
 			return v
 		case c.Type == v1alpha1.ApplicationConditionSharedResourceWarning && strings.HasPrefix(c.Message, "Service/"+in.Service+" "):

@@ -67,18 +67,18 @@ func findSkipped(f Facts) []found {
 func findConditions(f Facts) []found {
 	var all []found
 	for _, c := range f.Setup.App.Status.Conditions {
-		denied, fatal := argo.Denied(c.Message) != "", false
+		denied, unchecked, fatal := argo.Denied(c.Message) != "", argo.Uncheckable(c.Message), false
 		switch c.Type {
 		case v1alpha1.ApplicationConditionInvalidSpecError:
 			fatal = true
 		case v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionUnknownError, v1alpha1.ApplicationConditionDeletionError:
-			fatal = denied
+			fatal = denied || unchecked
 		case v1alpha1.ApplicationConditionSyncError:
 		default:
 			continue
 		}
 		if !explained(f, c.Message) {
-			all = append(all, found{severity: errorIf(fatal), values: values{"Type": string(c.Type), "Message": c.Message, "Denied": denied}})
+			all = append(all, found{severity: errorIf(fatal), values: values{"Type": string(c.Type), "Message": c.Message, "Denied": denied, "Unchecked": unchecked}})
 		}
 	}
 	return all
