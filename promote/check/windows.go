@@ -144,7 +144,7 @@ func findClosed(f Facts) []found {
 	}
 	what := found{values: values{
 		"Opens": "", "Never": false, "Wait": f.Request.Wait, "Known": len(all) > 0, "Windows": windowEvidence(f, all),
-		"ByHand": !byHand(f.Setup.App) && f.Setup.Windows.GetCanSync(),
+		"ByHand": !byHand(f.Setup.App) && f.Setup.Windows.GetCanSync(), "Shut": shut(f.Setup, all, f.Request.Now),
 	}}
 	if !known || len(all) == 0 {
 		return []found{what}
@@ -157,6 +157,22 @@ func findClosed(f Facts) []found {
 		what.severity = event.SeverityError
 	}
 	return []found{what}
+}
+
+// shut are those windows, by their numbers in the project, that now keep people from syncing by hand too.
+func shut(setup argo.Setup, all []window, now time.Time) (numbers []int) {
+	if open(all, now, true) {
+		return nil
+	}
+	for _, w := range all {
+		if w.set.ManualSync || (w.set.Kind == "deny") != w.active(now) {
+			continue
+		}
+		if i := slices.IndexFunc(setup.Project.Spec.SyncWindows, func(other *v1alpha1.SyncWindow) bool { return other == w.set }); i >= 0 {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
 }
 
 func findClosing(f Facts) []found {
