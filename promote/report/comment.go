@@ -24,10 +24,10 @@ const (
 
 // A Place is where a promotion happens, as far as a page alone needs it.
 type Place struct {
-	Target        string   // tells equal names apart: the infra repository and its branch
-	CommitURL     string   // web address of a commit of the infra repository, up to its hash; empty: no links
-	Rollback      string   // shell command that rolls the promotion back
-	RollbackNeeds []string // environment variables that Rollback reads
+	Target        string                       // tells equal names apart: the infra repository and its branch
+	CommitURL     string                       // web address of a commit of the infra repository, up to its hash; empty: no links
+	RollbackTo    func(revision string) string // shell command that rolls the promotion back; nil: none is known
+	RollbackNeeds []string                     // environment variables that RollbackTo reads
 }
 
 // Marker is the hidden first line of the comment about one Service, by which

@@ -35,8 +35,10 @@ func result(t *testing.T, parts map[string][]byte) (event.Result, Place) {
 	r.Target = target(of.Service, of.Environment, of.Overlay, of.Application)
 	r.Difference = manifest.Compare(parts["before.yaml"], parts["after.yaml"])
 	return r, Place{
-		CommitURL:     "https://github.com/acme/infra/commit/",
-		Rollback:      "knative-promote rollback --repository acme/infra --path " + r.Overlay,
+		CommitURL: "https://github.com/acme/infra/commit/",
+		RollbackTo: func(revision string) string {
+			return "knative-promote rollback --repository acme/infra --path " + r.Overlay + " --to " + revision
+		},
 		RollbackNeeds: []string{"INPUT_TOKEN", "INPUT_ARGOCD_TOKEN"},
 	}
 }

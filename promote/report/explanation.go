@@ -107,7 +107,7 @@ func unfinishedAdvice(r event.Result, at Place) string {
 		return "**Next:** Git and Knative give all users to " + code(r.WithoutPod, maxName) + ", and no pod of it starts, for example because its image is in no registry any more. " + furtherAdvice(r)
 	case last.RollsBack() && r.RollbackTo != "":
 		return "**Next:** the commit that rolls everything back is in Git, and the traffic does not go where it leads. " +
-			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"
+			"To have Git give all of it to " + code(r.RollbackTo, maxName) + ", which serves most of the users, use `rollback` with " + code("to: "+r.RollbackTo, maxName) + ".\n\n"
 	case last.RollsBack():
 		return "**Next:** the commit that rolls everything back is in Git, but was not seen live. " +
 			"Look at the Argo CD application; Git needs nothing more.\n\n"
@@ -120,7 +120,7 @@ func furtherAdvice(r event.Result) string {
 	if r.RollbackTo == "" {
 		return "The record has no other version that was good before: bring the image back, or promote one that is good, with steps that end with 100.\n\n"
 	}
-	return "To have Git give all of them to " + code(r.RollbackTo, maxName) + ", which was good before, use `rollback` with `to: " + r.RollbackTo + "`.\n\n"
+	return "To have Git give all of them to " + code(r.RollbackTo, maxName) + ", which was good before, use `rollback` with " + code("to: "+r.RollbackTo, maxName) + ".\n\n"
 }
 
 // rollbackAdvice is the command that rolls the promotion back.
@@ -128,7 +128,11 @@ func rollbackAdvice(r event.Result, at Place) string {
 	if r.RollbackTo == "" {
 		return "There is no earlier revision to roll back to.\n\n"
 	}
-	if at.Rollback == "" || len(at.Rollback) > maxRollback { // a part of a command is none
+	command := ""
+	if at.RollbackTo != nil {
+		command = at.RollbackTo(r.RollbackTo)
+	}
+	if command == "" || len(command) > maxRollback { // a part of a command is none
 		return "To roll it back, use the command `rollback`.\n\n"
 	}
 	var needs []string
@@ -139,5 +143,5 @@ func rollbackAdvice(r event.Result, at Place) string {
 	if len(needs) > 0 {
 		where = ", with " + strings.Join(needs, ", ") + " in the environment"
 	}
-	return "To roll it back" + where + ":\n\n" + fenced("sh", at.Rollback+" --to "+r.RollbackTo) + "\n"
+	return "To roll it back" + where + ":\n\n" + fenced("sh", command) + "\n"
 }

@@ -52,7 +52,7 @@ func New(ctx context.Context, s inputs.Settings, w console.Workflow, c *console.
 func placeOf(s inputs.Settings) report.Place {
 	return report.Place{
 		Target: s.Remote.URL + " " + s.Remote.Branch, CommitURL: repourl.Read(s.Remote.URL).CommitURL(),
-		Rollback: s.RollbackCommand(), RollbackNeeds: s.RollbackNeeds(),
+		RollbackTo: s.RollbackTo, RollbackNeeds: s.RollbackNeeds(),
 	}
 }
 
