@@ -92,6 +92,23 @@ func MovingTags(s *State) (tags []string) {
 	return tags
 }
 
+// StrayTags are the tags of named revisions that are in the tool's own file alone, as where people have
+// taken one out of their own: the tool moves none, and takes none away, that may be somebody's.
+func StrayTags(s *State, candidateTag string) (strays []servingv1.TrafficTarget) {
+	traffic, err := s.Traffic()
+	plain, errPlain := typed(s.plain)
+	if err != nil || errPlain != nil {
+		return nil // what is wrong is said where the whole of it is read
+	}
+	for _, t := range traffic {
+		known := func(other servingv1.TrafficTarget) bool { return other.Tag == t.Tag }
+		if t.Tag != "" && t.Tag != candidateTag && t.Tag != PreviousTag && t.RevisionName != "" && !slices.ContainsFunc(plain.Spec.Traffic, known) {
+			strays = append(strays, t)
+		}
+	}
+	return strays
+}
+
 // addTarget adds a target unless there is one with its tag, or an untagged one
 // of its revision.
 func addTarget(targets []servingv1.TrafficTarget, t servingv1.TrafficTarget) []servingv1.TrafficTarget {

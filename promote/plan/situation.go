@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -173,6 +174,10 @@ func (at Situation) Remarks(tag string) []string {
 	}
 	if misfits := at.Now.Misfits; len(misfits) > 0 {
 		all = append(all, knative.DescribeMisfits(misfits))
+	}
+	for _, t := range knative.StrayTags(at.Now, at.Tag) {
+		all = append(all, fmt.Sprintf("the tag %s stays on revision %s: it is in %s alone; where nobody needs it, take it out there",
+			oneline.Brief(t.Tag), oneline.Brief(t.RevisionName), at.Now.RecordFile()))
 	}
 	return all
 }
