@@ -47,6 +47,14 @@ func (i Image) Shows(image string) bool {
 	return name == cmp.Or(i.NewName, i.Name) && (i.NewTag == "" || tag == i.NewTag) && (i.Digest == "" || digest == i.Digest)
 }
 
+// Matches tells whether kustomize takes the entry to be about an image of the manifests: to it a name is a regular
+// expression. An entry that is none is about any.
+// https://github.com/kubernetes-sigs/kustomize/blob/api/v0.20.1/api/internal/image/image.go
+func (i Image) Matches(image string) bool {
+	pattern, err := regexp.Compile("^" + i.Name + "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$")
+	return err != nil || pattern.MatchString(image)
+}
+
 // SplitImage takes an image reference apart, as kustomize does: name, name:tag, name@digest or name:tag@digest.
 func SplitImage(image string) (name, tag, digest string) { return util.SplitImageName(image) }
 

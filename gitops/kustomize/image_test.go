@@ -68,6 +68,25 @@ func TestSplitImage(t *testing.T) {
 	}
 }
 
+// TestMatches has the names that kustomize itself, which reads them as regular expressions, matches.
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	for name, images := range map[string]map[string]bool{
+		"ghcr.io/acme/web": {"ghcr.io/acme/web": true, "ghcr.io/acme/web:v1": true, "ghcr.io/acme/web@" + digest: true, "ghcr.io/acme/web:v1@" + digest: true,
+			"ghcr.io/acme/webs": false, "x.ghcr.io/acme/web": false},
+		"ghcr.io/acme.web": {"ghcr.io/acme/web:v1": true, "ghcr.io/acme/xweb": false},
+		".*/web":           {"ghcr.io/acme/web:v1": true, "ghcr.io/acme/worker:v1": false},
+		"web:v[13]":        {"web:v1": true, "web:v2": false},
+		"(":                {"web": true},
+	} {
+		for image, want := range images {
+			if got := (kustomize.Image{Name: name}).Matches(image); got != want {
+				t.Errorf("%s matches %s: got %t, want %t", name, image, got, want)
+			}
+		}
+	}
+}
+
 func TestParseImageErrors(t *testing.T) {
 	t.Parallel()
 	const syntax = "expected name:tag, name@digest, name:tag@digest or name=newname with any of these; * keeps what the kustomization has"

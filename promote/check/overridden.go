@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
@@ -21,6 +20,12 @@ type overriding struct {
 	file      string // of the infra repository; empty: the Application
 	kustomize v1alpha1.ApplicationSourceKustomize
 	remove    string // the command that takes it away; empty: the file goes
+
+	// Of a file alone: why Argo CD cannot read it, what it has Argo CD render the overlay as, and what
+	// else of kustomize it sets or takes away.
+	err     error
+	another string
+	others  []string
 }
 
 // overridings reads the files that argocd-image-updater writes
@@ -40,13 +45,9 @@ func overridings(f Facts) []overriding {
 	}
 	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + fileName(f) + ".yaml"} {
 		file := path.Join(f.Request.Overlay, name)
-		var content struct {
-			Kustomize *v1alpha1.ApplicationSourceKustomize `json:"kustomize"`
+		if raw, err := readTree(f.Tree, file); err == nil {
+			all = append(all, parametersIn(file, raw))
 		}
-		if raw, err := readTree(f.Tree, file); err != nil || yaml.Unmarshal(raw, &content) != nil || content.Kustomize == nil {
-			continue
-		}
-		all = append(all, overriding{where: file, file: file, kustomize: *content.Kustomize})
 	}
 	return all
 }
@@ -84,7 +85,7 @@ func findImageOverridden(f Facts) []found {
 	for _, o := range overridings(f) {
 		for _, text := range o.kustomize.Images {
 			image, err := kustomize.ParseImage(string(text))
-			if err != nil || slices.ContainsFunc(f.Next.Images(), func(used string) bool { return sameName(used, image) }) {
+			if err != nil || setsAny(f, image) {
 				all = append(all, o.found(event.SeverityError, values{"Image": text, "Readable": err == nil}))
 			}
 		}
@@ -92,16 +93,44 @@ func findImageOverridden(f Facts) []found {
 	return all
 }
 
-// sameName tells whether an entry of images: matches an image that a container
-// runs, which may have been renamed by another entry.
-func sameName(used string, entry kustomize.Image) bool {
-	name, _, _ := kustomize.SplitImage(used)
-	return name == entry.Name || entry.NewName != "" && name == entry.NewName
+// setsAny tells whether an entry of images: is about an image that a container runs, as it is called
+// before or after other entries rename it, or about one version of such an image alone.
+func setsAny(f Facts, entry kustomize.Image) bool {
+	name, _, _ := kustomize.SplitImage(entry.Name)
+	untagged := kustomize.Image{Name: name}
+	if slices.ContainsFunc(f.Next.Images(), func(used string) bool {
+		called, _, _ := kustomize.SplitImage(used)
+		return entry.Matches(used) || untagged.Matches(called) || entry.NewName != "" && called == entry.NewName
+	}) {
+		return true
+	}
+	return slices.Contains(replaceable(f), entry.Name)
+}
+
+// replaceable are the names of the overlay's own entries that rename an image which a container runs:
+// Argo CD's entry of such a name takes the place of it.
+func replaceable(f Facts) (names []string) {
+	if f.Tree == nil {
+		return nil
+	}
+	own, _ := kustomize.Read(f.Tree, f.Request.Overlay) // one that cannot be read has none
+	var called []string
+	for _, used := range f.Next.Images() {
+		name, _, _ := kustomize.SplitImage(used)
+		called = append(called, name)
+	}
+	for _, entry := range slices.Backward(own.Images) { // one may rename what another one has made
+		if entry.NewName != "" && slices.Contains(called, entry.NewName) {
+			names, called = append(names, entry.Name), append(called, entry.Name)
+		}
+	}
+	return names
 }
 
 func findRenderOverridden(f Facts) []found {
 	var all []found
 	for _, o := range overridings(f) {
+		all = append(all, o.inFile()...)
 		k := o.kustomize
 		if renames(f, k) {
 			all = append(all, o.found(event.SeverityError, values{"Kind": "name", "Set": k}))
