@@ -82,6 +82,28 @@ func Overlays(tree fs.FS) ([]string, error) {
 	return in.overlays(), nil
 }
 
+// Folders lists all folders of a tree with a kustomization, whatever builds on them, and the symbolic links to one.
+func Folders(tree fs.FS) (all []string, err error) {
+	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !entry.IsDir() && entry.Type()&fs.ModeSymlink == 0:
+			return nil
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		}
+		if _, err := File(tree, name); err == nil {
+			all = append(all, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for kustomizations: %w", err)
+	}
+	return all, nil
+}
+
 // Below are the folders that an overlay builds on, as far as they can be read.
 func Below(tree fs.FS, overlay string) []string {
 	in, reached := newFolders(), map[string]bool{}

@@ -14,21 +14,21 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 )
 
-// Beside are those of the changed files by which Argo CD comes to render something else than
-// kustomize renders: its own parameters and a Helm chart beside a kustomization, and attributes
-// by which git gives files another content.
+// Beside are the files by which Argo CD comes to render something else than kustomize renders: of
+// the changed ones its own parameters wherever they are, a Helm chart beside a kustomization, and
+// attributes by which git gives files another content; and what overridden finds.
 // https://github.com/argoproj/argo-cd/blob/v2.14.21/util/app/discovery/discovery.go
 // https://argo-cd.readthedocs.io/en/stable/user-guide/parameters/#store-overrides-in-git
-func (p Proposal) Beside(changed []string) (all []string) {
+func (p Proposal) Beside(changed []string) ([]string, error) {
+	all, err := p.overridden()
 	for _, file := range changed {
 		folder, name := path.Split(file)
-		argo := strings.HasPrefix(name, ".argocd-source") || strings.HasSuffix(name, "Chart.yaml")
-		if name == ".gitattributes" || argo && p.isOverlay(path.Clean(folder)) {
+		if name == ".gitattributes" || strings.HasPrefix(name, parameters) || strings.HasSuffix(name, chart) && p.isOverlay(path.Clean(folder)) {
 			all = append(all, file)
 		}
 	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all), err
 }
 
 // Checkout finds what of the differences of the head keeps Argo CD from checking it out, or leads

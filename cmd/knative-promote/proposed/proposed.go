@@ -52,7 +52,9 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	}
 	diff.Windows, diff.Pipeline = report.FileChange(windows), report.FileChange(file)
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
-	diff.Beside = proposal.Beside(changed)
+	if diff.Beside, err = proposal.Beside(changed); err != nil {
+		return diff, nil, err
+	}
 	c := comparison{base: base, head: head, proposal: proposal, whole: t.Settings.Manifests != "", most: mostKept}
 	diff.Overlays, err = c.overlays(ctx, changed)
 	return diff, refused, err
