@@ -120,6 +120,26 @@ func TestExamplesNameRealInputs(t *testing.T) {
 	}
 }
 
+// TestDiffCanBeRequired wants the example of diff to run for every pull request: a check that is
+// required waits for ever where its workflow does not start, and a file anywhere may matter.
+func TestDiffCanBeRequired(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.github/examples/diff.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		On map[string]map[string]any
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	filter, starts := workflow.On["pull_request"]
+	if !starts || len(filter) > 0 {
+		t.Errorf("it starts for %v, want every pull request", workflow.On)
+	}
+}
+
 // inputsUsed are the inputs that a workflow gives our action.
 func inputsUsed(t *testing.T, text []byte) []string {
 	t.Helper()
