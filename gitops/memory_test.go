@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -111,17 +112,42 @@ func TestReadInProcess(t *testing.T) {
 	fmt.Printf("%s%v\n", readMark, err)
 }
 
+// TestManyBranches reads from a repository with many branches that are named as a promotion's, each of
+// which anybody may push who may push any.
+func TestManyBranches(t *testing.T) {
+	t.Parallel()
+	s := serve(t, gittest.Repository{}, infra(), nil)
+	tip := strings.TrimSpace(s.git(t, "rev-parse", "main"))
+	packed := bytes.NewBufferString("# pack-refs with: peeled fully-peeled sorted\n" + tip + " refs/heads/main\n")
+	for i := range 300_000 {
+		fmt.Fprintf(packed, "%s refs/heads/promote-%0209d\n", tip, i)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "packed-refs"), packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, memory := inProcess(t, "TestReadInProcess", readURL+"="+s.url)
+	t.Logf("%.0f MiB", memory)
+	if memory > mostMemory {
+		t.Errorf("it used %.0f MiB, want at most %d", memory, mostMemory)
+	}
+	if want := `read: "images: []\n", <nil>`; !slices.Contains(said, want) {
+		t.Errorf("it said %q, want %s", said, want)
+	}
+}
+
 // TestManyReferences reads from a host that lists a lot: every pull request that
-// there ever was, or things without end, and zipped.
+// there ever was, or things without end, and zipped, after the branch or without it.
 func TestManyReferences(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		lines  int
-		zipped bool
-		want   string
+		lines   int
+		zipped  bool
+		without bool // the branch
+		want    string
 	}{
-		"many":    {200_000, false, `read: "images: []\n", <nil>`},
-		"endless": {1 << 30, true, "read: reading URL: the answer is too large"},
+		"many":                {200_000, false, false, `read: "images: []\n", <nil>`},
+		"endless":             {1 << 30, true, false, `read: "images: []\n", <nil>`},
+		"endless and without": {1 << 30, true, true, "read: reading URL: the first 256 MiB of its list of references do not have refs/heads/main: delete branches that nobody needs"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,6 +161,9 @@ func TestManyReferences(t *testing.T) {
 					answer := httptest.NewRecorder()
 					next.ServeHTTP(answer, r)
 					listed, _ := strings.CutSuffix(answer.Body.String(), "0000")
+					if test.without {
+						listed = strings.ReplaceAll(listed, "refs/heads/main", "refs/heads/mail")
+					}
 					listMore(w, listed, test.lines, test.zipped)
 				})
 			})

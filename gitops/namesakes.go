@@ -11,7 +11,7 @@ import (
 // Namesakes are the server's other references that Argo CD may deploy where an Application's
 // targetRevision follows the branch: see [remote.MayBe]. What protects the branch does not protect those.
 func (r *Repo) Namesakes(ctx context.Context, targetRevision string) ([]string, error) {
-	advertised, err := r.remote.Advertised(ctx)
+	advertised, err := r.remote.Advertised(ctx, r.branch)
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,7 @@ func Open(c remote.Config) (*Repo, error) {
 	}
 	short, full, byDefault := remote.MayBe(c.Branch), remote.MayBe(branch.String()), remote.MayBe("")
 	r, err := remote.New(c, func(reference string) bool {
-		return reference == branch.String() || strings.HasPrefix(reference, "refs/heads/"+ProposalPrefix) ||
-			short(reference) || full(reference) || byDefault(reference)
+		return reference == branch.String() || short(reference) || full(reference) || byDefault(reference)
 	})
 	if err != nil {
 		return nil, err

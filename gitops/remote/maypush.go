@@ -20,7 +20,7 @@ func (r *Remote) MayPush(ctx context.Context) error {
 			return struct{}{}, err
 		}
 		defer func() { _ = session.Close() }()
-		_, err = session.AdvertisedReferencesContext(ctx)
+		_, err = session.AdvertisedReferencesContext(asking(ctx, r.branch))
 		return struct{}{}, readOnly(err)
 	})
 	return err

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/file"
@@ -52,6 +53,7 @@ type Config struct {
 // Remote is the server's side of a repository: where it is, how it is spoken to.
 type Remote struct {
 	address   string // as the user wrote it; it holds no credential
+	branch    plumbing.ReferenceName
 	transport transport.Transport
 	auth      transport.AuthMethod
 	mint      func(context.Context) (string, error)
@@ -67,14 +69,14 @@ type Remote struct {
 }
 
 // New checks the address and the credentials, without network access. Of
-// the references over HTTP it keeps those that are needed and some others to show.
+// the references over HTTP it keeps those that are asked for, some that are needed, and some others to show.
 func New(r Config, needed func(reference string) bool) (*Remote, error) {
 	endpoint, err := parseAddress(r.URL)
 	if err != nil {
 		return nil, err
 	}
 	remote := &Remote{
-		address: r.URL, endpoint: *endpoint, exchanged: r.Exchanged,
+		address: r.URL, branch: plumbing.NewBranchReferenceName(r.Branch), endpoint: *endpoint, exchanged: r.Exchanged,
 		timeout: cmp.Or(r.Timeout, time.Minute), patience: cmp.Or(r.Patience, 2*time.Minute),
 	}
 	switch endpoint.Protocol {

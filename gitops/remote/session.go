@@ -81,9 +81,9 @@ type Advertisement struct {
 	Capabilities *capability.List
 }
 
-// Advertised asks for the references as a reader sees them. Of those that are
-// not the branch, some may be left out.
-func (r *Remote) Advertised(ctx context.Context) (Advertisement, error) {
+// Advertised asks for references as a reader sees them. Of those that are
+// neither among these nor needed, some may be left out.
+func (r *Remote) Advertised(ctx context.Context, references ...plumbing.ReferenceName) (Advertisement, error) {
 	return reading(ctx, r, func(ctx context.Context) (Advertisement, error) {
 		endpoint := r.at()
 		session, err := r.fetching(ctx, endpoint)
@@ -91,7 +91,7 @@ func (r *Remote) Advertised(ctx context.Context) (Advertisement, error) {
 			return Advertisement{}, err
 		}
 		defer func() { _ = session.Close() }()
-		refs, err := session.AdvertisedReferencesContext(ctx)
+		refs, err := session.AdvertisedReferencesContext(asking(ctx, references...))
 		if err != nil {
 			return Advertisement{}, err
 		}
@@ -209,7 +209,7 @@ func (r *Remote) Push(ctx context.Context, u Update) (sent bool, err error) {
 			return struct{}{}, err
 		}
 		defer func() { _ = session.Close() }()
-		refs, err := session.AdvertisedReferencesContext(ctx)
+		refs, err := session.AdvertisedReferencesContext(asking(ctx, u.Branch))
 		if err != nil {
 			return struct{}{}, err
 		}

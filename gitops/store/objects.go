@@ -69,7 +69,7 @@ func (s *Store) forget() {
 func (s *Store) Where(ctx context.Context, branch plumbing.ReferenceName) (plumbing.Hash, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	references, err := s.references(ctx)
+	references, err := s.references(ctx, branch)
 	return references[branch.String()], err
 }
 
@@ -85,7 +85,7 @@ func (s *Store) Tip(ctx context.Context, branch plumbing.ReferenceName) (plumbin
 }
 
 func (s *Store) ask(ctx context.Context, branch plumbing.ReferenceName) (plumbing.Hash, error) {
-	references, err := s.references(ctx)
+	references, err := s.references(ctx, branch)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -97,9 +97,9 @@ func (s *Store) ask(ctx context.Context, branch plumbing.ReferenceName) (plumbin
 	return tip, nil
 }
 
-// references asks the server where its branches are, and what it can.
-func (s *Store) references(ctx context.Context) (map[string]plumbing.Hash, error) {
-	seen, err := s.remote.Advertised(ctx)
+// references asks the server where a branch is, what others there are, and what it can.
+func (s *Store) references(ctx context.Context, branch plumbing.ReferenceName) (map[string]plumbing.Hash, error) {
+	seen, err := s.remote.Advertised(ctx, branch)
 	if err != nil {
 		return nil, err
 	}
