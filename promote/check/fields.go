@@ -61,8 +61,9 @@ func wrongFields(o unstructured.Unstructured) []mismatch {
 func unknownFields(f Facts, o unstructured.Unstructured, wrong []mismatch) found {
 	slices.SortStableFunc(wrong, func(a, b mismatch) int { return b.rank() - a.rank() })
 	first := wrong[0]
-	return found{severity: errorIf(f.Request.Strict), at: f.inObject(o, first.steps...), values: values{
-		"Object": title(o), "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": fieldLines(f, o, wrong),
+	incomparable := incomparable(f, o)
+	return found{severity: errorIf(f.Request.Strict || incomparable), at: f.inObject(o, first.steps...), values: values{
+		"Object": title(o), "Incomparable": incomparable, "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": fieldLines(f, o, wrong),
 	}}
 }
 
