@@ -21,14 +21,17 @@ func TestNamesakes(t *testing.T) {
 	tests := map[string]struct {
 		branch, target string
 		want           []string
+		byDefault      string
 	}{
-		"in short":             {"env/main", "env/main", []string{"refs/env/main", "refs/remotes/env/main", "refs/tags/env/main"}},
-		"in full":              {"env/main", "refs/heads/env/main", []string{"refs/heads/refs/heads/env/main"}},
-		"by HEAD":              {"main", "HEAD", []string{"refs/tags/HEAD"}},
-		"by default":           {"main", "", []string{"refs/tags/HEAD"}},
-		"with a tag and a ref": {"main", "main", []string{"refs/main", "refs/tags/main"}},
-		"named as versions":    {"1.x", "1.x", []string{"refs/tags/v1", "refs/tags/v1.4.0"}},
-		"named as a version":   {"v1.5.0", "v1.5.0", []string{}},
+		"in short":             {"env/main", "env/main", []string{"refs/env/main", "refs/remotes/env/main", "refs/tags/env/main"}, ""},
+		"in full":              {"env/main", "refs/heads/env/main", []string{"refs/heads/refs/heads/env/main"}, ""},
+		"by HEAD":              {"main", "HEAD", []string{"refs/tags/HEAD"}, ""},
+		"by default":           {"main", "", []string{"refs/tags/HEAD"}, ""},
+		"with a tag and a ref": {"main", "main", []string{"refs/main", "refs/tags/main"}, ""},
+		"another default":      {"env/main", "", []string{"refs/tags/HEAD"}, "main"},
+		"HEAD is another":      {"env/main", "HEAD", []string{"refs/tags/HEAD"}, "main"},
+		"named as versions":    {"1.x", "1.x", []string{"refs/tags/v1", "refs/tags/v1.4.0"}, ""},
+		"named as a version":   {"v1.5.0", "v1.5.0", []string{}, ""},
 	}
 	s := serve(t, gittest.Repository{}, infra(), nil)
 	for _, reference := range references {
@@ -41,8 +44,11 @@ func TestNamesakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got.References); diff != "" {
 				t.Errorf("namesakes of %s for %q (-want +got):\n%s", test.branch, test.target, diff)
+			}
+			if got.Default != test.byDefault {
+				t.Errorf("the default branch in place of %s for %q: got %q, want %q", test.branch, test.target, got.Default, test.byDefault)
 			}
 		})
 	}

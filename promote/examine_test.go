@@ -75,7 +75,9 @@ func (a *around) Essentials(context.Context, argo.Target, *v1alpha1.Application,
 
 func (a *around) MayPush(context.Context) error { return a.push }
 
-func (a *around) Namesakes(context.Context, string) ([]string, error) { return nil, a.push }
+func (a *around) Namesakes(context.Context, string) (gitops.Namesakes, error) {
+	return gitops.Namesakes{}, a.push
+}
 
 func (*around) Tell(event.Event, event.Result) {}
 func (*around) Line(string)                    {}

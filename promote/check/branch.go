@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/review"
 )
 
@@ -16,22 +18,26 @@ func branchRules() []Rule {
 	}
 }
 
-// findNamesakes is about what anybody may push beside a protected branch.
+// findNamesakes is about what anybody may push beside a protected branch, and about another default branch.
 func findNamesakes(f Facts) []found {
-	if len(f.Namesakes) == 0 {
+	if !f.Namesakes.Any() {
 		return nil
 	}
 	source, _ := f.source()
-	return []found{{values: values{"Namesakes": f.Namesakes, "Revision": cmp.Or(source.TargetRevision, "HEAD")}}}
+	return []found{{values: values{"Namesakes": f.Namesakes.References, "Default": f.Namesakes.Default, "Revision": cmp.Or(source.TargetRevision, "HEAD")}}}
 }
 
-// NamesakesWarning says that Argo CD may deploy other references in the place of a branch; empty: there are none.
-func NamesakesWarning(namesakes []string, branch string) string {
-	if len(namesakes) == 0 {
+// NamesakesWarning says that Argo CD may deploy something else in the place of a branch; empty: there is nothing.
+func NamesakesWarning(namesakes gitops.Namesakes, branch string) string {
+	if namesakes.Default != "" {
+		return fmt.Sprintf("Argo CD deploys the default branch, which is %s, and the commits go to %s: set the input branch to %s, or have the Application follow refs/heads/%s",
+			oneline.Brief(namesakes.Default), branch, oneline.Brief(namesakes.Default), branch)
+	}
+	if len(namesakes.References) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Argo CD may deploy %s in the place of the branch %s: delete what nobody needs of that (git push REPOSITORY :%s), and have the Application follow refs/heads/%s",
-		strings.Join(namesakes, " and "), branch, namesakes[0], branch)
+		strings.Join(namesakes.References, " and "), branch, namesakes.References[0], branch)
 }
 
 func findNoPush(f Facts) []found {

@@ -7,6 +7,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/policy"
@@ -81,8 +82,8 @@ type Facts struct {
 	Push      error
 	PushAsked bool
 
-	// Namesakes are the Git server's references that Argo CD may deploy in the branch's place.
-	Namesakes []string
+	// Namesakes are what Argo CD may deploy in the branch's place.
+	Namesakes gitops.Namesakes
 
 	// Branch are the forge's rules of the infra repository's branch.
 	Branch review.Rules

@@ -12,6 +12,7 @@ import (
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
@@ -38,11 +39,11 @@ type SetupReader interface {
 	Essentials(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) argo.Setup
 }
 
-// GitServer tells of the infra repository whether it takes a push, without one, and which of its
-// references Argo CD may deploy in the branch's place.
+// GitServer tells of the infra repository whether it takes a push, without one, and what Argo CD may
+// deploy in the branch's place.
 type GitServer interface {
 	MayPush(context.Context) error
-	Namesakes(ctx context.Context, targetRevision string) ([]string, error)
+	Namesakes(ctx context.Context, targetRevision string) (gitops.Namesakes, error)
 }
 
 // BranchRules tells the forge's rules of the infra repository's branch.
