@@ -166,7 +166,8 @@ func (at Situation) IsLive(split knative.Split) bool {
 }
 
 // Remarks are what a run says of a Situation in which the overlay is not quite what was
-// expected: another candidate's tag than this one, or files that it takes out.
+// expected: another candidate's tag than this one, files that it takes out, a record that is of
+// another place, or tags that nobody's file has.
 func (at Situation) Remarks(tag string) []string {
 	var all []string
 	if at.Tag != tag {
@@ -174,6 +175,10 @@ func (at Situation) Remarks(tag string) []string {
 	}
 	if misfits := at.Now.Misfits; len(misfits) > 0 {
 		all = append(all, knative.DescribeMisfits(misfits))
+	}
+	if of := record.Elsewhere(at.Record, at.Place()); at.Record.Exists() && of != "" {
+		all = append(all, fmt.Sprintf("the record in %s is of %s: what was promoted before counts for nothing here, and the next commit begins the record anew; a rollback needs the input to until then",
+			at.Now.RecordFile(), of))
 	}
 	for _, t := range knative.StrayTags(at.Now, at.Tag) {
 		all = append(all, fmt.Sprintf("the tag %s stays on revision %s: it is in %s alone; where nobody needs it, take it out there",
