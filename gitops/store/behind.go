@@ -23,7 +23,7 @@ type Past struct {
 func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show func(Past)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.local != nil || !s.partial() {
+	if s.here.local != nil || !s.partial() {
 		return nil
 	}
 	if err := history(ctx, s, tip, depth); err != nil {
@@ -31,9 +31,9 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	}
 	var line []ancestor
 	seen := map[plumbing.Hash]bool{}
-	for next := tip; s.has(next) && !seen[next]; { // else it is below the depth
+	for next := tip; s.here.has(next) && !seen[next]; { // else it is below the depth
 		seen[next] = true
-		a, err := s.ancestor(next)
+		a, err := s.here.ancestor(next)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	brought := make([][]ancestor, len(line))
 	for i, a := range slices.Backward(line) {
 		var err error
-		if brought[i], err = s.reached(a.Parents, seen); err != nil {
+		if brought[i], err = s.here.reached(a.Parents, seen); err != nil {
 			return err
 		}
 	}
@@ -66,43 +66,4 @@ func history(ctx context.Context, s *Store, tip plumbing.Hash, depth int) error 
 	}
 	s.behind = tip
 	return nil
-}
-
-// reached are the commits that these lead to, the newest first, but for those that were seen.
-func (s *Store) reached(left []plumbing.Hash, seen map[plumbing.Hash]bool) (all []ancestor, err error) {
-	for ; len(left) > 0; left = left[1:] {
-		if seen[left[0]] || !s.has(left[0]) {
-			continue
-		}
-		seen[left[0]] = true
-		a, err := s.ancestor(left[0])
-		if err != nil {
-			return nil, err
-		}
-		all, left = append(all, a), append(left, a.Parents...)
-	}
-	return all, nil
-}
-
-// An ancestor is a commit without what is in it.
-type ancestor struct {
-	hash plumbing.Hash
-	Commit
-}
-
-// ancestor reads a commit that is here.
-func (s *Store) ancestor(hash plumbing.Hash) (ancestor, error) {
-	raw, err := s.content(plumbing.CommitObject, hash)
-	if err != nil {
-		return ancestor{}, err
-	}
-	c, err := ParseCommit(raw)
-	return ancestor{hash, c}, err
-}
-
-func (a ancestor) first() plumbing.Hash {
-	if len(a.Parents) == 0 {
-		return plumbing.ZeroHash
-	}
-	return a.Parents[0]
 }

@@ -18,7 +18,7 @@ const commonLimit = 64
 func Common(ctx context.Context, s *Store, tip, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.local != nil || !s.partial() {
+	if s.here.local != nil || !s.partial() {
 		return plumbing.ZeroHash, nil
 	}
 	if err := history(ctx, s, tip, depth); err != nil {
@@ -72,7 +72,7 @@ func newest(s *Store, tip plumbing.Hash, all []plumbing.Hash) (plumbing.Hash, er
 // behindOf are a commit and those behind it that are here.
 func behindOf(s *Store, tip plumbing.Hash) (map[plumbing.Hash]bool, error) {
 	seen := map[plumbing.Hash]bool{}
-	_, err := s.reached([]plumbing.Hash{tip}, seen)
+	_, err := s.here.reached([]plumbing.Hash{tip}, seen)
 	return seen, err
 }
 
@@ -90,11 +90,11 @@ func walk(s *Store, from []plumbing.Hash, ends func(plumbing.Hash) bool) (whole 
 		if ends(hash) {
 			continue
 		}
-		if !s.has(hash) {
+		if !s.here.has(hash) {
 			whole = false
 			continue
 		}
-		a, err := s.ancestor(hash)
+		a, err := s.here.ancestor(hash)
 		if err != nil {
 			return false, err
 		}

@@ -57,15 +57,15 @@ func (s *Store) dig(ctx context.Context, branch plumbing.ReferenceName, hash plu
 	if s.past.tip != tip {
 		s.past = past{tip: tip, depth: 1, borders: []plumbing.Hash{tip}}
 	}
-	for !s.has(hash) {
+	for !s.here.has(hash) {
 		err := s.deepen(ctx)
-		if errors.Is(err, remote.ErrNoRoom) || err == nil && s.past.depth >= historyLimit && !s.has(hash) {
+		if errors.Is(err, remote.ErrNoRoom) || err == nil && s.past.depth >= historyLimit && !s.here.has(hash) {
 			return fmt.Errorf("%w among the newest commits of branch %s: its server gives out no commit by name (uploadpack.allowReachableSHA1InWant), and at most %d commits and %d MiB are looked through", remote.ErrNotFound, branch.Short(), historyLimit, remote.StoreLimit>>20)
 		}
 		if err != nil {
 			return err
 		}
-		if len(s.past.borders) == 0 && !s.has(hash) {
+		if len(s.past.borders) == 0 && !s.here.has(hash) {
 			return fmt.Errorf("%w in the history of branch %s", remote.ErrNotFound, branch.Short())
 		}
 	}

@@ -54,10 +54,10 @@ func (s *Store) bring(ctx context.Context, hash plumbing.Hash) error {
 // need fetches an object of a commit by one of the requests for a part, if it
 // is missing. Where the server gives no parts out, the whole commit is fetched.
 func (s *Store) need(ctx context.Context, commit, hash plumbing.Hash, parts ...remote.Request) error {
-	if s.has(hash) && (s.local != nil || s.partial() || s.whole[commit]) {
+	if s.here.has(hash) && (s.here.local != nil || s.partial() || s.whole[commit]) {
 		return nil
 	}
-	if s.local != nil {
+	if s.here.local != nil {
 		return fmt.Errorf("reading %s: object %s is not in the checkout", s.from, hash)
 	}
 	var refused error
@@ -66,7 +66,7 @@ func (s *Store) need(ctx context.Context, commit, hash plumbing.Hash, parts ...r
 			break
 		}
 		refused = s.fetch(ctx, part)
-		if _, left := s.left[hash]; refused == nil && (left || s.has(hash)) {
+		if _, left := s.left[hash]; refused == nil && (left || s.here.has(hash)) {
 			s.parts = true
 			return nil
 		}
@@ -81,7 +81,7 @@ func (s *Store) need(ctx context.Context, commit, hash plumbing.Hash, parts ...r
 		return err
 	}
 	s.plain = true
-	if _, left := s.left[hash]; !left && !s.has(hash) {
+	if _, left := s.left[hash]; !left && !s.here.has(hash) {
 		return s.missing(hash)
 	}
 	return nil
@@ -131,27 +131,20 @@ func (s *Store) fetch(ctx context.Context, q remote.Request) error {
 // makeRoom begins anew when half of the memory for objects is in use: a run
 // that lasts for hours sees many commits of others.
 func (s *Store) makeRoom() {
-	if s.cost > remote.StoreLimit/2 {
+	if s.here.cost > remote.StoreLimit/2 {
 		s.forget()
 	}
 }
 
 func (s *Store) receive(ctx context.Context, q remote.Request) (packp.ShallowUpdate, error) {
-	q.Room = remote.StoreLimit - s.cost
+	q.Room = remote.StoreLimit - s.here.cost
 	got, err := s.remote.Fetch(ctx, s.can, q)
 	if err != nil {
 		return packp.ShallowUpdate{}, err
 	}
 	for hash, found := range got.Objects {
-		s.keep(hash, found)
+		s.here.keep(hash, found)
 	}
 	maps.Copy(s.left, got.Left)
 	return got.Borders, nil
-}
-
-func (s *Store) keep(hash plumbing.Hash, found remote.Object) {
-	if _, twice := s.kept[hash]; !twice {
-		s.kept[hash] = found
-		s.cost += found.Cost()
-	}
 }

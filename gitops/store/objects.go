@@ -19,16 +19,14 @@ import (
 // Store is the part of the repository that is in memory. What is missing is
 // fetched when it is asked for, so anything may be forgotten.
 type Store struct {
-	remote *remote.Remote             // nil: all is local
-	from   string                     // the remote or the checkout, fit for an error
-	local  storer.EncodedObjectStorer // a checkout's, which is never fetched to; nil: none
+	remote *remote.Remote // nil: all is local
+	from   string         // the remote or the checkout, fit for an error
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
 	// and its trees call take it: At, Behind, Where, Tip, Read, Tree, Blob, Size and KeepCommit. It is
 	// held in all others.
 	mu     sync.Mutex
-	kept   map[plumbing.Hash]remote.Object
-	cost   int64                   // of what is kept, in bytes
+	here   objects
 	left   map[plumbing.Hash]int64 // sizes of files that came and were not kept
 	trees  map[plumbing.Hash]Tree
 	past   past
@@ -50,14 +48,14 @@ func New(r *remote.Remote) *Store {
 
 // NewLocal is a repository in a folder, of which nothing is fetched.
 func NewLocal(local storer.EncodedObjectStorer, dir string) *Store {
-	s := &Store{local: local, from: oneline.Brief(dir)}
+	s := &Store{here: objects{local: local}, from: oneline.Brief(dir)}
 	s.forget()
 	return s
 }
 
 // forget drops everything that can be fetched again.
 func (s *Store) forget() {
-	s.kept, s.cost = map[plumbing.Hash]remote.Object{}, 0
+	s.here.kept, s.here.cost = map[plumbing.Hash]remote.Object{}, 0
 	s.left = map[plumbing.Hash]int64{}
 	s.trees = map[plumbing.Hash]Tree{}
 	s.whole = map[plumbing.Hash]bool{}
@@ -117,7 +115,7 @@ func (s *Store) Tree(ctx context.Context, commit, hash plumbing.Hash) (Tree, err
 	if err := s.need(ctx, commit, hash, single(hash)); err != nil {
 		return nil, err
 	}
-	raw, err := s.content(plumbing.TreeObject, hash)
+	raw, err := s.here.content(plumbing.TreeObject, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +124,7 @@ func (s *Store) Tree(ctx context.Context, commit, hash plumbing.Hash) (Tree, err
 		return nil, fmt.Errorf("reading folder %s: %w", hash, err)
 	}
 	s.trees[hash] = t
-	s.cost += t.cost()
+	s.here.cost += t.cost()
 	return t, nil
 }
 
@@ -140,10 +138,10 @@ func (s *Store) Blob(ctx context.Context, commit, folder, hash plumbing.Hash) ([
 		return nil, err
 	case size > remote.FileLimit:
 		return nil, &remote.TooLarge{Bytes: size}
-	case !s.has(hash):
+	case !s.here.has(hash):
 		return nil, fmt.Errorf("has %d bytes, and its server gives out no single files: of a whole commit, %d MiB are kept, the smallest files first", size, remote.StoreLimit>>20)
 	}
-	content, err := s.content(plumbing.BlobObject, hash)
+	content, err := s.here.content(plumbing.BlobObject, hash)
 	return slices.Clone(content), err // the caller may write to it
 }
 
@@ -172,42 +170,17 @@ func (s *Store) sizeOf(ctx context.Context, commit, folder, hash plumbing.Hash) 
 	if err != nil {
 		return 0, err
 	}
-	if s.local != nil {
-		return s.local.EncodedObjectSize(hash)
+	if s.here.local != nil {
+		return s.here.local.EncodedObjectSize(hash)
 	}
-	return int64(len(s.kept[hash].Content)), nil
-}
-
-// has tells whether an object is here.
-func (s *Store) has(hash plumbing.Hash) bool {
-	if s.local != nil {
-		return s.local.HasEncodedObject(hash) == nil
-	}
-	_, ok := s.kept[hash]
-	return ok
+	return int64(len(s.here.kept[hash].Content)), nil
 }
 
 // Read returns an object that is here.
 func (s *Store) Read(kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.content(kind, hash)
-}
-
-// content returns an object that is here.
-func (s *Store) content(kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
-	if s.local != nil {
-		found, err := s.local.EncodedObject(kind, hash)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s %s: %w", kind, hash, err)
-		}
-		return ReadObject(found)
-	}
-	found := s.kept[hash]
-	if found.Kind != kind {
-		return nil, fmt.Errorf("object %s is a %s, expected a %s", hash, found.Kind, kind)
-	}
-	return found.Content, nil
+	return s.here.content(kind, hash)
 }
 
 // KeepCommit keeps the objects of a commit that was published on top of its parent.
@@ -219,7 +192,7 @@ func (s *Store) KeepCommit(parent, commit plumbing.Hash, made []plumbing.Encoded
 		if err != nil {
 			return err
 		}
-		s.keep(object.Hash(), remote.Object{Kind: object.Type(), Content: content})
+		s.here.keep(object.Hash(), remote.Object{Kind: object.Type(), Content: content})
 	}
 	if s.whole[parent] {
 		s.whole[commit] = true
