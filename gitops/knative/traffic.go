@@ -32,6 +32,8 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string, moving []
 	for _, t := range traffic {
 		ours := t.Tag != "" && (t.Tag == candidateTag || t.Tag == PreviousTag)
 		switch {
+		case ours && t.RevisionName == "" && t.Tag == PreviousTag:
+			return only, fmt.Errorf("the tag %q is on the latest revision, and a promotion needs it for the one before: take it out of the traffic", t.Tag)
 		case ours && t.RevisionName == "":
 			return only, fmt.Errorf("the tag %q is on the latest revision, not on a named one: take it out of the traffic, or choose another candidate-tag", t.Tag)
 		case ours && t.Tag == candidateTag:

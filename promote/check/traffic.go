@@ -164,7 +164,7 @@ func findRolloutDuration(f Facts) []found {
 	}
 	tag, items := "", []string(nil)
 	for i, t := range f.traffic() {
-		if t.RevisionName == "" && t.Tag != "" {
+		if knative.Follows(t) && t.Tag != "" {
 			tag, items = t.Tag, append(items, item(i, t))
 		}
 	}
