@@ -113,14 +113,14 @@ func TestPreflightCosts(t *testing.T) {
 	if diff := cmp.Diff(more, beyond(withArgo, withoutArgo)); diff != "" {
 		t.Errorf("asked of Argo CD for the preflight (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"git-receive-pack"}, beyond(withGit, withoutGit)); diff != "" {
+	if diff := cmp.Diff([]string{"git-receive-pack", "git-upload-pack"}, beyond(withGit, withoutGit)); diff != "" {
 		t.Errorf("asked of git for the preflight (-want +got):\n%s", diff)
 	}
 	backArgo, backGit := b.asked(t, exit.Input, "rollback") // there is nothing to roll back to
 	if all := slices.Concat(backArgo, backGit); slices.Contains(all, "CanI") || slices.Contains(all, "git-receive-pack") {
 		t.Errorf("a rollback asked for %v", all)
 	}
-	t.Logf("%d requests without the preflight, %d more with it", len(withoutArgo)+len(withoutGit), len(more)+1)
+	t.Logf("%d requests without the preflight, %d more with it", len(withoutArgo)+len(withoutGit), len(more)+2)
 }
 
 // beyond is what of a sorted list is not in another.

@@ -157,7 +157,7 @@ func writeField(src []byte, name string, f pair, after []string) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	entry, limit := l.v.Content[found[0]], l.itemLimit(found[0])
+	entry, limit := l.v.Content[found[0]], itemLimit(l, found[0])
 	var edits []edit
 	if f.value == "" {
 		edits, err = l.removeField(entry, limit, f.key)

@@ -48,7 +48,7 @@ func (l list) items() []*yaml.Node {
 }
 
 // itemLimit is the line of the entry after the i-th, or the list's limit.
-func (l list) itemLimit(i int) int {
+func itemLimit(l list, i int) int {
 	if i+1 < len(l.v.Content) {
 		return l.dashLine(l.v.Content[i+1])
 	}
@@ -86,12 +86,12 @@ func (l list) appendItem(pairs []pair) ([]edit, error) {
 		return []edit{l.insertLines(l.contentEnd(l.v, l.limit), itemLines(pairs, dash, width))}, nil
 	}
 	lines := []string{strings.Repeat(" ", l.root.Column-1) + l.key + ":"}
-	return []edit{l.insertLines(l.end(), append(lines, itemLines(pairs, l.usualIndent(), 2)...))}, nil
+	return []edit{l.insertLines(l.end(), append(lines, itemLines(pairs, usualIndent(l.root), 2)...))}, nil
 }
 
 // fillKey gives an entry to a key whose value is null, written or not.
 func (l list) fillKey(pairs []pair) ([]edit, error) {
-	edits := []edit{l.insertLines(l.k.Line, itemLines(pairs, l.usualIndent(), 2))}
+	edits := []edit{l.insertLines(l.k.Line, itemLines(pairs, usualIndent(l.root), 2))}
 	if l.v.Value != "" {
 		from, to, _, err := l.scalarSpan(l.v)
 		if err != nil {
@@ -106,13 +106,13 @@ func (l list) fillKey(pairs []pair) ([]edit, error) {
 }
 
 // usualIndent is the indentation of the dashes in the kustomization's first list.
-func (l list) usualIndent() int {
-	for _, v := range l.root.Content {
-		if v.Kind == yaml.SequenceNode && !isFlow(v) && v.Column >= l.root.Column {
+func usualIndent(root *yaml.Node) int {
+	for _, v := range root.Content {
+		if v.Kind == yaml.SequenceNode && !isFlow(v) && v.Column >= root.Column {
 			return v.Column - 1
 		}
 	}
-	return l.root.Column - 1
+	return root.Column - 1
 }
 
 func itemLines(pairs []pair, dash, width int) []string {
@@ -198,7 +198,7 @@ func (l list) itemSpan(i int) (from, to int, err error) {
 		return l.offset(item), to, err
 	}
 	from = l.lines[l.dashLine(item)]
-	to = l.lines[l.contentEnd(item, l.itemLimit(i))]
+	to = l.lines[l.contentEnd(item, itemLimit(l, i))]
 	return from, from + len(strings.TrimRight(l.text[from:to], "\r\n")), nil
 }
 
@@ -209,7 +209,7 @@ func (l list) removeItem(i int) ([]edit, error) {
 		return l.removeFlow(i)
 	}
 	from := l.dashLine(item)
-	edits := []edit{l.deleteLines(from, l.contentEnd(item, l.itemLimit(i)))}
+	edits := []edit{l.deleteLines(from, l.contentEnd(item, itemLimit(l, i)))}
 	if len(l.v.Content) > 1 {
 		return edits, nil
 	}
