@@ -42,11 +42,16 @@ func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 // looked into, or fetched.
 func Changed(from, to Snapshot) ([]string, error) {
 	all, err := Differences(from, to)
+	return Paths(all), err
+}
+
+// Paths are those of differences.
+func Paths(all []Difference) []string {
 	names := make([]string, 0, len(all))
 	for _, d := range all {
 		names = append(names, d.Path)
 	}
-	return names, err
+	return names
 }
 
 // A Difference is a file, a symbolic link or a submodule of a snapshot that is not what another

@@ -90,10 +90,7 @@ func shown(name string) string {
 // some are the first of the entries.
 func some(all []string) []string {
 	const most = 10
-	if left := len(all) - most; left > 0 {
-		return append(slices.Clone(all[:most]), fmt.Sprintf("and %d more", left))
-	}
-	return all
+	return andMore(slices.Clone(all[:min(len(all), most)]), len(all)-most)
 }
 
 func findUncheckable(f Facts) []found {

@@ -124,15 +124,12 @@ func incomparableKeys(f Facts, o unstructured.Unstructured, wrong typed.Validati
 	for _, e := range wrong[:min(len(wrong), most)] {
 		lines = append(lines, oneline.Of(strings.TrimPrefix(e.Error(), "."), 300))
 	}
-	if more := len(wrong) - most; more > 0 {
-		lines = append(lines, "and "+count(more, "more"))
-	}
 	var steps []any
 	field, _, _ := strings.Cut(wrong[0].Path, "[")
 	for name := range strings.SplitSeq(strings.TrimPrefix(field, "."), ".") {
 		steps = append(steps, name)
 	}
 	return found{severity: errorIf(sure && !knative), at: f.inObject(o, steps...), values: values{
-		"Object": title(o), "Fields": lines, "Sure": sure, "Knative": knative, "BySelf": annotated(&o, syncOptions, "ServerSideApply=true"),
+		"Object": title(o), "Fields": andMore(lines, len(wrong)-most), "Sure": sure, "Knative": knative, "BySelf": annotated(&o, syncOptions, "ServerSideApply=true"),
 	}}
 }

@@ -81,8 +81,5 @@ func fieldLines(f Facts, o unstructured.Unstructured, wrong []mismatch) []string
 		}
 		lines = append(lines, line)
 	}
-	if more := len(wrong) - most; more > 0 {
-		lines = append(lines, "and "+count(more, "more"))
-	}
-	return lines
+	return andMore(lines, len(wrong)-most)
 }

@@ -54,6 +54,14 @@ func span(d time.Duration) string {
 	return cmp.Or(text, "less than a minute")
 }
 
+// andMore is a list of which so many are left out; below one: none is.
+func andMore(lines []string, left int) []string {
+	if left > 0 {
+		return append(lines, fmt.Sprintf("and %d more", left))
+	}
+	return lines
+}
+
 // common are the values that every page has.
 func (f Facts) common() values {
 	v := values{

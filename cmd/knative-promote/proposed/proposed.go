@@ -29,10 +29,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	var changed []string
-	for _, d := range differences {
-		changed = append(changed, d.Path)
-	}
+	changed := gitops.Paths(differences)
 	proposal, err := proposal.Propose(proposalOf(t.Settings.Promote), base, head)
 	if _, bad := errors.AsType[*setting.InputError](err); bad {
 		refused, diff.Refused = err, err.Error()
