@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/internal/fake/gittest"
@@ -66,7 +64,7 @@ func (w *world) noteTips() {
 func (w *world) arrived(commits ...string) {
 	for _, commit := range commits {
 		if _, known := w.readyAt[commit]; !known {
-			w.readyAt[commit], w.downAt[commit] = slices.Collect(maps.Keys(w.ready)), w.down()
+			w.readyAt[commit], w.downAt[commit] = w.ready(), w.down()
 		}
 	}
 }

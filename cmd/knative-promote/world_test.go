@@ -35,25 +35,24 @@ type world struct {
 	atWork sync.RWMutex // held by the servers while they answer
 	strays strayed      // what they were sent of others' credentials
 
-	mu      sync.Mutex
-	seed    string              // the first commit
-	foreign []string            // commits by somebody else
-	forced  int                 // pushes of what is not a descendant of what it replaces
-	races   int                 // pushes before which somebody else still has to push
-	before  map[int]foreign     // commits of somebody else before a push, by its number
-	ready   map[string]bool     // revisions that have been ready
-	readyAt map[string][]string // the ones known to be when a commit was pushed
-	downAt  map[string][]string // the ones that were gone or not Ready then
-	known   map[string]bool     // revisions that have been there
-	hubDown bool                // GitHub answers with errors
-	vars    []string            // the environment of a step, where no script has it
-	pushes  int                 // pushes so far
-	landed  int                 // of them those that were done
-	written int                 // times that the comment was written
-	asked   map[string]int      // requests of a kind that changed something on the infra repository's forge; nil: not counted
-	trouble *trouble            // what befalls requests to the servers
-	atLine  func()              // done at the line that CRASH_AT names, where CRASH_HOW is EVENT
-	atPoint func(string) bool   // told before and after a push or the first comment is done; true: its reply is lost
+	mu        sync.Mutex
+	seed      string              // the first commit
+	foreign   []string            // commits by somebody else
+	forced    int                 // pushes of what is not a descendant of what it replaces
+	races     int                 // pushes before which somebody else still has to push
+	before    map[int]foreign     // commits of somebody else before a push, by its number
+	revisions map[string]bool     // all that there have been, and whether they have been ready
+	readyAt   map[string][]string // the ones that had been when a commit was pushed
+	downAt    map[string][]string // the ones that were gone or not Ready then
+	hubDown   bool                // GitHub answers with errors
+	vars      []string            // the environment of a step, where no script has it
+	pushes    int                 // pushes so far
+	landed    int                 // of them those that were done
+	written   int                 // times that the comment was written
+	asked     map[string]int      // requests of a kind that changed something on the infra repository's forge; nil: not counted
+	trouble   *trouble            // what befalls requests to the servers
+	atLine    func()              // done at the line that CRASH_AT names, where CRASH_HOW is EVENT
+	atPoint   func(string) bool   // told before and after a push or the first comment is done; true: its reply is lost
 }
 
 // foreign is a commit that somebody else is to make.
@@ -67,7 +66,7 @@ func newWorld(env *testscript.Env) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{unlike: s, dir: env.WorkDir, before: map[int]foreign{}, ready: map[string]bool{}, readyAt: map[string][]string{}, downAt: map[string][]string{}, known: map[string]bool{}}
+	w := &world{unlike: s, dir: env.WorkDir, before: map[int]foreign{}, readyAt: map[string][]string{}, downAt: map[string][]string{}}
 	env.Values["world"] = w
 	if err := w.begin(env); err != nil {
 		w.close()
@@ -208,27 +207,24 @@ func (w *world) environment(env *testscript.Env, repository, hub string) {
 	}
 }
 
-// noteReady looks which revisions of the Service are ready now.
+// noteReady looks which revisions the Service has had by now.
 func (w *world) noteReady() {
-	live := w.argo.Service(namespace, w.service)
-	if live == nil {
-		return
-	}
-	names := []string{live.Status.LatestReadyRevisionName, live.Status.LatestCreatedRevisionName}
-	for _, target := range live.Status.Traffic {
-		names = append(names, target.RevisionName)
-	}
-	for _, name := range names {
-		w.known[name] = true
-		if revision := w.argo.Revision(namespace, name); revision != nil && revision.IsReady() {
-			w.ready[name] = true
+	w.revisions = w.argo.WasReady(namespace, w.service)
+}
+
+// ready are the revisions that have been.
+func (w *world) ready() (names []string) {
+	for name, was := range w.revisions {
+		if was {
+			names = append(names, name)
 		}
 	}
+	return names
 }
 
 // down are the revisions that have been there, and are gone or not Ready now.
 func (w *world) down() (names []string) {
-	for name := range w.known {
+	for name := range w.revisions {
 		if revision := w.argo.Revision(namespace, name); revision == nil || !revision.IsReady() {
 			names = append(names, name)
 		}

@@ -45,6 +45,12 @@ func (s *Server) Revision(namespace, name string) *servingv1.Revision {
 	return s.cluster.Revision(namespace, name)
 }
 
+// WasReady returns the names of all revisions that a Service has had, and whether each has been
+// Ready, whatever has become of it since.
+func (s *Server) WasReady(namespace, service string) map[string]bool {
+	return s.cluster.WasReady(namespace, service)
+}
+
 // Edit changes a live Service as a human with kubectl does: through Knative's admission, and
 // unknown to Git.
 func (s *Server) Edit(ctx context.Context, namespace, name string, change func(*servingv1.Service)) error {

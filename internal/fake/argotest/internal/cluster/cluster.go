@@ -63,6 +63,7 @@ type Cluster struct {
 	refused map[string]bool     // images, by a policy
 	limits  corev1.ResourceList // of containers without any, by a policy; nil: there is none
 	hooks   map[string]HookEnd  // by image
+	seen    map[key]history     // revisions, also those that are gone
 }
 
 // New returns an empty cluster. Nothing in it moves before Run.
@@ -77,6 +78,7 @@ func New(config Config) *Cluster {
 		samples: map[string][]int{},
 		refused: map[string]bool{},
 		hooks:   map[string]HookEnd{},
+		seen:    map[key]history{},
 	}
 }
 
@@ -110,6 +112,7 @@ func (c *Cluster) step(ctx context.Context) {
 	seen := c.objects.clone()
 	r := reconciler{config: c.config, seen: seen, tracked: c.before, now: c.config.Clock.Now(), write: &c.objects, next: c.nextVersion}
 	moved := r.run(ctx)
+	c.remember()
 	c.before = seen
 	if moved || c.moved { // a Route hears of what has moved a step later
 		c.touch()

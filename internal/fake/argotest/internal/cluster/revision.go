@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"knative.dev/pkg/ptr"
+	"knative.dev/serving/pkg/apis/serving"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
@@ -165,6 +166,33 @@ func (c *Cluster) annotate(namespace, name, annotation, value string) bool {
 	c.objects.revisions[k] = rev
 	c.touch()
 	return true
+}
+
+// history is what has been true of a revision.
+type history struct {
+	service  string
+	wasReady bool
+}
+
+// remember notes what the revisions are; c.mu is held.
+func (c *Cluster) remember() {
+	for k, rev := range c.objects.revisions {
+		c.seen[k] = history{rev.Labels[serving.ServiceLabelKey], rev.IsReady() || c.seen[k].wasReady}
+	}
+}
+
+// WasReady returns the names of all revisions that a Service has had, and whether each has been
+// Ready, whatever has become of it since.
+func (c *Cluster) WasReady(namespace, service string) map[string]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[string]bool{}
+	for k, of := range c.seen {
+		if k.namespace == namespace && of.service == service {
+			found[k.name] = of.wasReady
+		}
+	}
+	return found
 }
 
 // nextEvent returns how long it takes until a revision changes by itself.
