@@ -61,7 +61,7 @@ func promoted(t *testing.T, now *knative.State, percent int) (*knative.State, er
 	if err != nil {
 		return nil, err
 	}
-	split, err := knative.ReadSplit(traffic, "candidate", knative.MovingTags(now))
+	split, err := knative.ReadSplit(traffic, "candidate", knative.MovingTags(now, "candidate"))
 	if err != nil {
 		return nil, err
 	}

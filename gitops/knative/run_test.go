@@ -154,7 +154,7 @@ func (r *run) plan(now, next *knative.State, percent int) (knative.Expected, err
 	if err != nil {
 		return knative.Expected{}, err
 	}
-	split, err := knative.ReadSplit(traffic, r.tag, knative.MovingTags(now))
+	split, err := knative.ReadSplit(traffic, r.tag, knative.MovingTags(now, r.tag))
 	if err != nil {
 		return knative.Expected{}, err
 	}

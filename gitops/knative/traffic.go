@@ -22,8 +22,8 @@ type Split struct {
 	Foreign   []servingv1.TrafficTarget // targets and other tags that are not the tool's, all at 0 %
 }
 
-// ReadSplit takes traffic apart, in which people's tags of moving go with the traffic where
-// they are there. Traffic that a promotion cannot move without taking it from somebody else is
+// ReadSplit takes traffic apart, with which people's tags of moving go, whether they are there
+// already or not. Traffic that a promotion cannot move without taking it from somebody else is
 // an error that says so; what is not the tool's is known with that too.
 func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string, moving []string) (Split, error) {
 	split := takeForeign(traffic, candidateTag, moving)
@@ -61,14 +61,11 @@ func ReadSplit(traffic []servingv1.TrafficTarget, candidateTag string, moving []
 // takeForeign takes what is not the tool's: every other tag, and every target without
 // traffic, at 0 %. Two targets of the same kind would never become ready.
 func takeForeign(traffic []servingv1.TrafficTarget, candidateTag string, moving []string) (split Split) {
+	split.Moving = moving
 	for _, t := range traffic {
 		ours := t.Tag == candidateTag || t.Tag == PreviousTag
 		switch {
-		case t.ConfigurationName != "" || t.Tag != "" && ours || t.Tag == "" && Percent(t) > 0:
-		case slices.Contains(moving, t.Tag):
-			if !slices.Contains(split.Moving, t.Tag) {
-				split.Moving = append(split.Moving, t.Tag)
-			}
+		case t.ConfigurationName != "" || t.Tag != "" && ours || t.Tag == "" && Percent(t) > 0 || slices.Contains(moving, t.Tag):
 		default:
 			t.Percent = new(int64(0))
 			t.LatestRevision = new(t.RevisionName == "")
@@ -76,39 +73,6 @@ func takeForeign(traffic []servingv1.TrafficTarget, candidateTag string, moving 
 		}
 	}
 	return split
-}
-
-// MovingTags are the tags that people have put on the latest revision with a share of the traffic.
-// They are addresses of what users have: a promotion names the revision that they lead to, which is
-// the stable one until the candidate has all traffic.
-func MovingTags(s *State) (tags []string) {
-	service, err := typed(s.plain)
-	if err != nil {
-		return nil // what is wrong with it is said where the whole of it is read
-	}
-	for _, t := range service.Spec.Traffic {
-		if t.Tag != "" && t.RevisionName == "" && Percent(t) > 0 {
-			tags = append(tags, t.Tag)
-		}
-	}
-	return tags
-}
-
-// StrayTags are the tags of named revisions that are in the tool's own file alone, as where people have
-// taken one out of their own: the tool moves none, and takes none away, that may be somebody's.
-func StrayTags(s *State, candidateTag string) (strays []servingv1.TrafficTarget) {
-	traffic, err := s.Traffic()
-	plain, errPlain := typed(s.plain)
-	if err != nil || errPlain != nil {
-		return nil // what is wrong is said where the whole of it is read
-	}
-	for _, t := range traffic {
-		known := func(other servingv1.TrafficTarget) bool { return other.Tag == t.Tag }
-		if t.Tag != "" && t.Tag != candidateTag && t.Tag != PreviousTag && t.RevisionName != "" && !slices.ContainsFunc(plain.Spec.Traffic, known) {
-			strays = append(strays, t)
-		}
-	}
-	return strays
 }
 
 // addTarget adds a target unless there is one with its tag, or an untagged one

@@ -72,7 +72,8 @@ func setByHand(state *knative.State) []string {
 
 // splitOf is an overlay's traffic, taken apart.
 func (f Finder) splitOf(state *knative.State) (knative.Split, error) {
-	return plan.Situation{Target: f.At.Target, Now: state, Tag: f.At.Tag}.Split()
+	was, _ := record.Parse(state.Record()) // one that cannot be read tells of no tags
+	return plan.Situation{Target: f.At.Target, Now: state, Tag: f.At.Tag, Record: was}.Split()
 }
 
 func orState(state, other *knative.State) *knative.State {

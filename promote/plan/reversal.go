@@ -220,6 +220,7 @@ func untaken(back Reversal, state *knative.State, name string) (string, error) {
 // one that it was, a rollback is one of its own.
 func reversalRecord(c Settings, back Reversal, next *knative.State, traffic []servingv1.TrafficTarget, before record.Record) record.Record {
 	r := StepRecord(c, back.Plan, back.Step, before)
+	r.Moving = movingIn(traffic, back.Dest.State, r, before)
 	if back.Step == record.Restore {
 		r.Gate, r.Reached = back.Gate, max(r.Reached, ShareOf(next, back.Plan.To))
 		if carries := carrying(traffic); carries != "" && carries != r.From.Revision {

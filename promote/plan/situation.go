@@ -50,7 +50,8 @@ func (at Situation) Split() (knative.Split, error) {
 	if err != nil {
 		return knative.Split{}, err
 	}
-	split, err := knative.ReadSplit(at.routable(traffic), at.Tag, knative.MovingTags(at.Now))
+	gone := knative.TakenOut(at.Now, at.Tag, at.Record.Of(at.Place()).Moving)
+	split, err := knative.ReadSplit(knative.Without(at.routable(traffic), gone), at.Tag, knative.MovingTags(at.Now, at.Tag))
 	if err != nil {
 		return knative.Split{}, fmt.Errorf("overlay %s: %w", at.Overlay, err)
 	}
@@ -180,9 +181,22 @@ func (at Situation) Remarks(tag string) []string {
 		all = append(all, fmt.Sprintf("the record in %s is of %s: what was promoted before counts for nothing here, and the next commit begins the record anew; a rollback needs the input to until then",
 			at.Now.RecordFile(), of))
 	}
+	return append(all, at.tagRemarks()...)
+}
+
+// tagRemarks are what a run says of people's tags that are in one of an overlay's files alone.
+func (at Situation) tagRemarks() (all []string) {
+	own, moved := at.Now.RecordFile(), at.Record.Of(at.Place()).Moving
 	for _, t := range knative.StrayTags(at.Now, at.Tag) {
-		all = append(all, fmt.Sprintf("the tag %s stays on revision %s: it is in %s alone; where nobody needs it, take it out there",
-			oneline.Brief(t.Tag), oneline.Brief(t.RevisionName), at.Now.RecordFile()))
+		tag := oneline.Brief(t.Tag)
+		if slices.Contains(moved, t.Tag) {
+			all = append(all, fmt.Sprintf("the tag %s went with the traffic, and is in %s alone now: the next promotion takes it out", tag, own))
+			continue
+		}
+		all = append(all, fmt.Sprintf("the tag %s stays on revision %s: it is in %s alone; where nobody needs it, take it out there", tag, oneline.Brief(t.RevisionName), own))
+	}
+	for _, t := range knative.UnusedTags(at.Now, at.Tag) {
+		all = append(all, fmt.Sprintf("the tag %s of the overlay's own traffic is not in %s, which replaces that: add it there, or take it out of the overlay", oneline.Brief(t.Tag), own))
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/record"
 )
 
@@ -30,7 +31,7 @@ func TestStepRecord(t *testing.T) {
 		"restored":                      {Plan{}, record.Record{Promotion: "x", Code: first, Reached: 50}, record.Restore, record.Record{Code: first, Reached: 50}},
 		"another one before":            {Plan{}, record.Record{Promotion: "y", Code: first, Reached: 50}, "candidate", record.Record{Code: later}},
 	} {
-		test.plan.ID = "x"
+		test.plan.ID, test.plan.Now = "x", &knative.State{}
 		got := StepRecord(Settings{Code: later}, test.plan, test.step, test.before)
 		if got.Code != test.want.Code || got.Reached != test.want.Reached {
 			t.Errorf("%s: %+v, reached %d; want %+v, reached %d", name, got.Code, got.Reached, test.want.Code, test.want.Reached)

@@ -28,6 +28,7 @@ type Record struct {
 	Percent    int       `yaml:"percent"`              // share of To
 	Reached    int       `yaml:"reached"`              // the highest share that To has had
 	Tag        string    `yaml:"tag,omitempty"`        // that To has below 100 %
+	Moving     []string  `yaml:"moving,omitempty"`     // people's tags that have gone with the traffic: see knative.MovingTags
 	Passed     time.Time `yaml:"passed,omitempty"`     // when the last gate of the step had passed; zero: not yet
 	Commit     string    `yaml:"commit,omitempty"`     // that was live when they had; empty: not yet
 	Gate       string    `yaml:"gate,omitempty"`       // that failed, so that the promotion was rolled back; empty: none did
