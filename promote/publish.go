@@ -22,12 +22,16 @@ type published struct {
 // commitUsable is commit, tried again for some time while a tip cannot be used: what
 // somebody has broken, somebody corrects.
 func (r *run) commitUsable(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
+	said := ""
 	for until := time.Now().Add(patience); ; {
 		p, err := r.commit(ctx, edits)
 		if !plan.IsUnusable(err) || !time.Now().Before(until) {
 			return p, err
 		}
-		r.say("waiting until somebody corrects it: %v", err)
+		if err.Error() != said {
+			said = err.Error()
+			r.say("waiting until somebody corrects it: %s", said)
+		}
 		if sleep.For(ctx, min(overlay.TipPause, time.Until(until))) != nil {
 			return p, err
 		}

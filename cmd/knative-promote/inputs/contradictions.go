@@ -145,8 +145,8 @@ func checkWait(s *Settings, given origins) string {
 	if s.Command == History || s.Command == Prepare {
 		return "" // they wait for nothing to become live
 	}
-	if !outlasts(s, given, "wait-timeout", s.Promote.Gates.Wait) {
-		return ""
+	if given.source("wait-timeout") == "" || !outlasts(s, given, "wait-timeout", s.Promote.Gates.Wait) {
+		return "" // a default is cut short by what the run is given
 	}
 	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.Gates.Wait, s.Timeout)
 }

@@ -237,6 +237,7 @@ func TestWarnings(t *testing.T) {
 	}{
 		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_ARGOCD-PLAINTEXT=true", "INPUT_ARGOCD-SERVER=127.0.0.1:8080"}, nil},
 		{[]string{"INPUT_TOKEN=github_pat_x", "INPUT_TIMEOUT=2h"}, nil},
+		{[]string{"INPUT_TOKEN=github_pat_x", "INPUT_COMMAND=rollback", "INPUT_IMAGE=", "INPUT_TIMEOUT=3m"}, nil},
 		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=100"}, nil},
 		{[]string{"INPUT_TOKEN=ghs_x", "INPUT_GITHUB-TOKEN=ghs_x", "INPUT_TIMEOUT=2h", "INPUT_STEPS=10@40m,50@30m,100"}, nil},
 		{[]string{"INPUT_ARGOCD-HEADERS=Authorization: Bearer production"}, nil},
