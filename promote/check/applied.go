@@ -6,9 +6,13 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/sync/hook"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // appliedRules are about how Argo CD applies the Service: server-side, by
@@ -18,6 +22,7 @@ func appliedRules() []Rule {
 		rule(rulePorts, findPortsWithoutProtocol), rule("server-side-apply-switched", findSwitched),
 		rule("server-side-apply-diff", findStructuredDiff), rule(ruleAnnotationsOwned, findOwned),
 		rule("server-side-apply-overwrites", findOverwriting), rule("last-applied-annotations", findLastApplied), rule("replace", findReplace),
+		rule("service-is-a-hook", findHook),
 	}
 }
 
@@ -135,18 +140,47 @@ func findLastApplied(f Facts) []found {
 	return []found{{severity: errorIf(text == ""), values: values{"Ignored": text}}}
 }
 
+// findReplace needs no live Service for an option of the Service's own, which the next sync after the
+// first one goes by.
 func findReplace(f Facts) []found {
 	app, service := f.Setup.App, rendered(f.Next)
-	bySelf := annotated(service, syncOptions, "Replace=true")
-	if !bySelf && !hasOption(app, "Replace=true") {
+	bySelf := service != nil && annotated(service, syncOptions, "Replace=true")
+	byApp := app != nil && f.Service != nil && hasOption(app, "Replace=true")
+	if !bySelf && !byApp {
 		return nil
 	}
-	what := found{values: values{
-		"BySelf": bySelf, "Force": annotated(service, syncOptions, "Force=true") || hasOption(app, "Force=true"),
-		"Edit": editApplication(f.Setup.App, "spec.syncPolicy.syncOptions without Replace=true"),
-	}}
+	force := service != nil && annotated(service, syncOptions, "Force=true") || app != nil && hasOption(app, "Force=true")
+	what := found{values: values{"BySelf": bySelf, "Force": force, "Edit": ""}}
 	if bySelf {
 		what.at = f.inService("metadata", "annotations", syncOptions)
+	} else {
+		what.values["Edit"] = editApplication(app, "spec.syncPolicy.syncOptions without Replace=true")
 	}
 	return []found{what}
+}
+
+// The annotations of hooks, the first one before the other.
+const (
+	argoHook = "argocd.argoproj.io/hook"
+	helmHook = "helm.sh/hook"
+)
+
+func findHook(f Facts) []found {
+	service := rendered(f.Next)
+	if service == nil {
+		return nil
+	}
+	object := &unstructured.Unstructured{}
+	object.SetAnnotations(service.Annotations)
+	skip := hook.Skip(object)
+	if !skip && !hook.IsHook(object) {
+		return nil
+	}
+	annotation := argoHook
+	if _, there := service.Annotations[argoHook]; !there {
+		annotation = helmHook
+	}
+	return []found{{at: f.inService("metadata", "annotations", annotation), values: values{
+		"Annotation": annotation, "Value": oneline.Brief(service.Annotations[annotation]), "Skip": skip,
+	}}}
 }
