@@ -80,12 +80,14 @@ func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot,
 // is checked out, which is newer than the base that the event names. Of any other commit its author
 // says what the parents are, and the event may name a base that is old by now: a merge into the branch
 // goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
+// A pull request to another branch may be one to the branch a moment later, with what a forge has noted
+// of its commit.
 func baseOf(ctx context.Context, t task.Task, head gitops.Commit) (gitops.Snapshot, error) {
-	w := t.Workflow
-	repo, err := t.Open()
-	if other := w.BaseRef != "" && w.BaseRef != t.Settings.Remote.Branch; err == nil && other {
-		repo, err = t.OpenBranch(w.BaseRef)
+	w, branch := t.Workflow, t.Settings.Remote.Branch
+	if w.BaseRef != "" && w.BaseRef != branch {
+		return gitops.Snapshot{}, setting.Bad("branch: %q: pull request %d is to be merged into %q; expected the branch that Argo CD syncs, or a workflow for pull requests to that alone", branch, w.PullRequest, w.BaseRef)
 	}
+	repo, err := t.Open()
 	if err != nil {
 		return gitops.Snapshot{}, err
 	}
