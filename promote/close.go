@@ -15,8 +15,9 @@ import (
 	"github.com/acme/knative-promote/promote/review"
 )
 
-// closeTime is how long a run tries to write that its last gate has passed.
-const closeTime = 30 * time.Second
+// closeTime is how long a run tries to write that its last gate has passed, where somebody has to merge that
+// too.
+const closeTime = time.Minute
 
 // A closing is a step of one target whose gates have all passed.
 type closing struct {
