@@ -75,8 +75,10 @@ func (r Rule) findIn(facts Facts) []found {
 // same twice.
 const (
 	ruleAnnotationsOwned = "server-side-apply-annotations"
+	ruleImageOverridden  = "image-overridden"
 	ruleMisfit           = "defaults-misfit"
 	ruleNotNormal        = "service-not-normal"
+	ruleOverridden       = "render-overridden"
 	rulePorts            = "server-side-apply-ports"
 	ruleProjectDenies    = "project-denies"
 	ruleSelector         = "labels-in-selector"

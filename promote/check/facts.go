@@ -82,6 +82,10 @@ type Facts struct {
 	Push      error
 	PushAsked bool
 
+	// Otherwise is what Argo CD renders otherwise of the overlay at the tip, as knative.Otherwise
+	// words it.
+	Otherwise []string
+
 	// Namesakes are what Argo CD may deploy in the branch's place.
 	Namesakes gitops.Namesakes
 

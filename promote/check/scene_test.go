@@ -89,6 +89,7 @@ func (s scene) facts(t testing.TB) Facts {
 		}
 	}
 	s.read(t, "namesakes", &facts.Namesakes)
+	s.read(t, "otherwise", &facts.Otherwise)
 	if s["given"] != nil {
 		given := map[string]int{}
 		s.read(t, "given", &given)

@@ -16,7 +16,8 @@ import (
 func sourceRules() []Rule {
 	return []Rule{
 		rule("source", findSource), rule("not-kustomize", findNotKustomize), rule("load-restrictions", findOutside),
-		rule("image-overridden", findImageOverridden), rule("render-overridden", findRenderOverridden), rule("generate-paths", findGeneratePaths),
+		rule(ruleImageOverridden, findImageOverridden), rule(ruleOverridden, findRenderOverridden), rule("generate-paths", findGeneratePaths),
+		rule("argo-renders-otherwise", findOtherwise),
 	}
 }
 

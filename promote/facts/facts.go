@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
@@ -28,6 +29,7 @@ import (
 // Systems are those that are asked beside the live Service; nil: that one is not asked.
 type Systems struct {
 	Setup       SetupReader
+	Renderer    Renderer
 	Git         GitServer
 	BranchRules BranchRules
 }
@@ -37,6 +39,11 @@ type Systems struct {
 type SetupReader interface {
 	Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) (argo.Setup, error)
 	Essentials(ctx context.Context, target argo.Target, known *v1alpha1.Application, further ...argo.Right) argo.Setup
+}
+
+// Renderer tells what Argo CD itself renders of an Application at a commit.
+type Renderer interface {
+	Manifests(ctx context.Context, app *v1alpha1.Application, source argo.Source, commit string) ([]unstructured.Unstructured, error)
 }
 
 // GitServer tells of the infra repository whether it takes a push, without one, and what Argo CD may

@@ -21,7 +21,7 @@ import (
 // same time.
 func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situation, setup func() (argo.Setup, error)) {
 	var group sync.WaitGroup
-	var push, blind, exist, unruled, unnamed error
+	var push, blind, exist, unruled, unnamed, unrendered error
 	byMetrics := r.Gates.ByMetrics()
 	if byMetrics {
 		facts.MetricsFrom, facts.Latency = string(r.Gates.SLO.From), usualLatency(r.Gates.SLO)
@@ -33,6 +33,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 		group.Go(func() { push = r.Git.MayPush(ctx) })
 	}
 	group.Go(func() { facts.Namesakes, unnamed = r.namesakes(ctx, at.App) })
+	group.Go(func() { facts.Otherwise, unrendered = r.otherwise(ctx, at) })
 	if r.BranchRules != nil {
 		group.Go(func() { facts.Branch, unruled = r.BranchRules.BranchRules(ctx) })
 	}
@@ -50,7 +51,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	if push == nil || errors.Is(push, remote.ErrAuth) || errors.Is(push, remote.ErrNotFound) {
 		facts.Push, facts.PushAsked, push = push, r.Git != nil, nil
 	}
-	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled, "the Git server's references": unnamed} {
+	for name, err := range map[string]error{"the right to push": push, "how Argo CD is set up": blind, "the revisions in the traffic": exist, "the forge's rules of the branch": unruled, "the Git server's references": unnamed, "what Argo CD renders": unrendered} {
 		if err != nil {
 			facts.Unread[name] = err
 		}

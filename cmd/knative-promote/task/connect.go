@@ -99,7 +99,7 @@ func (t Task) observe(on *promote.Systems) error {
 	if err != nil {
 		return err
 	}
-	on.Cluster, on.Facts.Setup, on.Evidence = cluster, cluster, cluster
+	on.Cluster, on.Facts.Setup, on.Facts.Renderer, on.Evidence = cluster, cluster, cluster, cluster
 	sources := sourceClusters{cluster, map[string]otherArgo{}}
 	for overlay, there := range t.Settings.SourceArgos {
 		other, err := t.argoCD(there)

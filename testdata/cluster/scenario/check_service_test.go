@@ -54,6 +54,8 @@ func TestCheckManifest(t *testing.T) {
 				s.promote("v2.0.0-broken", "steps=100", "probe=", "probe-connect=").exits(0) // though no pod of it ever started
 			},
 		},
+		"service-is-a-hook":         hookAnnotation("argocd.argoproj.io/hook: Skip"),
+		"service-is-a-hook of helm": hookAnnotation("helm.sh/hook: post-install"),
 		"cluster-local": {
 			set: func(s *site) {
 				s.patchService(`{"metadata": {"labels": {"networking.knative.dev/visibility": "cluster-local"}}}`)
@@ -84,6 +86,50 @@ func TestCheckManifest(t *testing.T) {
 		},
 	})
 }
+
+// hookAnnotation is a Service with an annotation of hooks, which somebody takes out again.
+func hookAnnotation(annotation string) trouble {
+	return trouble{set: func(s *site) {
+		base := "apps/" + s.Service + "/base/knative-service.yaml"
+		s.push("Annotate", map[string]string{base: replaced(s.T, s.read(base), "metadata:", "metadata:\n  annotations: {"+annotation+"}")})
+		s.refresh()
+	}, fix: func(s *site) {
+		base := "apps/" + s.Service + "/base/knative-service.yaml"
+		s.push("Take it out", map[string]string{base: replaced(s.T, s.read(base), "  annotations: {"+annotation+"}\n", "")})
+		s.refresh()
+	}}
+}
+
+// TestRendersOtherwise has an overlay that the kustomize of the one Argo CD, and that of the other, read otherwise than
+// the tool's.
+func TestRendersOtherwise(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	before := s.read("./kustomization.yaml")
+	otherwise := replaced(t, replaced(t, before, "resources:", "resources:\n- plugins.yaml"), "images:", "images:\n- {name: ghcr.io/acme/plugins, newTag: v2}")
+	s.push("Add plugins", map[string]string{
+		"./kustomization.yaml": otherwise + "replacements:\n- source: {kind: CronJob, name: plugins, fieldPath: metadata.name}\n  targets: [{select: {kind: CronJob, name: plug.*}, fieldPaths: [spec.schedule]}]\n",
+		"./plugins.yaml":       plugins,
+	})
+	s.finds("argo-renders-otherwise", "fail-on=never")
+	s.push("Take them out", map[string]string{"./kustomization.yaml": before})
+	s.findsNot("argo-renders-otherwise")
+}
+
+const plugins = `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: plugins}
+spec:
+  schedule: "0 0 1 1 *"
+  suspend: true
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: c, image: ghcr.io/acme/c:v1}]
+          volumes: [{name: p, image: {reference: "ghcr.io/acme/plugins:v1"}}]
+`
 
 // TestCheckTraffic: traffic and names that are in a promotion's way.
 func TestCheckTraffic(t *testing.T) {

@@ -1,0 +1,46 @@
+package knative
+
+import (
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Otherwise says how others, such as Argo CD with a kustomize of its own, render an overlay's objects otherwise,
+// by their kinds, names and fields: `Service web: /spec/template/spec/containers/0/image`. Values are left out, which
+// may be secret, and so is what a Secret holds, which Argo CD hides. So are labels and annotations, as it adds its
+// own, and what others render more.
+func Otherwise(s *State, others []unstructured.Unstructured) (all []string) {
+	for _, o := range s.Objects() {
+		if o.GetName() == "" || o.GetKind() == "Secret" {
+			continue
+		}
+		name := o.GetKind() + " " + o.GetName()
+		i := slices.IndexFunc(others, func(other unstructured.Unstructured) bool { return sameObject(o, other) })
+		if i < 0 {
+			all = append(all, name+": is missing")
+			continue
+		}
+		for _, path := range differences("", content(o), content(others[i])) {
+			all = append(all, name+": "+path)
+		}
+	}
+	return all
+}
+
+// sameObject tells whether two manifests are of one object. One without a namespace gets the Application's.
+func sameObject(a, b unstructured.Unstructured) bool {
+	sameSpace := a.GetNamespace() == b.GetNamespace() || a.GetNamespace() == "" || b.GetNamespace() == ""
+	return a.GroupVersionKind() == b.GroupVersionKind() && a.GetName() == b.GetName() && sameSpace
+}
+
+// content is what a manifest says beside its metadata, as any reader of JSON has it.
+func content(o unstructured.Unstructured) (plain map[string]any) {
+	text, err := json.Marshal(o.Object)
+	if err != nil || json.Unmarshal(text, &plain) != nil {
+		return nil // no manifest that somebody has read is none
+	}
+	delete(plain, "metadata")
+	return plain
+}
