@@ -23,6 +23,9 @@ type inspector struct {
 	plugins  bool     // in a folder of generators, transformers or validators
 	outside  []string // files beside the kustomization that names them
 	schema   bool     // an overlay brings its own OpenAPI schema
+
+	differing *differing // nil: nobody asks what versions of kustomize render otherwise
+	reading   string     // the file whose text is inspected
 }
 
 // folder inspects the kustomization of a folder of the tree and all that it names.
@@ -37,7 +40,7 @@ func (i *inspector) folder(name string) error {
 		return fmt.Errorf("%s refers to itself, by way of %s", dir, strings.Join(i.stack, ", "))
 	}
 	i.stack = append(i.stack, dir)
-	defer func() { i.stack = i.stack[:len(i.stack)-1] }()
+	defer func(reading string) { i.stack, i.reading = i.stack[:len(i.stack)-1], reading }(i.reading)
 
 	base, err := File(i.confined.tree, dir)
 	if err != nil {
@@ -61,6 +64,7 @@ type file struct {
 func (f file) read() (types.Kustomization, error) {
 	content, err := f.confined.ReadFile(path.Join(confinedRoot, f.name))
 	if err == nil {
+		f.inspector.reading = f.name
 		err = f.bounded(content)
 	}
 	if err != nil {
@@ -74,7 +78,12 @@ func (f file) bounded(content []byte) error {
 	if err := f.confined.ctx.Err(); err != nil {
 		return err
 	}
-	return f.budget.spend(content, len(f.stack), func(*yaml.Node) error { return nil })
+	return f.budget.spend(content, len(f.stack), func(n *yaml.Node) error {
+		if f.differing != nil {
+			f.differing.document(f.reading, n)
+		}
+		return nil
+	})
 }
 
 func (f file) kustomization(k types.Kustomization) error {
@@ -91,6 +100,9 @@ func (f file) kustomization(k types.Kustomization) error {
 		if err := check(k); err != nil {
 			return err
 		}
+	}
+	if f.differing != nil {
+		f.differing.kustomization(f, k)
 	}
 	return nil
 }
@@ -173,6 +185,8 @@ func (f file) yamlFile(field, entry string) error {
 		return err
 	}
 	content, err := f.confined.ReadFile(path.Join(confinedRoot, at))
+	f.inspector.reading = at
+	defer func() { f.inspector.reading = f.name }()
 	switch {
 	case err != nil:
 	case f.plugins:

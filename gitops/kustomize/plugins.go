@@ -67,6 +67,10 @@ func (f file) pluginConfig(content []byte) error {
 				return err
 			}
 		}
+		if f.differing != nil {
+			f.differing.document(f.reading, n)
+			f.differing.plugin(f, config)
+		}
 		return f.references(config)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/signing"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/record"
@@ -45,6 +46,9 @@ type Facts struct {
 	// Outside are files that the overlay reads from beside the kustomization that
 	// names them, for which kustomize needs an option.
 	Outside []string
+
+	// Differs is what in the overlay other versions of kustomize render otherwise than this program.
+	Differs []kustomize.Difference
 
 	// RolledBack says that somebody has rolled the Service back in Argo CD from what the tip
 	// says; empty: nobody has, or it cannot be told.
@@ -83,8 +87,9 @@ type Facts struct {
 	PushAsked bool
 
 	// Otherwise is what Argo CD renders otherwise of the overlay at the tip, as knative.Otherwise
-	// words it.
+	// words it; Rendered tells that it has rendered that.
 	Otherwise []string
+	Rendered  bool
 
 	// Namesakes are what Argo CD may deploy in the branch's place.
 	Namesakes gitops.Namesakes

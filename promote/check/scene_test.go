@@ -90,6 +90,7 @@ func (s scene) facts(t testing.TB) Facts {
 	}
 	s.read(t, "namesakes", &facts.Namesakes)
 	s.read(t, "otherwise", &facts.Otherwise)
+	s.read(t, "rendered", &facts.Rendered)
 	if s["given"] != nil {
 		given := map[string]int{}
 		s.read(t, "given", &given)
@@ -170,6 +171,9 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 		}
 	}
 	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
+		t.Fatal(err)
+	}
+	if facts.Differs, err = kustomize.Differences(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
 		t.Fatal(err)
 	}
 	if facts.ImageEffects, err = knative.ImageEffects(t.Context(), facts.Overlay); err != nil {

@@ -17,7 +17,7 @@ func sourceRules() []Rule {
 	return []Rule{
 		rule("source", findSource), rule("not-kustomize", findNotKustomize), rule("load-restrictions", findOutside),
 		rule(ruleImageOverridden, findImageOverridden), rule(ruleOverridden, findRenderOverridden), rule("generate-paths", findGeneratePaths),
-		rule("argo-renders-otherwise", findOtherwise),
+		rule("argo-renders-otherwise", findOtherwise), rule("kustomize-differs", findDiffering),
 	}
 }
 

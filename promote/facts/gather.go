@@ -33,7 +33,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 		group.Go(func() { push = r.Git.MayPush(ctx) })
 	}
 	group.Go(func() { facts.Namesakes, unnamed = r.namesakes(ctx, at.App) })
-	group.Go(func() { facts.Otherwise, unrendered = r.otherwise(ctx, at) })
+	group.Go(func() { facts.Otherwise, facts.Rendered, unrendered = r.otherwise(ctx, at) })
 	if r.BranchRules != nil {
 		group.Go(func() { facts.Branch, unruled = r.BranchRules.BranchRules(ctx) })
 	}

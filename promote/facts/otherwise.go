@@ -7,14 +7,14 @@ import (
 	"github.com/acme/knative-promote/promote/plan"
 )
 
-// otherwise is what Argo CD renders otherwise of the overlay at the tip.
-func (r Reader) otherwise(ctx context.Context, at plan.Situation) ([]string, error) {
+// otherwise is what Argo CD renders otherwise of the overlay at the tip, where it has rendered that.
+func (r Reader) otherwise(ctx context.Context, at plan.Situation) (all []string, rendered bool, err error) {
 	if r.Renderer == nil || at.App == nil {
-		return nil, nil
+		return nil, false, nil
 	}
-	rendered, err := r.Renderer.Manifests(ctx, at.App, r.Request.Source, at.Tip.Hash)
+	manifests, err := r.Renderer.Manifests(ctx, at.App, r.Request.Source, at.Tip.Hash)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return knative.Otherwise(at.Now, rendered), nil
+	return knative.Otherwise(at.Now, manifests), true, nil
 }

@@ -93,6 +93,11 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 	}
 	outsideBefore, _ := kustomize.Outside(ctx, p.base.Tree, overlay) // may be new, or not render
 	outsideAfter, _ := kustomize.Outside(ctx, p.head.Tree, overlay)  // has been rendered
+	differsBefore, _ := kustomize.Differences(ctx, p.base.Tree, overlay)
+	differsAfter, err := kustomize.Differences(ctx, p.head.Tree, overlay)
+	if err != nil {
+		return nil, err
+	}
 	var all []event.Finding
 	for _, service := range services {
 		was, err := p.facts(ctx, p.base, overlay, before, service)
@@ -104,6 +109,7 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 			return nil, err
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
+		was.Differs, is.Differs = differsBefore, differsAfter
 		for _, finding := range check.Brought(was, is, p.settings.Skip...) {
 			if !slices.Contains(all, finding) { // of the overlay, whatever the Service
 				all = append(all, finding)

@@ -1,0 +1,90 @@
+package kustomize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+)
+
+// Version is the version of kustomize whose code Render runs. Argo CD brings its own, such as 5.4.3 or 5.8.1.
+const Version = "5.7.1"
+
+// A Difference is something in an overlay that Render and other versions of kustomize render otherwise, or that one of
+// them refuses.
+type Difference struct {
+	File    string // in which it stands
+	What    string // what it is, and how it is read before and since
+	Since   string // the version that was the first to read it as it is read now
+	Instead string // how to write it so that all render the same
+}
+
+// The versions whose readings differ from those before:
+// https://github.com/kubernetes-sigs/kustomize/releases
+const (
+	since55 = "5.5.0"
+	since57 = "5.7.0"
+	since58 = "5.8.0"
+)
+
+// Differences returns what in the overlay in the folder dir of tree, with all that it builds on, the versions of kustomize
+// from 5.4.3 to 5.8.1 read otherwise. The version in the label of buildMetadata: [managedByLabel] and the order of the
+// objects are left out: they change nothing that is deployed.
+func Differences(ctx context.Context, tree fs.FS, dir string) ([]Difference, error) {
+	d := &differing{}
+	for _, d.again = range []bool{false, true} {
+		i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}, differing: d}
+		if err := i.folder(path.Clean(dir)); err != nil {
+			return nil, &renderError{dir, err}
+		}
+		if len(d.dotted) == 0 {
+			break
+		}
+	}
+	d.imageVolumes()
+	d.dottedSelectors()
+	slices.SortStableFunc(d.found, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.What, b.What)) })
+	return slices.Compact(d.found), nil
+}
+
+// differing gathers the Differences of an overlay while it is inspected. Nil gathers nothing.
+type differing struct {
+	found   []Difference
+	again   bool     // the files are gone through once more, for the dotted selectors
+	dotted  []dotted // selectors that may select other objects as regular expressions
+	renames bool     // names are put together, so that not all stand in a file
+	images  []imageEntry
+	volumes []imageVolume
+}
+
+// add adds a Difference, once.
+func (d *differing) add(file, since, instead, format string, args ...any) {
+	if !d.again {
+		d.found = append(d.found, Difference{File: file, What: fmt.Sprintf(format, args...), Since: since, Instead: instead})
+	}
+}
+
+// imageEntry is an entry of images in a file, imageVolume a volume that is filled from an image.
+type (
+	imageEntry struct {
+		file string
+		Image
+	}
+	imageVolume struct{ file, reference string }
+)
+
+// imageVolumes finds those that entries of images set since 5.7.
+func (d *differing) imageVolumes() {
+	d.again = false
+	for _, v := range d.volumes {
+		for _, i := range d.images {
+			if v.reference != "" && !i.Matches(v.reference) {
+				continue
+			}
+			d.add(v.file, since57, "Name the volume's image by another name than an entry of images has, or set it with a patch",
+				"the entry %q of images in %s sets the image of a volume too since kustomize 5.7, which it left as it was before", i.Name, i.file)
+		}
+	}
+}
