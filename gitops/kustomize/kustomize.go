@@ -53,24 +53,56 @@ func instead(tree fs.FS, dir string) string {
 }
 
 // File returns the name of the kustomization in the folder dir of tree: kustomization.yaml, kustomization.yml or
-// Kustomization. There must be exactly one.
+// Kustomization. There must be exactly one. As kustomize does it passes over what is no file, and leads to none, beside the
+// one that is. fs.ErrNotExist is the error of a folder that has nothing of these names; any other one says why an
+// overlay that somebody may have meant is none.
 func File(tree fs.FS, dir string) (string, error) {
-	var found []string
+	var found, others []string
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		switch _, err := fs.Lstat(tree, path.Join(dir, name)); {
-		case err == nil:
-			found = append(found, name)
-		case !errors.Is(err, fs.ErrNotExist):
+		switch what, err := standsFor(tree, path.Join(dir, name)); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return "", fmt.Errorf("looking for the kustomization of %s: %w", dir, err)
+		case what == "":
+			found = append(found, name)
+		default:
+			others = append(others, name+" "+what)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return "", fmt.Errorf("looking for the kustomization of %s: %w: expected %s%s", dir, fs.ErrNotExist,
-			strings.Join(konfig.RecognizedKustomizationFileNames(), ", "), instead(tree, dir))
-	case 1:
+	switch {
+	case len(found) == 1:
 		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("looking for the kustomization of %s: found %s; kustomize wants exactly one, remove the others",
+			dir, strings.Join(found, " and "))
+	case len(others) > 0:
+		return "", fmt.Errorf("looking for the kustomization of %s: expected a file, and %s", dir, strings.Join(others, ", "))
 	}
-	return "", fmt.Errorf("looking for the kustomization of %s: found %s; kustomize wants exactly one, remove the others",
-		dir, strings.Join(found, " and "))
+	return "", fmt.Errorf("looking for the kustomization of %s: %w: expected %s%s", dir, fs.ErrNotExist,
+		strings.Join(konfig.RecognizedKustomizationFileNames(), ", "), instead(tree, dir))
+}
+
+// standsFor says of what stands in the place of a kustomization why kustomize passes over it; empty: it is a file, or leads
+// to one. fs.ErrNotExist: nothing stands there.
+func standsFor(tree fs.FS, name string) (string, error) {
+	info, err := fs.Lstat(tree, name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		c := confined{ctx: context.Background(), tree: tree}
+		if _, info, err = c.follow(name); errors.Is(err, fs.ErrNotExist) {
+			return "is a symbolic link that leads to nothing", nil
+		}
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "is a folder", nil
+	}
+	return "", nil
+}
+
+// meant tells whether a folder has a kustomization, or something in its place that is none.
+func meant(tree fs.FS, dir string) bool {
+	_, err := File(tree, dir)
+	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -1,7 +1,6 @@
 package kustomize
 
 import (
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -33,9 +32,6 @@ type links struct {
 
 func readLinks(tree fs.FS, file string) (l links, err error) {
 	info, err := fs.Stat(tree, file)
-	if errors.Is(err, fs.ErrNotExist) { // a link to nothing
-		return l, nil
-	}
 	if err != nil || info.Size() > maxKustomization {
 		return links{unread: true}, err
 	}

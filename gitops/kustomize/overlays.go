@@ -1,6 +1,8 @@
 package kustomize
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -82,7 +84,8 @@ func Overlays(tree fs.FS) ([]string, error) {
 	return in.overlays(), nil
 }
 
-// Folders lists all folders of a tree with a kustomization, whatever builds on them, and the symbolic links to one.
+// Folders lists all folders of a tree with a kustomization, or something in its place, whatever builds on them, and the
+// symbolic links to one.
 func Folders(tree fs.FS) (all []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -93,7 +96,7 @@ func Folders(tree fs.FS) (all []string, err error) {
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
 		}
-		if _, err := File(tree, name); err == nil {
+		if entry.IsDir() && meant(tree, name) || !entry.IsDir() && leads(tree, name) {
 			all = append(all, name)
 		}
 		return nil
@@ -253,15 +256,29 @@ func (in folders) addLink(tree fs.FS, name string) error {
 		return err
 	}
 	in.links[name] = target
-	if _, err := File(tree, name); err == nil {
+	if leads(tree, name) {
 		in.uses[name] = []string{path.Dir(name) + "/" + target}
 	}
 	return nil
 }
 
+// leads tells whether a symbolic link leads to a folder with a kustomization, or with something in its place. One that
+// leads out of the repository does not.
+func leads(tree fs.FS, link string) bool {
+	c := confined{ctx: context.Background(), tree: tree}
+	to, info, err := c.follow(link)
+	return err == nil && info.IsDir() && meant(tree, to)
+}
+
+// addFolder adds a folder with a kustomization. One with several, or with something else in its place, is an overlay too,
+// whose render says what is wrong.
 func (in folders) addFolder(tree fs.FS, name string) error {
 	file, err := File(tree, name)
-	if err != nil { // not an overlay
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		in.uses[name] = nil
 		return nil
 	}
 	l, err := readLinks(tree, path.Join(name, file))
