@@ -28,3 +28,9 @@ func meant(tree fs.FS, name string) error {
 	}
 	return nil
 }
+
+// isFolder tells whether there is a folder of a file's name, or a link to one.
+func isFolder(tree fs.FS, name string) bool {
+	info, err := fs.Stat(tree, name)
+	return err == nil && info.IsDir()
+}

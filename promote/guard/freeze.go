@@ -83,7 +83,7 @@ func (s Settings) Schedule(at gitops.Snapshot) (schedule windows.Schedule, exist
 		return schedule, true, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		if info, unseen := fs.Stat(at.Tree, s.File()); unseen == nil && info.IsDir() {
+		if isFolder(at.Tree, s.File()) {
 			return schedule, true, &FreezeError{File: s.File(), Err: fmt.Errorf("expected a file: %w", err)}
 		}
 		return schedule, true, fmt.Errorf("reading the windows: %w", err)

@@ -69,6 +69,7 @@ func TestPipelineThatIsMeant(t *testing.T) {
 	}{
 		"nothing":           {fstest.MapFS{}, ""},
 		"a link to nothing": {fstest.MapFS{pipeline.Name: {Data: []byte("platform/x.yaml"), Mode: fs.ModeSymlink | 0o777}}, "knative-promote.yaml is a symbolic link that leads to nothing"},
+		"a folder":          {fstest.MapFS{pipeline.Name + "/x": {}}, "expected a file: read knative-promote.yaml: invalid argument"},
 		"the other ending":  {fstest.MapFS{"knative-promote.yml": {}}, "there is knative-promote.yml in its place, which is not read"},
 	} {
 		_, err := ReadPipeline(gitops.Snapshot{Tree: test.tree}, pipeline.Keys{})

@@ -86,6 +86,8 @@ func ReadPipeline(at gitops.Snapshot, keys pipeline.Keys) (pipeline.File, error)
 			return pipeline.File{}, &PipelineError{Err: err}
 		}
 		return pipeline.File{}, nil
+	case err != nil && isFolder(at.Tree, pipeline.Name):
+		return pipeline.File{}, &PipelineError{Err: fmt.Errorf("expected a file: %w", err)}
 	case err != nil:
 		return pipeline.File{}, fmt.Errorf("reading the pipeline file: %w", err)
 	}

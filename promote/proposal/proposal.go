@@ -146,22 +146,19 @@ type FileChange struct {
 // then. The error is of reading the repository.
 func (p Proposal) Windows() (FileChange, error) {
 	file := p.settings.Guards.File()
-	if !p.changes(file) {
-		return FileChange{}, nil
+	before, unreadBefore, err := p.schedule(p.base)
+	if err != nil {
+		return FileChange{}, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
+	}
+	after, unread, err := p.schedule(p.head)
+	if err != nil || !p.changes(file) && !broken(unreadBefore, unread) {
+		return FileChange{}, err
 	}
 	change := FileChange{File: file}
-	after, _, err := p.settings.Guards.Schedule(p.head)
-	if freeze, unreadable := errors.AsType[*guard.FreezeError](err); unreadable {
-		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: freeze.Err}}
+	if unread != nil {
+		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: unread}}
 		change.Findings = check.Proposed(facts, p.settings.Skip...)
 		return change, nil
-	}
-	if err != nil {
-		return change, err
-	}
-	before, _, err := p.settings.Guards.Schedule(p.base)
-	if _, unreadable := errors.AsType[*guard.FreezeError](err); err != nil && !unreadable {
-		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
 	if change.Findings, err = p.misnamed(file, after); err != nil {
 		return change, err
@@ -170,6 +167,19 @@ func (p Proposal) Windows() (FileChange, error) {
 	change.Removed, change.Added = difference.Removed, difference.Added
 	return change, nil
 }
+
+// schedule are the windows of a commit, or why they cannot be read. The error is of reading the repository.
+func (p Proposal) schedule(at gitops.Snapshot) (schedule windows.Schedule, unread, err error) {
+	schedule, _, err = p.settings.Guards.Schedule(at)
+	if freeze, is := errors.AsType[*guard.FreezeError](err); is {
+		return schedule, freeze.Err, nil
+	}
+	return schedule, nil, err
+}
+
+// broken tells whether a file that runs go by can be read no more. A run refuses it also for what stands
+// beside its name, such as one of another ending.
+func broken(before, after error) bool { return after != nil && before == nil }
 
 // misnamed finds environments in the head's windows that nothing is called.
 func (p Proposal) misnamed(file string, is windows.Schedule) ([]event.Finding, error) {
@@ -190,18 +200,15 @@ func (p Proposal) changes(file string) bool {
 // Pipeline says what the head changes of the pipeline file, and what is wrong with
 // it then. The error is of reading the repository.
 func (p Proposal) Pipeline() (FileChange, error) {
-	if !p.changes(pipeline.Name) {
-		return FileChange{}, nil
-	}
-	change := FileChange{File: pipeline.Name}
 	before, err := facts.PipelineOf(p.base, p.settings.Guards.Keys)
 	if err != nil {
-		return change, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
+		return FileChange{}, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
 	after, err := facts.PipelineOf(p.head, p.settings.Guards.Keys)
-	if err != nil {
-		return change, err
+	if err != nil || !p.changes(pipeline.Name) && !broken(before.Unreadable, after.Unreadable) {
+		return FileChange{}, err
 	}
+	change := FileChange{File: pipeline.Name}
 	change.Findings = check.Proposed(check.Facts{Pipeline: after, Tree: p.head.Tree}, p.settings.Skip...)
 	if after.Unreadable == nil {
 		change.Removed, change.Added = pipeline.Compare(before.File, after.File)
