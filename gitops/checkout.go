@@ -9,9 +9,13 @@ import (
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/gitops/store"
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Checkout is the checked-out commit of the local repository that dir is in.
@@ -29,12 +33,33 @@ func Checkout(ctx context.Context, dir string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("reading the checkout's HEAD in %s: %w", dir, err)
 	}
-	r := &Repo{store: store.NewLocal(local.Storer, dir)}
+	r := &Repo{store: store.NewLocal(objectsOf(local), dir)}
 	c, err := r.commit(head.Hash())
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("reading the checkout %s: %w", dir, err)
 	}
 	return r.snapshot(ctx, c), nil
+}
+
+// checkedOut are the objects of a checkout. Sizes are asked for by the thousand, of objects that nobody adds meanwhile: for
+// these the packs stay open, and what is loose is listed once. HasEncodedObject of go-git does not work like that.
+type checkedOut struct {
+	storer.EncodedObjectStorer
+	sizes storer.EncodedObjectStorer
+}
+
+// EncodedObjectSize is how many bytes an object has, by its header.
+func (c checkedOut) EncodedObjectSize(hash plumbing.Hash) (int64, error) {
+	return c.sizes.EncodedObjectSize(hash)
+}
+
+func objectsOf(local *git.Repository) storer.EncodedObjectStorer {
+	onDisk, is := local.Storer.(*filesystem.Storage)
+	if !is {
+		return local.Storer
+	}
+	options := filesystem.Options{KeepDescriptors: true, ExclusiveAccess: true}
+	return checkedOut{local.Storer, filesystem.NewStorageWithOptions(onDisk.Filesystem(), cache.NewObjectLRUDefault(), options)}
 }
 
 // Changed lists the files that differ between two snapshots, of one repository
@@ -68,6 +93,19 @@ type Difference struct {
 func (d Difference) Target() (string, error) {
 	target, _, err := d.tree.Target(d.at)
 	return target, err
+}
+
+// Size is how many bytes a file has that a checkout has, by what its header says: nothing is read or fetched for that.
+// Of all else it is 0.
+func (d Difference) Size() (int64, error) {
+	if !d.Mode.IsRegular() || d.tree == nil {
+		return 0, nil
+	}
+	size, err := d.tree.store.Here(d.at.Hash)
+	if err != nil {
+		return 0, fmt.Errorf("reading the size of %s: %w", oneline.Brief(d.Path), err)
+	}
+	return size, nil
 }
 
 // Differences are what Changed names the paths of.

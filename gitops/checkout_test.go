@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -115,6 +116,71 @@ func TestCheckoutOutsideOfOne(t *testing.T) {
 	_, err := gitops.Checkout(t.Context(), dir)
 	if !errors.Is(err, remote.ErrNotFound) || err.Error() != "folder "+dir+" is in no Git checkout: not found" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSizeOfDifferences has files of a checkout loose, missing, packed and packed as deltas, and those of a remote, which are
+// not fetched for their sizes.
+func TestSizeOfDifferences(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("what two files have in common, line by line\n", 1_000)
+	repo, clone := cloned(t, fstest.MapFS{"README.md": {Data: []byte("one\n")}, "gone.txt": {Data: []byte("x")}}, fstest.MapFS{
+		"README.md": {Data: []byte("three\n")}, "a/long.txt": {Data: []byte(long)}, "a/longer.txt": {Data: []byte(long + "more\n")}, "gone.txt": {},
+	})
+	base, err := repo.Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := func(args ...string) string {
+		out, err := gittest.Git(clone, nil, args...)
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	rename := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]int64{"README.md": 6, "a/long.txt": int64(len(long)), "a/longer.txt": int64(len(long) + 5), "gone.txt": 0}
+	sizes(t, "loose", base, clone, false, want)
+	hash := git("rev-parse", "HEAD:README.md")
+	loose := filepath.Join(clone, ".git", "objects", hash[:2], hash[2:])
+	rename(loose, loose+".away")
+	sizes(t, "missing", base, clone, false, map[string]int64{"README.md": 0, "a/long.txt": want["a/long.txt"], "a/longer.txt": want["a/longer.txt"], "gone.txt": 0})
+	rename(loose+".away", loose)
+	git("repack", "-a", "-d", "-q", "-f")
+	if bases := git("cat-file", "--batch-all-objects", "--batch-check=%(deltabase)"); !strings.ContainsAny(bases, "123456789") {
+		t.Errorf("nothing is packed as a delta: %s", bases)
+	}
+	sizes(t, "packed", base, clone, false, want)
+	sizes(t, "of a remote", base, clone, true, map[string]int64{"README.md": 0, "a/long.txt": 0, "a/longer.txt": 0, "gone.txt": 0})
+}
+
+// sizes compares those of the differences of a checkout, or of its base where turned around, with what is wanted.
+func sizes(t *testing.T, name string, base gitops.Snapshot, clone string, turned bool, want map[string]int64) {
+	t.Helper()
+	from := base
+	to, err := gitops.Checkout(t.Context(), clone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turned {
+		from, to = to, from
+	}
+	all, err := gitops.Differences(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, d := range all {
+		if got[d.Path], err = d.Size(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
 }
 

@@ -23,11 +23,11 @@ type Store struct {
 	from   string         // the remote or the checkout, fit for an error
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
-	// and its trees call take it: At, Behind, Where, Tip, Read, Tree, Blob, Size and KeepCommit. It is
-	// held in all others.
+	// and its trees call take it: At, Behind, Where, Tip, Read, Tree, Blob, Size, Here and KeepCommit.
+	// It is held in all others.
 	mu     sync.Mutex
 	here   objects
-	left   map[plumbing.Hash]int64 // sizes of files that came and were not kept
+	left   map[plumbing.Hash]int64 // sizes of files that came and were not kept, and of those of a checkout that were asked for
 	trees  map[plumbing.Hash]Tree
 	past   past
 	behind plumbing.Hash    // the tip behind which commits are here
@@ -150,6 +150,27 @@ func (s *Store) Size(ctx context.Context, commit, folder, hash plumbing.Hash) (i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sizeOf(ctx, commit, folder, hash)
+}
+
+// Here returns how many bytes a file of a checkout has, by its header; 0 where the checkout does not have the file, or
+// the store is of a remote.
+func (s *Store) Here(hash plumbing.Hash) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.here.local == nil {
+		return 0, nil
+	}
+	if size, known := s.left[hash]; known { // of a delta the header is behind what must be unpacked
+		return size, nil
+	}
+	size, err := s.here.local.EncodedObjectSize(hash)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return 0, nil
+	}
+	if err == nil {
+		s.left[hash] = size
+	}
+	return size, err
 }
 
 // sizeOf brings a file in unless it is too large for that. With it come the

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -18,6 +19,7 @@ type Added struct {
 	Path   string
 	Mode   fs.FileMode // a submodule is irregular
 	Target string      // of a link, as it is written
+	Bytes  int64       // of a file; 0: they are not known
 }
 
 // checkoutRules are about what Argo CD needs to check the infra repository out, all of it: it does
@@ -94,7 +96,7 @@ func some(all []string) []string {
 }
 
 func findUncheckable(f Facts) []found {
-	var all []string
+	all := tooMuch(f.Added)
 	for _, a := range f.Added {
 		if why := uncheckable(a); why != "" {
 			all = append(all, shown(a.Path)+": "+why)
@@ -104,6 +106,30 @@ func findUncheckable(f Facts) []found {
 		return nil
 	}
 	return []found{{values: values{"Paths": some(all)}}}
+}
+
+// mostAdded is how many bytes a change may bring to what is checked out, also where they are one file under many names, which
+// Git sends once: Argo CD writes each of them, on a disk that all repositories share and within 90 seconds.
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/util/exec/exec.go#L33-L46
+const mostAdded = 1 << 30
+
+// tooMuch says of what comes to more than that how much it is, and names the largest files of it.
+func tooMuch(added []Added) []string {
+	var total int64
+	for _, a := range added {
+		total += a.Bytes
+	}
+	if total <= mostAdded {
+		return nil
+	}
+	const most = 5
+	largest := slices.SortedStableFunc(slices.Values(added), func(a, b Added) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	var names []string
+	for _, a := range largest[:min(len(largest), most)] {
+		names = append(names, fmt.Sprintf("%s with %d", shown(a.Path), a.Bytes))
+	}
+	return []string{fmt.Sprintf("all files that the change adds or alters have %d bytes when they are checked out; expected at most %d: %s",
+		total, mostAdded, strings.Join(andMore(names, len(added)-most), ", "))}
 }
 
 // What the file systems take that Argo CD checks out to. A path stands below the folder of the

@@ -118,17 +118,22 @@ func (s scene) facts(t testing.TB) Facts {
 	return facts
 }
 
-// added are what a change brings, in lines such as: link docs/a ../b.
+// added are what a change brings, in lines such as: link docs/a ../b, or for a file of so many bytes: large docs/a 100.
 func (s scene) added(t testing.TB, facts *Facts) {
 	t.Helper()
-	modes := map[string]fs.FileMode{"file": 0o644, "link": fs.ModeSymlink | 0o777, "submodule": fs.ModeIrregular}
+	modes := map[string]fs.FileMode{"file": 0o644, "link": fs.ModeSymlink | 0o777, "submodule": fs.ModeIrregular, "large": 0o644}
 	for line := range strings.Lines(string(s["added"])) {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		path, target, _ := strings.Cut(rest, " ")
 		if modes[kind] == 0 {
-			t.Fatalf("added: %q: expected file, link or submodule", line)
+			t.Fatalf("added: %q: expected file, link, large or submodule", line)
 		}
-		if n, err := strconv.Atoi(target); err == nil { // a long name
+		n, err := strconv.Atoi(target)
+		if err == nil && kind == "large" {
+			facts.Added = append(facts.Added, Added{Path: path, Mode: modes[kind], Bytes: int64(n)})
+			continue
+		}
+		if err == nil { // a long name
 			path, target = path+strings.Repeat("x", n), ""
 		}
 		facts.Added = append(facts.Added, Added{Path: path, Mode: modes[kind], Target: target})

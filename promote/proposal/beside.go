@@ -37,8 +37,11 @@ func (p Proposal) Checkout(differences []gitops.Difference) ([]event.Finding, er
 	facts := check.Facts{Tree: p.head.Tree}
 	for _, d := range differences {
 		added := check.Added{Path: d.Path, Mode: d.Mode}
+		var err error
+		if added.Bytes, err = d.Size(); err != nil {
+			return nil, err
+		}
 		if d.Mode&fs.ModeSymlink != 0 {
-			var err error
 			if added.Target, err = d.Target(); err != nil {
 				return nil, fmt.Errorf("reading the symbolic link %s: %w", oneline.Brief(d.Path), err)
 			}
