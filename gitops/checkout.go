@@ -101,7 +101,7 @@ func (d Difference) Size() (int64, error) {
 	if !d.Mode.IsRegular() || d.tree == nil {
 		return 0, nil
 	}
-	size, err := d.tree.store.Here(d.at.Hash)
+	size, err := store.Here(d.tree.store, d.at.Hash)
 	if err != nil {
 		return 0, fmt.Errorf("reading the size of %s: %w", oneline.Brief(d.Path), err)
 	}

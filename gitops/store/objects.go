@@ -23,7 +23,7 @@ type Store struct {
 	from   string         // the remote or the checkout, fit for an error
 
 	// mu is held over a fetch, so that nothing is fetched twice. The methods that Repo
-	// and its trees call take it: At, Behind, Where, Tip, Read, Tree, Blob, Size, Here and KeepCommit.
+	// and its trees call take it: At, Behind, Where, Tip, Read, Tree, Blob, Size and KeepCommit, and Here.
 	// It is held in all others.
 	mu     sync.Mutex
 	here   objects
@@ -154,7 +154,7 @@ func (s *Store) Size(ctx context.Context, commit, folder, hash plumbing.Hash) (i
 
 // Here returns how many bytes a file of a checkout has, by its header; 0 where the checkout does not have the file, or
 // the store is of a remote.
-func (s *Store) Here(hash plumbing.Hash) (int64, error) {
+func Here(s *Store, hash plumbing.Hash) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.here.local == nil {
