@@ -93,7 +93,7 @@ func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 		return observed, err
 	}
 	if observed.Service, err = c.service(ctx, target.App, application, target.Service); err != nil {
-		return observed, unlessListed(err, application, target.Service)
+		return observed, unlessListed(unlessCompared(err, application), application, target.Service)
 	}
 	if ready := observed.Service.Status.LatestReadyRevisionName; ready != "" {
 		observed.Revision, err = c.Revision(ctx, target.App, observed.Service.Namespace, ready)
@@ -102,6 +102,23 @@ func (c *Client) Live(ctx context.Context, target Target) (Observed, error) {
 		err = nil
 	}
 	return observed, err
+}
+
+// unlessCompared keeps a Service from passing for one that does not exist where Argo CD has not compared the
+// Application: then its tree of live objects is empty, whatever runs in the cluster.
+func unlessCompared(err error, app *v1alpha1.Application) error {
+	status := app.Status.Sync.Status
+	if !errors.Is(err, ErrNotFound) || status == v1alpha1.SyncStatusCodeSynced || status == v1alpha1.SyncStatusCodeOutOfSync {
+		return err
+	}
+	var why string
+	for _, c := range app.Status.Conditions {
+		if uncompared(c) {
+			why = ": " + oneline.Brief(c.Message)
+		}
+	}
+	return fmt.Errorf("argo CD has not compared application %s with Git and the cluster, so that nobody can tell whether the Service is there; expected a status other than Unknown: correct what keeps it from that, or start again in a moment%s",
+		app.Name, why)
 }
 
 // unlessListed keeps a Service that Argo CD has in sync, or knows the health of, from

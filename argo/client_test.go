@@ -45,6 +45,26 @@ func TestUnlessListed(t *testing.T) {
 	}
 }
 
+// TestUnlessCompared has Applications in which nothing is found: of one that was not compared that says nothing.
+func TestUnlessCompared(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[v1alpha1.SyncStatusCode]string{
+		v1alpha1.SyncStatusCodeSynced: "not found", v1alpha1.SyncStatusCodeOutOfSync: "not found",
+		v1alpha1.SyncStatusCodeUnknown: "argo CD has not compared application shop-prod with Git and the cluster, so that nobody can tell whether the Service is there; " +
+			"expected a status other than Unknown: correct what keeps it from that, or start again in a moment: no repo server",
+		"": "argo CD has not compared application shop-prod with Git and the cluster, so that nobody can tell whether the Service is there; " +
+			"expected a status other than Unknown: correct what keeps it from that, or start again in a moment: no repo server",
+	} {
+		app := &v1alpha1.Application{}
+		app.Name, app.Status.Sync.Status = "shop-prod", status
+		app.Status.Conditions = []v1alpha1.ApplicationCondition{{Type: v1alpha1.ApplicationConditionComparisonError, Message: "no repo server"}}
+		got := unlessCompared(ErrNotFound, app)
+		if got.Error() != want || errors.Is(got, ErrNotFound) != (want == "not found") {
+			t.Errorf("%s: got %q, want %q", status, got, want)
+		}
+	}
+}
+
 // A liveServer is an apiServer with the objects of a recorded situation.
 type liveServer struct {
 	apiServer

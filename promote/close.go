@@ -15,8 +15,7 @@ import (
 	"github.com/acme/knative-promote/promote/review"
 )
 
-// closeTime is how long a run tries to write that its last gate has passed, where somebody has to merge that
-// too.
+// closeTime is how long a run tries to write that its last gate has passed, which somebody may have to merge.
 const closeTime = time.Minute
 
 // A closing is a step of one target whose gates have all passed.

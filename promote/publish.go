@@ -8,6 +8,7 @@ import (
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/commit"
+	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
 )
@@ -19,19 +20,14 @@ type published struct {
 	drafts []commit.Draft // of the edits, in their order
 }
 
-// commitUsable is commit, tried again for some time while a tip cannot be used: what
-// somebody has broken, somebody corrects.
+// commitUsable is commit, tried again for some time while a tip cannot be used: somebody may correct it.
 func (r *run) commitUsable(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
-	said := ""
-	for until := time.Now().Add(patience); ; {
+	for until, say := time.Now().Add(patience), journal.Once(r.say); ; {
 		p, err := r.commit(ctx, edits)
 		if !plan.IsUnusable(err) || !time.Now().Before(until) {
 			return p, err
 		}
-		if err.Error() != said {
-			said = err.Error()
-			r.say("waiting until somebody corrects it: %s", said)
-		}
+		say("waiting until somebody corrects it: %v", err)
 		if sleep.For(ctx, min(overlay.TipPause, time.Until(until))) != nil {
 			return p, err
 		}

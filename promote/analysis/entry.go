@@ -79,8 +79,10 @@ func parseStep(text string) (int, error) {
 	return percent, nil
 }
 
-// asked tells whether the entry is for the step with that percentage.
-func (e Entry) asked(percent int) bool { return len(e.At) == 0 || slices.Contains(e.At, percent) }
+// asked tells whether the entry is for the step.
+func (e Entry) asked(step Step) bool {
+	return len(e.At) == 0 || step.AtOnce || slices.Contains(e.At, step.Percent)
+}
 
 // ParsePairs reads lines name=value, of analysis-args and of analysis-secrets. No
 // error contains a value.

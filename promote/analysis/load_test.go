@@ -30,7 +30,7 @@ func TestLoad(t *testing.T) {
 		if len(wrong) > 0 {
 			return out.String()
 		}
-		asked, _ := suite.At(100, facts)
+		asked, _ := suite.At(analysis.Step{Percent: 100}, facts)
 		metrics, err := asked.Metrics()
 		if err != nil {
 			t.Fatal(err)

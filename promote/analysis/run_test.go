@@ -72,7 +72,7 @@ func run(t *testing.T, metrics []string, answers map[string]string, times analys
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
-	asked, _ := suite.At(10, facts)
+	asked, _ := suite.At(analysis.Step{Percent: 10}, facts)
 	source := &replay{answers: answers, asked: map[string]int{}, at: map[string][]time.Duration{}, started: time.Now()}
 	got, err := asked.Run(t.Context(), analysis.Sources{Prometheus: source}, times)
 	return got, source, err
@@ -244,7 +244,7 @@ spec: {metrics: [{name: a, count: 5, interval: 1m, provider: {web: {url: "http:/
 		if wrong != nil {
 			t.Fatal(wrong)
 		}
-		asked, _ := suite.At(10, facts)
+		asked, _ := suite.At(analysis.Step{Percent: 10}, facts)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(90*time.Second, func() { cancel(errors.New("cancelled by SIGTERM")) })
 		source := &replay{answers: map[string]string{"a": "1"}, asked: map[string]int{}, at: map[string][]time.Duration{}}

@@ -38,7 +38,7 @@ spec:
 	if len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
-	asked, _ := suite.At(100, facts)
+	asked, _ := suite.At(analysis.Step{Percent: 100}, facts)
 	got, err := asked.Run(t.Context(), sources, analysis.Times{})
 	if err != nil || !strings.Contains(got.Reason, "bad_data: *** *** ***") {
 		t.Errorf("%s %v, expected the secret to be hidden", got.Reason, err)

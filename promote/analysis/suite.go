@@ -31,15 +31,16 @@ type Inputs struct {
 	Connect    string            // host:port to connect to instead of the Service's hosts; empty: these
 }
 
-// Asked tells whether there is an analysis after the step with that percentage.
-func (i Inputs) Asked(percent int) bool {
-	return slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.asked(percent) })
+// Asked tells whether there is an analysis after the step.
+func (i Inputs) Asked(step Step) bool {
+	return slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.asked(step) })
 }
 
 // A Step is one after which an analysis may be asked.
 type Step struct {
 	Percent int // 0 for the candidate's
 	Bake    time.Duration
+	AtOnce  bool // it takes the place of all steps
 }
 
 func (s Step) name() string {
@@ -75,7 +76,7 @@ func Load(inputs Inputs, sources Sources, steps []Step, tree fs.FS) (Suite, []er
 	wrong = append(wrong, template.Values{Own: inputs.Args}.Undeclared(s.all)...)
 	short := map[string][]string{} // steps that are too short for an endless metric, by its place
 	for _, step := range steps {
-		merged, errs := s.merge(step.Percent)
+		merged, errs := s.merge(step)
 		wrong = append(wrong, errs...)
 		if merged == nil {
 			continue
@@ -120,7 +121,7 @@ func read(file string, tree fs.FS) ([]byte, error) {
 func (s Suite) Jobs(steps []Step) []template.Metric {
 	var jobs []template.Metric
 	for _, step := range steps {
-		merged, _ := s.merge(step.Percent)
+		merged, _ := s.merge(step)
 		if merged == nil {
 			continue
 		}
@@ -146,10 +147,10 @@ func (e Entry) unused(steps []Step) []error {
 }
 
 // merge puts the templates for a step together; nil if there are none.
-func (s Suite) merge(percent int) (*template.Merged, []error) {
+func (s Suite) merge(step Step) (*template.Merged, []error) {
 	var templates []template.Template
 	for _, entry := range s.inputs.Entries {
-		if entry.asked(percent) {
+		if entry.asked(step) {
 			templates = append(templates, s.templates[entry.File]...)
 		}
 	}
@@ -164,9 +165,9 @@ func (s Suite) values(known map[string]string) template.Values {
 	return template.Values{Known: known, Own: s.inputs.Args, Secrets: s.inputs.Secrets, Prometheus: s.inputs.Prometheus}
 }
 
-// At is what is asked after the step with that percentage; false if nothing is.
-func (s Suite) At(percent int, facts Facts) (Analysis, bool) {
-	merged, _ := s.merge(percent)
+// At is what is asked after the step; false if nothing is.
+func (s Suite) At(step Step, facts Facts) (Analysis, bool) {
+	merged, _ := s.merge(step)
 	if merged == nil {
 		return Analysis{}, false
 	}
@@ -176,7 +177,7 @@ func (s Suite) At(percent int, facts Facts) (Analysis, bool) {
 
 // Patience is the longest that a run takes.
 func (s Suite) Patience(step Step, wait time.Duration) time.Duration {
-	merged, _ := s.merge(step.Percent)
+	merged, _ := s.merge(step)
 	if merged == nil {
 		return 0
 	}
@@ -195,7 +196,7 @@ func (s Suite) Patience(step Step, wait time.Duration) time.Duration {
 
 // Least is the shortest that a run takes in which all is good.
 func (s Suite) Least(step Step) time.Duration {
-	merged, _ := s.merge(step.Percent)
+	merged, _ := s.merge(step)
 	if merged == nil {
 		return step.Bake
 	}

@@ -31,7 +31,7 @@ type Gates struct {
 
 // Step is a step as its gates know it.
 func (g *Gates) Step(name string, step plan.Step) gate.Step {
-	asked := gate.Step{Name: name, Percent: step.Percent, Bake: step.Bake}
+	asked := gate.Step{Name: name, Percent: step.Percent, Bake: step.Bake, AtOnce: step.AtOnce}
 	for _, s := range g.Steps {
 		if s.Percent > step.Percent {
 			asked.Next = s.Percent

@@ -65,8 +65,9 @@ func andMore(lines []string, left int) []string {
 // common are the values that every page has.
 func (f Facts) common() values {
 	v := values{
-		"Application": f.application(), // its name as kubectl takes it
-		"ArgoCD":      f.argocd(),      // the namespace of Argo CD itself
+		"Application": f.application(),                                 // its name as kubectl takes it
+		"ArgoCD":      f.argocd(),                                      // the namespace of Argo CD itself
+		"ForArgoCD":   cmp.Or(f.Request.App.String(), f.application()), // the Application's name as argocd takes it
 		"Branch":      f.Request.Source.Branch,
 		"Commit":      fmt.Sprintf("%.10s", f.Commit),
 		"Namespace":   f.namespace(), // of the Service

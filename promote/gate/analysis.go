@@ -71,7 +71,9 @@ func (s Settings) ReadTemplates(sources analysis.Sources, steps []Step, tree fs.
 	return t, append(wrong, wrongCronJobs(t.jobs, rendered)...)
 }
 
-func (s Step) analysed() analysis.Step { return analysis.Step{Percent: s.Percent, Bake: s.Bake} }
+func (s Step) analysed() analysis.Step {
+	return analysis.Step{Percent: s.Percent, Bake: s.Bake, AtOnce: s.AtOnce}
+}
 
 // Least is how long the measurements of the steps take at least, and what the steps
 // must stay good for.
@@ -84,7 +86,7 @@ func (t Templates) Least(steps []Step) (least time.Duration) {
 
 // analysisGate measures what the AnalysisTemplates of the step ask for.
 func (s Settings) analysisGate(step Step, templates Templates) Gate {
-	if !s.Analysis.Asked(step.Percent) {
+	if !s.Analysis.Asked(step.analysed()) {
 		return Gate{}
 	}
 	if templates.Unread != nil {
@@ -94,7 +96,7 @@ func (s Settings) analysisGate(step Step, templates Templates) Gate {
 	return Gate{
 		Patience: max(step.Bake+s.WaitForData, suite.Patience(step.analysed(), s.WaitForData)),
 		Check: func(ctx context.Context, ask Ask) Outcome {
-			asked, _ := suite.At(step.Percent, ask.facts())
+			asked, _ := suite.At(step.analysed(), ask.facts())
 			assessment, err := asked.Run(ctx, ask.Sources, times)
 			if err != nil {
 				return Outcome{Err: cutOff(err)}

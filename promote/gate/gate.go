@@ -35,6 +35,7 @@ type Step struct {
 	Name    string        // for people: candidate, 10 %, 100 %, restore, rollback
 	Percent int           // of the traffic, that the new revision has
 	Bake    time.Duration // how long what is live must stay so
+	AtOnce  bool          // it takes the place of all steps
 	Next    int           // the share that comes after it; 0: none does
 }
 

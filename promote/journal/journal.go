@@ -55,6 +55,17 @@ func Say(reporter Reporter, format string, args ...any) {
 	reporter.Line(strings.TrimSpace(fmt.Sprintf(format, args...)))
 }
 
+// Once is a way to say something that leaves out what it has just said.
+func Once(say func(format string, args ...any)) func(format string, args ...any) {
+	last := ""
+	return func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != last {
+			last = text
+			say("%s", text)
+		}
+	}
+}
+
 // Warn tells what a person should know although the run ends well, unless that is known;
 // empty takes an earlier warning back.
 func (j *Journal) Warn(text string) {

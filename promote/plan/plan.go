@@ -45,12 +45,13 @@ type PlannedStep struct {
 	Subject string
 	Percent int
 	Bake    time.Duration
+	AtOnce  bool // it takes the place of all steps
 	Traffic []servingv1.TrafficTarget
 	Done    bool // the tip shows it: its gates are asked, nothing is committed
 }
 
 // Step is what was asked for.
-func (c PlannedStep) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake} }
+func (c PlannedStep) Step() Step { return Step{Percent: c.Percent, Bake: c.Bake, AtOnce: c.AtOnce} }
 
 // Restorable tells whether there is something else to roll back to.
 func (p Plan) Restorable() bool { return p.Base != "" && p.Restores().From.Revision != p.To }
@@ -148,10 +149,10 @@ func start(c Settings, at Situation, split knative.Split, to string) (Plan, erro
 	steps := c.Steps
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
-		plan.Base, steps = "", []Step{{Percent: 100}}
+		plan.Base, steps = "", atOnce(c.Steps)
 	case from != to && c.goesAlone(at):
 		plan.Alone = alone(at, from)
-		steps = c.Steps[len(c.Steps)-1:]
+		steps = atOnce(c.Steps)
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
 		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100, Bake: c.Steps[len(c.Steps)-1].Bake})}
@@ -161,23 +162,6 @@ func start(c Settings, at Situation, split knative.Split, to string) (Plan, erro
 	}
 	plan.Steps = plannedSteps(c, plan, split, steps)
 	return plan, nil
-}
-
-// goesAlone tells whether a new revision gets all traffic in one step: Knative can
-// route nothing beside it, and the run may give it that.
-func (c Settings) goesAlone(at Situation) bool {
-	return at.OldReadiness.Why != "" && c.Steps[len(c.Steps)-1].Percent == 100
-}
-
-// byHand tells whether people have made the candidate, which has no traffic yet:
-// a promotion goes on from it.
-func byHand(at Situation, split knative.Split) bool {
-	return split.Percent == 0 && !at.Record.Of(at.Place()).Exists()
-}
-
-// alone is why the new revision gets all traffic in one step.
-func alone(at Situation, old string) string {
-	return fmt.Sprintf("revision %s, which has the traffic, %s, so Knative would route nothing beside it: the new one gets all traffic in one step", old, at.OldReadiness.Why)
 }
 
 // resume plans the rest of a promotion that is under way: the gates of the
@@ -207,7 +191,7 @@ func resume(c Settings, at Situation, split knative.Split) (Plan, error) {
 	}
 	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
 		plan.Alone = alone(at, plan.From)
-		steps = []Step{steps[0], steps[len(steps)-1]}
+		steps = append(steps[:1], atOnce(steps[1:])...)
 	}
 	plan.Steps = plannedSteps(c, plan, split, steps)
 	plan.Steps[0].Done = true
@@ -230,6 +214,9 @@ func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 			plan.Base = r.Base
 			step = c.Steps[len(c.Steps)-1]
 			step.Percent = 100
+			if plan.From == "" {
+				step = atOnce(c.Steps)[0] // a first deployment
+			}
 		}
 	}
 	if len(at.Unroutable) > 0 {
@@ -266,6 +253,7 @@ func plannedStep(c Settings, plan Plan, split knative.Split, step Step) PlannedS
 		Subject: Subject(plan.Target, what+" ("+ImageVersion(plan.Image)+")"),
 		Percent: step.Percent,
 		Bake:    step.Bake,
+		AtOnce:  step.AtOnce,
 		Traffic: split.Targets(plan.Tag, c.KeepPrevious),
 	}
 }

@@ -25,4 +25,5 @@ type Settings struct {
 type Step struct {
 	Percent int
 	Bake    time.Duration
+	AtOnce  bool // in the place of all steps, so that what is asked after any of them is asked after it
 }

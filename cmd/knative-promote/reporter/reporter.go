@@ -152,6 +152,9 @@ func inWords(result event.Result) string {
 		}
 		return what + ": rolled back"
 	case event.Unchanged:
+		if result.Changed {
+			return what + ": committed, no traffic has moved"
+		}
 		return what + ": nothing was changed"
 	}
 	return what + ": " + string(result.Status)
