@@ -37,6 +37,10 @@ func judgeIdentity(in Intent, ob Observed) *Verdict {
 	return nil
 }
 
+// partAway is in the message of a condition where one of Argo CD's own parts does not answer another, such as
+// the repo server while it is restarted. It says nothing of the commit.
+const partAway = "code = Unavailable"
+
 // judgeConditions looks for errors of Argo CD itself.
 func judgeConditions(in Intent, ob Observed) *Verdict {
 	for _, c := range ob.App.Status.Conditions {
@@ -47,6 +51,9 @@ func judgeConditions(in Intent, ob Observed) *Verdict {
 			v := troubled("comparison", "Argo CD reports %s: %s", c.Type, oneline.Brief(c.Message))
 			if Uncheckable(c.Message) {
 				v.Reason += "; no commit becomes live, also not one that rolls back, before the one is reverted that brought what this names"
+			}
+			if in.Restores && strings.Contains(c.Message, partAway) {
+				v.Trouble = "" // there is nothing better to do than to wait for it
 			}
 			v.Intended = uncompared(c) && judgeLive(in, ob) == nil
 			return v
