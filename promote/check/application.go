@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
@@ -72,7 +73,7 @@ func findConditions(f Facts) []found {
 		case v1alpha1.ApplicationConditionInvalidSpecError:
 			fatal = true
 		case v1alpha1.ApplicationConditionComparisonError, v1alpha1.ApplicationConditionUnknownError, v1alpha1.ApplicationConditionDeletionError:
-			fatal = denied || unchecked
+			fatal = denied || unchecked || lasts(f, c)
 		case v1alpha1.ApplicationConditionSyncError:
 		default:
 			continue
@@ -82,6 +83,14 @@ func findConditions(f Facts) []found {
 		}
 	}
 	return all
+}
+
+// lasts tells whether Argo CD has found a condition again in comparisons after the one that first did. Both times
+// are by its own clock.
+func lasts(f Facts, c v1alpha1.ApplicationCondition) bool {
+	const passing = time.Minute
+	last := f.Setup.App.Status.ReconciledAt
+	return last != nil && c.LastTransitionTime != nil && last.Sub(c.LastTransitionTime.Time) >= passing
 }
 
 // notApplied is how kustomize says that a patch adds to what is not there.

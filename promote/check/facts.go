@@ -69,6 +69,9 @@ type Facts struct {
 	// exists in the cluster. One that could not be asked for is absent.
 	Revisions map[string]bool
 
+	// Unlisted is the live Service's latest ready revision, where Argo CD has none of that name.
+	Unlisted string
+
 	// NotReady says of those that exist and are not Ready why, in words that follow
 	// the name, such as `is not Ready (ExitCode1: Container failed)`.
 	NotReady map[string]string

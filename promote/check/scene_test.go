@@ -63,6 +63,7 @@ func (s scene) facts(t testing.TB) Facts {
 	s.added(t, &facts)
 	s.read(t, "revisions", &facts.Revisions)
 	s.read(t, "not-ready", &facts.NotReady)
+	facts.Unlisted = strings.TrimSpace(string(s["unlisted"]))
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {
 		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, pipeline.Keys{All: []pipeline.Key{{Input: "from", Guard: true}, {Input: "soak", Guard: true}, {Input: "steps", Guard: true}, {Input: "application"}}})

@@ -18,8 +18,15 @@ func serviceRules() []Rule {
 	return slices.Concat([]Rule{
 		rule("promotion-refused", findRefused), rule("analysis-template", findAnalysis),
 		rule("service-refused", findInvalid), rule(ruleNotNormal, findNotNormal),
-		rule("cluster-local", findClusterLocal),
+		rule("cluster-local", findClusterLocal), rule("revisions-not-listed", findUnlisted),
 	}, templateRules(), trafficRules())
+}
+
+func findUnlisted(f Facts) []found {
+	if f.Unlisted == "" {
+		return nil
+	}
+	return []found{{values: values{"Revision": f.Unlisted}}}
 }
 
 // findRefused passes on what the promotion itself says.

@@ -40,7 +40,7 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	if at.App != nil && r.Setup != nil {
 		group.Go(func() { facts.Setup, blind = setup() })
 	}
-	group.Go(func() { facts.Revisions, facts.NotReady, exist = r.existing(ctx, at) })
+	group.Go(func() { exist = r.existing(ctx, facts, at) })
 	group.Wait()
 	facts.Given = sync.OnceValue(func() map[string]int { return r.Overlay.Given(ctx, at.App) })
 	facts.RolledBack = r.Overlay.RolledBack(ctx, at)
@@ -83,40 +83,50 @@ func usualLatency(of slo.Objective) check.Latency {
 	return check.Latency{Limit: of.Latency, Below: b.Below, Above: b.Above}
 }
 
-// existing finds out which revisions of the rendered traffic, and that of the template, exist,
+// existing finds out which revisions of the rendered traffic, and those of the template and the live Service, exist,
 // and why some of them are not Ready. One that could not be asked for is left out.
-func (r Reader) existing(ctx context.Context, at plan.Situation) (exist map[string]bool, notReady map[string]string, err error) {
-	targets, err := at.Now.Traffic()
-	if err != nil || at.Live == nil {
-		return nil, nil, nil // a Service that cannot be read is a finding of its own
+func (r Reader) existing(ctx context.Context, facts *check.Facts, at plan.Situation) (err error) {
+	targets, errTraffic := at.Now.Traffic()
+	if errTraffic != nil || at.Live == nil {
+		return nil // a Service that cannot be read is a finding of its own
 	}
-	exist, notReady = map[string]bool{}, map[string]string{}
-	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
-		targets = slices.Concat(targets, at.Live.Status.Traffic) // which others may have changed
-		targets = append(targets, servingv1.TrafficTarget{RevisionName: at.Now.Revision()})
-		if at.Next != nil {
-			next, _ := at.Next.NextRevision() // none, where the template makes none
-			targets = append(targets, servingv1.TrafficTarget{RevisionName: next})
-		}
-	}
-	for _, target := range targets {
-		name := target.RevisionName
-		if _, known := exist[name]; known || name == "" {
+	facts.Revisions, facts.NotReady = map[string]bool{}, map[string]string{}
+	latest := at.Live.Status.LatestReadyRevisionName
+	for _, name := range revisionsOf(at, targets) {
+		if _, known := facts.Revisions[name]; known || name == "" {
 			continue
 		}
 		switch found, failed := r.Revisions.Revision(ctx, r.Request.App, at.Live.Namespace, name); {
 		case failed == nil:
-			exist[name] = true
+			facts.Revisions[name] = true
 			if ready := plan.ReadinessBeside(nil, name, found, nil); ready.Why != "" {
-				notReady[name] = ready.Why
+				facts.NotReady[name] = ready.Why
 			}
-		case name == at.Live.Status.LatestReadyRevisionName:
-			exist[name] = true // Argo CD can be told not to look at revisions
 		case errors.Is(failed, argo.ErrNotFound):
-			exist[name] = false
+			facts.Revisions[name] = name == latest
+			if name == latest {
+				facts.Unlisted = name
+			}
 		default:
 			err = failed
 		}
 	}
-	return exist, notReady, err
+	return err
+}
+
+// revisionsOf are the revisions to ask for, some of them more than once.
+func revisionsOf(at plan.Situation, targets []servingv1.TrafficTarget) []string {
+	names := []string{at.Live.Status.LatestReadyRevisionName}
+	if _, latest := knative.Shares(targets)[""]; len(targets) > 0 && !latest {
+		targets = slices.Concat(targets, at.Live.Status.Traffic) // which others may have changed
+		names = append(names, at.Now.Revision())
+		if at.Next != nil {
+			next, _ := at.Next.NextRevision() // none, where the template makes none
+			names = append(names, next)
+		}
+	}
+	for _, target := range targets {
+		names = append(names, target.RevisionName)
+	}
+	return names
 }
