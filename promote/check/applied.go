@@ -165,22 +165,25 @@ const (
 	helmHook = "helm.sh/hook"
 )
 
+// findHook looks at the live Service too: Argo CD goes by what that says, also where Git says it no more.
 func findHook(f Facts) []found {
-	service := rendered(f.Next)
-	if service == nil {
-		return nil
+	for _, service := range []*servingv1.Service{rendered(f.Next), f.Service} {
+		if service == nil {
+			continue
+		}
+		object := &unstructured.Unstructured{}
+		object.SetAnnotations(service.Annotations)
+		skip := hook.Skip(object)
+		if !skip && !hook.IsHook(object) {
+			continue
+		}
+		annotation := argoHook
+		if _, there := service.Annotations[argoHook]; !there {
+			annotation = helmHook
+		}
+		return []found{{at: f.inService("metadata", "annotations", annotation), values: values{
+			"Annotation": annotation, "Value": oneline.Brief(service.Annotations[annotation]), "Skip": skip, "Live": service == f.Service,
+		}}}
 	}
-	object := &unstructured.Unstructured{}
-	object.SetAnnotations(service.Annotations)
-	skip := hook.Skip(object)
-	if !skip && !hook.IsHook(object) {
-		return nil
-	}
-	annotation := argoHook
-	if _, there := service.Annotations[argoHook]; !there {
-		annotation = helmHook
-	}
-	return []found{{at: f.inService("metadata", "annotations", annotation), values: values{
-		"Annotation": annotation, "Value": oneline.Brief(service.Annotations[annotation]), "Skip": skip,
-	}}}
+	return nil
 }

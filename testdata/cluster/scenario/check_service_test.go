@@ -54,8 +54,8 @@ func TestCheckManifest(t *testing.T) {
 				s.promote("v2.0.0-broken", "steps=100", "probe=", "probe-connect=").exits(0) // though no pod of it ever started
 			},
 		},
-		"service-is-a-hook":         hookAnnotation("argocd.argoproj.io/hook: Skip"),
-		"service-is-a-hook of helm": hookAnnotation("helm.sh/hook: post-install"),
+		"service-is-a-hook":         hookAnnotation("argocd.argoproj.io/hook", "Skip"),
+		"service-is-a-hook of helm": hookAnnotation("helm.sh/hook", "post-install"),
 		"cluster-local": {
 			set: func(s *site) {
 				s.patchService(`{"metadata": {"labels": {"networking.knative.dev/visibility": "cluster-local"}}}`)
@@ -87,8 +87,9 @@ func TestCheckManifest(t *testing.T) {
 	})
 }
 
-// hookAnnotation is a Service with an annotation of hooks, which somebody takes out again.
-func hookAnnotation(annotation string) trouble {
+// hookAnnotation is a Service with an annotation of hooks, which somebody takes out again, of the live one too.
+func hookAnnotation(name, value string) trouble {
+	annotation := name + ": " + value
 	return trouble{set: func(s *site) {
 		base := "apps/" + s.Service + "/base/knative-service.yaml"
 		s.push("Annotate", map[string]string{base: replaced(s.T, s.read(base), "metadata:", "metadata:\n  annotations: {"+annotation+"}")})
@@ -96,6 +97,7 @@ func hookAnnotation(annotation string) trouble {
 	}, fix: func(s *site) {
 		base := "apps/" + s.Service + "/base/knative-service.yaml"
 		s.push("Take it out", map[string]string{base: replaced(s.T, s.read(base), "  annotations: {"+annotation+"}\n", "")})
+		s.patchService(`{"metadata": {"annotations": {"` + name + `": null}}}`)
 		s.refresh()
 	}}
 }
@@ -106,9 +108,9 @@ func TestRendersOtherwise(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	before := s.read("./kustomization.yaml")
-	otherwise := replaced(t, replaced(t, before, "resources:", "resources:\n- plugins.yaml"), "images:", "images:\n- {name: ghcr.io/acme/plugins, newTag: v2}")
+	otherwise := replaced(t, replaced(t, before, "resources:", "resources:\n  - plugins.yaml"), "images:", "images:\n  - {name: ghcr.io/acme/plugins, newTag: v2}")
 	s.push("Add plugins", map[string]string{
-		"./kustomization.yaml": otherwise + "replacements:\n- source: {kind: CronJob, name: plugins, fieldPath: metadata.name}\n  targets: [{select: {kind: CronJob, name: plug.*}, fieldPaths: [spec.schedule]}]\n",
+		"./kustomization.yaml": otherwise + "replacements:\n- source: {kind: Deployment, name: plugins, fieldPath: metadata.name}\n  targets: [{select: {kind: Deployment, name: plug.*}, fieldPaths: [spec.template.spec.containers.0.name]}]\n",
 		"./plugins.yaml":       plugins,
 	})
 	s.finds("argo-renders-otherwise", "fail-on=never")
@@ -116,19 +118,17 @@ func TestRendersOtherwise(t *testing.T) {
 	s.findsNot("argo-renders-otherwise")
 }
 
-const plugins = `apiVersion: batch/v1
-kind: CronJob
+const plugins = `apiVersion: apps/v1
+kind: Deployment
 metadata: {name: plugins}
 spec:
-  schedule: "0 0 1 1 *"
-  suspend: true
-  jobTemplate:
+  replicas: 0
+  selector: {matchLabels: {app: plugins}}
+  template:
+    metadata: {labels: {app: plugins}}
     spec:
-      template:
-        spec:
-          restartPolicy: Never
-          containers: [{name: c, image: ghcr.io/acme/c:v1}]
-          volumes: [{name: p, image: {reference: "ghcr.io/acme/plugins:v1"}}]
+      containers: [{name: c, image: ghcr.io/acme/c:v1}]
+      volumes: [{name: p, image: {reference: "ghcr.io/acme/plugins:v1"}}]
 `
 
 // TestCheckTraffic: traffic and names that are in a promotion's way.
