@@ -54,8 +54,7 @@ func TestCheckManifest(t *testing.T) {
 				s.promote("v2.0.0-broken", "steps=100", "probe=", "probe-connect=").exits(0) // though no pod of it ever started
 			},
 		},
-		"service-is-a-hook":         hookAnnotation("argocd.argoproj.io/hook", "Skip"),
-		"service-is-a-hook of helm": hookAnnotation("helm.sh/hook", "post-install"),
+		"service-is-a-hook": hookAnnotation("argocd.argoproj.io/hook", "Skip"),
 		"cluster-local": {
 			set: func(s *site) {
 				s.patchService(`{"metadata": {"labels": {"networking.knative.dev/visibility": "cluster-local"}}}`)
@@ -87,7 +86,7 @@ func TestCheckManifest(t *testing.T) {
 	})
 }
 
-// hookAnnotation is a Service with an annotation of hooks, which somebody takes out again, of the live one too.
+// hookAnnotation is a Service with an annotation of hooks, which somebody takes out again, of a live one too.
 func hookAnnotation(name, value string) trouble {
 	annotation := name + ": " + value
 	return trouble{set: func(s *site) {
