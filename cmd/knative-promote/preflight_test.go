@@ -109,7 +109,7 @@ func TestPreflightCosts(t *testing.T) {
 	b := newBench(t)
 	withoutArgo, withoutGit := b.asked(t, exit.OK, "promote", "--image", "unchanged", "--preflight", "off")
 	withArgo, withGit := b.asked(t, exit.OK, "promote", "--image", "unchanged")
-	more := []string{"CanI", "Get", "Get", "GetApplicationSyncWindows", "GetGlobalProjects", "GetManifests", "List"}
+	more := []string{"CanI", "Get", "Get", "GetApplicationSyncWindows", "GetGlobalProjects", "GetManifests", "GetResource", "List"}
 	if diff := cmp.Diff(more, beyond(withArgo, withoutArgo)); diff != "" {
 		t.Errorf("asked of Argo CD for the preflight (-want +got):\n%s", diff)
 	}
