@@ -158,7 +158,7 @@ func checkTags(before, after *State, traffic []servingv1.TrafficTarget) error {
 	}
 	room := maxName - len("-") - len(after.name)
 	for _, t := range traffic {
-		known := slices.ContainsFunc(old, func(o servingv1.TrafficTarget) bool { return o.Tag == t.Tag })
+		known := HasTag(old, t.Tag)
 		if len(t.Tag) > room && !known {
 			return fmt.Errorf("the tag %q and the name of Service %s make a host name of more than %d characters, which Knative cannot serve: the tag may have %d",
 				t.Tag, after.name, maxName, max(room, 0))

@@ -12,27 +12,35 @@ import (
 // may be secret, and so is what a Secret holds, which Argo CD hides. So are labels and annotations, as it adds its
 // own, and what others render more.
 func Otherwise(s *State, others []unstructured.Unstructured) (all []string) {
+	there := map[string][]unstructured.Unstructured{}
+	for _, o := range others {
+		there[identity(o)] = append(there[identity(o)], o)
+	}
 	for _, o := range s.Objects() {
 		if o.GetName() == "" || o.GetKind() == "Secret" {
 			continue
 		}
-		name := o.GetKind() + " " + o.GetName()
-		i := slices.IndexFunc(others, func(other unstructured.Unstructured) bool { return sameObject(o, other) })
+		name, same := o.GetKind()+" "+o.GetName(), there[identity(o)]
+		i := slices.IndexFunc(same, func(other unstructured.Unstructured) bool { return sameNamespace(o, other) })
 		if i < 0 {
 			all = append(all, name+": is missing")
 			continue
 		}
-		for _, path := range differences("", content(o), content(others[i])) {
+		for _, path := range differences("", content(o), content(same[i])) {
 			all = append(all, name+": "+path)
 		}
 	}
 	return all
 }
 
-// sameObject tells whether two manifests are of one object. One without a namespace gets the Application's.
-func sameObject(a, b unstructured.Unstructured) bool {
-	sameSpace := a.GetNamespace() == b.GetNamespace() || a.GetNamespace() == "" || b.GetNamespace() == ""
-	return a.GroupVersionKind() == b.GroupVersionKind() && a.GetName() == b.GetName() && sameSpace
+// identity is what an object has for itself in each namespace.
+func identity(o unstructured.Unstructured) string {
+	return o.GetAPIVersion() + " " + o.GetKind() + " " + o.GetName()
+}
+
+// sameNamespace tells whether two objects may be in one namespace. One that names none gets the Application's.
+func sameNamespace(a, b unstructured.Unstructured) bool {
+	return a.GetNamespace() == b.GetNamespace() || a.GetNamespace() == "" || b.GetNamespace() == ""
 }
 
 // content is what a manifest says beside its metadata, as any reader of JSON has it.

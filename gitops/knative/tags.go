@@ -33,7 +33,8 @@ func Without(traffic []servingv1.TrafficTarget, tags []string) (left []servingv1
 
 // TakenOut are those of the tags that people's own files have no more.
 func TakenOut(s *State, candidateTag string, tags []string) []string {
-	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return hasTag(plainTags(s, candidateTag), tag) })
+	plain := plainTags(s, candidateTag)
+	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return HasTag(plain, tag) })
 }
 
 // StrayTags are the tags of named revisions that are in the tool's own file alone: the tool moves none
@@ -41,7 +42,7 @@ func TakenOut(s *State, candidateTag string, tags []string) []string {
 func StrayTags(s *State, candidateTag string) (strays []servingv1.TrafficTarget) {
 	plain := plainTags(s, candidateTag)
 	for _, t := range tagsIn(s.service, candidateTag) {
-		if t.RevisionName != "" && !hasTag(plain, t.Tag) {
+		if t.RevisionName != "" && !HasTag(plain, t.Tag) {
 			strays = append(strays, t)
 		}
 	}
@@ -56,7 +57,7 @@ func UnusedTags(s *State, candidateTag string) (unused []servingv1.TrafficTarget
 	}
 	used, moving := tagsIn(s.service, candidateTag), MovingTags(s, candidateTag)
 	for _, t := range plainTags(s, candidateTag) {
-		if !hasTag(used, t.Tag) && !slices.Contains(moving, t.Tag) {
+		if !HasTag(used, t.Tag) && !slices.Contains(moving, t.Tag) {
 			unused = append(unused, t)
 		}
 	}
@@ -83,6 +84,7 @@ func tagsIn(o object, candidateTag string) (tags []servingv1.TrafficTarget) {
 	return tags
 }
 
-func hasTag(targets []servingv1.TrafficTarget, tag string) bool {
+// HasTag tells whether one of the targets has a tag.
+func HasTag(targets []servingv1.TrafficTarget, tag string) bool {
 	return slices.ContainsFunc(targets, func(t servingv1.TrafficTarget) bool { return t.Tag == tag })
 }

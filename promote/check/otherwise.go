@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // findOtherwise leaves out what another rule explains.
@@ -12,8 +14,12 @@ func findOtherwise(f Facts) []found {
 		return nil
 	}
 	decides := slices.ContainsFunc(f.Otherwise, func(line string) bool { return strings.HasPrefix(line, "Service "+f.Request.Service+": ") })
+	var lines []string
+	for _, line := range some(f.Otherwise) {
+		lines = append(lines, oneline.Of(line, 300)) // somebody's names and keys
+	}
 	return []found{{severity: errorIf(decides), values: values{
-		"Fields": some(f.Otherwise), "Decides": decides,
+		"Fields": lines, "Decides": decides,
 		"Command": fmt.Sprintf("argocd app manifests %s --revision %s", f.Request.App, f.Commit),
 	}}}
 }

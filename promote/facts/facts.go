@@ -109,7 +109,6 @@ func (r Reader) Preflight(ctx context.Context, at plan.Situation, planned []*kna
 		return facts, err
 	}
 	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Request.Overlay) // it has been rendered before
-	facts.Differs, _ = kustomize.Differences(ctx, at.Tree, r.Request.Overlay)
 	asked, stop := context.WithTimeout(ctx, PreflightTime)
 	defer stop()
 	r.gather(asked, &facts, at, func() (argo.Setup, error) {
@@ -129,9 +128,6 @@ func (r Reader) All(ctx context.Context, at plan.Situation, planned []*knative.S
 	}
 	if facts.Outside, err = kustomize.Outside(ctx, at.Tree, r.Request.Overlay); err != nil {
 		facts.Unread["which files the overlay reads"] = err
-	}
-	if facts.Differs, err = kustomize.Differences(ctx, at.Tree, r.Request.Overlay); err != nil {
-		facts.Unread["what versions of kustomize render otherwise"] = err
 	}
 	if facts.Windows, err = r.windows(at.Snapshot()); err != nil {
 		return facts, err

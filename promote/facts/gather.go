@@ -10,6 +10,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/metrics"
@@ -42,6 +43,9 @@ func (r Reader) gather(ctx context.Context, facts *check.Facts, at plan.Situatio
 	}
 	group.Go(func() { exist = r.existing(ctx, facts, at) })
 	group.Wait()
+	if !facts.Rendered { // else that says it, of the version that Argo CD has
+		facts.Differs, _ = kustomize.Differences(ctx, at.Tree, r.Request.Overlay) // the overlay has been rendered before
+	}
 	facts.Given = sync.OnceValue(func() map[string]int { return r.Overlay.Given(ctx, at.App) })
 	facts.RolledBack = r.Overlay.RolledBack(ctx, at)
 	// Drift comes first, so that what it wants to know of Given is read while there is time.

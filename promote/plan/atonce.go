@@ -8,12 +8,12 @@ import (
 
 // atOnce are steps in one: the revision that gets all traffic with it is judged by all that is asked after them,
 // for as long as it would have been with the longest.
-func atOnce(steps []Step) []Step {
+func atOnce(steps []Step) Step {
 	all := Step{Percent: 100, AtOnce: true}
 	for _, s := range steps {
 		all.Bake = max(all.Bake, s.Bake)
 	}
-	return []Step{all}
+	return all
 }
 
 // goesAlone tells whether a new revision gets all traffic in one step: Knative can

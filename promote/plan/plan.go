@@ -149,10 +149,10 @@ func start(c Settings, at Situation, split knative.Split, to string) (Plan, erro
 	steps := c.Steps
 	switch {
 	case from == "": // first deployment: nothing has the traffic, nothing to roll back to
-		plan.Base, steps = "", atOnce(c.Steps)
+		plan.Base, steps = "", []Step{atOnce(c.Steps)}
 	case from != to && c.goesAlone(at):
 		plan.Alone = alone(at, from)
-		steps = atOnce(c.Steps)
+		steps = []Step{atOnce(c.Steps)}
 	case from == to: // back to what has the traffic: nothing to shift
 		split.Stable, split.Candidate = to, ""
 		plan.Steps = []PlannedStep{plannedStep(c, plan, split, Step{Percent: 100, Bake: c.Steps[len(c.Steps)-1].Bake})}
@@ -191,7 +191,7 @@ func resume(c Settings, at Situation, split knative.Split) (Plan, error) {
 	}
 	if split.Percent < 100 && c.goesAlone(at) && (at.NewReadiness.Why == "" || at.NewReadiness.Gone) {
 		plan.Alone = alone(at, plan.From)
-		steps = append(steps[:1], atOnce(steps[1:])...)
+		steps = append(steps[:1], atOnce(steps[1:]))
 	}
 	plan.Steps = plannedSteps(c, plan, split, steps)
 	plan.Steps[0].Done = true
@@ -215,7 +215,7 @@ func finished(c Settings, at Situation, split knative.Split) (Plan, error) {
 			step = c.Steps[len(c.Steps)-1]
 			step.Percent = 100
 			if plan.From == "" {
-				step = atOnce(c.Steps)[0] // a first deployment
+				step = atOnce(c.Steps) // a first deployment
 			}
 		}
 	}

@@ -36,9 +36,7 @@ func movingIn(traffic []servingv1.TrafficTarget, old *knative.State, now, before
 		known = append(known, was.Moving...)
 	}
 	slices.Sort(known)
-	return slices.DeleteFunc(slices.Compact(known), func(tag string) bool {
-		return !slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.Tag == tag })
-	})
+	return slices.DeleteFunc(slices.Compact(known), func(tag string) bool { return !knative.HasTag(traffic, tag) })
 }
 
 // ShareOf is the share of the traffic that an overlay gives a revision.

@@ -132,23 +132,23 @@ func checkBake(s *Settings) string {
 	return fmt.Sprintf("timeout: %q: the steps alone must stay good for %s; expected more than that, for example: %s", s.Timeout, bake, 2*bake)
 }
 
-// outlasts tells whether a part of the run may take longer than the whole run. Where
-// the pipeline file says the one and the run is given the other, or rolls back, that
+// outlasts says of a part of the run that it may take longer than the whole run; empty: it may not. A default is cut short by
+// what the run is given. Where the pipeline file says the one and the run is given the other, or rolls back, that
 // is nobody's fault: the run's timeout comes first.
-func outlasts(s *Settings, given origins, name string, part time.Duration) bool {
+func outlasts(s *Settings, given origins, name string, part time.Duration) string {
 	whole := given.source("timeout")
 	apart := bySaid(given.source(name)) && !bySaid(whole) && (whole != "" || s.Command == Rollback)
-	return s.Timeout != 0 && part > s.Timeout && !apart
+	if given.source(name) == "" || s.Timeout == 0 || part <= s.Timeout || apart {
+		return ""
+	}
+	return fmt.Sprintf("%s: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", name, part, s.Timeout)
 }
 
 func checkWait(s *Settings, given origins) string {
 	if s.Command == History || s.Command == Prepare {
 		return "" // they wait for nothing to become live
 	}
-	if given.source("wait-timeout") == "" || !outlasts(s, given, "wait-timeout", s.Promote.Gates.Wait) {
-		return "" // a default is cut short by what the run is given
-	}
-	return fmt.Sprintf("wait-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.Gates.Wait, s.Timeout)
+	return outlasts(s, given, "wait-timeout", s.Promote.Gates.Wait)
 }
 
 // checkOverride wants to know why.

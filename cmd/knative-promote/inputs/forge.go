@@ -79,8 +79,5 @@ func checkMerge(s *Settings, given origins) string {
 			return fmt.Sprintf("%s (%s): mode is push, so there are no pull requests; set mode to first-pull-request or pull-request, or remove it", name, given.source(name))
 		}
 	}
-	if given.source("merge-timeout") != "" && outlasts(s, given, "merge-timeout", s.Promote.MergeTimeout) {
-		return fmt.Sprintf("merge-timeout: %q: longer than the whole run's timeout of %s; expected less, or a longer timeout", s.Promote.MergeTimeout, s.Timeout)
-	}
-	return ""
+	return outlasts(s, given, "merge-timeout", s.Promote.MergeTimeout)
 }

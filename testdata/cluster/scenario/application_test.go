@@ -127,7 +127,7 @@ func TestStuckOperation(t *testing.T) {
 func (s *site) sticks() {
 	s.Helper()
 	s.promote("v2.0.0", "steps=100").exits(0)
-	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	file := baseOf(s.Service)
 	s.push("Use less memory", map[string]string{file: replaced(s.T, s.read(file), "memory: 512Mi", "memory: 128Mi")})
 	s.refresh()
 	s.eventually("the sync is refused and retried", func() bool {

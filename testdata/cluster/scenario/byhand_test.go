@@ -207,8 +207,8 @@ func TestBlueGreenByHand(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(l *layout) { l.set(l.base(), byHand(l.Service, "v1", "")) })
 	s.push("The second version, by hand", map[string]string{
-		"apps/" + s.Service + "/base/knative-service.yaml": byHand(s.Service, "v2", "    - {revisionName: "+s.Service+"-v2, percent: 0, tag: candidate}\n"),
-		"./kustomization.yaml":                             replaced(t, s.read("./kustomization.yaml"), "v1.0.0", "v2.0.0"),
+		baseOf(s.Service):      byHand(s.Service, "v2", "    - {revisionName: "+s.Service+"-v2, percent: 0, tag: candidate}\n"),
+		"./kustomization.yaml": replaced(t, s.read("./kustomization.yaml"), "v1.0.0", "v2.0.0"),
 	})
 	s.refresh()
 	s.eventually("the candidate answers under its tag", func() bool { return s.ask(s.candidateHost()).tag() == "v2.0.0" })

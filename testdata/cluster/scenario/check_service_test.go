@@ -86,50 +86,6 @@ func TestCheckManifest(t *testing.T) {
 	})
 }
 
-// hookAnnotation is a Service with an annotation of hooks, which somebody takes out again, of a live one too.
-func hookAnnotation(name, value string) trouble {
-	annotation := name + ": " + value
-	return trouble{set: func(s *site) {
-		base := "apps/" + s.Service + "/base/knative-service.yaml"
-		s.push("Annotate", map[string]string{base: replaced(s.T, s.read(base), "metadata:", "metadata:\n  annotations: {"+annotation+"}")})
-		s.refresh()
-	}, fix: func(s *site) {
-		base := "apps/" + s.Service + "/base/knative-service.yaml"
-		s.push("Take it out", map[string]string{base: replaced(s.T, s.read(base), "  annotations: {"+annotation+"}\n", "")})
-		s.patchService(`{"metadata": {"annotations": {"` + name + `": null}}}`)
-		s.refresh()
-	}}
-}
-
-// TestRendersOtherwise has an overlay that the kustomize of the one Argo CD, and that of the other, read otherwise than
-// the tool's.
-func TestRendersOtherwise(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	before := s.read("./kustomization.yaml")
-	otherwise := replaced(t, replaced(t, before, "resources:", "resources:\n  - plugins.yaml"), "images:", "images:\n  - {name: ghcr.io/acme/plugins, newTag: v2}")
-	s.push("Add plugins", map[string]string{
-		"./kustomization.yaml": otherwise + "replacements:\n- source: {kind: Deployment, name: plugins, fieldPath: metadata.name}\n  targets: [{select: {kind: Deployment, name: plug.*}, fieldPaths: [spec.template.spec.containers.0.name]}]\n",
-		"./plugins.yaml":       plugins,
-	})
-	s.finds("argo-renders-otherwise", "fail-on=never")
-	s.push("Take them out", map[string]string{"./kustomization.yaml": before})
-	s.findsNot("argo-renders-otherwise")
-}
-
-const plugins = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: plugins}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: plugins}}
-  template:
-    metadata: {labels: {app: plugins}}
-    spec:
-      containers: [{name: c, image: ghcr.io/acme/c:v1}]
-      volumes: [{name: p, image: {reference: "ghcr.io/acme/plugins:v1"}}]
-`
-
 // TestCheckTraffic: traffic and names that are in a promotion's way.
 func TestCheckTraffic(t *testing.T) {
 	const all = "  traffic:\n  - {latestRevision: true, percent: 100}\n"
@@ -182,7 +138,7 @@ func TestCheckTraffic(t *testing.T) {
 		"template-not-explicit": {
 			layout: func(l *layout) { service(namedTemplate(l))(l) },
 			seen: func(s *site) {
-				s.push("Shift the traffic by hand", map[string]string{"apps/" + s.Service + "/base/knative-service.yaml": s.read("apps/"+s.Service+"/base/knative-service.yaml") +
+				s.push("Shift the traffic by hand", map[string]string{baseOf(s.Service): s.read(baseOf(s.Service)) +
 					fmt.Sprintf("  traffic:\n  - {revisionName: %[1]s-v1, percent: 100}\n  - {revisionName: %[1]s-v1, percent: 0, tag: edge}\n", s.Service)})
 				s.refused("without a name change")
 			},
@@ -273,7 +229,7 @@ func withSettings(l *layout) {
 // base sets the base's manifest to the plain Service with more at its end.
 func (s *site) base(more string) {
 	s.Helper()
-	s.push("Change the Service", map[string]string{"apps/" + s.Service + "/base/knative-service.yaml": "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata:\n  name: " + s.Service + "\nspec:\n" + plain + more})
+	s.push("Change the Service", map[string]string{baseOf(s.Service): "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata:\n  name: " + s.Service + "\nspec:\n" + plain + more})
 	s.refresh()
 }
 

@@ -166,7 +166,7 @@ func (st *stage) play() []string {
 	act("promote", image("v2.0.0"), "steps=50,100")
 	act("promote", image("v3.0.0-broken"), "steps=50,100")
 	act("promote", image("v3.0.0-http500"), "steps=50,100")
-	file := "apps/" + st.Service + "/base/knative-service.yaml"
+	file := baseOf(st.Service)
 	st.push("Use less memory under the same name", map[string]string{file: replaced(st.T, st.read(file), "memory: 512Mi", "memory: 128Mi")})
 	act("promote", image("v4.0.0"), "steps=20,100")
 	act("promote", image("v4.0.0"), "steps=20,100")

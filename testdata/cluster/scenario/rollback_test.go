@@ -128,7 +128,7 @@ func TestRollbackWithChangedTemplate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.promote("v2.0.0", "steps=100").exits(0)
-	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	file := baseOf(s.Service)
 	changed := replaced(t, s.read(file), "memory: 512Mi", "memory: 256Mi")
 	s.push("Use less memory", map[string]string{file: changed})
 	s.promote("v3.0.0", "steps=100").exits(0)
@@ -149,7 +149,7 @@ func TestRollbackBesideASidecar(t *testing.T) {
 	s := newSite(t, service(plain))
 	s.promote("v2.0.0", "steps=100").exits(0)
 	before := s.live().Spec.Template.Name
-	base, scale := "apps/"+s.Service+"/base/knative-service.yaml", s.Overlay+"/patches/scale.yaml"
+	base, scale := baseOf(s.Service), s.Overlay+"/patches/scale.yaml"
 	head := "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata:\n  name: " + s.Service + "\nspec:\n"
 	s.push("Add a container", map[string]string{base: head + twoContainers})
 	s.promote("v3.0.0", "steps=100").exits(0)

@@ -148,7 +148,7 @@ func TestFirstPromotionOfAnotherTemplate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	generated := s.live().Status.LatestReadyRevisionName
-	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	file := baseOf(s.Service)
 	s.push("Use less memory", map[string]string{file: replaced(t, s.read(file), "memory: 512Mi", "memory: 256Mi")})
 	s.promote("v2.0.0-http500", "steps=100", "preflight=off").exits(8)
 	s.settled("v1.0.0")
@@ -182,7 +182,7 @@ func TestTemplateChange(t *testing.T) {
 	s := newSite(t)
 	s.promote("v2.0.0", "steps=100").exits(0)
 	before := s.live().Spec.Template.Name
-	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	file := baseOf(s.Service)
 	s.push("More CPU", map[string]string{file: replaced(t, s.read(file), "cpu: 250m", "cpu: 300m")})
 	s.refresh()
 	s.eventually("Knative has refused the change", func() bool {
@@ -214,7 +214,7 @@ func TestTemplateChange(t *testing.T) {
 func TestTrafficByHand(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, service(plain))
-	file := "apps/" + s.Service + "/base/knative-service.yaml"
+	file := baseOf(s.Service)
 	s.push("Pin", map[string]string{file: s.read(file) + "  traffic:\n  - revisionName: " + s.Service + "-00001\n    percent: 100\n"})
 	s.promote("v2.0.0", "steps=100").exits(0)
 	s.settled("v2.0.0")

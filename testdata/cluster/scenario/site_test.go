@@ -189,7 +189,10 @@ func (l *layout) set(path, content string) {
 }
 
 // base is the file of the Service's base manifest.
-func (l *layout) base() string { return "apps/" + l.Service + "/base/knative-service.yaml" }
+func (l *layout) base() string { return baseOf(l.Service) }
+
+// baseOf is the path of a Service's manifest in its base.
+func baseOf(service string) string { return "apps/" + service + "/base/knative-service.yaml" }
 
 // push commits files to the infra repository as somebody else would.
 func (s *site) push(message string, files map[string]string) string {
