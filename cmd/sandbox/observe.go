@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -27,19 +28,6 @@ type state struct {
 // tip reads the overlay at the branch's tip.
 func (w *world) tip(ctx context.Context) (state, error) {
 	at, err := w.repo.Tip(ctx)
-	if err != nil {
-		return state{}, err
-	}
-	return read(ctx, at)
-}
-
-// after reads the overlay at the commit that came after another one, or at that
-// one itself while it is the tip. Several may have come since somebody looked.
-func (w *world) after(ctx context.Context, last string) (state, error) {
-	at, err := w.repo.Tip(ctx)
-	for err == nil && at.Commit.Hash != last && len(at.Commit.Parents) > 0 && at.Commit.Parents[0] != last {
-		at, err = w.repo.At(ctx, at.Commit.Parents[0])
-	}
 	if err != nil {
 		return state{}, err
 	}
@@ -68,71 +56,57 @@ type view struct {
 // requests is how often the data path is asked after each commit.
 const requests = 200
 
-// observe watches the branch and asks the data path after each commit. When
-// ctx ends, it gives what it has seen.
-func (w *world) observe(ctx context.Context, from string) <-chan []view {
-	seen := make(chan []view, 1)
-	go func() {
-		var views []view
-		for last := from; ; {
-			v, err := w.next(ctx, last)
-			if err != nil {
-				seen <- views
-				return
-			}
-			views, last = append(views, v), v.commit
-		}
-	}()
-	return seen
+// views are what a run's commits did to the traffic, the oldest first. Each
+// push waits until the commit before it has been looked at: the run pushes what
+// comes next when the last step is live and judged, so what is seen is neither
+// too early nor too late on a machine of any speed.
+type views struct {
+	mu   sync.Mutex
+	from string // the tip before the run; empty: nobody looks
+	seen []view
+	err  error
 }
 
-// next waits for the next commit and until that is live or superseded.
-func (w *world) next(ctx context.Context, last string) (view, error) {
-	for {
-		at, err := w.after(ctx, last)
-		if err != nil {
-			return view{}, err
-		}
-		if at.commit != last {
-			return w.follow(ctx, at)
-		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
-			return view{}, err
-		}
+// aroundPushes looks at the tip before each push that is served.
+func (w *world) aroundPushes(name string, next http.Handler) http.Handler {
+	if name != "git" {
+		return next
 	}
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && path.Base(r.URL.Path) == "git-receive-pack" {
+			w.look(r.Context())
+		}
+		next.ServeHTTP(rw, r)
+	})
 }
 
-func (w *world) follow(ctx context.Context, at state) (view, error) {
-	for {
-		live := knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic)
-		tip, err := w.repo.Tip(ctx)
-		if err != nil {
-			return view{}, err
-		}
-		if live || tip.Commit.Hash != at.commit {
-			return w.askUsers(ctx, at, live)
-		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
-			return view{}, err
-		}
+// look asks the data path what it does at the tip. What was seen of the same
+// commit before is seen anew.
+func (w *world) look(ctx context.Context) {
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	if w.views.from == "" || w.views.err != nil {
+		return
 	}
+	at, err := w.tip(ctx)
+	if err != nil || at.commit == w.views.from {
+		w.views.err = err
+		return
+	}
+	v, err := w.askUsers(ctx, at, knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic))
+	if last := len(w.views.seen) - 1; last >= 0 && w.views.seen[last].commit == at.commit {
+		w.views.seen = w.views.seen[:last]
+	}
+	w.views.seen, w.views.err = append(w.views.seen, v), err
 }
 
-// rest are the views of the commits after the last one that was observed before
-// the run ended.
-func (w *world) rest(ctx context.Context, last string) ([]view, error) {
-	var views []view
-	for {
-		at, err := w.after(ctx, last)
-		if err != nil || at.commit == last {
-			return views, err
-		}
-		v, err := w.askUsers(ctx, at, knative.SameTraffic(w.Argo.Traffic(namespace, service), at.traffic))
-		if err != nil {
-			return views, err
-		}
-		views, last = append(views, v), at.commit
-	}
+// lookFrom begins anew: at what comes after a commit, or at nothing.
+func (w *world) lookFrom(commit string) (seen []view, err error) {
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	seen, err = w.views.seen, w.views.err
+	w.views.from, w.views.seen, w.views.err = commit, nil, nil
+	return seen, err
 }
 
 // askUsers asks the data path, as the Service's clients do.

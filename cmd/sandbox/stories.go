@@ -144,22 +144,18 @@ func (w *world) prepare(ctx context.Context, out io.Writer, s story) error {
 	return err
 }
 
-// play runs the command and watches what its commits do to the traffic.
+// play runs the command and looks at what its commits do to the traffic.
 func (w *world) play(ctx context.Context, out io.Writer, s story, from string) (ending, []view, error) {
-	watch, stop := context.WithCancel(ctx)
-	defer stop()
-	seen := w.observe(watch, from)
+	if _, err := w.lookFrom(from); err != nil {
+		return ending{}, nil, err
+	}
 	ended, err := w.run(ctx, out, s)
 	if err != nil {
 		return ended, nil, err
 	}
-	stop()
-	views := <-seen
-	if len(views) > 0 {
-		from = views[len(views)-1].commit
-	}
-	rest, err := w.rest(ctx, from)
-	return ended, append(views, rest...), err
+	w.look(ctx)
+	seen, err := w.lookFrom("")
+	return ended, seen, err
 }
 
 // check compares what the run said, and what the data path did, with what the

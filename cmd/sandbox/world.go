@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/remote"
@@ -42,6 +41,7 @@ type world struct {
 	*servers.Servers
 	hub    *githubtest.Server
 	repo   *gitops.Repo
+	views  views
 	dir    string // scratch folder
 	binary string // the command
 }
@@ -73,7 +73,7 @@ func (w *world) begin(ctx context.Context) error {
 		App:    argotest.App{Name: application, Path: overlay, DestinationNamespace: namespace, AutoSync: true, SelfHeal: true},
 		More:   []argotest.App{{Name: "product-import-staging", Path: staging, DestinationNamespace: "staging", AutoSync: true, SelfHeal: true}},
 		Argo:   argotest.Config{Token: argoToken, Speed: speed},
-		GitHub: w.hub,
+		GitHub: w.hub, Around: w.aroundPushes,
 	})
 	if err != nil {
 		return err
@@ -107,13 +107,4 @@ func (w *world) build(ctx context.Context, module string) error {
 		return fmt.Errorf("building the command: %w\n%s", err, out)
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
