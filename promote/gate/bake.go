@@ -11,8 +11,7 @@ import (
 )
 
 // How often a baking step is looked at, and how long it may be anything but
-// good before that counts as bad, or go on past its end where nobody can compare it
-// with Git. Argo CD's own restarts take a few seconds.
+// good before that counts as bad.
 const (
 	bakeInterval = 5 * time.Second
 	bakeGrace    = 30 * time.Second
@@ -25,19 +24,19 @@ func bakeKind() Kind {
 	}
 }
 
-// bakeGate watches a step for its bake time: what was live must stay so. What
-// cannot be seen does not.
+// bakeGate watches a step for its bake time: what was live must stay so. While it
+// cannot be seen, that says nothing of the candidate.
 func (s Settings) bakeGate(step Step) Gate {
 	if step.Bake == 0 {
 		return Gate{}
 	}
 	return Gate{
 		Routed:   true,
-		Patience: step.Bake + bakeGrace,
+		Patience: step.Bake + s.unseenLimit(),
 		Check: func(ctx context.Context, ask Ask) Outcome {
 			var last argo.Observed
 			look := staysLive(ask)
-			err := bake(ctx, step.Bake, func(ctx context.Context) error {
+			err := bake(ctx, step.Bake, s.unseenLimit(), func(ctx context.Context) error {
 				seen, err := look(ctx)
 				if seen.Service != nil {
 					last = seen
@@ -49,32 +48,56 @@ func (s Settings) bakeGate(step Step) Gate {
 	}
 }
 
-func bake(ctx context.Context, long time.Duration, holds func(context.Context) error) error {
+// unseenLimit is for how long a baking step may be out of sight.
+func (s Settings) unseenLimit() time.Duration { return max(s.WaitForData, bakeGrace) }
+
+// bake is nil when what holds has done so for long, and does at the end. What stays
+// out of sight for longer than the limit, or cannot be compared with Git so long after
+// the end, is inconclusive.
+func bake(ctx context.Context, long, limit time.Duration, holds func(context.Context) error) error {
 	until := time.Now().Add(long)
-	lastGood := time.Now()
+	lastGood, lastSeen, looked := time.Now(), time.Now(), time.Now()
 	for {
-		pause := bakeInterval
-		if left := time.Until(until); left > 0 {
-			pause = min(pause, left)
-		}
-		if err := sleep.For(ctx, pause); err != nil {
+		if err := sleep.For(ctx, nextLook(until)); err != nil {
 			return err
 		}
 		err := holds(ctx)
+		now, before := time.Now(), looked
+		looked = now
 		var passing transient
-		var blind uncompared
+		var blind unseen
 		switch {
-		case err == nil:
-			lastGood = time.Now()
-		case errors.As(err, &blind) && time.Since(until) >= bakeGrace:
-			return Inconclusive{err}
-		case errors.As(err, &blind):
-			lastGood = time.Now()
-		case !errors.As(err, &passing) || time.Since(lastGood) >= bakeGrace:
-			return err
-		}
-		if err == nil && !time.Now().Before(until) {
+		case err == nil && !now.Before(until):
 			return nil
+		case err == nil:
+			lastGood, lastSeen = now, now
+		case errors.As(err, &blind):
+			lastGood = lastGood.Add(now.Sub(before)) // nobody saw that it was bad meanwhile
+			if blind.intended {
+				lastGood, lastSeen = now, earlier(now, until)
+			}
+			if now.Sub(lastSeen) >= limit {
+				return Inconclusive{err}
+			}
+		case !errors.As(err, &passing) || now.Sub(lastGood) >= bakeGrace:
+			return err
+		default:
+			lastSeen = now
 		}
 	}
+}
+
+// nextLook is how long to wait for the next look: until the end at most.
+func nextLook(until time.Time) time.Duration {
+	if left := time.Until(until); left > 0 {
+		return min(bakeInterval, left)
+	}
+	return bakeInterval
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

@@ -22,7 +22,7 @@ type script struct {
 func (s *script) Check(context.Context, argo.Intent) (argo.Verdict, argo.Observed, error) {
 	i := min(s.checks, len(s.verdicts)-1)
 	s.checks++
-	if s.verdicts[i].State == unseen {
+	if s.verdicts[i].State == away {
 		return argo.Verdict{}, argo.Observed{}, errors.New("connection refused")
 	}
 	return s.verdicts[i], argo.Observed{}, s.err
@@ -32,8 +32,15 @@ func (*script) Await(context.Context, argo.Intent, func(argo.Verdict)) (argo.Obs
 	return argo.Observed{}, nil
 }
 
-// unseen stands for an Argo CD that does not answer.
-const unseen argo.CommitState = -1
+// away stands for an Argo CD that does not answer.
+const away argo.CommitState = -1
+
+// unsaid is the error where it does not for too long.
+const unsaid = "inconclusive: nobody can see whether it is still live: connection refused"
+
+func repeated(times int, state argo.CommitState) []argo.Verdict {
+	return slices.Repeat(states(state), times)
+}
 
 // quiet says nothing.
 func quiet(string, ...any) {}
@@ -73,12 +80,18 @@ func TestBake(t *testing.T) {
 		"is superseded":                  {time.Hour, states(argo.Live, argo.Superseded), 10 * time.Second, "superseded: as told"},
 		"recovers in time":               {time.Minute, states(argo.Live, argo.Wait, argo.Wait, argo.Live), time.Minute, ""},
 		"does not recover":               {time.Hour, states(argo.Live, argo.Wait), 35 * time.Second, "no longer live: as told"},
-		"cannot be seen any more":        {time.Hour, states(argo.Live, unseen), 35 * time.Second, "connection refused"},
-		"cannot be seen at the end":      {10 * time.Second, states(argo.Live, unseen), 35 * time.Second, "connection refused"},
+		"cannot be seen any more":        {time.Hour, states(argo.Live, away), 5*time.Minute + 5*time.Second, unsaid},
+		"cannot be seen at the end":      {10 * time.Second, states(argo.Live, away), 5*time.Minute + 5*time.Second, unsaid},
+		"cannot be seen for two minutes": {time.Hour, slices.Concat(states(argo.Live), repeated(24, away), states(argo.Live)), time.Hour, ""},
+		"is bad when it is seen again":   {time.Hour, slices.Concat(states(argo.Live), repeated(24, away), states(argo.Failed)), 130 * time.Second, "no longer good: as told"},
+		"is not live when it is seen again": {time.Hour, slices.Concat(states(argo.Live), repeated(24, away), states(argo.Wait)), 155 * time.Second,
+			"no longer live: as told"},
+		"is not live, with looks between that fail": {time.Hour, slices.Concat(states(argo.Live), slices.Repeat(states(away, argo.Wait), 40)), 65 * time.Second,
+			"no longer live: as told"},
 		"cannot be compared for a while": {time.Minute, append(append(states(argo.Live), uncomparable(8)...), states(argo.Live)...), time.Minute, ""},
-		"cannot be compared at the end": {10 * time.Second, append(states(argo.Live), uncomparable(1)...), 40 * time.Second,
+		"cannot be compared at the end": {10 * time.Second, append(states(argo.Live), uncomparable(1)...), 5*time.Minute + 10*time.Second,
 			"inconclusive: the live Service is as the commit says, but nobody knows whether the commit still stands: as told"},
-		"can be seen again past the end": {10 * time.Second, states(argo.Live, unseen, unseen, argo.Live), 20 * time.Second, ""},
+		"can be seen again past the end": {10 * time.Second, states(argo.Live, away, away, argo.Live), 20 * time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -98,7 +111,7 @@ func TestBake(t *testing.T) {
 // bakeWith asks the gate bake of a step, with an Argo CD that says these verdicts.
 func bakeWith(ctx context.Context, long time.Duration, verdicts []argo.Verdict) error {
 	step := Step{Name: "10 %", Bake: long}
-	return Settings{}.bakeGate(step).Check(ctx, Ask{Step: step, Cluster: &script{verdicts: verdicts}, Say: quiet}).Err
+	return Settings{WaitForData: 5 * time.Minute}.bakeGate(step).Check(ctx, Ask{Step: step, Cluster: &script{verdicts: verdicts}, Say: quiet}).Err
 }
 
 func TestBakeEndsWithTheContext(t *testing.T) {

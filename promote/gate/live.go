@@ -53,9 +53,23 @@ type transient struct{ error }
 // Unwrap gives the state itself.
 func (t transient) Unwrap() error { return t.error }
 
-// uncompared is what Argo CD cannot compare with Git, and is as the commit says as far
-// as anybody sees.
-type uncompared struct{ error }
+// unseen is that nobody can tell whether the Service is as the commit says, which says
+// nothing of the candidate.
+type unseen struct {
+	error
+	intended bool // it is, as far as anybody sees, but Argo CD cannot compare it with Git
+}
+
+// blind is why a look failed: Argo CD or Git does not answer, or it was answered that there
+// is nothing to see.
+func blind(err error) error {
+	for _, answer := range []error{argo.ErrAuth, argo.ErrNotFound, argo.ErrAddress} {
+		if errors.Is(err, answer) {
+			return transient{err}
+		}
+	}
+	return unseen{error: fmt.Errorf("nobody can see whether it is still live: %w", err)}
+}
 
 // staysLive looks once, and logs what it sees when that changes.
 func staysLive(ask Ask) func(context.Context) (argo.Observed, error) {
@@ -63,7 +77,9 @@ func staysLive(ask Ask) func(context.Context) (argo.Observed, error) {
 	return func(ctx context.Context) (argo.Observed, error) {
 		verdict, seen, err := ask.Cluster.Check(ctx, ask.Intent)
 		if err != nil {
-			return argo.Observed{}, transient{err}
+			err = blind(err)
+			say(argo.Verdict{State: argo.Wait, Reason: err.Error()})
+			return argo.Observed{}, err
 		}
 		switch verdict.State {
 		case argo.Superseded:
@@ -73,7 +89,7 @@ func staysLive(ask Ask) func(context.Context) (argo.Observed, error) {
 		case argo.Wait:
 			say(verdict)
 			if verdict.Intended {
-				return seen, uncompared{fmt.Errorf("the live Service is as the commit says, but nobody knows whether the commit still stands: %s", verdict.Reason)}
+				return seen, unseen{fmt.Errorf("the live Service is as the commit says, but nobody knows whether the commit still stands: %s", verdict.Reason), true}
 			}
 			return argo.Observed{}, transient{fmt.Errorf("no longer live: %s", verdict.Reason)}
 		}

@@ -24,7 +24,7 @@ func TestOutages(t *testing.T) {
 		s.eventually("it has begun", func() bool { return s.ours() > before })
 	}
 	for _, part := range []string{"argocd-server", "argocd-application-controller", "git"} {
-		away(t, part, 20*time.Second)
+		away(t, part, 40*time.Second)
 	}
 	for i, s := range sites {
 		runs[i].wait().exits(0)
