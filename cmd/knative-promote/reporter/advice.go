@@ -56,7 +56,7 @@ func notRestored(s inputs.Settings, result event.Result) string {
 		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, and the traffic does not go where it leads. To have Git give all of it to %s, which serves most of the users:\n  ", last.Commit, result.RollbackTo) +
 			s.RollbackTo(result.RollbackTo)
 	case found && last.RollsBack():
-		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  ", last.Commit) +
+		return text + fmt.Sprintf("\nThe commit %.10s that rolls back is in the infra repository, and nobody has seen it live. To see what keeps it from that:\n  ", last.Commit) +
 			s.CheckCommand() + "\nTo wait for it again:\n  " + s.RollbackCommand()
 	case result.Command == inputs.Rollback:
 		return text + "\nThe commit that rolls back could not be made, so nothing was changed. To see what keeps it:\n  " + s.CheckCommand()

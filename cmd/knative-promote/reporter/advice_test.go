@@ -69,7 +69,7 @@ func TestNotRestored(t *testing.T) {
 	}{
 		"made by the command": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, Served: served},
 			"A person must look: the traffic may still go to the new revision. Users were served by 90 % web-1, 10 % web-2 (candidate) when that was last seen.\n" +
-				"The commit 3f9c2d1e8a that rolls back is in the infra repository. What is missing is that Argo CD applies it and that Knative routes it. To see what keeps them from it:\n  knative-promote check" + place + "\nTo wait for it again:\n  knative-promote rollback" + place},
+				"The commit 3f9c2d1e8a that rolls back is in the infra repository, and nobody has seen it live. To see what keeps it from that:\n  knative-promote check" + place + "\nTo wait for it again:\n  knative-promote rollback" + place},
 		"of what is not Ready": {event.Result{Command: inputs.Rollback, Steps: []event.Step{{Name: "rollback", Commit: "3f9c2d1e8a71e0c4"}}, RollbackTo: "web-1"},
 			"A person must look: the traffic may still go to the new revision.\n" +
 				"The commit 3f9c2d1e8a that rolls back is in the infra repository, and the traffic does not go where it leads. To have Git give all of it to web-1, which serves most of the users:\n  knative-promote rollback" + place + " --to web-1"},
