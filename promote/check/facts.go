@@ -76,6 +76,10 @@ type Facts struct {
 	// the name, such as `is not Ready (ExitCode1: Container failed)`.
 	NotReady map[string]string
 
+	// Missing are what pods of those that exist need to start, and neither the overlay has nor its
+	// template names.
+	Missing map[string][]knative.Reference
+
 	// Windows are the infra repository's. The preflight has none: a promotion asks
 	// them before each commit.
 	Windows Windows

@@ -63,6 +63,7 @@ func (s scene) facts(t testing.TB) Facts {
 	s.added(t, &facts)
 	s.read(t, "revisions", &facts.Revisions)
 	s.read(t, "not-ready", &facts.NotReady)
+	s.read(t, "missing", &facts.Missing)
 	facts.Unlisted = strings.TrimSpace(string(s["unlisted"]))
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {

@@ -117,11 +117,18 @@ func findRolledBack(f Facts) []found {
 	if err != nil {
 		return nil
 	}
+	made, err := f.Overlay.NextRevision()
+	if err != nil {
+		return nil
+	}
 	gone := record.WithdrawnConfiguration(has, f.Overlay)
+	if gone == "" && has.RollsBack() && made == f.Overlay.Revision() && made != has.To.Revision {
+		gone = has.From.Revision // with another image; the rollback has left what else came with it
+	}
 	if gone == "" {
 		return nil
 	}
-	return []found{{at: f.inKustomization(), values: values{"Revision": gone}}}
+	return []found{{at: f.inKustomization(), values: values{"Revision": gone, "Made": made, "To": has.To.Revision, "Whole": gone == made}}}
 }
 
 func findMisfits(f Facts) []found {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 // names of its tags.
 func trafficRules() []Rule {
 	return []Rule{
-		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed),
+		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed), rule("needs-missing", findNeedsMissing),
 		rule("revision-name-taken", findNameTaken),
 		rule("previous-tag-taken", findPreviousTaken), rule("rollout-duration", findRolloutDuration),
 		rule("certificate-anew", findCertificate), rule("host-too-long", findLongHost),
@@ -100,6 +101,23 @@ func findFailed(f Facts) []found {
 		return nil
 	}
 	return []found{{at: f.inService("spec", "template"), values: values{"Revision": name, "Why": f.NotReady[name]}}}
+}
+
+// findNeedsMissing is about what a rollback has not brought back beside the revision.
+func findNeedsMissing(f Facts) []found {
+	var all []found
+	shares := knative.Shares(f.traffic())
+	for _, name := range slices.Sorted(maps.Keys(f.Missing)) {
+		if shares[name] == 0 || len(f.Missing[name]) == 0 {
+			continue
+		}
+		var missing []string
+		for _, ref := range f.Missing[name] {
+			missing = append(missing, ref.String())
+		}
+		all = append(all, found{at: f.inService("spec", "traffic"), values: values{"Revision": name, "Percent": shares[name], "Missing": strings.Join(missing, " and ")}})
+	}
+	return all
 }
 
 // findNameTaken is about a template that the cluster completes otherwise than when its revision was made.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -94,7 +95,7 @@ func (r Reader) existing(ctx context.Context, facts *check.Facts, at plan.Situat
 	if errTraffic != nil || at.Live == nil {
 		return nil // a Service that cannot be read is a finding of its own
 	}
-	facts.Revisions, facts.NotReady = map[string]bool{}, map[string]string{}
+	facts.Revisions, facts.NotReady, facts.Missing = map[string]bool{}, map[string]string{}, map[string][]knative.Reference{}
 	latest := at.Live.Status.LatestReadyRevisionName
 	for _, name := range revisionsOf(at, targets) {
 		if _, known := facts.Revisions[name]; known || name == "" {
@@ -103,6 +104,9 @@ func (r Reader) existing(ctx context.Context, facts *check.Facts, at plan.Situat
 		switch found, failed := r.Revisions.Revision(ctx, r.Request.App, at.Live.Namespace, name); {
 		case failed == nil:
 			facts.Revisions[name] = true
+			if own := cmp.Or(at.Now.Revision(), at.Live.Status.LatestCreatedRevisionName); name != own {
+				facts.Missing[name] = knative.Missing(found.Spec.PodSpec, at.Now) // an admission webhook may add to the template's own
+			}
 			if ready := plan.ReadinessBeside(nil, name, found, nil); ready.Why != "" {
 				facts.NotReady[name] = ready.Why
 			}
