@@ -38,15 +38,20 @@ func OverlayTrailer(overlay string) gitops.Trailer {
 }
 
 // acted are the beginnings of what a forge acts on in a commit's message: it mentions people,
-// and closes issues and pull requests.
+// and closes issues and pull requests. skips are those of what has it run no workflow for the
+// commit, without which a required check of a pull request never comes.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
-var acted = regexp.MustCompile(`((?:^|\W)@|#|\bGH-|/(?:issues|pull)/)(\w)`)
+// https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs
+var (
+	acted = regexp.MustCompile(`((?:^|\W)@|#|!|\bGH-|/(?:issues|pulls?|merge_requests)/)(\w)`)
+	skips = regexp.MustCompile(`(?i)\[(\s*(?:skip|no|ci|actions)\b)`)
+)
 
 // Trailers say in a commit what it is part of. What a gate has failed for may quote anybody's
 // answer, so no forge is to act on it.
 func Trailers(c Settings, plan Plan, step, from, to, reason string) []gitops.Trailer {
 	if step == record.Restore {
-		reason = acted.ReplaceAllString(reason, "$1 $2")
+		reason = skips.ReplaceAllString(acted.ReplaceAllString(reason, "$1 $2"), "($1")
 	}
 	all := []gitops.Trailer{
 		{Key: TrailerID, Value: plan.ID}, {Key: TrailerService, Value: plan.Service}, OverlayTrailer(plan.Overlay),
