@@ -106,7 +106,7 @@ func (v *vault) hideOwn(node *yaml.Node) {
 	switch node.Kind {
 	case yaml.ScalarNode:
 		if node.Tag != "!!bool" && node.Tag != "!!null" {
-			v.set(node, v.hide(node.Value))
+			v.hideScalar(node)
 		}
 	case yaml.SequenceNode:
 		if !first(v.own, node) {
@@ -114,7 +114,7 @@ func (v *vault) hideOwn(node *yaml.Node) {
 		}
 		for _, item := range node.Content {
 			if item.Kind == yaml.ScalarNode {
-				v.set(item, v.hide(item.Value))
+				v.hideScalar(item)
 			}
 		}
 	case yaml.AliasNode:
@@ -129,7 +129,7 @@ func (v *vault) hideAll(node *yaml.Node) {
 	}
 	switch node.Kind {
 	case yaml.ScalarNode:
-		v.set(node, v.hide(node.Value))
+		v.hideScalar(node)
 	case yaml.SequenceNode:
 		for _, item := range node.Content {
 			v.hideAll(item)
@@ -141,6 +141,15 @@ func (v *vault) hideAll(node *yaml.Node) {
 	case yaml.AliasNode:
 		v.hideAll(node.Alias)
 	}
+}
+
+// hideScalar hides a value: "1" and 1 are different ones.
+func (v *vault) hideScalar(node *yaml.Node) {
+	secret := node.Value
+	if tag := node.ShortTag(); tag != "!!str" {
+		secret = tag + " " + secret
+	}
+	v.set(node, v.hide(secret))
 }
 
 // first notes a node, and reports whether it is new.
