@@ -215,3 +215,20 @@ func (p Proposal) Pipeline() (FileChange, error) {
 	}
 	return change, nil
 }
+
+// Measured are the files with AnalysisTemplates that the pipeline file names, before or after, and that
+// the head changes. The error is of reading the repository.
+func (p Proposal) Measured() (changed []string, err error) {
+	for _, at := range []gitops.Snapshot{p.base, p.head} {
+		file, err := facts.PipelineOf(at, p.settings.Guards.Keys)
+		if err != nil {
+			return nil, fmt.Errorf("at commit %.10s: %w", at.Commit.Hash, err)
+		}
+		for _, name := range file.File.Files("analysis") {
+			if !slices.Contains(changed, name) && p.changes(name) {
+				changed = append(changed, name)
+			}
+		}
+	}
+	return changed, nil
+}

@@ -42,6 +42,7 @@ type Diff struct {
 	Overlays []Overlay
 	Own      []string        // changed files that are the tool's own
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
+	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
 	Checkout []event.Finding // about Argo CD's checkout of the whole repository
 	Windows  FileChange      // of the file that freezes promotions
 	Pipeline FileChange      // of the pipeline file
@@ -73,6 +74,9 @@ func DiffSummary(d Diff, room int) string { return d.page(room) }
 const OwnChanged = "This pull request changes what knative-promote has written: the record of the promotions, the revision and its traffic. " +
 	"That record decides what a promotion continues and where a rollback goes: merge it only where you mean that."
 
+// MeasuredChanged is the same of files by which the gate analysis judges.
+const MeasuredChanged = "This pull request changes what knative-promote.yaml has promotions measured by: what passes, and which server is asked."
+
 // BesideChanged is the same of files by which Argo CD comes to render something else.
 const BesideChanged = "This pull request changes how Argo CD reads an overlay, beside its kustomization: what it deploys may be something else than what is shown here."
 
@@ -86,7 +90,7 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + filesWarning(OwnChanged, d.Own) + filesWarning(BesideChanged, d.Beside) + d.checkout() + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
+	title := d.heading() + filesWarning(OwnChanged, d.Own) + filesWarning(BesideChanged, d.Beside) + filesWarning(MeasuredChanged, d.Measured) + d.checkout() + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
 		fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
 	left := room - len(title)
 	for _, overlay := range overlays {
@@ -162,7 +166,7 @@ func (d Diff) heading() string {
 	switch {
 	case broken+large > 0 || d.Refused != "" || event.Count(found, event.SeverityError) > 0:
 		icon = severityIcon(event.SeverityError)
-	case warned > 0 || len(d.Own)+len(d.Beside) > 0 || event.Count(found, event.SeverityWarning) > 0:
+	case warned > 0 || len(d.Own)+len(d.Beside)+len(d.Measured) > 0 || event.Count(found, event.SeverityWarning) > 0:
 		icon = severityIcon(event.SeverityWarning)
 	}
 	return "## " + icon + " " + words + "\n\n"

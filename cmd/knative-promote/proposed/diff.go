@@ -49,6 +49,9 @@ func showDiff(t task.Task, diff report.Diff) {
 	for _, file := range diff.Beside {
 		r.Warning(console.Note{Title: "Read by Argo CD", File: file, Text: report.BesideChanged})
 	}
+	for _, file := range diff.Measured {
+		r.Warning(console.Note{Title: "Measured by promotions", File: file, Text: report.MeasuredChanged})
+	}
 	showFile(t, report.FileChange{Findings: diff.Checkout})
 	showFile(t, diff.Windows)
 	showFile(t, diff.Pipeline)
