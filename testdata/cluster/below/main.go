@@ -14,7 +14,7 @@
 // An image's reference says how its container behaves. A rule is a word anywhere in the reference, not preceded by a
 // letter: ghcr.io/acme/shop:v2-slow5-http500 is ready after five seconds, and then answers every request with status
 // 500. N is a number from 1. The variable RULES of a container adds words, as configuration may be what is bad: of how its
-// pod behaves. In a pod of several containers only the one with the rule is bad, and the pod with it.
+// pod behaves. So does the annotation rules of a pod that runs, as of exit1: it ends when somebody says so. In a pod of several containers only the one with the rule is bad, and the pod with it.
 //
 // How pods behave, counted from when they are made, up to a second late and never early:
 //

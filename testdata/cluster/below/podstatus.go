@@ -56,7 +56,7 @@ func livesAt(pod *corev1.Pod, rules book, age time.Duration) ([]life, time.Durat
 	var lives []life
 	next := forever
 	for _, c := range pod.Spec.Containers {
-		b := rules.behaviourOf(saidOf(c)).madeAt(pod.CreationTimestamp.Time)
+		b := rules.behaviourOf(saidOf(pod, c)).madeAt(pod.CreationTimestamp.Time)
 		m := b.at(age)
 		next = min(next, m.until)
 		lives = append(lives, life{c, b, m})
@@ -64,14 +64,15 @@ func livesAt(pod *corev1.Pod, rules book, age time.Duration) ([]life, time.Durat
 	return lives, next
 }
 
-// saidOf is what says how a container behaves.
-func saidOf(c corev1.Container) string {
+// saidOf is what says how a container of a pod behaves.
+func saidOf(pod *corev1.Pod, c corev1.Container) string {
+	said := c.Image + " " + pod.Annotations["rules"]
 	for _, e := range c.Env {
 		if e.Name == "RULES" {
-			return c.Image + " " + e.Value
+			said += " " + e.Value
 		}
 	}
-	return c.Image
+	return said
 }
 
 func in(lives []life, s state) bool {

@@ -103,6 +103,18 @@ func TestPodStatusByConfiguration(t *testing.T) {
 	}
 }
 
+// TestPodStatusOnDemand has a pod that runs, and ends when its annotation says so.
+func TestPodStatusOnDemand(t *testing.T) {
+	t.Parallel()
+	pod := knativePod("shop:v1")
+	for rule, want := range map[string]string{"": allReady, "exit1": exited} {
+		pod.Annotations = map[string]string{"rules": rule}
+		if status, _ := podStatus(pod, rules(), time.Minute); brief(status) != want {
+			t.Errorf("with %q got %s, want %s", rule, brief(status), want)
+		}
+	}
+}
+
 // TestPodStatusIsStable shows that nothing is written while nothing changes, and what the API server filled in stays.
 func TestPodStatusIsStable(t *testing.T) {
 	t.Parallel()

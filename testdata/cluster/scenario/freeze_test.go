@@ -50,9 +50,10 @@ func TestGateFailsInAFreeze(t *testing.T) {
 	s := newSite(t)
 	s.promote("v2.0.0", "steps=100").exits(0)
 	good := s.git("rev-parse", "main")
-	r := s.begin("promote", "image="+s.Image+":v3.0.0-crash20", "steps=20@10m,100", "probe=", "probe-connect=")
+	r := s.begin("promote", "image="+s.Image+":v3.0.0", "steps=20@10m,100", "probe=", "probe-connect=")
 	r.until("baking")
 	s.push("Stop the line", map[string]string{windowsFile: stopped})
+	s.crash(s.live().Status.LatestReadyRevisionName)
 	r.wait().exits(8)
 	s.settled("v2.0.0")
 	if now, before := s.tree("main"), s.tree(good); now != before {

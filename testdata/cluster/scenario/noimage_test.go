@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // TestRollbackToNoImage rolls users back to a revision whose pods were evicted, which is Ready, and
@@ -17,7 +16,7 @@ import (
 func TestRollbackToNoImage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	first, gone := s.live().Status.LatestReadyRevisionName, time.Now().Add(90*time.Second)
+	first, gone := s.live().Status.LatestReadyRevisionName, time.Now().Add(2*time.Minute)
 	s.promote(fmt.Sprintf("v2.0.0-gone%d", gone.Unix()), "steps=100").exits(0)
 	old := s.live().Status.LatestReadyRevisionName
 	s.promote("v3.0.0", "steps=100").exits(0)
@@ -38,7 +37,6 @@ func TestRollbackToNoImage(t *testing.T) {
 // evict takes a revision's pods, as a node does that is drained, and waits until others are not ready.
 func (s *site) evict(revision string) {
 	s.Helper()
-	pods := kube.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(s.Namespace)
-	s.must(pods.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "serving.knative.dev/revision=" + revision}))
+	s.must(s.pods().DeleteCollection(s.Context(), metav1.DeleteOptions{}, podsOf(revision)))
 	s.eventually("no pod of "+revision+" is ready", func() bool { return s.replicas(revision) == 0 })
 }

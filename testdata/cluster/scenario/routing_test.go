@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 )
 
 // TestFixOfWhatCrashes: the revision with the traffic crashes after its promotion,
@@ -14,7 +17,8 @@ import (
 func TestFixOfWhatCrashes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
-	s.promote("v2.0.0-crash20", "steps=100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.crash(s.live().Status.LatestReadyRevisionName)
 	s.crashes()
 	s.promote("v2.0.1", "steps=10,100").exits(0).says("the new one gets all traffic in one step")
 	s.settled("v2.0.1")
@@ -26,11 +30,35 @@ func TestRollbackPastWhatCrashes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
 	s.promote("v1.5.0", "steps=100").exits(0)
-	s.promote("v2.0.0-crash20", "steps=100").exits(0)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.crash(s.live().Status.LatestReadyRevisionName)
 	s.crashes()
 	s.promote("v2.0.1-broken", "steps=10,100").exits(9).says("not rolled back: revision ")
 	s.begin("rollback").wait().exits(0)
 	s.settled("v1.5.0")
+}
+
+// pods are those of the site's namespace, and podsOf are a revision's.
+func (s *site) pods() dynamic.ResourceInterface {
+	return kube.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace(s.Namespace)
+}
+
+func podsOf(revision string) metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: "serving.knative.dev/revision=" + revision}
+}
+
+// crash ends the containers of a revision's pods, of which there is one at least.
+func (s *site) crash(revision string) {
+	s.Helper()
+	pods, err := s.pods().List(s.Context(), podsOf(revision))
+	s.must(err)
+	if len(pods.Items) == 0 {
+		s.Fatalf("revision %s has no pod", revision)
+	}
+	for _, pod := range pods.Items {
+		_, err := s.pods().Patch(s.Context(), pod.GetName(), types.MergePatchType, []byte(`{"metadata": {"annotations": {"rules": "exit1"}}}`), metav1.PatchOptions{})
+		s.must(err)
+	}
 }
 
 // crashes waits until the revision with the traffic is not Ready.
@@ -61,13 +89,14 @@ func TestServiceMadeAnew(t *testing.T) {
 func TestRollbackBesideWhatCrashes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
-	s.promote("v1.5.0-crash40", "steps=100").exits(0)
+	s.promote("v1.5.0", "steps=100").exits(0)
 	tagged := s.live().Status.LatestReadyRevisionName
 	s.promote("v2.0.0", "steps=100").exits(0)
 	s.promote("v3.0.0", "steps=100").exits(0)
 	own := "./knative-promote-" + s.Service + ".yaml"
 	s.push("Look at it again", map[string]string{own: s.read(own) + "    - revisionName: " + tagged + "\n      percent: 0\n      latestRevision: false\n      tag: look\n"})
 	s.refresh()
+	s.crash(tagged)
 	s.crashes()
 	s.begin("rollback", "unseen=true").wait().exits(10)
 	s.answersOnly("v3.0.0")
