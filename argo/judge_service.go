@@ -45,6 +45,19 @@ func appliedBefore(in Intent, ob Observed, t time.Time) bool {
 	return state != nil && (revision == in.Commit || revision == compared(in, ob)) && !t.Before(state.StartedAt.Time)
 }
 
+// WaitsForPods tells whether a revision is not Ready for a pod that the cluster does not take yet: there is no node for
+// it, or a quota or an admission webhook refuses one. Knative says so of one pod more, too, while all others serve, and
+// takes it back when that has passed.
+// https://github.com/knative/serving/blob/knative-v1.15.2/pkg/apis/serving/v1/revision_lifecycle.go (PropagateDeploymentStatus)
+func WaitsForPods(r *servingv1.Revision) bool {
+	pods := r.Status.GetCondition(servingv1.RevisionConditionResourcesAvailable)
+	if !pods.IsFalse() || r.Status.GetCondition(servingv1.RevisionConditionContainerHealthy).IsFalse() {
+		return false
+	}
+	serves := r.Status.ActualReplicas != nil && *r.Status.ActualReplicas > 0
+	return serves || pods.Reason == "FailedCreate" || pods.Reason == "Unschedulable"
+}
+
 // judgeThere makes sure that this is the Service that the wait is about.
 func judgeThere(in Intent, ob Observed) *Verdict {
 	switch s := ob.Service; {

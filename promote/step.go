@@ -117,13 +117,13 @@ func (m *move) routable(ctx context.Context) plan.Plan {
 }
 
 // oldServes is an error where a revision beside the new one has to keep a share, and
-// is not Ready.
+// is not Ready: for longer than a pod takes to find its place.
 func (m *move) oldServes(ctx context.Context, traffic []servingv1.TrafficTarget) error {
 	for revision := range knative.Shares(traffic) {
 		if revision == m.target.plan.To || revision == "" {
 			continue
 		}
-		if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, revision); ready.Why != "" {
+		if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, revision); ready.Down() || ready.Gone {
 			return &downError{revision, ready}
 		}
 	}

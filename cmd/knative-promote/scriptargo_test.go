@@ -27,6 +27,7 @@ import (
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
+//	argo full VERSION          let the cluster take no further pod of it, while its own serve; argo room VERSION ends that
 //	argo no-pod VERSION|NAME HOW  scale that revision to zero: it sleeps, is unasked, or has no-image to start from
 //	argo refuse IMAGE          let a policy of the cluster deny each Service with the image
 //	argo limit MEMORY          let a webhook of the cluster give that limit to each container that has none
@@ -69,6 +70,12 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		if !w.argo.CrashRevision(namespace, w.revisionOf(ts, args[1])) {
 			ts.Fatalf("revision of %s is not there", args[1])
 		}
+	case "full", "room":
+		name := w.revisionOf(ts, args[1])
+		if !w.argo.RefusePods(namespace, name, args[0] == "full") {
+			ts.Fatalf("revision of %s is not there", args[1])
+		}
+		ts.Check(w.await("Knative to see it", func() bool { return w.argo.Revision(namespace, name).IsReady() == (args[0] == "room") }))
 	case "no-pod":
 		if !w.argo.ScaleToZero(namespace, w.revisionOf(ts, args[1]), args[2]) {
 			ts.Fatalf("revision of %s is not there", args[1])

@@ -76,6 +76,9 @@ type Facts struct {
 	// the name, such as `is not Ready (ExitCode1: Container failed)`.
 	NotReady map[string]string
 
+	// WaitsForPods are those of them of which the cluster takes no further pod for now; others may serve.
+	WaitsForPods map[string]bool
+
 	// Missing are what pods of those that exist need to start, and neither the overlay has nor its
 	// template names.
 	Missing map[string][]knative.Reference

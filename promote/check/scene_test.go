@@ -64,6 +64,7 @@ func (s scene) facts(t testing.TB) Facts {
 	s.read(t, "revisions", &facts.Revisions)
 	s.read(t, "not-ready", &facts.NotReady)
 	s.read(t, "missing", &facts.Missing)
+	s.read(t, "waits-for-pods", &facts.WaitsForPods)
 	facts.Unlisted = strings.TrimSpace(string(s["unlisted"]))
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {

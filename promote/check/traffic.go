@@ -19,7 +19,7 @@ import (
 // names of its tags.
 func trafficRules() []Rule {
 	return []Rule{
-		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed), rule("needs-missing", findNeedsMissing),
+		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed), rule("needs-missing", findNeedsMissing), rule("revision-waits-for-pods", findWaiting),
 		rule("revision-name-taken", findNameTaken),
 		rule("previous-tag-taken", findPreviousTaken), rule("rollout-duration", findRolloutDuration),
 		rule("certificate-anew", findCertificate), rule("host-too-long", findLongHost),
@@ -66,12 +66,28 @@ func findNotReady(f Facts) []found {
 			name = f.Service.Status.LatestReadyRevisionName // else Knative takes the template's own
 		}
 		why := f.NotReady[name]
-		if why == "" || t.RevisionName == f.Overlay.Revision() && knative.Percent(t) == 0 {
+		if why == "" || t.RevisionName == f.Overlay.Revision() && knative.Percent(t) == 0 || f.waiting(name, t) {
 			continue
 		}
 		all = append(all, found{at: f.inService("spec", "traffic", i, "revisionName"), values: values{
 			"Revision": name, "Follows": follows, "Why": why, "Percent": knative.Percent(t), "Item": item(i, t),
 		}})
+	}
+	return all
+}
+
+// waiting tells whether a revision of a target with traffic keeps the steps of a promotion from being routed for
+// as long as the cluster takes no further pod of it.
+func (f Facts) waiting(revision string, t servingv1.TrafficTarget) bool {
+	return f.WaitsForPods[revision] && f.Request.Shifts && knative.Percent(t) > 0
+}
+
+func findWaiting(f Facts) []found {
+	var all []found
+	for i, t := range f.traffic() {
+		if name := t.RevisionName; f.waiting(name, t) {
+			all = append(all, found{at: f.inService("spec", "traffic", i, "revisionName"), values: values{"Revision": name, "Percent": knative.Percent(t), "Why": f.NotReady[name], "Item": item(i, t)}})
+		}
 	}
 	return all
 }

@@ -95,7 +95,8 @@ func (r Reader) existing(ctx context.Context, facts *check.Facts, at plan.Situat
 	if errTraffic != nil || at.Live == nil {
 		return nil // a Service that cannot be read is a finding of its own
 	}
-	facts.Revisions, facts.NotReady, facts.Missing = map[string]bool{}, map[string]string{}, map[string][]knative.Reference{}
+	facts.Revisions, facts.NotReady, facts.WaitsForPods = map[string]bool{}, map[string]string{}, map[string]bool{}
+	facts.Missing = map[string][]knative.Reference{}
 	latest := at.Live.Status.LatestReadyRevisionName
 	for _, name := range revisionsOf(at, targets) {
 		if _, known := facts.Revisions[name]; known || name == "" {
@@ -109,6 +110,7 @@ func (r Reader) existing(ctx context.Context, facts *check.Facts, at plan.Situat
 			}
 			if ready := plan.ReadinessBeside(nil, name, found, nil); ready.Why != "" {
 				facts.NotReady[name] = ready.Why
+				facts.WaitsForPods[name] = ready.Waits
 			}
 		case errors.Is(failed, argo.ErrNotFound):
 			facts.Revisions[name] = name == latest

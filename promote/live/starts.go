@@ -7,6 +7,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/internal/sleep"
 )
 
@@ -36,13 +37,13 @@ func (s Service) Starts(ctx context.Context, namespace, name string, patience ti
 			return nil
 		}
 		waited, active := time.Since(begun), found.Status.GetCondition(servingv1.RevisionConditionActive)
-		gaveUp := active.IsFalse() || found.Status.GetCondition(servingv1.RevisionConditionReady).IsFalse()
+		gaveUp := active.IsFalse() || found.Status.GetCondition(servingv1.RevisionConditionReady).IsFalse() && !argo.WaitsForPods(found)
 		switch {
 		case !active.IsFalse() && !asked:
 			asked = true
 			say("users wait for a pod of revision %s, which had none: looking for up to %s whether one starts", name, limit.Round(time.Second))
 		case asked && (gaveUp || waited >= patience):
-			return fmt.Errorf("no pod of revision %s, which had none, has become ready in %s, although it is asked for: its users get errors or wait", name, waited.Round(time.Second))
+			return fmt.Errorf("no pod of revision %s, which had none, has become ready in %s, although it is asked for: its users get errors or wait%s", name, waited.Round(time.Second), refused(found))
 		case asked && waited >= limit:
 			say("no pod of revision %s has become ready in %s, and the run has no time left to see whether one does", name, waited.Round(time.Second))
 			return nil
@@ -54,6 +55,14 @@ func (s Service) Starts(ctx context.Context, namespace, name string, patience ti
 			return nil
 		}
 	}
+}
+
+// refused is why the cluster takes no pod of a revision, in brackets; empty: it is not known to refuse one.
+func refused(r *servingv1.Revision) string {
+	if !argo.WaitsForPods(r) {
+		return ""
+	}
+	return " (" + argo.Why(r.Status.GetCondition(servingv1.RevisionConditionReady)) + ")"
 }
 
 // withoutPod tells whether Knative says of a revision that it has no pod.

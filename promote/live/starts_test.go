@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,8 @@ import (
 // stays as the last one.
 type scaling struct {
 	Cluster
-	left []corev1.ConditionStatus
+	left    []corev1.ConditionStatus
+	refused string // for this reason one pod is for as long as there is none; empty: none is
 }
 
 func (s *scaling) Revision(context.Context, argo.App, string, string) (*servingv1.Revision, error) {
@@ -36,6 +38,9 @@ func (s *scaling) Revision(context.Context, argo.App, string, string) (*servingv
 	}
 	r.Status.Conditions = duckv1.Conditions{{Type: servingv1.RevisionConditionActive, Status: next}}
 	r.Status.ActualReplicas = &pods
+	if s.refused != "" && pods == 0 {
+		r.Status.MarkResourcesAvailableFalse(s.refused, "no")
+	}
 	return r, nil
 }
 
@@ -45,20 +50,26 @@ func TestStarts(t *testing.T) {
 	t.Parallel()
 	const yes, no, starting, away = corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown, corev1.ConditionStatus("")
 	type active = []corev1.ConditionStatus
+	const asked = "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts"
+	const late = "no pod of revision web-1, which had none, has become ready in 3m0s, although it is asked for: its users get errors or wait"
 	for name, test := range map[string]struct {
-		active active
-		left   time.Duration // that the run has; 0: as long as it wants
-		waited time.Duration
-		said   string
-		err    string
+		active  active
+		refused string
+		left    time.Duration // that the run has; 0: as long as it wants
+		waited  time.Duration
+		said    string
+		err     string
 	}{
-		"has a pod":         {active{yes}, 0, 0, "", ""},
-		"nobody can tell":   {active{away}, 0, 0, "", ""},
-		"nobody asks":       {active{no}, 0, 15 * time.Second, "no pod of revision web-1 runs, as nobody has asked for one in 15s: the first request starts one", ""},
-		"starts":            {active{no, no, starting, yes}, 0, 3 * time.Second, "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts", ""},
-		"does not start":    {active{no, starting}, 0, 3 * time.Minute, "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts", "no pod of revision web-1, which had none, has become ready in 3m0s, although it is asked for: its users get errors or wait"},
-		"Knative gives up":  {active{starting, starting, no}, 0, 2 * time.Second, "users wait for a pod of revision web-1, which had none: looking for up to 3m0s whether one starts", "no pod of revision web-1, which had none, has become ready in 2s, although it is asked for: its users get errors or wait"},
-		"the run ends soon": {active{starting}, 8 * time.Second, 6 * time.Second, "no pod of revision web-1 has become ready in 6s, and the run has no time left to see whether one does", ""},
+		"has a pod":         {active{yes}, "", 0, 0, "", ""},
+		"nobody can tell":   {active{away}, "", 0, 0, "", ""},
+		"nobody asks":       {active{no}, "", 0, 15 * time.Second, "no pod of revision web-1 runs, as nobody has asked for one in 15s: the first request starts one", ""},
+		"starts":            {active{no, no, starting, yes}, "", 0, 3 * time.Second, asked, ""},
+		"does not start":    {active{no, starting}, "", 0, 3 * time.Minute, asked, late},
+		"Knative gives up":  {active{starting, starting, no}, "", 0, 2 * time.Second, asked, "no pod of revision web-1, which had none, has become ready in 2s, although it is asked for: its users get errors or wait"},
+		"the run ends soon": {active{starting}, "", 8 * time.Second, 6 * time.Second, "no pod of revision web-1 has become ready in 6s, and the run has no time left to see whether one does", ""},
+		"waits for a node":  {active{starting, starting, starting, yes}, "Unschedulable", 0, 3 * time.Second, asked, ""},
+		"is not admitted":   {active{starting}, "FailedCreate", 0, 3 * time.Minute, asked, late + " (FailedCreate: no)"},
+		"has no image":      {active{starting}, "ImagePullBackOff", 0, time.Second, asked, strings.Replace(late, "3m0s", "1s", 1)},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, began, said := t.Context(), time.Now(), ""
@@ -69,7 +80,7 @@ func TestStarts(t *testing.T) {
 			}
 			say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 			failed := ""
-			err := Service{Cluster: &scaling{left: test.active}}.Starts(ctx, "shop", "web-1", time.Hour, say)
+			err := Service{Cluster: &scaling{left: test.active, refused: test.refused}}.Starts(ctx, "shop", "web-1", time.Hour, say)
 			if err != nil {
 				failed = err.Error()
 			}

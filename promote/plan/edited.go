@@ -32,6 +32,9 @@ func (e Edited) Warning(to Destination) string {
 	if text := e.incomplete(to); text != "" {
 		warnings = append(warnings, text)
 	}
+	if ready := to.Readiness(); ready.Waits {
+		warnings = append(warnings, fmt.Sprintf("revision %s %s: Knative routes the commit when the cluster takes the pod", to.Revision, ready.Why))
+	}
 	if len(e.Missing) > 0 {
 		warnings = append(warnings, fmt.Sprintf("revision %s needs %s, which the overlay does not have: where that was pruned, no new pod of the revision starts, though it is Ready. Revert the commit that took it away, or promote the same image again, with the configuration of now",
 			to.Revision, oneline.Brief(joined(e.Missing))))

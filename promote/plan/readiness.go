@@ -14,12 +14,13 @@ import (
 type Readiness struct {
 	Gone    bool   // it does not exist
 	Unknown bool   // nobody could tell
+	Waits   bool   // the cluster gives it no further pod, which passes by itself; those that it has may serve everybody
 	Why     string // why Knative cannot route to it, in words that follow its name; empty: it can, or that is not known
 }
 
-// Down tells whether it is there and not Ready. One that does not exist can be
-// made again from Git.
-func (r Readiness) Down() bool { return r.Why != "" && !r.Gone }
+// Down tells whether it is there and not Ready, and does not become so by itself. One that does
+// not exist can be made again from Git.
+func (r Readiness) Down() bool { return r.Why != "" && !r.Gone && !r.Waits }
 
 // readinessOf reads it from the answer of Argo CD.
 func readinessOf(found *servingv1.Revision, err error) Readiness {
@@ -33,7 +34,7 @@ func readinessOf(found *servingv1.Revision, err error) Readiness {
 	if !ready.IsFalse() {
 		return Readiness{}
 	}
-	return Readiness{Why: "is not Ready (" + argo.Why(ready) + ")"}
+	return Readiness{Why: "is not Ready (" + argo.Why(ready) + ")", Waits: argo.WaitsForPods(found)}
 }
 
 // ReadinessBeside is what is known of a revision where a Service is live. One that

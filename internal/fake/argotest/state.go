@@ -110,6 +110,11 @@ func (s *Server) DeleteService(namespace, name string) bool {
 // CrashRevision lets the containers of a Revision exit from now on, and reports whether it is there.
 func (s *Server) CrashRevision(namespace, name string) bool { return s.cluster.Crash(namespace, name) }
 
+// RefusePods has the cluster take no further pod of a Revision, or take it again, and reports whether the Revision is there.
+func (s *Server) RefusePods(namespace, name string, refuse bool) bool {
+	return s.cluster.Fill(namespace, name, refuse)
+}
+
 // ScaleToZero takes the pods of a Revision, and reports whether it is there: one starts with its
 // share of the traffic ("sleeps"), nobody asks for one ("unasked"), or its image is gone ("no-image").
 func (s *Server) ScaleToZero(namespace, name, how string) bool {

@@ -108,6 +108,8 @@ func (r *reconciler) settle(rev *servingv1.Revision) {
 		status.MarkContainerHealthyFalse(servingv1.ExitCodeReason(1), servingv1.RevisionContainerExitingMessage("exit status 1"))
 	case status.GetCondition(servingv1.RevisionConditionContainerHealthy).IsFalse():
 	case r.withoutPod(rev):
+	case rev.Annotations[full] == "true":
+		status.MarkResourcesAvailableFalse("FailedCreate", `pods "`+rev.Name+`" is forbidden: exceeded quota`)
 	default:
 		status.MarkActiveTrue()
 		status.MarkContainerHealthyTrue()
@@ -147,6 +149,14 @@ const crashed = "argotest/crashed"
 // Crash lets the containers of a Revision exit from now on, and reports whether it is there.
 func (c *Cluster) Crash(namespace, name string) bool {
 	return c.annotate(namespace, name, crashed, "true")
+}
+
+// full marks a Revision of which the cluster takes no further pod, whose own go on to serve.
+const full = "argotest/full"
+
+// Fill has the cluster take no further pod of a Revision, or take it again, and reports whether the Revision is there.
+func (c *Cluster) Fill(namespace, name string, is bool) bool {
+	return c.annotate(namespace, name, full, strconv.FormatBool(is))
 }
 
 // annotate changes how a Revision behaves.
