@@ -91,9 +91,10 @@ func (l links) others(dir string) []string {
 	return all
 }
 
-// placeOf is the place in the tree that an entry of a kustomization leads to.
+// placeOf is the place in the tree that an entry of a kustomization leads to. Each may be one, as a
+// folder's name may have what looks like an address or several lines: one too many is no harm.
 func placeOf(dir, entry string) (string, bool) {
-	if strings.Contains(entry, "://") || strings.ContainsAny(entry, "\n") || path.IsAbs(entry) {
+	if path.IsAbs(entry) {
 		return "", false
 	}
 	to := path.Join(dir, entry)

@@ -49,6 +49,8 @@ func TestTouched(t *testing.T) {
 		"other/deep/README":                          file(""),
 		"apps/nowhere":                               {Data: []byte("gone"), Mode: fs.ModeSymlink},
 		"apps/outside":                               {Data: []byte("../../etc"), Mode: fs.ModeSymlink},
+		"apps/k/kustomization.yaml":                  file("components: [\"../li\\nes\"]\npatches: [{path: \"../pat\\nches/a=b.yaml\"}]\n"),
+		"apps/li\nes/kustomization.yaml":             file("kind: Component\npatches: [{path: p.yaml}]\n"),
 	}
 	for name, test := range map[string]struct{ changed, want []string }{
 		"nothing":           {nil, nil},
@@ -73,6 +75,8 @@ func TestTouched(t *testing.T) {
 		"cycle":             {[]string{"apps/loop/y/kustomization.yaml"}, []string{"apps/loop/x"}},
 		"builds on itself":  {[]string{"apps/narcissus/kustomization.yaml"}, []string{"apps/narcissus"}},
 		"used in a cycle":   {[]string{"apps/self/service.yaml"}, []string{"apps/loop/user"}},
+		"lines in a name":   {[]string{"apps/li\nes/p.yaml"}, []string{"apps/k"}},
+		"in a patch's name": {[]string{"apps/pat\nches/a=b.yaml"}, []string{"apps/k"}},
 		"name's beginning":  {[]string{"apps/bb/service.yaml"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

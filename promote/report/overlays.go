@@ -43,6 +43,7 @@ type Diff struct {
 	Own      []string        // changed files that are the tool's own
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
 	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
+	Unused   []string        // kustomizations of components with changes that no overlay builds on: nothing shows these
 	Checkout []event.Finding // about Argo CD's checkout of the whole repository
 	Windows  FileChange      // of the file that freezes promotions
 	Pipeline FileChange      // of the pipeline file
@@ -69,17 +70,6 @@ func DiffComment(d Diff) string {
 // DiffSummary is the same for the summary of the job, of at most room bytes.
 func DiffSummary(d Diff, room int) string { return d.page(room) }
 
-// OwnChanged is what a person must know who merges a change of the tool's own
-// files.
-const OwnChanged = "This pull request changes what knative-promote has written: the record of the promotions, the revision and its traffic. " +
-	"That record decides what a promotion continues and where a rollback goes: merge it only where you mean that."
-
-// MeasuredChanged is the same of files by which the gate analysis judges.
-const MeasuredChanged = "This pull request changes what knative-promote.yaml has promotions measured by: what passes, and which server is asked."
-
-// BesideChanged is the same of files by which Argo CD comes to render something else.
-const BesideChanged = "This pull request changes how Argo CD reads an overlay, beside its kustomization: what it deploys may be something else than what is shown here."
-
 const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
@@ -90,7 +80,7 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + filesWarning(OwnChanged, d.Own) + filesWarning(BesideChanged, d.Beside) + filesWarning(MeasuredChanged, d.Measured) + d.checkout() + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
+	title := d.heading() + d.notes() + d.checkout() + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
 		fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
 	left := room - len(title)
 	for _, overlay := range overlays {
@@ -112,21 +102,6 @@ func (d Diff) page(room int) string {
 		b.WriteString(heads[i] + diff)
 	}
 	return b.String() + tail
-}
-
-// filesWarning comes before everything else: no diff shows what it is about.
-func filesWarning(words string, files []string) string {
-	if len(files) == 0 {
-		return ""
-	}
-	text := "⚠️ " + words + "\n\n"
-	for _, file := range files[:min(len(files), maxFiles)] {
-		text += "- " + code(file, maxName) + "\n"
-	}
-	if left := len(files) - maxFiles; left > 0 {
-		text += "- " + plural(left, "more file") + "\n"
-	}
-	return text + "\n"
 }
 
 func (d Diff) heading() string {
@@ -166,7 +141,7 @@ func (d Diff) heading() string {
 	switch {
 	case broken+large > 0 || d.Refused != "" || event.Count(found, event.SeverityError) > 0:
 		icon = severityIcon(event.SeverityError)
-	case warned > 0 || len(d.Own)+len(d.Beside)+len(d.Measured) > 0 || event.Count(found, event.SeverityWarning) > 0:
+	case warned > 0 || d.notes() != "" || event.Count(found, event.SeverityWarning) > 0:
 		icon = severityIcon(event.SeverityWarning)
 	}
 	return "## " + icon + " " + words + "\n\n"

@@ -1,6 +1,7 @@
 package proposed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,9 +32,9 @@ type comparison struct {
 // pull request may add a large base a thousand times.
 const mostKept = 32 << 20
 
-// overlays are those that render to something else. Where the policies change, they are all
+// look finds the overlays that render to something else. Where the policies change, they are all
 // that these deny.
-func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Overlay, error) {
+func (c comparison) look(ctx context.Context, changed []string) (*changes, error) {
 	touched, parts, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
 	all, stricter := touched, c.proposal.ChangesPolicies(changed)
 	if err == nil && stricter {
@@ -42,7 +43,7 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 	if err != nil {
 		return nil, err
 	}
-	shown := changes{most: c.most}
+	shown := &changes{most: c.most}
 	for _, overlay := range all {
 		if shown.full() {
 			shown.leave(overlay)
@@ -60,8 +61,8 @@ func (c comparison) overlays(ctx context.Context, changed []string) ([]report.Ov
 			shown.add(c.shown(o))
 		}
 	}
-	c.hidden(ctx, parts, &shown)
-	return shown.overlays, ctx.Err()
+	c.hidden(ctx, parts, shown)
+	return shown, ctx.Err()
 }
 
 // hidden adds the parts with changes that none of their users shows. Such a part may be deployed
@@ -76,6 +77,9 @@ func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown *c
 		o := c.compare(ctx, part.Path)
 		if part.Component {
 			o.Err = ""
+		}
+		if part.Component && len(part.Users)+len(o.Difference) == 0 && !isGone(c.head.Tree, part.Path) {
+			shown.unused = append(shown.unused, cmp.Or(o.File, part.Path))
 		}
 		if o.Changes() && (o.Err+o.Large != "" || !o.Difference.Within(differences(users, part.Users))) {
 			shown.add(c.shown(o))
@@ -104,7 +108,8 @@ func (c comparison) shown(o report.Overlay) report.Overlay {
 // changes are the overlays that are shown, in bounded memory.
 type changes struct {
 	overlays    []report.Overlay
-	bytes, most int // that they take, and may take before no more is looked at
+	unused      []string // kustomizations of components with changes that nothing shows
+	bytes, most int      // that the overlays take, and may take before no more is looked at
 }
 
 func (c *changes) add(o report.Overlay) {

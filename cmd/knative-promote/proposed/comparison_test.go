@@ -30,12 +30,12 @@ func TestSmallChangeOfMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := comparison{base: base, head: head, proposal: p, most: most}.overlays(t.Context(), changed)
+	all, err := comparison{base: base, head: head, proposal: p, most: most}.look(t.Context(), changed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, o := range all {
+	for _, o := range all.overlays {
 		got = append(got, fmt.Sprintf("%s changed %v, kept %d, %s", o.Path, len(o.Difference) > 0, len(o.Before)+len(o.After), o.Err))
 	}
 	var want []string

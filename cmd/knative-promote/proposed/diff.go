@@ -43,14 +43,10 @@ func Diff(ctx context.Context, t task.Task) (event.Result, error) {
 // showDiff prints what changes, and what is wrong then.
 func showDiff(t task.Task, diff report.Diff) {
 	r := t.Console
-	for _, file := range diff.Own {
-		r.Warning(console.Note{Title: "Written by knative-promote", File: file, Text: report.OwnChanged})
-	}
-	for _, file := range diff.Beside {
-		r.Warning(console.Note{Title: "Read by Argo CD", File: file, Text: report.BesideChanged})
-	}
-	for _, file := range diff.Measured {
-		r.Warning(console.Note{Title: "Measured by promotions", File: file, Text: report.MeasuredChanged})
+	for _, note := range diff.Notes() {
+		for _, file := range note.Files {
+			r.Warning(console.Note{Title: note.Title, File: file, Text: note.Text})
+		}
 	}
 	showFile(t, report.FileChange{Findings: diff.Checkout})
 	showFile(t, diff.Windows)

@@ -56,8 +56,12 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 		return diff, nil, err
 	}
 	c := comparison{base: base, head: head, proposal: proposal, whole: t.Settings.Manifests != "", most: mostKept}
-	diff.Overlays, err = c.overlays(ctx, changed)
-	return diff, refused, err
+	shown, err := c.look(ctx, changed)
+	if err != nil {
+		return diff, nil, err
+	}
+	diff.Overlays, diff.Unused = shown.overlays, shown.unused
+	return diff, refused, nil
 }
 
 // compared are the two commits of the difference: the checked-out one, and
