@@ -3,9 +3,7 @@ package proposed
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -75,7 +73,7 @@ func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown *c
 			continue
 		}
 		o := c.compare(ctx, part.Path)
-		if part.Component {
+		if part.Component && (o.Before == nil || !isGone(c.head.Tree, part.Path)) {
 			o.Err = ""
 		}
 		if part.Component && len(part.Users)+len(o.Difference) == 0 && !isGone(c.head.Tree, part.Path) {
@@ -157,8 +155,7 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		before = nil
 	}
 	if before != nil && isGone(c.head.Tree, overlay) {
-		o.Before, o.Difference = before, manifest.Compare(before, nil)
-		return o
+		return c.gone(o, before)
 	}
 	after, misfits, err := knative.Render(ctx, c.head.Tree, overlay)
 	switch {
@@ -178,14 +175,4 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Err, o.After = err.Error(), nil
 	}
 	return o
-}
-
-// isGone tells whether a tree has no kustomization in a folder any more, nor a link in its place.
-func isGone(tree fs.FS, overlay string) bool {
-	info, err := fs.Lstat(tree, overlay)
-	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	_, err = kustomize.File(tree, overlay)
-	return errors.Is(err, fs.ErrNotExist)
 }
