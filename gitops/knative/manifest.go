@@ -203,3 +203,9 @@ func Services(manifest []byte) ([]string, error) {
 	}
 	return names, nil
 }
+
+// Namespaced tells whether an object of a rendered manifest names its namespace.
+func Namespaced(manifest []byte) (bool, error) {
+	objects, err := decode(manifest)
+	return slices.ContainsFunc(objects, func(o object) bool { return o.text("metadata", "namespace") != "" }), err
+}

@@ -33,6 +33,24 @@ func Brought(before, after Facts, skip ...string) []event.Finding {
 	})
 }
 
+// completed are the rules about what overlays add to a base, such as an image or a securityContext.
+var completed = []string{"pod-security", PolicyDenied, "service-refused", "startup-probe-without-port"}
+
+// OfPart are the errors among the findings in a folder that others build on, as it may be deployed by
+// itself too. Of one that is a base for them, what they may complete is a warning.
+func OfPart(findings []event.Finding, base bool) (all []event.Finding) {
+	for _, f := range findings {
+		if f.Severity != event.SeverityError {
+			continue
+		}
+		if base && slices.Contains(completed, f.Rule) {
+			f.Severity = event.SeverityWarning
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
 // otherRules are those that Proposed does not ask.
 func otherRules() []Rule {
 	return slices.DeleteFunc(Rules(), func(rule Rule) bool {

@@ -1,7 +1,6 @@
 package proposed
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -59,40 +58,10 @@ func (c comparison) look(ctx context.Context, changed []string) (*changes, error
 			shown.add(c.shown(o))
 		}
 	}
-	c.hidden(ctx, parts, shown)
+	if err := c.parts(ctx, parts, shown); err != nil {
+		return nil, err
+	}
 	return shown, ctx.Err()
-}
-
-// hidden adds the parts with changes that none of their users shows. Such a part may be deployed
-// by itself as well, and may not: it has no findings.
-func (c comparison) hidden(ctx context.Context, parts []kustomize.Part, shown *changes) {
-	users := slices.Clone(shown.overlays)
-	for _, part := range parts {
-		if shown.full() {
-			shown.leave(part.Path)
-			continue
-		}
-		o := c.compare(ctx, part.Path)
-		if part.Component && (o.Before == nil || !isGone(c.head.Tree, part.Path)) {
-			o.Err = ""
-		}
-		if part.Component && len(part.Users)+len(o.Difference) == 0 && !isGone(c.head.Tree, part.Path) {
-			shown.unused = append(shown.unused, cmp.Or(o.File, part.Path))
-		}
-		if o.Changes() && (o.Err+o.Large != "" || !o.Difference.Within(differences(users, part.Users))) {
-			shown.add(c.shown(o))
-		}
-	}
-}
-
-// differences are those of the overlays with these paths.
-func differences(overlays []report.Overlay, paths []string) (found []manifest.Difference) {
-	for _, o := range overlays {
-		if slices.Contains(paths, o.Path) {
-			found = append(found, o.Difference)
-		}
-	}
-	return found
 }
 
 // shown is what is kept of an overlay: what it renders only where that is to be written.
