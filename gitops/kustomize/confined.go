@@ -54,6 +54,9 @@ type located struct {
 
 // follow is what a name leads to, which is relative to the tree's root.
 func (c *confined) follow(name string) (string, fs.FileInfo, error) {
+	if len(name) > longestName {
+		return "", nil, fmt.Errorf("a path of %d bytes; at most %d are followed", len(name), longestName)
+	}
 	root, err := c.lstat(".")
 	if err != nil {
 		return "", nil, err

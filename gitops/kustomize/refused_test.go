@@ -110,7 +110,7 @@ func TestRenderLinks(t *testing.T) {
 	if err := os.CopyFS(outside, tree(t, []byte("resources: [service.yaml]\n"))); err != nil {
 		t.Fatal(err)
 	}
-	secret := filepath.Join(outside, overlay)
+	secret, long := filepath.Join(outside, overlay), strings.Repeat("l", 255)
 	for _, c := range []struct {
 		name, resource, link, to, want string
 	}{
@@ -125,6 +125,7 @@ func TestRenderLinks(t *testing.T) {
 		{"folder on the way", "link/overlays/production", "link", "../../../../..", "is a symbolic link out of the repository"},
 		{"dangling", "link.yaml", "link.yaml", "missing.yaml", "no such file"},
 		{"empty components", "link", "link", ".//..//../base", ""},
+		{"longer than Linux opens", strings.Repeat(long+"/", 17) + "service.yaml", long, ".", "production/kustomization.yaml: resources:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

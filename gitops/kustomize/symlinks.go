@@ -9,11 +9,18 @@ import (
 // symlinks are the symbolic links of a tree, and their targets.
 type symlinks map[string]string
 
+// longestName is how many bytes a name may have that is followed through links, as in Linux: each of
+// its parts takes as long as all before it have.
+const longestName = 4096
+
 // through is the place that a name leads to, and the links on the way to it. One at its end is
 // kept, as an overlay of its own, or to be followed by who reads it. A name that leads nowhere in
 // the repository, which rendering refuses, is itself.
 func (s symlinks) through(name string) (to string, passed []string) {
 	w := passing{links: s}
+	if len(name) > longestName {
+		return path.Clean(name), nil
+	}
 	if _, to, err := symlink.Follow[string](&w, ".", name, false); err == nil {
 		return to, w.passed
 	}
