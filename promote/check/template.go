@@ -121,14 +121,18 @@ func findRolledBack(f Facts) []found {
 	if err != nil {
 		return nil
 	}
+	rolledBack, to := has.To.Revision, has.From.Revision
+	if has.Step == record.Rollback {
+		rolledBack, to = to, rolledBack
+	}
 	gone := record.WithdrawnConfiguration(has, f.Overlay)
-	if gone == "" && has.RollsBack() && made == f.Overlay.Revision() && made != has.To.Revision {
-		gone = has.From.Revision // with another image; the rollback has left what else came with it
+	if gone == "" && has.RollsBack() && made == f.Overlay.Revision() && made != to {
+		gone = rolledBack // with another image; what else came with it is left
 	}
 	if gone == "" {
 		return nil
 	}
-	return []found{{at: f.inKustomization(), values: values{"Revision": gone, "Made": made, "To": has.To.Revision, "Whole": gone == made}}}
+	return []found{{at: f.inKustomization(), values: values{"Revision": gone, "Made": made, "To": to, "Whole": gone == made}}}
 }
 
 func findMisfits(f Facts) []found {
