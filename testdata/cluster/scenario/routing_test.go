@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
 // TestFixOfWhatCrashes: the revision with the traffic crashes after its promotion,
@@ -102,4 +103,53 @@ func TestRollbackBesideWhatCrashes(t *testing.T) {
 	s.answersOnly("v3.0.0")
 	s.begin("rollback").wait().exits(0).says("somebody's tag look is left out of the traffic")
 	s.settled("v2.0.0")
+}
+
+// TestFurtherPodRefused: one of two pods is evicted, and the cluster refuses the one in its place. Knative calls the
+// revision not Ready, though it serves everybody: it is neither given up nor passed over.
+func TestFurtherPodRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "2"))
+	s.promote("v2.0.0", "steps=100").exits(0)
+	old := s.live().Status.LatestReadyRevisionName
+	s.refusePods()
+	s.evictOne(old)
+	s.promote("v3.0.0-http500", "steps=50,100").exits(13).says("revision-waits-for-pods")
+	s.answersOnly("v2.0.0")
+	s.takePods()
+	s.eventually("the Service is Ready again", func() bool { return s.live().IsReady() })
+
+	s.promote("v3.0.0", "steps=50").exits(0)
+	s.refusePods()
+	s.evictOne(old)
+	r := s.begin("rollback")
+	r.until("Knative routes the commit when the cluster takes the pod")
+	s.takePods()
+	r.wait().exits(0)
+	s.settled("v2.0.0")
+}
+
+// refusePods has the cluster take no further pod of the site's namespace, until takePods.
+func (s *site) refusePods() { s.podSecurity(`"restricted"`) }
+
+func (s *site) takePods() { s.podSecurity("null") }
+
+func (s *site) podSecurity(standard string) {
+	s.Helper()
+	patch := `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": ` + standard + `}}}`
+	_, err := kube.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Patch(s.Context(), s.Namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+// evictOne takes one of a revision's pods, and waits until Knative calls it not Ready.
+func (s *site) evictOne(revision string) {
+	s.Helper()
+	pods, err := s.pods().List(s.Context(), podsOf(revision))
+	s.must(err)
+	s.must(s.pods().Delete(s.Context(), pods.Items[0].GetName(), metav1.DeleteOptions{}))
+	s.eventually(revision+" is not Ready", func() bool {
+		r, err := liveOne[servingv1.Revision](s.T, revisions, s.Namespace, revision)
+		s.must(err)
+		return !r.IsReady()
+	})
 }
