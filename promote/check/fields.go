@@ -47,10 +47,10 @@ func findUnknown(f Facts) []found {
 	return all
 }
 
-// wrongFields are the fields of an object that its type does not take.
+// wrongFields are the fields of an object that its type does not take. One that Argo CD does not deploy itself has none.
 func wrongFields(o unstructured.Unstructured) []mismatch {
 	typed, err := knownTypes().New(o.GroupVersionKind())
-	if err != nil {
+	if err != nil || ofItems(o) {
 		return nil
 	}
 	return slices.DeleteFunc(mismatches(o.Object, typeOf(typed), nil), func(m mismatch) bool {

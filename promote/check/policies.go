@@ -19,7 +19,10 @@ const PolicyDenied = "policy-denied"
 // manifestRules are about what the promotion's commits would apply: whether its
 // fields are known, and whether policies take it.
 func manifestRules() []Rule {
-	return []Rule{rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied)}
+	return []Rule{
+		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("object-with-items", findItems),
+		rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied),
+	}
 }
 
 // result is the overlay as the promotion leaves it, as far as that is known.
