@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
@@ -31,6 +32,12 @@ func typed(o object) (*servingv1.Service, error) {
 		return nil, fmt.Errorf("%s is no valid Knative Service: %w", o.id(), err)
 	}
 	return &service, nil
+}
+
+// Misread is why no run can read a rendered Knative Service, as values in it have wrong types; nil: it can.
+func Misread(o unstructured.Unstructured) error {
+	_, err := typed(o.Object)
+	return err
 }
 
 // wrongType says which field has which wrong type. Its value could be a secret.

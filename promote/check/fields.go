@@ -62,8 +62,9 @@ func unknownFields(f Facts, o unstructured.Unstructured, wrong []mismatch) found
 	slices.SortStableFunc(wrong, func(a, b mismatch) int { return b.rank() - a.rank() })
 	first := wrong[0]
 	incomparable := incomparable(f, o)
-	return found{severity: errorIf(f.Request.Strict || incomparable), at: f.inObject(o, first.steps...), values: values{
-		"Object": title(o), "Incomparable": incomparable, "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": fieldLines(f, o, wrong),
+	misread := o.GroupVersionKind() == servingv1.SchemeGroupVersion.WithKind("Service") && knative.Misread(o) != nil
+	return found{severity: errorIf(f.Request.Strict || incomparable || misread), at: f.inObject(o, first.steps...), values: values{
+		"Object": title(o), "Incomparable": incomparable, "Misread": misread, "Field": readable(first.steps), "Is": first.is, "Want": first.want, "More": len(wrong) - 1, "Fields": fieldLines(f, o, wrong),
 	}}
 }
 
