@@ -97,7 +97,7 @@ func otherOf(seen *servingv1.Service, name string) string {
 
 // revisionTime is how long a run waits for what it can do without. A run that is ended
 // waits no more than a quarter of what it has left: it has a commit to make.
-const revisionTime = 2 * time.Second
+const revisionTime = 5 * time.Second
 
 // PatienceOf is how long a run waits for what it can do without, by the time that it has
 // left.
