@@ -30,6 +30,7 @@ type State struct {
 	service object            // the Service among objects
 	plain   object            // the Service as rendered without the tool's own patches
 	name    string            // the Service's name as rendered
+	unread  error             // of Rendered: why the Service is not known
 
 	live *servingv1.Service // the Service with this revision's template in the cluster; nil: not known
 }
@@ -58,8 +59,8 @@ func Read(ctx context.Context, tree fs.FS, overlay, service string) (*State, err
 }
 
 // Rendered is an overlay that has been rendered already, for looking at its objects
-// and at the Service of this name, which need not be there: an edit of it fails.
-// What the Service is without the tool's own patches is known where that renders.
+// and at the Service of this name, which need not be there: an edit of it fails, and
+// Unusable says why.
 func Rendered(ctx context.Context, tree fs.FS, overlay string, manifest []byte, service string) (*State, error) {
 	decoded, err := decode(manifest)
 	if err != nil {
@@ -69,9 +70,12 @@ func Rendered(ctx context.Context, tree fs.FS, overlay string, manifest []byte, 
 	if service == "" {
 		return s, nil
 	}
-	if found, err := find(withoutNotes(decoded), service); err == nil {
-		s.service = found
-		s.plain, _ = renderPlain(ctx, s)
+	if s.service, err = find(withoutNotes(decoded), service); err != nil {
+		s.unread = fmt.Errorf("overlay %s: %w", overlay, err)
+		return s, nil
+	}
+	if s.plain, err = renderPlain(ctx, s); err != nil {
+		_, s.unread = Read(ctx, tree, overlay, service) // which takes out what the next edit does
 	}
 	return s, nil
 }

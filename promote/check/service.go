@@ -38,10 +38,10 @@ func findRefused(f Facts) []found {
 	at := f.inKustomization()
 	if _, target := foreignCandidate(f); target >= 0 {
 		at = f.inService("spec", "traffic", target, "tag")
-	} else if f.Overlay != nil && !hasTypes(f.Overlay) {
-		at = f.inService(namedField(f.Refused.Error())...)
+	} else if why := f.Refused.Error(); f.Overlay != nil && !hasTypes(f.Overlay) && fieldPath.MatchString(why) {
+		at = f.inService(namedField(why)...)
 	}
-	return append(all, found{at: at, values: values{"Annotation": "", "Service": f.Request.Service, "Why": f.Refused}})
+	return append(all, found{at: at, values: values{"Annotation": "", "Service": f.Request.Service, "Why": f.Refused, "Proposed": f.Before != nil}})
 }
 
 func findAnalysis(f Facts) []found {

@@ -121,7 +121,7 @@ func unchangeable(f Facts) []string {
 func findUnchangeable(f Facts) []found {
 	var all []found
 	for _, key := range unchangeable(f) {
-		all = append(all, found{at: f.inService("metadata", "annotations", key), values: values{"Annotation": key, "Value": f.Service.Annotations[key]}})
+		all = append(all, found{at: f.inService("metadata", "annotations", key), values: values{"Annotation": key, "Value": f.Service.Annotations[key], "Proposed": false}})
 	}
 	return all
 }

@@ -84,12 +84,9 @@ func (p Proposal) Manifests(ctx context.Context, overlay string, before, after [
 // Brought is what the head breaks of the rules that need no more than files, for
 // each Service of the overlay. What the base breaks too is left out.
 func (p Proposal) Brought(ctx context.Context, overlay string, before, after []byte) ([]event.Finding, error) {
-	services, err := knative.Services(after)
+	services, err := servicesOf(before, after)
 	if err != nil {
 		return nil, err
-	}
-	if len(services) == 0 {
-		services = []string{""}
 	}
 	outsideBefore, _ := kustomize.Outside(ctx, p.base.Tree, overlay) // may be new, or not render
 	outsideAfter, _ := kustomize.Outside(ctx, p.head.Tree, overlay)  // has been rendered
@@ -110,6 +107,9 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
 		was.Differs, is.Differs = differsBefore, differsAfter
+		if is.Refused = unusable(was.Overlay, is.Overlay); is.Refused == nil && gone(is.Overlay) {
+			continue
+		}
 		for _, finding := range check.Brought(was, is, p.settings.Skip...) {
 			if !slices.Contains(all, finding) { // of the overlay, whatever the Service
 				all = append(all, finding)
