@@ -31,6 +31,7 @@ type State struct {
 	plain   object            // the Service as rendered without the tool's own patches
 	name    string            // the Service's name as rendered
 	unread  error             // of Rendered: why the Service is not known
+	unplain error             // of Rendered: why it is not known without the tool's own patches
 
 	live *servingv1.Service // the Service with this revision's template in the cluster; nil: not known
 }
@@ -75,7 +76,7 @@ func Rendered(ctx context.Context, tree fs.FS, overlay string, manifest []byte, 
 		return s, nil
 	}
 	if s.plain, err = renderPlain(ctx, s); err != nil {
-		_, s.unread = Read(ctx, tree, overlay, service) // which takes out what the next edit does
+		_, s.unplain = Read(ctx, tree, overlay, service) // which takes out what the next edit does
 	}
 	return s, nil
 }

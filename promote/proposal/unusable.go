@@ -2,9 +2,12 @@ package proposal
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/facts"
 )
 
 // servicesOf are the Services to ask about: those that an overlay has before or after, or
@@ -27,10 +30,40 @@ func servicesOf(before, after []byte) ([]string, error) {
 func gone(is *knative.State) bool { return errors.Is(is.Unusable(), knative.ErrNoService) }
 
 // unusable is why no run could edit a Service any more that runs could edit before. One
-// that is taken out is nobody's to edit.
-func unusable(was, is *knative.State) error {
-	if was.Unusable() != nil || gone(is) {
-		return nil
+// that is taken out is nobody's to edit. Whether its files take edits is asked only where runs
+// edit them, also of a Service that is new there. The error is of reading the repository.
+func (p Proposal) unusable(was, is *knative.State) (why, err error) {
+	edited, err := p.isEdited(was, is)
+	if err != nil || gone(is) {
+		return nil, err
 	}
-	return is.Unusable()
+	before, after := was.Unusable(), is.Unusable()
+	if edited && after == nil {
+		after = is.TryEdits()
+	}
+	if edited && before == nil {
+		before = was.TryEdits()
+	}
+	if before != nil && !(edited && gone(was)) {
+		return nil, nil
+	}
+	return after, nil
+}
+
+// isEdited tells whether runs edit an overlay, before or after: one has done so already, or the
+// pipeline file has it.
+func (p Proposal) isEdited(was, is *knative.State) (bool, error) {
+	if was.Owned() || is.Owned() {
+		return true, nil
+	}
+	for _, at := range []gitops.Snapshot{p.base, p.head} {
+		file, err := facts.PipelineOf(at, p.settings.Guards.Keys)
+		if err != nil {
+			return false, fmt.Errorf("at commit %.10s: %w", at.Commit.Hash, err)
+		}
+		if rules, err := file.File.Of(is.Overlay, is.Service()); err == nil && rules.Known() {
+			return true, nil
+		}
+	}
+	return false, nil
 }
