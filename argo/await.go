@@ -70,6 +70,7 @@ type waiter struct {
 
 	unchanged      string // what the Application was when it last changed
 	unchangedSince time.Time
+	hangs          time.Duration   // after which an operation that has not moved hangs
 	sent           map[string]bool // commands that Argo CD took
 	notBefore      time.Time       // the next command
 	note           string
@@ -79,6 +80,10 @@ type waiter struct {
 
 func (w *waiter) run(ctx context.Context) (Observed, error) {
 	var ob Observed
+	w.hangs = hangsAfter
+	if end, limited := ctx.Deadline(); limited {
+		w.hangs = min(hangsAfter, time.Until(end)/2)
+	}
 	for {
 		before, note := w.last.Reason, w.note
 		seen, err := w.observe(ctx)
@@ -219,7 +224,7 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 		return nil
 	}
 	w.measure(ob)
-	cmd := nextCommand(w.in, ob, time.Since(w.unchangedSince))
+	cmd := nextCommand(w.in, ob, time.Since(w.unchangedSince), w.hangs)
 	key := string(cmd) + " " + compared(w.in, ob) + " " + syncRevision(w.in, ob.App)
 	switch {
 	case cmd == terminate:

@@ -140,6 +140,7 @@ func TestAwaitSyncsTheServiceAlone(t *testing.T) {
 	}{
 		"it fails again and again": {operation(common.OperationRunning, 2, why), operation(common.OperationSucceeded, 0, "", ours), nil, time.Second, []command{terminate, syncOurs}, false},
 		"it hangs":                 {operation(common.OperationRunning, 0, why), operation(common.OperationSucceeded, 0, "", ours), nil, 2*time.Minute + 30*time.Second, []command{terminate, syncOurs}, false},
+		"it hangs in a short wait": {operation(common.OperationRunning, 0, why), operation(common.OperationSucceeded, 0, "", ours), nil, time.Minute, []command{terminate, syncOurs}, false},
 		"an older one hangs":       {older(operation(common.OperationRunning, 0, why)), live, nil, 2*time.Minute + 30*time.Second, []command{terminate}, false},
 		"the Service fails alone":  {operation(common.OperationRunning, 2, why), operation(common.OperationFailed, 0, "no", ours), nil, time.Second, []command{terminate, syncOurs}, true},
 		"the token may not sync":   {operation(common.OperationRunning, 2, why), out, ErrAuth, time.Second, []command{terminate}, true},
@@ -160,7 +161,7 @@ func TestAwaitSyncsTheServiceAlone(t *testing.T) {
 					return test.first, nil
 				}
 				p.begin = time.Now()
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), max(2*test.took, time.Minute))
 				defer cancel()
 				w := &waiter{argo: p, in: in, events: new(events)}
 				ob, err := w.run(ctx)

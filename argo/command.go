@@ -13,8 +13,8 @@ import (
 // while another operation ran (https://github.com/argoproj/argo-cd/issues/27875).
 const stuckAfter = 10 * time.Second
 
-// hangsAfter is how long a sync that restores may come to nothing before it is terminated: a
-// hook before it, or an object of an earlier wave, may never end.
+// hangsAfter is how long a sync that restores may come to nothing before it is terminated, or half of the
+// wait where that is shorter: a hook before it, or an object of an earlier wave, may never end.
 const hangsAfter = 2 * time.Minute
 
 // A command is what Await may ask of Argo CD.
@@ -30,9 +30,9 @@ const (
 )
 
 // nextCommand decides whether Argo CD needs help, after the application has stood still for
-// the given time. It never touches an operation that a person started, unless that syncs
+// the given time, and an operation hangs after the limit. It never touches an operation that a person started, unless that syncs
 // what is rolled back, or is to restore and does not come to it.
-func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
+func nextCommand(in Intent, ob Observed, unchanged, limit time.Duration) command {
 	app := ob.App
 	if app == nil || !ob.Relation.ours() {
 		return nothing
@@ -40,7 +40,7 @@ func nextCommand(in Intent, ob Observed, unchanged time.Duration) command {
 	state := app.Status.OperationState
 	held := heldUp(in, ob) && ob.Barred == ""
 	if state != nil && !state.Phase.Completed() {
-		hangs := unchanged >= hangsAfter
+		hangs := unchanged >= limit
 		late := failsAgain(state) || hangs
 		behind := in.Restores && hangs && state.Operation.InitiatedBy.Automated && !concerned(in, ob)
 		if ob.RolledBack || blocks(in, ob) || held && late || behind {
