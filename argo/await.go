@@ -265,9 +265,13 @@ func (w *waiter) unblock(ctx context.Context, ob Observed) error {
 	return nil
 }
 
-// measure notes for how long nothing has moved.
+// measure notes for how long nothing has moved: while an operation runs, whatever others push meanwhile, nothing
+// of that.
 func (w *waiter) measure(ob Observed) {
 	now := fmt.Sprint(compared(w.in, ob), ob.App.Status.Sync.Status, ob.App.Operation != nil, syncRevision(w.in, ob.App))
+	if state := ob.App.Status.OperationState; state != nil && !state.Phase.Completed() {
+		now = fmt.Sprint(state.StartedAt, state.RetryCount, state.Message)
+	}
 	if now != w.unchanged {
 		w.unchanged, w.unchangedSince = now, time.Now()
 	}

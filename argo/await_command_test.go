@@ -3,7 +3,9 @@ package argo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,6 +143,7 @@ func TestAwaitSyncsTheServiceAlone(t *testing.T) {
 		"it fails again and again": {operation(common.OperationRunning, 2, why), operation(common.OperationSucceeded, 0, "", ours), nil, time.Second, []command{terminate, syncOurs}, false},
 		"it hangs":                 {operation(common.OperationRunning, 0, why), operation(common.OperationSucceeded, 0, "", ours), nil, 2*time.Minute + 30*time.Second, []command{terminate, syncOurs}, false},
 		"it hangs in a short wait": {operation(common.OperationRunning, 0, why), operation(common.OperationSucceeded, 0, "", ours), nil, time.Minute, []command{terminate, syncOurs}, false},
+		"it hangs, others push":    {operation(common.OperationRunning, 0, why), operation(common.OperationSucceeded, 0, "", ours), nil, 2*time.Minute + 30*time.Second, []command{terminate, syncOurs}, false},
 		"an older one hangs":       {older(operation(common.OperationRunning, 0, why)), live, nil, 2*time.Minute + 30*time.Second, []command{terminate}, false},
 		"the Service fails alone":  {operation(common.OperationRunning, 2, why), operation(common.OperationFailed, 0, "no", ours), nil, time.Second, []command{terminate, syncOurs}, true},
 		"the token may not sync":   {operation(common.OperationRunning, 2, why), out, ErrAuth, time.Second, []command{terminate}, true},
@@ -157,6 +160,9 @@ func TestAwaitSyncsTheServiceAlone(t *testing.T) {
 						return test.then, nil
 					case test.refuse == nil && slices.Contains(p.commands, terminate):
 						return operation(common.OperationFailed, 0, "Operation terminated"), nil
+					}
+					if strings.Contains(name, "others push") {
+						return comparedAnew(test.first, p), nil
 					}
 					return test.first, nil
 				}
@@ -177,4 +183,11 @@ func TestAwaitSyncsTheServiceAlone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// comparedAnew is an Observed of which Argo CD has compared another commit every half minute.
+func comparedAnew(ob Observed, p *play) Observed {
+	ob.App = ob.App.DeepCopy()
+	ob.App.Status.Sync.Revision = fmt.Sprintf("%040x", time.Since(p.begin)/(30*time.Second))
+	return ob
 }
