@@ -46,8 +46,8 @@ func appliedBefore(in Intent, ob Observed, t time.Time) bool {
 }
 
 // WaitsForPods tells whether a revision is not Ready for a pod that the cluster does not take yet: there is no node for
-// it, or a quota or an admission webhook refuses one. Knative says so of one pod more, too, while all others serve, and
-// takes it back when that has passed.
+// it, or a quota or an admission webhook refuses one. Knative says so of one pod more, too, while all others serve, and no
+// longer when that has passed.
 // https://github.com/knative/serving/blob/knative-v1.15.2/pkg/apis/serving/v1/revision_lifecycle.go (PropagateDeploymentStatus)
 func WaitsForPods(r *servingv1.Revision) bool {
 	pods := r.Status.GetCondition(servingv1.RevisionConditionResourcesAvailable)

@@ -13,7 +13,7 @@ import (
 // Unusable is why no run could edit what was [Rendered], whatever it wants: the Service is not
 // there, its name is that of several, or it has a field of a wrong type. The error wraps
 // [ErrNoService] where it is not there.
-func (s *State) Unusable() error {
+func Unusable(s *State) error {
 	if s.unread != nil {
 		return s.unread
 	}
@@ -23,7 +23,7 @@ func (s *State) Unusable() error {
 
 // TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
 // rollbacks make, and says why one of them fails. It renders nothing.
-func (s *State) TryEdits() error {
+func TryEdits(s *State) error {
 	if s.unplain != nil {
 		return s.unplain
 	}

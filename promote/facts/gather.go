@@ -105,7 +105,7 @@ func (r Reader) existing(ctx context.Context, facts *check.Facts, at plan.Situat
 		switch found, failed := r.Revisions.Revision(ctx, r.Request.App, at.Live.Namespace, name); {
 		case failed == nil:
 			facts.Revisions[name] = true
-			if own := cmp.Or(at.Now.Revision(), at.Live.Status.LatestCreatedRevisionName); name != own {
+			if own := cmp.Or(at.Now.Revision(), at.Live.Status.LatestCreatedRevisionName); name != own && found != nil {
 				facts.Missing[name] = knative.Missing(found.Spec.PodSpec, at.Now) // an admission webhook may add to the template's own
 			}
 			if ready := plan.ReadinessBeside(nil, name, found, nil); ready.Why != "" {

@@ -27,7 +27,7 @@ func servicesOf(before, after []byte) ([]string, error) {
 }
 
 // gone tells whether an overlay does not have the Service.
-func gone(is *knative.State) bool { return errors.Is(is.Unusable(), knative.ErrNoService) }
+func gone(is *knative.State) bool { return errors.Is(knative.Unusable(is), knative.ErrNoService) }
 
 // unusable is why no run could edit a Service any more that runs could edit before. One
 // that is taken out is nobody's to edit. Whether its files take edits is asked only where runs
@@ -37,12 +37,12 @@ func (p Proposal) unusable(was, is *knative.State) (why, err error) {
 	if err != nil || gone(is) {
 		return nil, err
 	}
-	before, after := was.Unusable(), is.Unusable()
+	before, after := knative.Unusable(was), knative.Unusable(is)
 	if edited && after == nil {
-		after = is.TryEdits()
+		after = knative.TryEdits(is)
 	}
 	if edited && before == nil {
-		before = was.TryEdits()
+		before = knative.TryEdits(was)
 	}
 	if before != nil && !(edited && gone(was)) {
 		return nil, nil
