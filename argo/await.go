@@ -80,10 +80,7 @@ type waiter struct {
 
 func (w *waiter) run(ctx context.Context) (Observed, error) {
 	var ob Observed
-	w.hangs = hangsAfter
-	if end, limited := ctx.Deadline(); limited {
-		w.hangs = min(hangsAfter, time.Until(end)/2)
-	}
+	w.hangs = hangsWithin(ctx)
 	for {
 		before, note := w.last.Reason, w.note
 		seen, err := w.observe(ctx)

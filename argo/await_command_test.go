@@ -191,3 +191,20 @@ func comparedAnew(ob Observed, p *play) Observed {
 	ob.App.Status.Sync.Revision = fmt.Sprintf("%040x", time.Since(p.begin)/(30*time.Second))
 	return ob
 }
+
+// TestHangsWithin: a run that is ended has few seconds to restore, and takes no sync of others for one
+// that hangs because of it.
+func TestHangsWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for wait, want := range map[time.Duration]time.Duration{7 * time.Second: 30 * time.Second, 90 * time.Second: 45 * time.Second, 10 * time.Minute: 2 * time.Minute} {
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			if got := hangsWithin(ctx); got != want {
+				t.Errorf("in a wait of %s: got %s, want %s", wait, got, want)
+			}
+			cancel()
+		}
+		if got := hangsWithin(t.Context()); got != 2*time.Minute {
+			t.Errorf("without an end: got %s", got)
+		}
+	})
+}

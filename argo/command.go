@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -13,9 +14,22 @@ import (
 // while another operation ran (https://github.com/argoproj/argo-cd/issues/27875).
 const stuckAfter = 10 * time.Second
 
-// hangsAfter is how long a sync that restores may come to nothing before it is terminated, or half of the
-// wait where that is shorter: a hook before it, or an object of an earlier wave, may never end.
-const hangsAfter = 2 * time.Minute
+// How long a sync that restores may come to nothing before it is terminated: a hook before it, or an
+// object of an earlier wave, may never end. In a short wait it is half of that, and at least what syncs
+// may well need.
+const (
+	hangsAfter  = 2 * time.Minute
+	hangsNoLess = 30 * time.Second
+)
+
+// hangsWithin is that for a wait.
+func hangsWithin(ctx context.Context) time.Duration {
+	end, limited := ctx.Deadline()
+	if !limited {
+		return hangsAfter
+	}
+	return max(hangsNoLess, min(hangsAfter, time.Until(end)/2))
+}
 
 // A command is what Await may ask of Argo CD.
 type command string
@@ -30,8 +44,8 @@ const (
 )
 
 // nextCommand decides whether Argo CD needs help, after the application has stood still for
-// the given time, and an operation hangs after the limit. It never touches an operation that a person started, unless that syncs
-// what is rolled back, or is to restore and does not come to it.
+// the given time; an operation that has done so for the limit hangs. It never touches an operation
+// that a person started, unless that syncs what is rolled back, or is to restore and does not come to it.
 func nextCommand(in Intent, ob Observed, unchanged, limit time.Duration) command {
 	app := ob.App
 	if app == nil || !ob.Relation.ours() {
