@@ -41,14 +41,21 @@ type Settings struct {
 type Proposal struct {
 	settings   Settings
 	base, head gitops.Snapshot
+	was, is    check.Pipeline // the pipeline file at the base, and at the head
 	policies   policy.Set
 }
 
-// Propose reads the policies at the head, which is to be merged into the base. The
-// error is bad input.
+// Propose reads the pipeline file and, at the head, which is to be merged into the base, the
+// policies. The error is bad input, with a Proposal that has no policies, or of reading the repository.
 func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
 	p := Proposal{settings: c, base: base, head: head}
 	var err error
+	if p.was, err = facts.PipelineOf(base, c.Guards.Keys); err != nil {
+		return p, fmt.Errorf("at commit %.10s: %w", base.Commit.Hash, err)
+	}
+	if p.is, err = facts.PipelineOf(head, c.Guards.Keys); err != nil {
+		return p, err
+	}
 	if p.asksPolicies() {
 		p.policies, err = facts.ReadPolicies(head.Tree, c.Policies)
 	}
@@ -107,10 +114,7 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
 		was.Differs, is.Differs = differsBefore, differsAfter
-		if is.Refused, err = p.unusable(was.Overlay, is.Overlay); err != nil {
-			return nil, err
-		}
-		if is.Refused == nil && gone(is.Overlay) {
+		if is.Refused = p.unusable(was.Overlay, is.Overlay); is.Refused == nil && gone(is.Overlay) {
 			continue
 		}
 		for _, finding := range check.Brought(was, is, p.settings.Skip...) {
@@ -163,9 +167,7 @@ func (p Proposal) Windows() (FileChange, error) {
 		change.Findings = check.Proposed(facts, p.settings.Skip...)
 		return change, nil
 	}
-	if change.Findings, err = p.misnamed(file, after); err != nil {
-		return change, err
-	}
+	change.Findings = p.misnamed(file, after)
 	difference := windows.Compare(before, after) // of what could not be read: nothing
 	change.Removed, change.Added = difference.Removed, difference.Added
 	return change, nil
@@ -185,12 +187,8 @@ func (p Proposal) schedule(at gitops.Snapshot) (schedule windows.Schedule, unrea
 func broken(before, after error) bool { return after != nil && before == nil }
 
 // misnamed finds environments in the head's windows that nothing is called.
-func (p Proposal) misnamed(file string, is windows.Schedule) ([]event.Finding, error) {
-	known, err := facts.PipelineOf(p.head, p.settings.Guards.Keys)
-	if err != nil {
-		return nil, err
-	}
-	return check.Proposed(check.Facts{Windows: check.Windows{File: file, Named: is.Environments()}, Pipeline: check.Pipeline{File: known.File}, Tree: p.head.Tree}, p.settings.Skip...), nil
+func (p Proposal) misnamed(file string, is windows.Schedule) []event.Finding {
+	return check.Proposed(check.Facts{Windows: check.Windows{File: file, Named: is.Environments()}, Pipeline: check.Pipeline{File: p.is.File}, Tree: p.head.Tree}, p.settings.Skip...)
 }
 
 // changes tells whether a file is another one at the head.
@@ -201,37 +199,23 @@ func (p Proposal) changes(file string) bool {
 }
 
 // Pipeline says what the head changes of the pipeline file, and what is wrong with
-// it then. The error is of reading the repository.
-func (p Proposal) Pipeline() (FileChange, error) {
-	before, err := facts.PipelineOf(p.base, p.settings.Guards.Keys)
-	if err != nil {
-		return FileChange{}, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
-	}
-	after, err := facts.PipelineOf(p.head, p.settings.Guards.Keys)
-	if err != nil || !p.changes(pipeline.Name) && !broken(before.Unreadable, after.Unreadable) {
-		return FileChange{}, err
+// it then.
+func (p Proposal) Pipeline() FileChange {
+	if !p.changes(pipeline.Name) && !broken(p.was.Unreadable, p.is.Unreadable) {
+		return FileChange{}
 	}
 	change := FileChange{File: pipeline.Name}
-	change.Findings = check.Proposed(check.Facts{Pipeline: after, Tree: p.head.Tree}, p.settings.Skip...)
-	if after.Unreadable == nil {
-		change.Removed, change.Added = pipeline.Compare(before.File, after.File)
+	change.Findings = check.Proposed(check.Facts{Pipeline: p.is, Tree: p.head.Tree}, p.settings.Skip...)
+	if p.is.Unreadable == nil {
+		change.Removed, change.Added = pipeline.Compare(p.was.File, p.is.File)
 	}
-	return change, nil
+	return change
 }
 
 // Measured are the files with AnalysisTemplates that the pipeline file names, before or after, and that
-// the head changes. The error is of reading the repository.
-func (p Proposal) Measured() (changed []string, err error) {
-	for _, at := range []gitops.Snapshot{p.base, p.head} {
-		file, err := facts.PipelineOf(at, p.settings.Guards.Keys)
-		if err != nil {
-			return nil, fmt.Errorf("at commit %.10s: %w", at.Commit.Hash, err)
-		}
-		for _, name := range file.File.Files("analysis") {
-			if !slices.Contains(changed, name) && p.changes(name) {
-				changed = append(changed, name)
-			}
-		}
-	}
-	return changed, nil
+// the head changes.
+func (p Proposal) Measured() []string {
+	files := slices.Concat(p.was.File.Files("analysis"), p.is.File.Files("analysis"))
+	slices.Sort(files)
+	return slices.DeleteFunc(slices.Compact(files), func(name string) bool { return !p.changes(name) })
 }

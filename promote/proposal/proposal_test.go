@@ -46,7 +46,7 @@ func TestFilesThatRunsGoBy(t *testing.T) {
 		for _, asks := range []struct {
 			what, want string
 			change     func() (proposal.FileChange, error)
-		}{{"windows", test.windows, p.Windows}, {"pipeline", test.pipeline, p.Pipeline}} {
+		}{{"windows", test.windows, p.Windows}, {"pipeline", test.pipeline, func() (proposal.FileChange, error) { return p.Pipeline(), nil }}} {
 			change, err := asks.change()
 			got := ""
 			for _, f := range change.Findings {

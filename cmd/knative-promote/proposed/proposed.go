@@ -43,14 +43,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	file, err := proposal.Pipeline()
-	if err != nil {
-		return diff, nil, err
-	}
-	if diff.Measured, err = proposal.Measured(); err != nil {
-		return diff, nil, err
-	}
-	diff.Windows, diff.Pipeline = report.FileChange(windows), report.FileChange(file)
+	diff.Windows, diff.Pipeline, diff.Measured = report.FileChange(windows), report.FileChange(proposal.Pipeline()), proposal.Measured()
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
