@@ -123,7 +123,7 @@ func (m *move) oldServes(ctx context.Context, traffic []servingv1.TrafficTarget)
 		if revision == m.target.plan.To || revision == "" {
 			continue
 		}
-		if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, revision); ready.Down() || ready.Gone {
+		if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, revision); ready.Lost() {
 			return &downError{revision, ready}
 		}
 	}

@@ -2,6 +2,7 @@ package knative
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,6 +15,15 @@ type Reference struct {
 
 // String is the kind and the name.
 func (r Reference) String() string { return r.Kind + " " + r.Name }
+
+// Names are references in a sentence.
+func Names(refs []Reference) string {
+	var names []string
+	for _, ref := range refs {
+		names = append(names, ref.String())
+	}
+	return strings.Join(names, " and ")
+}
 
 // References are the ConfigMaps and Secrets that the containers and volumes of a
 // template name, as often as they do.

@@ -19,8 +19,8 @@ import (
 // names of its tags.
 func trafficRules() []Rule {
 	return []Rule{
-		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed), rule("needs-missing", findNeedsMissing), rule("revision-waits-for-pods", findWaiting),
-		rule("revision-name-taken", findNameTaken),
+		rule("revision-missing", findMissing), rule(Drifted, findDrifted), rule("revision-not-ready", findNotReady), rule("template-not-ready", findTemplateNotReady), rule("revision-failed", findFailed),
+		rule("needs-missing", findNeedsMissing), rule("revision-waits-for-pods", findWaiting), rule("revision-name-taken", findNameTaken),
 		rule("previous-tag-taken", findPreviousTaken), rule("rollout-duration", findRolloutDuration),
 		rule("certificate-anew", findCertificate), rule("host-too-long", findLongHost),
 	}
@@ -127,11 +127,7 @@ func findNeedsMissing(f Facts) []found {
 		if shares[name] == 0 || len(f.Missing[name]) == 0 {
 			continue
 		}
-		var missing []string
-		for _, ref := range f.Missing[name] {
-			missing = append(missing, ref.String())
-		}
-		all = append(all, found{at: f.inService("spec", "traffic"), values: values{"Revision": name, "Percent": shares[name], "Missing": strings.Join(missing, " and ")}})
+		all = append(all, found{at: f.inService("spec", "traffic"), values: values{"Revision": name, "Percent": shares[name], "Missing": knative.Names(f.Missing[name])}})
 	}
 	return all
 }

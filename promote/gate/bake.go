@@ -56,13 +56,15 @@ func (s Settings) unseenLimit() time.Duration { return max(s.WaitForData, bakeGr
 // the end, is inconclusive.
 func bake(ctx context.Context, long, limit time.Duration, holds func(context.Context) error) error {
 	until := time.Now().Add(long)
-	lastGood, lastSeen, looked := time.Now(), time.Now(), time.Now()
+	lastSeen, looked := time.Now(), time.Now()
+	var bad time.Duration // since it was good last, as far as somebody has looked
 	for {
 		if err := sleep.For(ctx, nextLook(until)); err != nil {
 			return err
 		}
 		err := holds(ctx)
-		now, before := time.Now(), looked
+		now := time.Now()
+		passed := now.Sub(looked)
 		looked = now
 		var passing transient
 		var blind unseen
@@ -70,19 +72,18 @@ func bake(ctx context.Context, long, limit time.Duration, holds func(context.Con
 		case err == nil && !now.Before(until):
 			return nil
 		case err == nil:
-			lastGood, lastSeen = now, now
+			bad, lastSeen = 0, now
 		case errors.As(err, &blind):
-			lastGood = lastGood.Add(now.Sub(before)) // nobody saw that it was bad meanwhile
 			if blind.intended {
-				lastGood, lastSeen = now, earlier(now, until)
+				bad, lastSeen = 0, earlier(now, until)
 			}
 			if now.Sub(lastSeen) >= limit {
 				return Inconclusive{err}
 			}
-		case !errors.As(err, &passing) || now.Sub(lastGood) >= bakeGrace:
+		case !errors.As(err, &passing) || bad+passed >= bakeGrace:
 			return err
 		default:
-			lastSeen = now
+			bad, lastSeen = bad+passed, now
 		}
 	}
 }

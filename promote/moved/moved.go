@@ -132,12 +132,12 @@ func (r Reader) drift(ctx context.Context, commit string, shows *knative.State, 
 	})
 }
 
-// choices are the commands that say where to. What is down cannot be rolled back to.
+// choices are the commands that say where to. What is lost cannot be rolled back to.
 func (r Reader) choices(ctx context.Context, at plan.Situation, has map[string]int, leads string) (all []string) {
 	for _, holder := range check.Fit(at.Record, r.Overlay.Deployed(ctx, at.App), has) {
 		_, ready := r.Service.Readiness(ctx, at.Live, holder)
 		switch {
-		case ready.Down(), ready.Gone:
+		case ready.Lost():
 		case has[holder] == 100:
 			all = append(all, fmt.Sprintf("to leave it where it is and have Git say so, knative-promote rollback --to %s", holder))
 		default:

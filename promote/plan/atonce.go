@@ -19,7 +19,7 @@ func atOnce(steps []Step) Step {
 // goesAlone tells whether a new revision gets all traffic in one step: Knative can
 // route nothing beside it, and the run may give it that.
 func (c Settings) goesAlone(at Situation) bool {
-	return at.OldReadiness.Why != "" && !at.OldReadiness.Waits && c.Steps[len(c.Steps)-1].Percent == 100
+	return at.OldReadiness.Lost() && c.Steps[len(c.Steps)-1].Percent == 100
 }
 
 // byHand tells whether people have made the candidate, which has no traffic yet:

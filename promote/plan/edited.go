@@ -37,7 +37,7 @@ func (e Edited) Warning(to Destination) string {
 	}
 	if len(e.Missing) > 0 {
 		warnings = append(warnings, fmt.Sprintf("revision %s needs %s, which the overlay does not have: where that was pruned, no new pod of the revision starts, though it is Ready. Revert the commit that took it away, or promote the same image again, with the configuration of now",
-			to.Revision, oneline.Brief(joined(e.Missing))))
+			to.Revision, oneline.Brief(knative.Names(e.Missing))))
 	}
 	if len(e.Foreign) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
@@ -47,14 +47,6 @@ func (e Edited) Warning(to Destination) string {
 		warnings = append(warnings, fmt.Sprintf("the Service alone was synced, as a sync of all does not come to it: %s. The rest is not as Git says: correct that, and sync the application", strings.TrimRight(e.Alone, ".")))
 	}
 	return strings.Join(warnings, "; ")
-}
-
-func joined(all []knative.Reference) string {
-	var names []string
-	for _, ref := range all {
-		names = append(names, ref.String())
-	}
-	return strings.Join(names, " and ")
 }
 
 // incomplete is what is not as it was at the destination; empty: all is.

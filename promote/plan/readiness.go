@@ -22,6 +22,9 @@ type Readiness struct {
 // not exist can be made again from Git.
 func (r Readiness) Down() bool { return r.Why != "" && !r.Gone && !r.Waits }
 
+// Lost tells whether Knative cannot route to it, and will not by itself.
+func (r Readiness) Lost() bool { return r.Gone || r.Down() }
+
 // readinessOf reads it from the answer of Argo CD.
 func readinessOf(found *servingv1.Revision, err error) Readiness {
 	switch {
