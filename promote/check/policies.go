@@ -20,7 +20,8 @@ const PolicyDenied = "policy-denied"
 // fields are known, and whether policies take it.
 func manifestRules() []Rule {
 	return []Rule{
-		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("object-with-items", findItems),
+		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("entry-without-key", findKeyless),
+		rule("fields-not-known", findBySchema), rule("object-with-items", findItems),
 		rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied),
 	}
 }
