@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,46 +21,34 @@ var (
 	harmless = []string{"key", "topologykey", "secretname", "secretkey", "credentialname", "tokenexpirationseconds"}
 )
 
-// secretValues find secrets by their own form, wherever they stand.
-var secretValues = []*regexp.Regexp{
-	regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|$)`),
-	regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`),                                                  // PEM in base64
-	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*`),                        // JWT
-	regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}`),       // forges and Slack
-	regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bsk-[A-Za-z0-9_-]{20,}`), // clouds
-	regexp.MustCompile(`ENC\[[^\]]*\]`),                                                                  // SOPS
-}
-
-// The texts around a value that may be a secret. Of a row's value and of a bare one of a
-// setting they find the start alone: where it is none, the next name may be in it, and a text
-// that is one value in another would be read to its end as often as it has names.
-var (
-	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
-	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
-	scheme   = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
-	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,])`)
-)
-
 // redact hides the secrets below node and drops comments and styles.
 func (v *vault) redact(node *yaml.Node) {
-	node.HeadComment, node.LineComment, node.FootComment = "", "", ""
-	node.Style = 0
+	clean(node)
 	switch node.Kind {
 	case yaml.MappingNode:
 		v.redactMapping(node)
 	case yaml.SequenceNode:
 		v.redactList(node)
 	case yaml.ScalarNode:
-		if !v.runs[node] && secretManifest(node.Value) {
+		switch {
+		case v.runs[node]:
+			v.set(node, v.redactSettings(v.redactForms(node.Value)))
+		case secretManifest(node.Value):
 			v.set(node, v.hide(node.Value))
-			return
+		default:
+			v.set(node, v.redactText(node.Value))
 		}
-		v.set(node, v.redactText(node.Value))
 	case yaml.DocumentNode:
 		for _, child := range node.Content {
 			v.redact(child)
 		}
 	}
+}
+
+// clean drops a node's comments and its style.
+func clean(node *yaml.Node) {
+	node.HeadComment, node.LineComment, node.FootComment = "", "", ""
+	node.Style = 0
 }
 
 func (v *vault) redactMapping(node *yaml.Node) {
@@ -78,7 +65,11 @@ func (v *vault) redactMapping(node *yaml.Node) {
 		case secretName(key.Value) && !slices.Contains(harmless, name):
 			v.hideOwn(value)
 		}
-		if slices.Contains([]string{"image", "command", "args"}, strings.ToLower(key.Value)) {
+		switch name := strings.ToLower(key.Value); {
+		case name == "image" && value.Kind == yaml.ScalarNode:
+			clean(value)
+			continue
+		case name == "command" || name == "args":
 			v.show(value)
 		}
 		v.redact(value)
@@ -89,7 +80,7 @@ func (v *vault) redactMapping(node *yaml.Node) {
 // [--password, hunter2].
 func (v *vault) redactList(node *yaml.Node) {
 	for i, item := range node.Content {
-		if i > 0 && item.Kind == yaml.ScalarNode && flagOfSecret(scalar(node.Content[i-1])) {
+		if i > 0 && item.Kind == yaml.ScalarNode && flagOfSecret(scalar(node.Content[i-1])) && !shell.MatchString(item.Value) {
 			v.hideAll(item)
 		}
 		v.redact(item)
@@ -163,80 +154,6 @@ func (v *vault) set(node *yaml.Node, value string) {
 	if value != node.Value {
 		node.Value, node.Tag, node.Style = value, "!!str", 0
 	}
-}
-
-// redactText hides the secrets inside one text, such as an argument, an
-// address or a whole configuration file.
-func (v *vault) redactText(text string) string {
-	text = v.redactForms(text)
-	if !secretName(text) {
-		return text // no name in it, the usual case
-	}
-	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return secretName(groups[1]) })
-	return v.replaceValue(setting, 4, text, endOfSetting, func(groups []string) bool {
-		separated := strings.TrimSpace(groups[3]) != ""
-		return secretName(groups[2]) && (separated || groups[1] != "")
-	})
-}
-
-// redactForms hides what is a secret by its own form, whatever its name.
-func (v *vault) redactForms(text string) string {
-	for _, form := range secretValues {
-		text = form.ReplaceAllStringFunc(text, v.hide)
-	}
-	text = v.replaceValue(userinfo, 2, text, nil, nil)
-	return v.replaceValue(scheme, 3, text, nil, nil)
-}
-
-// replaceValue hides the value, which is a group, of every match that wanted accepts; nil: of
-// each. Where end is given the group only begins the value, and end says how long it is.
-func (v *vault) replaceValue(form *regexp.Regexp, group int, text string, end func(string) int, wanted func([]string) bool) string {
-	var b strings.Builder
-	for {
-		at := form.FindStringSubmatchIndex(text)
-		if at == nil {
-			return b.String() + text
-		}
-		from, to := at[2*group], at[2*group+1]
-		b.WriteString(text[:from])
-		switch {
-		case from == to || wanted != nil && !wanted(groupsOf(text, at)):
-			text = text[from:] // what looked like a value may be the next name
-			continue
-		case end != nil:
-			to = from + end(text[from:])
-		}
-		b.WriteString(v.hide(text[from:to]))
-		text = text[to:]
-	}
-}
-
-// groupsOf are the groups of a match.
-func groupsOf(text string, at []int) []string {
-	groups := make([]string, len(at)/2)
-	for i := range groups {
-		if at[2*i] >= 0 {
-			groups[i] = text[at[2*i]:at[2*i+1]]
-		}
-	}
-	return groups
-}
-
-// endOfRow is how much of a text is before the end of its first row, and the blanks there.
-func endOfRow(text string) int {
-	row, _, _ := strings.Cut(text, "\n")
-	return len(strings.TrimRight(row, " \t\f\r"))
-}
-
-// endOfSetting is how long the value is with which a text begins, its quotes among it.
-func endOfSetting(text string) int {
-	if text[0] == '"' || text[0] == '\'' {
-		return len(`""`) + strings.IndexByte(text[1:], text[0])
-	}
-	if end := strings.IndexAny(text, " \t\n\f\r\"'&;,"); end >= 0 {
-		return end
-	}
-	return len(text)
 }
 
 // secretName reports whether a value of this name is likely a secret.

@@ -53,8 +53,7 @@ func ofSecret(node *yaml.Node) bool {
 	return false
 }
 
-// show notes the texts of an image or a command. Whoever reviews a change must see what will run,
-// whatever it looks like.
+// show notes the texts of a command. Whoever reviews a change must see what will run, whatever it looks like.
 func (v *vault) show(node *yaml.Node) {
 	v.runs[node] = true
 	if node.Kind == yaml.SequenceNode {

@@ -18,7 +18,7 @@ type vault struct {
 	// each alias of it: there may be thousands, and an alias may be in what it stands for.
 	hidden map[*yaml.Node]bool // with all below it
 	own    map[*yaml.Node]bool // the scalars of a list
-	runs   map[*yaml.Node]bool // images and commands
+	runs   map[*yaml.Node]bool // commands
 }
 
 // marks finds what a token may begin with.

@@ -1,0 +1,148 @@
+package manifest
+
+import (
+	"regexp"
+	"strings"
+)
+
+// What is in a PEM block: nothing that a shell would run, which could be hidden so. Its rows are long but for the last one;
+// in JSON their ends are escaped.
+const (
+	pemBreak   = `(?:\s|\\[nr])*`
+	pemHeaders = `(?:` + pemBreak + `(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[\w ,.:()/+-]*)*`
+	pemBody    = `(?:` + pemBreak + `[A-Za-z0-9+/=]{16,})*`
+)
+
+// secretValues find secrets by their own form, wherever they stand.
+var secretValues = []*regexp.Regexp{
+	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + pemBreak + `(?:[A-Za-z0-9+/=]+` + pemBreak + `){0,2}-----END [A-Z0-9 ]+-----`),
+	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody),                              // one that is cut
+	regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`),                                                  // PEM in base64
+	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*`),                        // JWT
+	regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}`),       // forges and Slack
+	regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bsk-[A-Za-z0-9_-]{20,}`), // clouds
+	regexp.MustCompile(`ENC\[[^\]]*\]`),                                                                  // SOPS
+}
+
+// The texts around a value that may be a secret. Of a row's value and of a bare one of a
+// setting they find the start alone: where it is none, the next name may be in it, and a text
+// that is one value in another would be read to its end as often as it has names.
+var (
+	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
+	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
+	scheme   = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
+	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,|<>])`)
+)
+
+// redactText hides the secrets inside one text, such as an argument, an
+// address or a whole configuration file.
+func (v *vault) redactText(text string) string {
+	text = v.redactForms(text)
+	if !secretName(text) {
+		return text // no name in it, the usual case
+	}
+	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return secretName(groups[1]) })
+	return v.redactSettings(text)
+}
+
+// redactSettings hides what is set in a row or follows a flag.
+func (v *vault) redactSettings(text string) string {
+	if !secretName(text) {
+		return text
+	}
+	return v.replaceValue(setting, 4, text, endOfSetting, func(groups []string) bool {
+		separated := strings.TrimSpace(groups[3]) != ""
+		return secretName(groups[2]) && (separated || groups[1] != "")
+	})
+}
+
+// redactForms hides what is a secret by its own form, whatever its name.
+func (v *vault) redactForms(text string) string {
+	for _, form := range secretValues {
+		text = form.ReplaceAllStringFunc(text, func(value string) string {
+			if substitution.MatchString(value) {
+				return value
+			}
+			return v.hide(value)
+		})
+	}
+	text = v.replaceValue(userinfo, 2, text, nil, nil)
+	return v.replaceValue(scheme, 3, text, nil, nil)
+}
+
+// replaceValue hides the value, which is a group, of every match that wanted accepts; nil: of
+// each. Where end is given the group only begins the value, and end says how long it is, and whether it is hidden.
+func (v *vault) replaceValue(form *regexp.Regexp, group int, text string, end func(string) (int, bool), wanted func([]string) bool) string {
+	var b strings.Builder
+	for {
+		at := form.FindStringSubmatchIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		from, to := at[2*group], at[2*group+1]
+		b.WriteString(text[:from])
+		if from == to || wanted != nil && !wanted(groupsOf(text, at)) {
+			text = text[from:] // what looked like a value may be the next name
+			continue
+		}
+		secret := !substitution.MatchString(text[from:to])
+		if end != nil {
+			var length int
+			length, secret = end(text[from:])
+			to = from + length
+		}
+		if secret {
+			b.WriteString(v.hide(text[from:to]))
+		} else {
+			b.WriteString(text[from:to])
+		}
+		text = text[to:]
+	}
+}
+
+// groupsOf are the groups of a match.
+func groupsOf(text string, at []int) []string {
+	groups := make([]string, len(at)/2)
+	for i := range groups {
+		if at[2*i] >= 0 {
+			groups[i] = text[at[2*i]:at[2*i+1]]
+		}
+	}
+	return groups
+}
+
+// What a shell runs in a text, or between two of them. It is shown, whatever the name of the value that it seems to be:
+// whoever reviews a change must see what will run.
+var (
+	substitution = regexp.MustCompile("\\$[({]|`[^`]*`")
+	shell        = regexp.MustCompile("\\$\\(|`[^`]*`|\\s[|;&<>]|[|;&]\\s")
+	endOfBare    = regexp.MustCompile("[ \\t\\n\\f\\r\"'&;,|<>`]|\\$[({]")
+)
+
+// endOfRow is how much of a text is before the end of its first row, and the blanks there. One that a shell would read
+// as commands is not hidden.
+func endOfRow(text string) (length int, secret bool) {
+	row, _, _ := strings.Cut(text, "\n")
+	row = strings.TrimRight(row, " \t\f\r")
+	return len(row), !shell.MatchString(row)
+}
+
+// endOfSetting is how long the value is with which a text begins, its quotes among it. Of one that is not hidden it is
+// the beginning, as more settings may follow in it.
+func endOfSetting(text string) (length int, secret bool) {
+	if text[0] == '"' || text[0] == '\'' {
+		length = len(`""`) + strings.IndexByte(text[1:], text[0])
+		if substitution.MatchString(text[:length]) {
+			return 1, false
+		}
+		return length, true
+	}
+	switch end := endOfBare.FindStringIndex(text); {
+	case end == nil:
+		return len(text), true
+	case end[0] == 0:
+		return 1, false
+	default:
+		return end[0], true
+	}
+}
