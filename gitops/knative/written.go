@@ -37,7 +37,16 @@ func (s *State) Written() (*servingv1.Service, error) {
 
 // Refusal is why Knative would not take the Service as the overlay renders it
 // now; nil when it would.
-func (s *State) Refusal() error { return checkCreate(nil, s, Expected{}) }
+func (s *State) Refusal() error {
+	if err := checkCreate(nil, s, Expected{}); err != nil {
+		return err
+	}
+	service, err := typed(s.service)
+	if err != nil {
+		return err
+	}
+	return refusedMetadata(service.ObjectMeta)
+}
 
 // PinnedByHand is the revision's name that the template has without the
 // tool's patches: somebody wrote it. Empty: nobody did.

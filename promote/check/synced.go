@@ -103,25 +103,34 @@ func unlike(f Facts) []string {
 }
 
 // unchangeable are the annotations in Git that Knative itself writes, where
-// their values differ from those in the cluster.
+// their values differ from those in the cluster, or, of a change that is proposed, from those before.
 func unchangeable(f Facts) []string {
-	if f.Overlay == nil || f.Service == nil {
+	if f.Overlay == nil || f.Service == nil && f.Before == nil {
 		return nil
 	}
 	var found []string
 	for _, key := range []string{"serving.knative.dev/creator", "serving.knative.dev/lastModifier"} {
-		if value, there := knative.Annotation(f.Overlay, key); there && value != f.Service.Annotations[key] {
+		if value, there := knative.Annotation(f.Overlay, key); there && value != f.had(key) {
 			found = append(found, key)
 		}
 	}
 	return found
 }
 
+// had is an annotation as the cluster has it, or as a change that is proposed finds it.
+func (f Facts) had(annotation string) string {
+	if f.Service != nil {
+		return f.Service.Annotations[annotation]
+	}
+	value, _ := knative.Annotation(f.Before, annotation)
+	return value
+}
+
 // findUnchangeable is a part of promotion-refused.
 func findUnchangeable(f Facts) []found {
 	var all []found
 	for _, key := range unchangeable(f) {
-		all = append(all, found{at: f.inService("metadata", "annotations", key), values: values{"Annotation": key, "Value": f.Service.Annotations[key], "Proposed": false}})
+		all = append(all, found{at: f.inService("metadata", "annotations", key), values: values{"Annotation": key, "Value": f.had(key), "Proposed": f.Service == nil}})
 	}
 	return all
 }
