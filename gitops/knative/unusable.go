@@ -1,6 +1,7 @@
 package knative
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,8 +23,8 @@ func Unusable(s *State) error {
 }
 
 // TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
-// rollbacks make, and says why one of them fails. It renders nothing.
-func TryEdits(s *State) error {
+// rollbacks make, and says why one of them fails or does not show what it is meant to.
+func TryEdits(ctx context.Context, s *State) error {
 	if s.unplain != nil {
 		return s.unplain
 	}
@@ -39,10 +40,11 @@ func TryEdits(s *State) error {
 			return err
 		}
 	}
-	for _, try := range []func(*State, []byte) error{tryPatches, tryImages} {
-		if err := try(s, kustomization); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
+	if err := tryPatches(s, kustomization); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if err := tryShift(ctx, s); err != nil {
+		return fmt.Errorf("tried with images and revisions that are made up: %w", err)
 	}
 	return nil
 }
@@ -81,26 +83,44 @@ func tryPatches(s *State, kustomization []byte) error {
 	return err
 }
 
-// tryImages sets each entry of images: that the Service shows to another image. One whose name
-// no image has, as of a pattern, no run sets.
-func tryImages(s *State, kustomization []byte) error {
-	listed, err := kustomize.Read(s.tree, s.Overlay) // also those of the field imageTags
+// tryShift sets the images to others, and the traffic to revisions that nothing has.
+func tryShift(ctx context.Context, s *State) error {
+	images, err := otherImages(s)
 	if err != nil {
 		return err
 	}
+	next, err := s.SetImages(ctx, images)
+	if err != nil {
+		return err
+	}
+	revision, err := revisionName(next.plain, 1)
+	if err != nil {
+		return err
+	}
+	traffic := Split{Stable: s.name + "-another", Candidate: revision, Percent: 10}.Targets("candidate", false)
+	after, err := next.Route(ctx, revision, traffic, s.Record(), nil)
+	if err != nil {
+		return err
+	}
+	return checkRoute(s, after, Expected{Revision: revision, Traffic: traffic})
+}
+
+// otherImages are other ones for the entries of images: that the Service shows. One whose name
+// no image has, as of a pattern, no run sets.
+func otherImages(s *State) (images []kustomize.Image, err error) {
+	listed, err := kustomize.Read(s.tree, s.Overlay) // also those of the field imageTags
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range listed.Images {
-		entry := kustomize.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest}
 		other := "=*:another"
 		if i.Digest != "" {
 			other = "=*:*@sha256:" + strings.Repeat("0", 64)
 		}
 		image, err := kustomize.ParseImage(i.Name + other)
-		if err != nil || !runsEntry(s, entry) {
-			continue
-		}
-		if _, err := kustomize.SetImage(kustomization, image); err != nil {
-			return err
+		if err == nil && runsEntry(s, kustomize.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest}) {
+			images = append(images, image)
 		}
 	}
-	return nil
+	return images, nil
 }

@@ -114,7 +114,7 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
 		was.Differs, is.Differs = differsBefore, differsAfter
-		if is.Refused = p.unusable(was.Overlay, is.Overlay); is.Refused == nil && gone(is.Overlay) {
+		if is.Refused = p.unusable(ctx, was.Overlay, is.Overlay); is.Refused == nil && gone(is.Overlay) {
 			continue
 		}
 		for _, finding := range check.Brought(was, is, p.settings.Skip...) {

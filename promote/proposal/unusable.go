@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -30,17 +31,17 @@ func gone(is *knative.State) bool { return errors.Is(knative.Unusable(is), knati
 // unusable is why no run could edit a Service any more that runs could edit before. One
 // that is taken out is nobody's to edit. Whether its files take edits is asked only where runs
 // edit them, also of a Service that is new there.
-func (p Proposal) unusable(was, is *knative.State) error {
+func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 	if gone(is) {
 		return nil
 	}
 	edited := p.isEdited(was, is)
 	before, after := knative.Unusable(was), knative.Unusable(is)
 	if edited && after == nil {
-		after = knative.TryEdits(is)
+		after = knative.TryEdits(ctx, is)
 	}
-	if edited && before == nil {
-		before = knative.TryEdits(was)
+	if after != nil && edited && before == nil {
+		before = knative.TryEdits(ctx, was)
 	}
 	if before != nil && !(edited && gone(was)) {
 		return nil
