@@ -211,11 +211,3 @@ func (p Proposal) Pipeline() FileChange {
 	}
 	return change
 }
-
-// Measured are the files with AnalysisTemplates that the pipeline file names, before or after, and that
-// the head changes.
-func (p Proposal) Measured() []string {
-	files := slices.Concat(p.was.File.Files("analysis"), p.is.File.Files("analysis"))
-	slices.Sort(files)
-	return slices.DeleteFunc(slices.Compact(files), func(name string) bool { return !p.changes(name) })
-}

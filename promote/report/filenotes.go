@@ -13,6 +13,7 @@ func (d Diff) Notes() (notes []FileNote) {
 			"That record decides what a promotion continues and where a rollback goes: merge it only where you mean that.", d.Own},
 		{"Read by Argo CD", "This pull request changes how Argo CD reads an overlay, beside its kustomization: what it deploys may be something else than what is shown here.", d.Beside},
 		{"Measured by promotions", "This pull request changes what knative-promote.yaml has promotions measured by: what passes, and which server is asked.", d.Measured},
+		{"Guarded by policies", "This pull request changes the policies that promotions, checks and the diffs of pull requests are held to: what an earlier one refused may pass.", d.Judged},
 		{"Not shown of an overlay", "This pull request changes a component that no overlay of the repository builds on: what it makes of an overlay, such as that of an Application which names it in kustomize.components, is not shown here.", d.Unused},
 	} {
 		if len(note.Files) > 0 {

@@ -43,6 +43,7 @@ type Diff struct {
 	Own      []string        // changed files that are the tool's own
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
 	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
+	Judged   []string        // changed files with policies
 	Unused   []string        // kustomizations of components with changes that no overlay builds on: nothing shows these
 	Checkout []event.Finding // about Argo CD's checkout of the whole repository
 	Windows  FileChange      // of the file that freezes promotions

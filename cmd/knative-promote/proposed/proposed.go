@@ -44,6 +44,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 		return diff, nil, err
 	}
 	diff.Windows, diff.Pipeline, diff.Measured = report.FileChange(windows), report.FileChange(proposal.Pipeline()), proposal.Measured()
+	diff.Judged = proposal.Judged(changed)
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
