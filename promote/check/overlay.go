@@ -17,7 +17,8 @@ func overlayRules() []Rule {
 	return []Rule{
 		rule(ruleSelector, findSelector), rule("image-by-tag", findTags), rule("image-shared", findSharing), rule("image-refused", findUnsettable),
 		rule("image-entry-unused", findUnusedImages), rule("secret-in-git", findSecrets), rule("secret-encrypted", findEncrypted), rule("builds-on-promoted", findPromotedBelow),
-		rule("made-by-knative", findMade), rule("route-follows", findFollowing), rule("object-twice", findTwice), rule("service-version", findOtherVersions),
+		rule("made-by-knative", findMade), rule("route-follows", findFollowing), rule("object-twice", findTwice), rule("application-too-large", findLarge),
+		rule("service-version", findOtherVersions),
 	}
 }
 
