@@ -3,7 +3,6 @@ package promote
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -89,14 +88,9 @@ func (b *reversal) edited(ctx context.Context, tip gitops.Snapshot) (plan.Edited
 	if b.leavesOut {
 		edit = plan.Reversal.EditLeftOut
 	}
-	back := b.routable(ctx)
-	after, err := edit(back, ctx, b.target.config.Settings, tip)
-	if err != nil || !slices.ContainsFunc(back.Dest.Traffic, knative.Follows) || b.target.service.LatestDown(ctx, b.Live, after.State.Revision()) == "" {
-		return after, err
-	}
-	// Only the edit tells whether the template is rolled back too, and with it what is the latest revision.
-	back.Dest.Traffic = slices.DeleteFunc(slices.Clone(back.Dest.Traffic), knative.Follows)
-	return edit(back, ctx, b.target.config.Settings, tip)
+	return plan.Routed(b.routable(ctx), func(back plan.Reversal) (plan.Edited, error) {
+		return edit(back, ctx, b.target.config.Settings, tip)
+	}, func(state *knative.State) bool { return blocking(ctx, b.target.service, b.Live, state) != "" })
 }
 
 // expect says what must be live now.
@@ -219,8 +213,7 @@ func (b *reversal) withoutDown(ctx context.Context) *reversal {
 // down says of a target at 0 % of the reversal's commit that it certainly keeps Knative from
 // routing; empty: none does.
 func (b *reversal) down(ctx context.Context, seen *servingv1.Service) string {
-	traffic, _ := b.after.State.Traffic() // what cannot be read keeps nobody
-	return b.target.service.Blocking(ctx, seen, traffic, b.after.State.Revision())
+	return blocking(ctx, b.target.service, seen, b.after.State)
 }
 
 // starts waits until the revision that users were moved to has a pod. Where none starts, it tells

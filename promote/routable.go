@@ -8,6 +8,7 @@ import (
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/live"
 )
 
@@ -26,6 +27,12 @@ func (p *targetRun) onlyRoutable(ctx context.Context, seen *servingv1.Service, t
 		_, ready := p.service.Readiness(ctx, seen, t.RevisionName)
 		return ready.Why != "" || ready.Unknown && p.at.Unroutable[t.RevisionName] != ""
 	})
+}
+
+// blocking says of a target at 0 % of an overlay that it certainly keeps Knative from routing; empty: none does.
+func blocking(ctx context.Context, service live.Service, seen *servingv1.Service, state *knative.State) string {
+	traffic, _ := state.Traffic() // what cannot be read keeps nobody
+	return service.Blocking(ctx, seen, traffic, state.Revision())
 }
 
 // tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the

@@ -233,6 +233,23 @@ func ownFile(ctx context.Context, s *State, target kustomize.Target, route, defa
 	return withFiles(ctx, s, files)
 }
 
+// Last is the State with the tool's own patch of the traffic behind all others too, so that its list replaces what
+// they have added. It stays where it is as well: they need what it brings.
+func Last(ctx context.Context, s *State) (*State, error) {
+	file, kustomization, err := s.Kustomization()
+	if err != nil {
+		return nil, err
+	}
+	target, err := PatchTarget(s)
+	if err != nil {
+		return nil, err
+	}
+	if kustomization, err = kustomize.RepeatPatch(kustomization, routeName(s), target); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return withFiles(ctx, s, map[string][]byte{file: kustomization})
+}
+
 // written is how the tool's own files begin.
 const written = "# Written by knative-promote"
 

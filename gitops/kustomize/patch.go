@@ -49,6 +49,25 @@ func addPatch(src []byte, file string, target Target) ([]byte, error) {
 			return nil, errors.New("patches: lists it with another target or with options; remove that entry")
 		}
 	}
+	return appendPatch(src, before, file, target)
+}
+
+// RepeatPatch lists the file once more, behind all other patches, where it is not the last one.
+func RepeatPatch(kustomization []byte, file string, target Target) ([]byte, error) {
+	before, err := read(kustomization)
+	if err == nil && len(before.Patches) > 0 && samePath(before.Patches[len(before.Patches)-1].Path, file) {
+		return kustomization, nil
+	}
+	if err == nil {
+		kustomization, err = appendPatch(kustomization, before, file, target)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("adding patch %s: %w", file, err)
+	}
+	return kustomization, nil
+}
+
+func appendPatch(src []byte, before types.Kustomization, file string, target Target) ([]byte, error) {
 	l, err := patches(src)
 	if err != nil {
 		return nil, err
@@ -58,7 +77,9 @@ func addPatch(src []byte, file string, target Target) ([]byte, error) {
 		return nil, err
 	}
 	out := l.apply(edits...)
-	return out, check(out, before, func(k *types.Kustomization) { k.Patches = append(slices.Clone(k.Patches), want) })
+	return out, check(out, before, func(k *types.Kustomization) {
+		k.Patches = append(slices.Clone(k.Patches), types.Patch{Path: file, Target: target.selector()})
+	})
 }
 
 func patchPairs(file string, target Target) []pair {

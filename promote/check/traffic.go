@@ -50,8 +50,9 @@ func findMissing(f Facts) []found {
 		if !asked || exists || t.RevisionName == f.Overlay.Revision() {
 			continue
 		}
-		all = append(all, found{at: f.inService("spec", "traffic", i, "revisionName"), values: values{
-			"Revision": t.RevisionName, "Percent": knative.Percent(t), "Item": item(i, t), "Missed": missed(f.Service, t.RevisionName), "Owned": f.Overlay.Owned(),
+		at, later := f.inTarget(i)
+		all = append(all, found{at: at, values: values{
+			"Later": later, "Revision": t.RevisionName, "Percent": knative.Percent(t), "Item": item(i, t), "Missed": missed(f.Service, t.RevisionName), "Owned": f.Overlay.Owned(),
 			"Patch": f.patch(change{Op: "remove", Path: jsonpointer.Join("spec", "traffic", i)}),
 		}})
 	}
@@ -69,8 +70,9 @@ func findNotReady(f Facts) []found {
 		if why == "" || t.RevisionName == f.Overlay.Revision() && knative.Percent(t) == 0 || f.waiting(name, t) {
 			continue
 		}
-		all = append(all, found{at: f.inService("spec", "traffic", i, "revisionName"), values: values{
-			"Revision": name, "Follows": follows, "Why": why, "Percent": knative.Percent(t), "Item": item(i, t),
+		at, later := f.inTarget(i)
+		all = append(all, found{at: at, values: values{
+			"Later": later, "Revision": name, "Follows": follows, "Why": why, "Percent": knative.Percent(t), "Item": item(i, t),
 		}})
 	}
 	return all

@@ -32,6 +32,22 @@ func (f Facts) inService(keys ...any) place {
 // It is for people to find the place. What a transformer, an inline patch or a
 // JSON patch sets has no line of its own.
 func (f Facts) where(apiVersion, kind, name string, keys ...any) place {
+	at, _ := f.nearest(apiVersion, kind, name, keys...)
+	return at
+}
+
+// inTarget finds the line of a target in the traffic of the rendered Service. Where later is true it is none of
+// the list: a patch or a transformer adds it to that.
+func (f Facts) inTarget(i int) (at place, later bool) {
+	at, depth := f.nearest("serving.knative.dev/v1", "Service", f.Request.Service, "spec", "traffic", i, "revisionName")
+	if depth == len([]string{"spec", "traffic"}) {
+		return f.inKustomization("patches"), true
+	}
+	return at, false
+}
+
+// nearest is where, and how many of the keys are there.
+func (f Facts) nearest(apiVersion, kind, name string, keys ...any) (best place, depth int) {
 	var docs []document
 	for _, doc := range f.documents() {
 		if text(doc.root, "apiVersion") == apiVersion && text(doc.root, "kind") == kind && named(name, text(doc.root, "metadata", "name")) {
@@ -42,13 +58,13 @@ func (f Facts) where(apiVersion, kind, name string, keys ...any) place {
 	if slices.ContainsFunc(docs, exact) {
 		docs = slices.DeleteFunc(docs, func(doc document) bool { return !exact(doc) })
 	}
-	best, depth := f.inKustomization(), -1
+	best, depth = f.inKustomization(), -1
 	for _, doc := range docs {
 		if node, found := descend(doc.root, keys); found > depth {
 			best, depth = place{doc.file, node.Line}, found
 		}
 	}
-	return best
+	return best, depth
 }
 
 // named tells whether kustomize may have made the rendered name from what a

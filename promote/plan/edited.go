@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/record"
@@ -17,7 +19,11 @@ type Edited struct {
 	Lost    []string            // images that somebody had set by hand, before or since, and that the overlay has no more
 	Missing []knative.Reference // that pods of the destination need, and the overlay does not have
 	Foreign []string            // fields that somebody had put into the tool's own files, which are written anew without them
-	Alone   string              // why the Service alone was synced; empty: it was not
+	Blocked bool                // a target at 0 % that a transformer adds keeps Knative from routing
+
+	Replaced []servingv1.TrafficTarget // targets of somebody's later patch, which kept Knative from routing
+
+	Alone string // why the Service alone was synced; empty: it was not
 }
 
 // Carrying is the revision that has all traffic after the edit; empty: none has.
@@ -42,6 +48,13 @@ func (e Edited) Warning(to Destination) string {
 	if len(e.Foreign) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
 			oneline.Brief(strings.Join(e.Foreign, " and "))))
+	}
+	if len(e.Replaced) > 0 {
+		warnings = append(warnings, fmt.Sprintf("the tool's patch is listed behind all others too, as a later one added %s, which kept Knative from routing: it has no effect any more, take it out",
+			oneline.Brief(knative.Describe(e.Replaced))))
+	}
+	if e.Blocked {
+		warnings = append(warnings, "the overlay has a target at 0 % that keeps Knative from routing, and that something other than a patch adds: take it out of the overlay, and Knative routes the commit")
 	}
 	if e.Alone != "" {
 		warnings = append(warnings, fmt.Sprintf("the Service alone was synced, as a sync of all does not come to it: %s. The rest is not as Git says: correct that, and sync the application", strings.TrimRight(e.Alone, ".")))

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"strings"
 )
 
 // NewImage is the first image that the promotion changes, or the first one
@@ -35,4 +36,21 @@ func ImageVersion(image string) string {
 		return digest[:min(len(digest), len("sha256:")+12)]
 	}
 	return "no tag"
+}
+
+// OtherImages says which images but the first container's are others in an overlay than before,
+// as far as it can be told which container is which; empty: none.
+func OtherImages(now, after *knative.State) string {
+	pairs, err := knative.Pairs(after, now)
+	if err != nil {
+		return ""
+	}
+	was, is := knative.AllImages(now), knative.AllImages(after)
+	var all []string
+	for i, there := range pairs {
+		if i > 0 && there >= 0 && is[i] != was[there] {
+			all = append(all, was[there]+" to "+is[i])
+		}
+	}
+	return strings.Join(all, ", ")
 }

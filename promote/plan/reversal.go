@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -26,6 +25,7 @@ type Reversal struct {
 	MayChange func(now *knative.State, record record.Record) bool // whether what a tip shows is there to be rolled back
 	Refused   error                                               // of one after another commit: why that could not roll back the template
 	Keeps     *record.Version                                     // the template stays as it was before that; nil: it is rolled back too
+	Last      bool                                                // the tool's patch of the traffic is listed behind all others too
 	Taken     string                                              // a name for the template that Knative has for another one; empty: none is known
 }
 
@@ -75,23 +75,6 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
 	return after, nil
-}
-
-// OtherImages says which images but the first container's are others in an overlay than before,
-// as far as it can be told which container is which; empty: none.
-func OtherImages(now, after *knative.State) string {
-	pairs, err := knative.Pairs(after, now)
-	if err != nil {
-		return ""
-	}
-	was, is := knative.AllImages(now), knative.AllImages(after)
-	var all []string
-	for i, there := range pairs {
-		if i > 0 && there >= 0 && is[i] != was[there] {
-			all = append(all, was[there]+" to "+is[i])
-		}
-	}
-	return strings.Join(all, ", ")
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
@@ -161,6 +144,14 @@ func (back Reversal) checked(ctx context.Context, c Settings, now, after *knativ
 		return nil, err
 	}
 	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic, LiveOtherwise: true}
+	if back.Last {
+		if after, err = knative.Last(ctx, after); err != nil {
+			return nil, err
+		}
+		if rendered, err = after.Traffic(); err != nil {
+			return nil, err
+		}
+	}
 	if left := knative.LeftToLater(traffic, rendered); !knative.SameTraffic(left, traffic) {
 		if after, err = after.Route(ctx, revision, left, after.Record(), back.Live); err != nil {
 			return nil, err

@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"slices"
+
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/knative"
+)
+
+// Routed is a reversal's edit as Knative can route it. Only the edit tells whether the template is rolled back too, and with
+// it what is the latest revision, and what somebody's later patch adds at 0 %. Where one of these keeps Knative from
+// routing what it leads to, it is made without: the tool's patch, behind all others too, says the whole traffic.
+func Routed(back Reversal, edit func(Reversal) (Edited, error), blocked func(*knative.State) bool) (Edited, error) {
+	after, err := edit(back)
+	if err != nil || !blocked(after.State) {
+		return after, err
+	}
+	if slices.ContainsFunc(back.Dest.Traffic, knative.Follows) {
+		back.Dest.Traffic = slices.DeleteFunc(slices.Clone(back.Dest.Traffic), knative.Follows)
+		if after, err = edit(back); err != nil || !blocked(after.State) {
+			return after, err
+		}
+	}
+	back.Last = true
+	last, err := edit(back)
+	if err != nil {
+		after.Blocked = true
+		return after, nil
+	}
+	last.Blocked, last.Replaced = blocked(last.State), besides(after.State, last.State)
+	return last, nil
+}
+
+// besides are the targets of an overlay that another one does not have.
+func besides(before, after *knative.State) (only []servingv1.TrafficTarget) {
+	had, _ := before.Traffic() // it has been read by the edit
+	has, _ := after.Traffic()
+	for _, t := range had {
+		if !slices.ContainsFunc(has, func(other servingv1.TrafficTarget) bool {
+			return other.RevisionName == t.RevisionName && other.Tag == t.Tag
+		}) {
+			only = append(only, t)
+		}
+	}
+	return only
+}
