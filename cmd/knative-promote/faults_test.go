@@ -229,7 +229,7 @@ func (x *trouble) befall(t *testing.T) string {
 // waits reports whether the run may come to the end of its times: no answer
 // comes, or none of Argo CD or Git, which are asked until they answer.
 func (x *trouble) waits() bool {
-	return x.fault == "silent" || x.fault == "drip" || x.lasting && (x.host == "argocd" || x.host == "git")
+	return x.fault == "silent" || x.fault == "drip" && x.host != "app" || x.lasting && (x.host == "argocd" || x.host == "git")
 }
 
 // measured starts a Prometheus, by which a promotion of two steps is judged. A

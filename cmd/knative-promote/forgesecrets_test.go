@@ -59,7 +59,7 @@ var hostileRequests = map[string]struct {
 }
 
 var (
-	inPulls       = forgeRun{args: []string{"--mode", "pull-request", "--merge-timeout", "10s"}}
+	inPulls       = forgeRun{args: []string{"--mode", "pull-request", "--merge-timeout", "30s"}}
 	afterProposal = forgeRun{
 		args:   inPulls.args,
 		before: []string{"promote", "--image", "ghcr.io/acme/product-import:v1.5.0", "--mode", "pull-request", "--merge", "none"},
