@@ -223,13 +223,17 @@ const (
 // promotion where it is, what a rollback leads to now. A run that is cancelled has no
 // time for that.
 func noteRollbacks(ctx context.Context, r *run, e ending) ending {
-	if e.back || r.systems.cancelled(ctx) {
-		return e
-	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
-	defer stop()
-	for _, p := range r.targets {
-		p.noteRollback(ctx)
+	if !e.back && !r.systems.cancelled(ctx) {
+		noteRollback(ctx, false, r.targets...)
 	}
 	return e
+}
+
+// noteRollback does so for some targets, also where the run's time is over.
+func noteRollback(ctx context.Context, superseded bool, targets ...*targetRun) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
+	defer stop()
+	for _, p := range targets {
+		p.noteRollback(ctx, superseded)
+	}
 }

@@ -112,6 +112,9 @@ func (r *run) end(ctx context.Context, e ending) (results []event.Result, err er
 		status, why := own.of(ctx, cancelled)
 		err = graver(err, why)
 		own.debug(p.journal, status, cancelled)
+		if status == event.Superseded && !cancelled {
+			noteRollback(ctx, true, p)
+		}
 		results = append(results, p.journal.End(status, why))
 	}
 	return results, err

@@ -224,21 +224,7 @@ func (p *targetRun) destinations() destination.Finder {
 	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
 }
 
-// noteRollback asks whether Knative can route to what the promotion began from, and
-// which version a rollback goes on to where it cannot.
-func (p *targetRun) noteRollback(ctx context.Context) {
-	was := p.plan.Restores().From.Revision
-	if _, ready := p.service.Readiness(ctx, p.at.Live, was); was == "" || !ready.Down() {
-		return
-	}
-	p.journal.Tell(event.RollbackLeads{})
-	split, err := p.at.Split()
-	if err != nil {
-		return
-	}
-	find := p.destinations()
-	find.At.Record = find.At.Record.Of(p.Place())
-	if dest, err := find.LastGood(ctx, was, split); err == nil {
-		p.journal.Tell(event.RollbackLeads{To: dest.Revision})
-	}
+// noteRollback tells which revision a rollback leads to now.
+func (p *targetRun) noteRollback(ctx context.Context, superseded bool) {
+	p.journal.Tell(event.RollbackLeads{To: p.destinations().Leads(ctx, p.plan, p.journal.Result.RollbackTo, superseded)})
 }
