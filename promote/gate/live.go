@@ -6,14 +6,57 @@ import (
 	"fmt"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/live"
 )
 
 func liveKind() Kind {
 	return Kind{
 		Name: "live", Passes: "this very commit is live: synced, the Service ready with its revision, image and traffic", Asked: "always, first",
-		Gate: func(s Settings, _ Step, _ Templates) Gate { return Live(s.Wait) },
+		Gate: func(s Settings, step Step, _ Templates) Gate { return s.liveGate(step) },
 	}
+}
+
+// liveGate waits until a step is live, and until the new revision has a pod where that has a share
+// and no gate behind this one has it asked: with an initial scale of zero Knative calls it Ready
+// without any. At 0 % no user asks, so there is nothing to wait for.
+func (s Settings) liveGate(step Step) Gate {
+	g := Live(s.Wait)
+	if step.Percent == 0 || s.asks(step) {
+		return g
+	}
+	isLive := g.Check
+	g.Check = func(ctx context.Context, ask Ask) Outcome {
+		until := time.Now().Add(s.Wait)
+		o := isLive(ctx, ask)
+		if o.Err == nil && live.Unstarted(o.Observed.Revision) {
+			o.Err = ask.starts(ctx, time.Until(until))
+		}
+		return o
+	}
+	return g
+}
+
+// asks tells whether a gate sends requests to the candidate after a step.
+func (s Settings) asks(step Step) bool {
+	for _, g := range []Gate{s.warmUpGate(step), s.probeGate(), s.compareGate(step)} {
+		if g.Check != nil {
+			return true
+		}
+	}
+	return s.load(step).Rate > 0
+}
+
+// starts waits for a pod of the new revision. That nobody asks for one says nothing for it.
+func (a Ask) starts(ctx context.Context, patience time.Duration) error {
+	look := func(ctx context.Context) (*servingv1.Revision, error) { return a.Revision(ctx, a.namespace(), a.To) }
+	err := live.Starts(ctx, look, a.To, patience, a.Say)
+	if _, unseen := errors.AsType[*live.NoPodSeenError](err); unseen {
+		err = Inconclusive{fmt.Errorf("%w, and none has been seen before; with the input probe, warm-up or load the run itself asks", err)}
+	}
+	return err
 }
 
 // Live waits until Argo CD and Knative show exactly what the commit says.

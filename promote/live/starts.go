@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,11 +21,29 @@ const (
 	startWithin = 3 * time.Minute
 )
 
-// Starts waits until a revision that was given users has a pod, or nobody has asked it for a
-// while, which it says. The error is that a pod was asked for and that none has become ready within
-// patience, or the time that most pods need. Where nobody can tell there is none: a run that is
-// ended waits three quarters of what it has left.
+// Starts waits until a revision that was given users has a pod, or nobody can tell whether one
+// starts, which it says.
 func (s Service) Starts(ctx context.Context, namespace, name string, patience time.Duration, say func(format string, args ...any)) error {
+	err := Starts(ctx, func(ctx context.Context) (*servingv1.Revision, error) { return s.Revision(ctx, namespace, name) }, name, patience, say)
+	if unseen, is := errors.AsType[*NoPodSeenError](err); is {
+		say("%s", unseen)
+		return nil
+	}
+	return err
+}
+
+// NoPodSeenError is that no pod of a revision has started, and none need have: nobody has asked
+// for one, or there was no time to see it.
+type NoPodSeenError struct{ words string }
+
+// Error says which.
+func (e *NoPodSeenError) Error() string { return e.words }
+
+// Starts waits until a revision that was given users, and that look shows, has a pod. The error is
+// that a pod was asked for and that none has become ready within patience, or the time that most
+// pods need; or that there is none of which anybody can tell so, a [NoPodSeenError]. Where nobody can look
+// there is no error: a run that is ended waits three quarters of what it has left.
+func Starts(ctx context.Context, look func(context.Context) (*servingv1.Revision, error), name string, patience time.Duration, say func(format string, args ...any)) error {
 	patience = min(startWithin, patience)
 	limit := patience
 	if end, limited := ctx.Deadline(); limited {
@@ -32,7 +51,7 @@ func (s Service) Starts(ctx context.Context, namespace, name string, patience ti
 	}
 	asked := false
 	for begun := time.Now(); ; {
-		found, err := s.Revision(ctx, namespace, name)
+		found, err := look(ctx)
 		if err != nil || !withoutPod(found) {
 			return nil
 		}
@@ -45,11 +64,9 @@ func (s Service) Starts(ctx context.Context, namespace, name string, patience ti
 		case asked && (gaveUp || waited >= patience):
 			return fmt.Errorf("no pod of revision %s, which had none, has become ready in %s, although it is asked for: its users get errors or wait%s", name, waited.Round(time.Second), refused(found))
 		case asked && waited >= limit:
-			say("no pod of revision %s has become ready in %s, and the run has no time left to see whether one does", name, waited.Round(time.Second))
-			return nil
+			return &NoPodSeenError{fmt.Sprintf("no pod of revision %s has become ready in %s, and the run has no time left to see whether one does", name, waited.Round(time.Second))}
 		case !asked && waited >= min(askedWithin, limit):
-			say("no pod of revision %s runs, as nobody has asked for one in %s: the first request starts one", name, waited.Round(time.Second))
-			return nil
+			return &NoPodSeenError{fmt.Sprintf("no pod of revision %s runs, as nobody has asked for one in %s: the first request starts one", name, waited.Round(time.Second))}
 		}
 		if sleep.For(ctx, startsEvery) != nil {
 			return nil
@@ -72,4 +89,15 @@ func withoutPod(r *servingv1.Revision) bool {
 	}
 	active := r.Status.GetCondition(servingv1.RevisionConditionActive)
 	return active != nil && !active.IsTrue() && (r.Status.ActualReplicas == nil || *r.Status.ActualReplicas == 0)
+}
+
+// Unstarted tells whether a revision has no pod that anybody has seen: one is asked for, or it became
+// Ready without any, as with an initial scale of zero. Where pods have made it Ready, Knative takes
+// them away later, and no earlier than some seconds after that.
+func Unstarted(r *servingv1.Revision) bool {
+	if !withoutPod(r) {
+		return false
+	}
+	active, ready := r.Status.GetCondition(servingv1.RevisionConditionActive), r.Status.GetCondition(servingv1.RevisionConditionReady)
+	return !active.IsFalse() || ready != nil && !active.LastTransitionTime.Inner.After(ready.LastTransitionTime.Inner.Time)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -88,5 +90,39 @@ func TestStarts(t *testing.T) {
 				t.Errorf("%s: after %s said %q, %v; want %s, %q, %s", name, waited, said, err, test.waited, test.said, test.err)
 			}
 		})
+	}
+}
+
+// TestUnstarted tells what was Ready without a pod, and what users wait for, from what was scaled to
+// zero after it had one.
+func TestUnstarted(t *testing.T) {
+	t.Parallel()
+	ready := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		active corev1.ConditionStatus
+		after  time.Duration // it became Ready
+		pods   int32
+		want   bool
+	}{
+		"never had a pod":         {corev1.ConditionFalse, 0, 0, true},
+		"was without one earlier": {corev1.ConditionFalse, -time.Second, 0, true},
+		"was scaled to zero":      {corev1.ConditionFalse, time.Minute, 0, false},
+		"users wait":              {corev1.ConditionUnknown, time.Minute, 0, true},
+		"has a pod":               {corev1.ConditionTrue, 0, 1, false},
+		"its last pod goes":       {corev1.ConditionFalse, 0, 1, false},
+	} {
+		r := &servingv1.Revision{}
+		r.Status.ActualReplicas = &test.pods
+		at := func(t time.Time) apis.VolatileTime { return apis.VolatileTime{Inner: metav1.NewTime(t)} }
+		r.Status.Conditions = duckv1.Conditions{
+			{Type: servingv1.RevisionConditionReady, Status: corev1.ConditionTrue, LastTransitionTime: at(ready)},
+			{Type: servingv1.RevisionConditionActive, Status: test.active, LastTransitionTime: at(ready.Add(test.after))},
+		}
+		if got := Unstarted(r); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if Unstarted(nil) || Unstarted(&servingv1.Revision{}) {
+		t.Error("what was not seen has not started")
 	}
 }

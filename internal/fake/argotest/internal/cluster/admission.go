@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"knative.dev/pkg/apis"
+	"knative.dev/serving/pkg/apis/config"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	autoscalerconfig "knative.dev/serving/pkg/autoscaler/config"
 )
 
 // The API server's users: Argo CD's controller and a human with kubectl.
@@ -41,6 +43,11 @@ func decode(obj *unstructured.Unstructured) (*servingv1.Service, error) {
 // is nil) or updated by user. It returns the Service as it is stored.
 func admit(ctx context.Context, user string, service, old *servingv1.Service) (*servingv1.Service, error) {
 	ctx = apis.WithUserInfo(ctx, &authenticationv1.UserInfo{Username: user})
+	scale, err := autoscalerconfig.NewConfigFromMap(map[string]string{"allow-zero-initial-scale": "true"})
+	if err != nil {
+		return nil, err
+	}
+	ctx = config.ToContext(ctx, &config.Config{Autoscaler: scale})
 	if old == nil {
 		ctx = apis.WithinCreate(ctx)
 	} else {

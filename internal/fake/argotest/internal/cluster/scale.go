@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"knative.dev/pkg/ptr"
+	"knative.dev/serving/pkg/apis/autoscaling"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
@@ -26,6 +27,11 @@ func (c *Cluster) ScaleToZero(namespace, name string, how NoPod) bool {
 // Ready. It tells whether that is so still.
 func (r *reconciler) withoutPod(rev *servingv1.Revision) bool {
 	how := NoPod(rev.Annotations[noPod])
+	if _, scale, _ := autoscaling.InitialScaleAnnotation.Get(rev.Annotations); how == "" && scale == "0" && rev.Status.ActualReplicas != nil && *rev.Status.ActualReplicas == 0 {
+		how = Sleeps // from the beginning, and Ready with that
+		rev.Status.MarkContainerHealthyTrue()
+		rev.Status.MarkResourcesAvailableTrue()
+	}
 	switch {
 	case how == "" || how == Sleeps && r.hasUsers(rev):
 		return false
