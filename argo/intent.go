@@ -40,6 +40,9 @@ type Intent struct {
 	// revision is empty, and the branch's tip is meant. Nil: any other revision is awaited
 	// to become Commit.
 	Carries func(ctx context.Context, revision string) (bool, error)
+	// Shows is the traffic that such a revision shows, which may have further targets at 0 %. Nil:
+	// that of the intent alone.
+	Shows func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
 	// Own tells whether revision, which Argo CD has deployed, is of the same promotion. Nil:
 	// nobody asks whether somebody has rolled back from it.
 	Own func(ctx context.Context, revision string) (bool, error)
@@ -99,6 +102,9 @@ type Observed struct {
 	Revision *servingv1.Revision // the one the intent names, or the template's
 	// Relation of the compared revision to the intent's commit.
 	Relation Relation
+	// Shown is the traffic of the compared revision, where that is another which carries the
+	// intent's values.
+	Shown []servingv1.TrafficTarget
 	// RolledBack is whether the running operation syncs what the intent rolls back.
 	RolledBack bool
 	// Moved is what a sync would undo; see [Moved].

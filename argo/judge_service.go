@@ -114,7 +114,7 @@ func imageHint(app *v1alpha1.Application, live []corev1.Container) string {
 func judgeSpec(in Intent, ob Observed) *Verdict {
 	s := ob.Service
 	switch {
-	case !sameRouting(s.Spec.Traffic, in.Traffic):
+	case !sameRouting(s.Spec.Traffic, in.Traffic) && (ob.Shown == nil || !sameRouting(s.Spec.Traffic, ob.Shown)):
 		return troubled("drift", "the live Service's traffic is %s and not %s: %s",
 			oneline.Brief(describeRouting(s.Spec.Traffic)), describeRouting(in.Traffic), hint)
 	case s.Generation != s.Status.ObservedGeneration:

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"knative.dev/pkg/apis"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 )
 
 // Check compares the Application with Git anew, reads what is live, and judges once.
@@ -60,6 +61,9 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh v1alpha1.Refres
 		return observed, nil
 	}
 	observed.Operation = relateOperation(ctx, in, observed)
+	if observed.Shown, err = showing(ctx, in, observed); err != nil {
+		return observed, err
+	}
 	if observed.Service, err = c.service(ctx, in.App, app, in.Service); err != nil {
 		return observed, unlessMissing(err)
 	}
@@ -91,6 +95,18 @@ func relate(ctx context.Context, in Intent, revision string) (Relation, error) {
 		return Carrying, nil
 	}
 	return Displaced, nil
+}
+
+// showing asks the intent for the traffic of a compared revision that carries its values.
+func showing(ctx context.Context, in Intent, ob Observed) ([]servingv1.TrafficTarget, error) {
+	if ob.Relation != Carrying || in.Shows == nil {
+		return nil, nil
+	}
+	traffic, err := in.Shows(ctx, compared(in, ob))
+	if err != nil {
+		return nil, fmt.Errorf("looking for the traffic of %s: %w", short(compared(in, ob)), err)
+	}
+	return traffic, nil
 }
 
 // relateTip asks the intent about the branch's tip, where Argo CD could not compare it.

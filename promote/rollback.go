@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -97,7 +96,7 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
 	case b.done && (b.target.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.target.journal.Result.Changed:
 		return event.Unchanged
-	case !b.done && committed && !b.movedUsers():
+	case !b.done && committed && !plan.MovedUsers(b.target.at.Now, b.Live, b.target.journal.Result.Traffic):
 		b.target.journal.Explain("no traffic has moved: %s had all of it", b.Dest.Revision)
 		if b.split.Candidate == "" {
 			return event.Unchanged
@@ -107,18 +106,6 @@ func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 		}
 	}
 	return event.RolledBack
-}
-
-// movedUsers tells whether the share of some revision is another one, in Git or as far as
-// was seen in the cluster, than before the reversal.
-func (b *reversal) movedUsers() bool {
-	now := knative.Shares(b.target.journal.Result.Traffic)
-	was, err := b.target.at.Now.Traffic()
-	shares := knative.Shares(was)
-	if len(was) == 0 {
-		shares[""] = 100
-	}
-	return err != nil || !maps.Equal(shares, now) || b.Live != nil && !maps.Equal(knative.Shares(b.Live.Status.Traffic), now)
 }
 
 // unlessUrgent is the error of a look at the live Service, or nil where an

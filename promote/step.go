@@ -29,7 +29,8 @@ type move struct {
 	target *targetRun
 	index  int // of the step in the plan
 	log    journal.StepLog
-	commit string // that shows the step
+	commit string                    // that shows the step
+	wanted []servingv1.TrafficTarget // at the last edit, with what people have added
 }
 
 func (m *move) step() plan.PlannedStep { return m.target.plan.Steps[m.index] }
@@ -113,6 +114,7 @@ func (m *move) routable(ctx context.Context) plan.Plan {
 	plan := m.target.plan
 	plan.Steps = slices.Clone(plan.Steps)
 	plan.Steps[m.index].Traffic = m.target.onlyRoutable(ctx, m.target.at.Live, m.step().Traffic, plan.To)
+	plan.Routable = m.target.routable(ctx, m.target.at.Live, plan.To, &m.wanted)
 	return plan
 }
 
@@ -159,7 +161,7 @@ func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.
 	if err != nil {
 		m.target.journal.Say("the commit cannot be read back, going on with what was written: %v", err)
 	}
-	tellLeftOut(ctx, m.target, m.step().Traffic, traffic)
+	tellLeftOut(ctx, m.target, slices.Concat(m.step().Traffic, m.wanted), traffic)
 	m.target.plan.Steps[m.index].Traffic = traffic
 }
 

@@ -78,12 +78,15 @@ func takeForeign(traffic []servingv1.TrafficTarget, candidateTag string, moving 
 // addTarget adds a target unless there is one with its tag, or an untagged one
 // of its revision.
 func addTarget(targets []servingv1.TrafficTarget, t servingv1.TrafficTarget) []servingv1.TrafficTarget {
-	for _, other := range targets {
-		if other.Tag == t.Tag && (t.Tag != "" || other.RevisionName == t.RevisionName) {
-			return targets
-		}
+	if slices.ContainsFunc(targets, func(other servingv1.TrafficTarget) bool { return sameKind(other, t) }) {
+		return targets
 	}
 	return append(targets, t)
+}
+
+// sameKind tells whether Knative takes but one of two targets.
+func sameKind(a, b servingv1.TrafficTarget) bool {
+	return a.Tag == b.Tag && (a.Tag != "" || a.RevisionName == b.RevisionName)
 }
 
 // Targets is the traffic with the stable revision named and the candidate at
@@ -154,15 +157,12 @@ func SameTraffic(a, b []servingv1.TrafficTarget) bool {
 	})
 }
 
-// LeftToLater is the traffic to write where it is rendered so: a tag that is there twice is one
-// that somebody's later patch adds, and Knative takes each but once.
+// LeftToLater is the traffic to write where it is rendered so: a tag that is there twice, or a
+// revision at 0 % without one, is what somebody's later patch adds, and Knative takes each but once.
 func LeftToLater(traffic, rendered []servingv1.TrafficTarget) (left []servingv1.TrafficTarget) {
-	times := map[string]int{}
-	for _, t := range rendered {
-		times[t.Tag]++
-	}
 	for _, t := range traffic {
-		twice := t.Tag != "" && times[t.Tag] > 1
+		there := slices.DeleteFunc(slices.Clone(rendered), func(o servingv1.TrafficTarget) bool { return !sameKind(o, t) })
+		twice := (t.Tag != "" || Percent(t) == 0) && len(there) > 1
 		if twice && Percent(t) == 0 {
 			continue
 		}

@@ -23,7 +23,7 @@ func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.gives, Brings: r.brings(commit),
+		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.gives, Shows: r.givesOnce(), Brings: r.brings(commit),
 	}
 }
 
@@ -102,6 +102,20 @@ func (r Reader) gives(ctx context.Context, commit string) ([]servingv1.TrafficTa
 		err = fmt.Errorf("%w: at commit %.10s: %w", argo.ErrNotFound, commit, err)
 	}
 	return traffic, err
+}
+
+// givesOnce is the same, each commit read but once: what it shows does not change.
+func (r Reader) givesOnce() func(context.Context, string) ([]servingv1.TrafficTarget, error) {
+	known := map[string][]servingv1.TrafficTarget{}
+	return func(ctx context.Context, revision string) (traffic []servingv1.TrafficTarget, err error) {
+		if traffic, asked := known[revision]; asked {
+			return traffic, nil
+		}
+		if traffic, err = r.gives(ctx, revision); err == nil {
+			known[revision] = traffic
+		}
+		return traffic, err
+	}
 }
 
 // brings is what is in from as in a commit, and otherwise in to. A promotion that is under way

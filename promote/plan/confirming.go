@@ -29,6 +29,8 @@ func reversalOf(made *knative.State, has record.Record, at Situation) Reversal {
 			Started: has.Started, FromVersion: has.From, toVersion: has.To,
 		},
 		Step: has.Step, Dest: Destination{Version: back, Traffic: traffic}, Live: at.Live,
-		MayChange: func(now *knative.State, _ record.Record) bool { return Unchanged(now, made) },
+		MayChange: func(now *knative.State, _ record.Record) bool {
+			return now.SameTemplate(made) && ShownAt(made).routedBy(now)
+		},
 	}
 }

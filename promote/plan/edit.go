@@ -46,7 +46,7 @@ func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	after, err := Shift(ctx, c, p, step.Traffic, text, now, next, live)
+	after, err := Shift(ctx, c, p, p.keeping(step.Traffic, now, has), text, now, next, live)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,8 @@ func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapsh
 }
 
 // Shift gives an overlay with the images set the new revision's name, the traffic
-// and the record, and checks that nothing else changes.
+// and the record, and checks that nothing else changes. A target at 0 % that a later patch adds too
+// stays that patch's.
 func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
 	if err := knative.CheckOwn(now); err != nil {
 		return nil, err
@@ -62,6 +63,13 @@ func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.Traff
 	after, err := next.Route(ctx, plan.To, traffic, record, live)
 	if err != nil {
 		return nil, err
+	}
+	after, rendered, err := leftToLater(ctx, after, plan.To, traffic, live)
+	if err != nil {
+		return nil, err
+	}
+	if knative.SameTargets(rendered, traffic) {
+		traffic = rendered
 	}
 	return after, knative.Check(now, after, knative.Expected{Images: plan.images, Also: c.Also, Revision: plan.To, Traffic: traffic})
 }
@@ -125,7 +133,7 @@ func fits(now, next *knative.State, record record.Record, plan Plan, i int, tip 
 		return false, err
 	}
 	same := now.SameTemplate(next)
-	before := i == 0 && Unchanged(now, plan.Now) && record.Is(plan.Record.Promotion, plan.Record.Step) ||
+	before := i == 0 && now.SameTemplate(plan.Now) && ShownAt(plan.Now).routedBy(now) && record.Is(plan.Record.Promotion, plan.Record.Step) ||
 		i > 0 && plan.Expected(plan.Steps[i-1]).ShownBy(now, record)
 	switch {
 	case name != plan.To:
@@ -173,11 +181,10 @@ func SameShares(a, b *knative.State) bool {
 }
 
 // OnlyConfigured tells whether nothing of an overlay has changed since the plan was made, but
-// for the template beside its images.
+// for the template beside its images, and what people have added to the traffic at 0 %.
 func OnlyConfigured(now, then *knative.State) bool {
-	traffic, err := then.Traffic()
 	has, _ := record.Parse(then.Record()) // without one all of the images must be the same
-	return err == nil && Shows(now, then.Revision(), traffic) && record.VersionOf("", then).KeptBy(now, has.From)
+	return ShownAt(then).routedBy(now) && record.VersionOf("", then).KeptBy(now, has.From)
 }
 
 // ErrSuperseded ends a run whose Service somebody else has changed: a newer

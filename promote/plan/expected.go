@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"slices"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -16,33 +15,40 @@ type Expected struct {
 	record.Version
 	Promotion, Step string // of the record; empty: the overlay has no record of it
 	Traffic         []servingv1.TrafficTarget
-	TrafficOnly     bool // the template's revision has no traffic and may be what is rolled back from
+	Tag             string // of a candidate: nobody else's target has it; empty: none is known
+	TrafficOnly     bool   // the template's revision has no traffic and may be what is rolled back from
 }
 
 // Expected is what the overlay shows after a step.
 func (p Plan) Expected(step PlannedStep) Expected {
-	return Expected{Version: p.toVersion, Promotion: p.ID, Step: record.StepOf(step.Percent), Traffic: step.Traffic}
+	return Expected{Version: p.toVersion, Promotion: p.ID, Step: record.StepOf(step.Percent), Traffic: step.Traffic, Tag: p.Tag}
 }
 
 // ShownBy tells whether an overlay with this record shows it.
 func (e Expected) ShownBy(state *knative.State, record record.Record) bool {
-	return (e.Promotion == "" || record.Is(e.Promotion, e.Step)) && Shows(state, e.Revision, e.Traffic) && e.KeptBy(state, record.From)
+	return (e.Promotion == "" || record.Is(e.Promotion, e.Step)) && e.routedBy(state) && e.KeptBy(state, record.From)
+}
+
+// routedBy tells whether an overlay has the revision and the traffic. What people add to that at 0 %
+// takes nothing from anybody.
+func (e Expected) routedBy(state *knative.State) bool {
+	traffic, err := state.Traffic()
+	return err == nil && state.Revision() == e.Revision && knative.Holds(traffic, e.Traffic, e.Tag, knative.PreviousTag)
 }
 
 // reachedBy tells whether an overlay with this record has come to it. An earlier try
 // may have left out a target at 0 % that stands here.
 func (e Expected) reachedBy(state *knative.State, record record.Record) bool {
-	traffic, err := state.Traffic()
-	beyond := func(t servingv1.TrafficTarget) bool {
-		return !slices.ContainsFunc(e.Traffic, func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag })
-	}
-	return err == nil && record.Is(e.Promotion, e.Step) && state.Revision() == e.Revision &&
-		maps.Equal(knative.Shares(traffic), knative.Shares(e.Traffic)) && !slices.ContainsFunc(traffic, beyond) && e.SameImages(state)
+	e.Traffic = slices.DeleteFunc(slices.Clone(e.Traffic), func(t servingv1.TrafficTarget) bool {
+		has, err := state.Traffic()
+		return err == nil && knative.Percent(t) == 0 && !slices.ContainsFunc(has, func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag })
+	})
+	return record.Is(e.Promotion, e.Step) && e.routedBy(state) && e.SameImages(state)
 }
 
 // ShownAt is what a commit with the overlay must make true.
 func ShownAt(state *knative.State) Expected {
 	has, _ := record.Parse(state.Record()) // without one the fields tell
 	traffic, _ := state.Traffic()
-	return Expected{Version: record.VersionOf(state.Revision(), state), Promotion: has.Promotion, Step: has.Step, Traffic: traffic}
+	return Expected{Version: record.VersionOf(state.Revision(), state), Promotion: has.Promotion, Step: has.Step, Traffic: traffic, Tag: has.Tag}
 }

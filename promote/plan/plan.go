@@ -26,6 +26,9 @@ type Plan struct {
 	Image string // the image that gives the promotion its name
 	Steps []PlannedStep
 
+	// Routable is traffic without the targets at 0 % that Knative cannot route to. Nil: it is not asked.
+	Routable func([]servingv1.TrafficTarget) []servingv1.TrafficTarget
+
 	images                 []kustomize.Image // to set
 	Source                 record.Source     // what the images were taken from
 	Code                   record.Code       // what the images of the source were made of
