@@ -171,7 +171,7 @@ func (r *run) publish(ctx context.Context, moves []*move) error {
 		return err
 	}
 	for i, m := range moves {
-		m.readBack(ctx, p.commit, p.drafts[i].Traffic)
+		m.readBack(ctx, p.commit, p.drafts[i].Traffic, p.drafts[i].Wanted)
 		m.committed(p.commit, !p.made)
 	}
 	return nil

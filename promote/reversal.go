@@ -3,6 +3,7 @@ package promote
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -44,6 +45,7 @@ type reversal struct {
 func (b *reversal) routable(ctx context.Context) plan.Reversal {
 	back := b.Reversal
 	back.Dest.Traffic = b.target.onlyRoutable(ctx, b.Live, b.Dest.Traffic, b.Dest.Revision)
+	back.Plan.Routable = routable(ctx, b.target, b.Live, b.Dest.Revision)
 	return back
 }
 
@@ -102,7 +104,7 @@ func (b *reversal) expect(ctx context.Context) error {
 	want.TrafficOnly = b.after.Refused != nil || b.after.Carrying() != b.after.State.Revision()
 	b.target.journal.Tell(event.TrafficSet{Traffic: want.Traffic})
 	b.target.journal.Tell(event.RollbackLeads{}) // it is made
-	tellLeftOut(ctx, b.target, b.Dest.Traffic, want.Traffic)
+	tellLeftOut(ctx, b.target, slices.Concat(b.Dest.Traffic, b.after.Wanted), want.Traffic)
 	commit := b.log.Step().Commit
 	intent := b.target.infra.Intent(commit, want)
 	intent.Over = b.over

@@ -35,10 +35,9 @@ func blocking(ctx context.Context, service live.Service, seen *servingv1.Service
 	return service.Blocking(ctx, seen, traffic, state.Revision())
 }
 
-// routable is onlyRoutable for edits, which notes what each of them wants.
-func (p *targetRun) routable(ctx context.Context, seen *servingv1.Service, made string, wanted *[]servingv1.TrafficTarget) func([]servingv1.TrafficTarget) []servingv1.TrafficTarget {
+// routable is onlyRoutable for edits.
+func routable(ctx context.Context, p *targetRun, seen *servingv1.Service, made string) func([]servingv1.TrafficTarget) []servingv1.TrafficTarget {
 	return func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
-		*wanted = traffic
 		return p.onlyRoutable(ctx, seen, traffic, made)
 	}
 }

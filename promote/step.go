@@ -29,8 +29,7 @@ type move struct {
 	target *targetRun
 	index  int // of the step in the plan
 	log    journal.StepLog
-	commit string                    // that shows the step
-	wanted []servingv1.TrafficTarget // at the last edit, with what people have added
+	commit string // that shows the step
 }
 
 func (m *move) step() plan.PlannedStep { return m.target.plan.Steps[m.index] }
@@ -47,11 +46,11 @@ func (m *move) edit(ctx context.Context, over []guard.Override) commit.Edit {
 		Trailers: plan.Trailers(m.target.config.Settings, m.target.plan, record.StepOf(step.Percent), m.target.plan.From, m.target.plan.To, m.target.config.Reason),
 		Draft: func(tip gitops.Snapshot) (commit.Draft, error) {
 			plan := m.routable(ctx)
-			files, err := plan.EditStep(ctx, m.target.config.Settings, m.index, tip, m.target.at.Live)
+			files, wanted, err := plan.EditStep(ctx, m.target.config.Settings, m.index, tip, m.target.at.Live)
 			if err == nil && len(files) > 0 {
 				err = m.permitted(ctx, plan, tip, over)
 			}
-			return commit.Draft{Files: files, Traffic: plan.Steps[m.index].Traffic}, m.target.named(err)
+			return commit.Draft{Files: files, Traffic: plan.Steps[m.index].Traffic, Wanted: wanted}, m.target.named(err)
 		},
 	}
 	for _, o := range over {
@@ -114,7 +113,7 @@ func (m *move) routable(ctx context.Context) plan.Plan {
 	plan := m.target.plan
 	plan.Steps = slices.Clone(plan.Steps)
 	plan.Steps[m.index].Traffic = m.target.onlyRoutable(ctx, m.target.at.Live, m.step().Traffic, plan.To)
-	plan.Routable = m.target.routable(ctx, m.target.at.Live, plan.To, &m.wanted)
+	plan.Routable = routable(ctx, m.target, m.target.at.Live, plan.To)
 	return plan
 }
 
@@ -150,7 +149,7 @@ func (m *move) stillAlone(ctx context.Context) error {
 // readBack takes the step's traffic from the commit: what Knative could not route
 // to, when that was made, does not stand in it. Where it cannot be read, what was written
 // says the same.
-func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.TrafficTarget) {
+func (m *move) readBack(ctx context.Context, commit string, traffic, wanted []servingv1.TrafficTarget) {
 	state, err := m.target.infra.At(ctx, commit)
 	if err == nil {
 		var read []servingv1.TrafficTarget
@@ -161,7 +160,7 @@ func (m *move) readBack(ctx context.Context, commit string, traffic []servingv1.
 	if err != nil {
 		m.target.journal.Say("the commit cannot be read back, going on with what was written: %v", err)
 	}
-	tellLeftOut(ctx, m.target, slices.Concat(m.step().Traffic, m.wanted), traffic)
+	tellLeftOut(ctx, m.target, slices.Concat(m.step().Traffic, wanted), traffic)
 	m.target.plan.Steps[m.index].Traffic = traffic
 }
 

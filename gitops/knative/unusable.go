@@ -102,6 +102,9 @@ func tryShift(ctx context.Context, s *State) error {
 	if err != nil {
 		return err
 	}
+	if rendered, err := after.Traffic(); err == nil && Holds(rendered, traffic, "candidate", PreviousTag) {
+		traffic = rendered // a later patch may add to it at 0 %
+	}
 	return checkRoute(s, after, Expected{Revision: revision, Traffic: traffic})
 }
 

@@ -26,6 +26,7 @@ type Edit struct {
 type Draft struct {
 	Files    map[string][]byte         // none where the tip shows it
 	Traffic  []servingv1.TrafficTarget // of a step: what it sets
+	Wanted   []servingv1.TrafficTarget // of a step: with what people have added at 0 %, routable or not
 	Reversed plan.Edited               // of what rolls back: what it leads to
 	Left     error                     // why the target is left out, where the others go on without it
 }

@@ -22,35 +22,41 @@ import (
 // EditStep is the i-th step on a tip: the files that change, none where the tip
 // shows it and renders. It is run again when the branch has moved: the tip must show the
 // step before, or this one already.
-func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapshot, live *servingv1.Service) (map[string][]byte, error) {
+//
+// Wanted is the step's traffic with what people have added to the tip's at 0 %, whether Knative can route it or not.
+func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapshot, live *servingv1.Service) (files map[string][]byte, wanted []servingv1.TrafficTarget, err error) {
 	now, err := ToEdit(ctx, tip, p.Target)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	next, err := WithImages(ctx, now, p.images)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	has, err := record.Parse(now.Record())
 	if err != nil {
-		return nil, Superseded(tip.Commit, "%w", record.Unreadable(now, err))
+		return nil, nil, Superseded(tip.Commit, "%w", record.Unreadable(now, err))
 	}
-	switch done, err := fits(now, next, has, p, i, tip.Commit); {
-	case err != nil:
-		return nil, err
-	case done:
-		return now.Files()
+	done, err := fits(now, next, has, p, i, tip.Commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if done {
+		files, err = now.Files()
+		return files, nil, err
 	}
 	step := p.Steps[i]
 	text, err := StepRecord(c, p, record.StepOf(step.Percent), has).Encode()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	after, err := Shift(ctx, c, p, p.keeping(step.Traffic, now, has), text, now, next, live)
+	wanted = p.keeping(step.Traffic, now, has)
+	after, err := Shift(ctx, c, p, p.routed(wanted, step.Traffic), text, now, next, live)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return after.Files()
+	files, err = after.Files()
+	return files, wanted, err
 }
 
 // Shift gives an overlay with the images set the new revision's name, the traffic

@@ -15,11 +15,12 @@ import (
 // Edited is what an edit that rolls back leads to.
 type Edited struct {
 	State   *knative.State
-	Refused error               // why the template could not be rolled back, so that only the traffic is
-	Lost    []string            // images that somebody had set by hand, before or since, and that the overlay has no more
-	Missing []knative.Reference // that pods of the destination need, and the overlay does not have
-	Foreign []string            // fields that somebody had put into the tool's own files, which are written anew without them
-	Blocked bool                // a target at 0 % that a transformer adds keeps Knative from routing
+	Wanted  []servingv1.TrafficTarget // what it would have routed, with what people have added at 0 %
+	Refused error                     // why the template could not be rolled back, so that only the traffic is
+	Lost    []string                  // images that somebody had set by hand, before or since, and that the overlay has no more
+	Missing []knative.Reference       // that pods of the destination need, and the overlay does not have
+	Foreign []string                  // fields that somebody had put into the tool's own files, which are written anew without them
+	Blocked bool                      // a target at 0 % that a transformer adds keeps Knative from routing
 
 	Replaced []servingv1.TrafficTarget // targets of somebody's later patch, which kept Knative from routing
 

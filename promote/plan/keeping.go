@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"maps"
-	"slices"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -20,14 +19,18 @@ func (p Plan) keeping(traffic []servingv1.TrafficTarget, tip *knative.State, has
 	}
 	gone := knative.TakenOut(tip, p.Tag, has.Of(p.Place()).Moving)
 	split, _ := knative.ReadSplit(knative.Without(at, gone), p.Tag, knative.MovingTags(tip, p.Tag)) // people's targets are known with an error too
-	with := knative.Beside(traffic, split.Foreign)
-	if knative.SameTargets(with, traffic) {
-		return traffic
+	if with := knative.Beside(traffic, split.Foreign); !knative.SameTargets(with, traffic) {
+		return with
 	}
-	if p.Routable != nil {
-		with = p.Routable(with)
+	return traffic
+}
+
+// routed is what is wanted as Knative can route it, which what has been planned is already.
+func (p Plan) routed(wanted, planned []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	if p.Routable == nil || knative.SameTargets(wanted, planned) {
+		return wanted
 	}
-	return with
+	return p.Routable(wanted)
 }
 
 // leftToLater is an overlay whose traffic has been written, without what somebody's later patch adds
@@ -46,18 +49,6 @@ func leftToLater(ctx context.Context, after *knative.State, revision string, tra
 	}
 	rendered, err = after.Traffic()
 	return after, rendered, err
-}
-
-// FollowingNone is a reversal without the targets at 0 % of whatever is the latest revision.
-func (back Reversal) FollowingNone() Reversal {
-	none := func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
-		return slices.DeleteFunc(slices.Clone(traffic), knative.Follows)
-	}
-	back.Dest.Traffic = none(back.Dest.Traffic)
-	if routable := back.Plan.Routable; routable != nil {
-		back.Plan.Routable = func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget { return none(routable(traffic)) }
-	}
-	return back
 }
 
 // MovedUsers tells whether the share of some revision is another one, in Git or as far as was seen in

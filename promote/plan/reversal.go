@@ -54,6 +54,8 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	if err != nil {
 		before = back.Plan.Record // nothing that somebody wrote into it may stop a rollback
 	}
+	wanted := back.Plan.keeping(back.Dest.Traffic, now, before)
+	back.Dest.Traffic = back.Plan.routed(wanted, back.Dest.Traffic)
 	after, err := reversedFrom(ctx, c, back, now, before)
 	if err != nil && now.Refusal() != nil && ctx.Err() == nil {
 		return Edited{}, unusable{err}
@@ -61,6 +63,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	if err != nil {
 		return Edited{}, err
 	}
+	after.Wanted = wanted
 	after.Lost = lost(now, after.State, before, back.Dest.Replaced)
 	after.Foreign = knative.Foreign(now)
 	if found := back.Dest.Found; found != nil && after.Carrying() == found.Name {
@@ -139,27 +142,14 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 // checked is what an edit leads to, if that is the traffic. Targets that somebody's later patch
 // adds at 0 % are that patch's, and stop no rollback.
 func (back Reversal) checked(ctx context.Context, c Settings, now, after *knative.State, revision string, traffic []servingv1.TrafficTarget) (*knative.State, error) {
-	rendered, err := after.Traffic()
+	after, rendered, err := leftToLater(ctx, after, revision, traffic, back.Live)
+	if err == nil && back.Last {
+		after, rendered, err = last(ctx, after)
+	}
 	if err != nil {
 		return nil, err
 	}
 	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic, LiveOtherwise: true}
-	if back.Last {
-		if after, err = knative.Last(ctx, after); err != nil {
-			return nil, err
-		}
-		if rendered, err = after.Traffic(); err != nil {
-			return nil, err
-		}
-	}
-	if left := knative.LeftToLater(traffic, rendered); !knative.SameTraffic(left, traffic) {
-		if after, err = after.Route(ctx, revision, left, after.Record(), back.Live); err != nil {
-			return nil, err
-		}
-		if rendered, err = after.Traffic(); err != nil {
-			return nil, err
-		}
-	}
 	if maps.Equal(knative.Shares(rendered), knative.Shares(traffic)) {
 		expected.Traffic = rendered
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"slices"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
@@ -16,8 +17,8 @@ func Routed(back Reversal, edit func(Reversal) (Edited, error), blocked func(*kn
 	if err != nil || !blocked(after.State) {
 		return after, err
 	}
-	if slices.ContainsFunc(back.Dest.Traffic, knative.Follows) {
-		back.Dest.Traffic = slices.DeleteFunc(slices.Clone(back.Dest.Traffic), knative.Follows)
+	if slices.ContainsFunc(slices.Concat(back.Dest.Traffic, after.Wanted), knative.Follows) {
+		back = back.followingNone()
 		if after, err = edit(back); err != nil || !blocked(after.State) {
 			return after, err
 		}
@@ -30,6 +31,28 @@ func Routed(back Reversal, edit func(Reversal) (Edited, error), blocked func(*kn
 	}
 	last.Blocked, last.Replaced = blocked(last.State), besides(after.State, last.State)
 	return last, nil
+}
+
+// followingNone is a reversal without the targets at 0 % of whatever is the latest revision.
+func (back Reversal) followingNone() Reversal {
+	none := func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+		return slices.DeleteFunc(slices.Clone(traffic), knative.Follows)
+	}
+	back.Dest.Traffic = none(back.Dest.Traffic)
+	if routable := back.Plan.Routable; routable != nil {
+		back.Plan.Routable = func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget { return none(routable(traffic)) }
+	}
+	return back
+}
+
+// last is an overlay with the tool's patch behind all others too, and the traffic that it renders.
+func last(ctx context.Context, after *knative.State) (*knative.State, []servingv1.TrafficTarget, error) {
+	after, err := knative.Last(ctx, after)
+	if err != nil {
+		return nil, nil, err
+	}
+	rendered, err := after.Traffic()
+	return after, rendered, err
 }
 
 // besides are the targets of an overlay that another one does not have.

@@ -193,7 +193,7 @@ func (at Situation) tagRemarks() (all []string) {
 			all = append(all, fmt.Sprintf("the tag %s went with the traffic, and is in %s alone now: the next promotion takes it out", tag, own))
 			continue
 		}
-		all = append(all, fmt.Sprintf("the tag %s stays on revision %s: it is in %s alone; where nobody needs it, take it out there", tag, oneline.Brief(t.RevisionName), own))
+		all = append(all, fmt.Sprintf("the tag %s on revision %s is in %s alone; where nobody needs it, take it out there", tag, oneline.Brief(t.RevisionName), own))
 	}
 	for _, t := range knative.UnusedTags(at.Now, at.Tag) {
 		all = append(all, fmt.Sprintf("the tag %s of the overlay's own traffic is not in %s, which replaces that: add it there, or take it out of the overlay", oneline.Brief(t.Tag), own))
