@@ -13,9 +13,15 @@ const (
 	pemBody    = `(?:` + pemBreak + `[A-Za-z0-9+/=]{16,})*`
 )
 
+// A PEM block, and one without its end, in a text that nothing runs.
+var (
+	wholePEM = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + pemBreak + `(?:[A-Za-z0-9+/=]+` + pemBreak + `){0,2}-----END [A-Z0-9 ]+-----`)
+	cutPEM   = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*$`)
+)
+
 // secretValues find secrets by their own form, wherever they stand.
 var secretValues = []*regexp.Regexp{
-	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + pemBreak + `(?:[A-Za-z0-9+/=]+` + pemBreak + `){0,2}-----END [A-Z0-9 ]+-----`),
+	wholePEM,
 	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody),                              // one that is cut
 	regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`),                                                  // PEM in base64
 	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*`),                        // JWT

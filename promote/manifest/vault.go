@@ -104,5 +104,6 @@ const (
 // `token: expired` is what the reader of an error has to know.
 func HideSecrets(text string) string {
 	v := newVault([]byte(text))
+	text = cutPEM.ReplaceAllStringFunc(wholePEM.ReplaceAllStringFunc(text, v.hide), v.hide)
 	return v.shown(v.redactForms(text), nil)
 }
