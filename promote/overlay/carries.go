@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -106,8 +107,11 @@ func (r Reader) gives(ctx context.Context, commit string) ([]servingv1.TrafficTa
 
 // givesOnce is the same, each commit read but once: what it shows does not change.
 func (r Reader) givesOnce() func(context.Context, string) ([]servingv1.TrafficTarget, error) {
+	var mu sync.Mutex // gates of a step ask side by side
 	known := map[string][]servingv1.TrafficTarget{}
 	return func(ctx context.Context, revision string) (traffic []servingv1.TrafficTarget, err error) {
+		mu.Lock()
+		defer mu.Unlock()
 		if traffic, asked := known[revision]; asked {
 			return traffic, nil
 		}
