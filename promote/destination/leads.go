@@ -31,8 +31,8 @@ func (f Finder) Leads(ctx context.Context, p plan.Plan, known string, superseded
 	return further.Revision
 }
 
-// leadsAtTip is what a rollback leads to by the branch's tip: nowhere, where that gives all traffic to
-// what was there before the promotion. Where it has the promotion's revision, it leads to what was
+// leadsAtTip is what a rollback leads to by the branch's tip: nowhere, where another run's rollback gives all
+// traffic to what was there before the promotion, and waits for that. Where it has the promotion's revision, it leads to what was
 // before also once the run has rolled back. What cannot be read changes nothing.
 func (f Finder) leadsAtTip(ctx context.Context, p plan.Plan, was, known string) string {
 	tip, err := f.Overlay.Branch.Tip(ctx)
@@ -46,7 +46,7 @@ func (f Finder) leadsAtTip(ctx context.Context, p plan.Plan, was, known string) 
 	split, err := at.Split()
 	traffic, _ := at.Now.Traffic() // as the split has read it
 	switch {
-	case err == nil && split.Stable == was && split.Candidate == "":
+	case err == nil && at.Record.RollsBack() && split.Stable == was && split.Candidate == "":
 		return ""
 	case knative.Shares(traffic)[p.To] > 0, split.Candidate == p.To:
 		return cmp.Or(known, was)
