@@ -228,12 +228,3 @@ func noteRollbacks(ctx context.Context, r *run, e ending) ending {
 	}
 	return e
 }
-
-// noteRollback does so for some targets, also where the run's time is over.
-func noteRollback(ctx context.Context, superseded bool, targets ...*targetRun) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
-	defer stop()
-	for _, p := range targets {
-		p.noteRollback(ctx, superseded)
-	}
-}

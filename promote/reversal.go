@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -251,6 +250,3 @@ func (b *reversal) noteRollback(ctx context.Context) {
 		b.target.journal.Tell(event.RollbackLeads{To: most})
 	}
 }
-
-// emergencyLook is how long a rollback waits for what it can do without.
-const emergencyLook = 5 * time.Second

@@ -224,7 +224,14 @@ func (p *targetRun) destinations() destination.Finder {
 	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
 }
 
-// noteRollback tells which revision a rollback leads to now.
-func (p *targetRun) noteRollback(ctx context.Context, superseded bool) {
-	p.journal.Tell(event.RollbackLeads{To: p.destinations().Leads(ctx, p.plan, p.journal.Result.RollbackTo, superseded)})
+// emergencyLook is how long a rollback waits for what it can do without.
+const emergencyLook = 5 * time.Second
+
+// noteRollback tells which revision a rollback of each target leads to now, also where the run's time is over.
+func noteRollback(ctx context.Context, superseded bool, targets ...*targetRun) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), emergencyLook)
+	defer stop()
+	for _, p := range targets {
+		p.journal.Tell(event.RollbackLeads{To: p.destinations().Leads(ctx, p.plan, p.journal.Result.RollbackTo, superseded)})
+	}
 }
