@@ -1,6 +1,7 @@
 package knative
 
 import (
+	"cmp"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -11,17 +12,13 @@ import (
 )
 
 // refusedMetadata is why the API server refuses the metadata of a Service that Git has, as an update of one in the
-// cluster: by their form, or as nobody but the API server writes them.
+// cluster: by their form, or as nobody but the API server writes them. Some of these it passes over.
+// https://github.com/kubernetes/apiserver/blob/v0.31.0/pkg/registry/rest/update.go#L127-L146
 func refusedMetadata(git metav1.ObjectMeta) error {
-	live := metav1.ObjectMeta{Name: git.Name, Namespace: git.Namespace, UID: "of the cluster", ResourceVersion: "1", Generation: 1, CreationTimestamp: metav1.Unix(1, 0)}
+	live := metav1.ObjectMeta{Name: git.Name, Namespace: git.Namespace, UID: "of the cluster", ResourceVersion: "1"}
 	updated := git
-	if updated.UID == "" {
-		updated.UID = live.UID
-	}
-	if updated.CreationTimestamp.IsZero() {
-		updated.CreationTimestamp = live.CreationTimestamp
-	}
-	updated.ResourceVersion, updated.Generation = live.ResourceVersion, live.Generation
+	updated.UID = cmp.Or(git.UID, live.UID)
+	updated.ResourceVersion, updated.Generation, updated.CreationTimestamp, updated.ManagedFields = live.ResourceVersion, 0, live.CreationTimestamp, nil
 	at := field.NewPath("metadata")
 	wrong := validation.ValidateObjectMeta(&updated, updated.Namespace != "", validation.NameIsDNSSubdomain, at)
 	wrong = append(wrong, validation.ValidateObjectMetaUpdate(&updated, &live, at)...)

@@ -7,21 +7,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestRefusedMetadata has what the API server of a cluster refused, and what it took.
+// TestRefusedMetadata has what the API server of a cluster refused with kubectl apply, and what it took.
 func TestRefusedMetadata(t *testing.T) {
 	t.Parallel()
-	long := metav1.Unix(1700000000, 0)
-	for want, meta := range map[string]metav1.ObjectMeta{
-		"":                           {Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"a/b": "!"}, Finalizers: []string{"a.example/b"}},
-		"metadata.labels":            {Labels: map[string]string{"team": "a team!"}},
-		"metadata.annotations":       {Annotations: map[string]string{"bad key!": ""}},
-		"metadata.resourceVersion":   {ResourceVersion: "7"},
-		"metadata.uid":               {UID: "x"},
-		"metadata.creationTimestamp": {CreationTimestamp: long},
-		"metadata.deletionTimestamp": {DeletionTimestamp: &long},
-		"metadata.finalizers":        {Finalizers: []string{"bad key!"}},
-		"metadata.ownerReferences":   {OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "A", Name: "a"}}},
+	then, seconds := metav1.Unix(1700000000, 0), int64(3)
+	for _, c := range []struct {
+		want string // a field; empty: it was taken
+		meta metav1.ObjectMeta
+	}{
+		{"", metav1.ObjectMeta{Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"a/b": "!"}, Finalizers: []string{"a.example/b"}}},
+		{"", metav1.ObjectMeta{CreationTimestamp: then, Generation: 99, SelfLink: "/x", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}}},
+		{"metadata.labels", metav1.ObjectMeta{Labels: map[string]string{"team": "a team!"}}},
+		{"metadata.annotations", metav1.ObjectMeta{Annotations: map[string]string{"bad key!": ""}}},
+		{"metadata.resourceVersion", metav1.ObjectMeta{ResourceVersion: "7"}},
+		{"metadata.uid", metav1.ObjectMeta{UID: "x"}},
+		{"metadata.deletionTimestamp", metav1.ObjectMeta{DeletionTimestamp: &then}},
+		{"metadata.deletionGracePeriodSeconds", metav1.ObjectMeta{DeletionGracePeriodSeconds: &seconds}},
+		{"metadata.finalizers", metav1.ObjectMeta{Finalizers: []string{"bad key!"}}},
+		{"metadata.ownerReferences", metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "A", Name: "a"}}}},
 	} {
+		meta, want := c.meta, c.want
 		meta.Name, meta.Namespace = "web", "shop"
 		err := refusedMetadata(meta)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
