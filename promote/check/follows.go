@@ -9,7 +9,7 @@ import (
 
 // findFollowing looks for Routes of the overlay beside the Service's own that name its Configuration: Knative sends their
 // requests to its latest revision that is Ready, whatever the traffic of the Service says.
-// https://github.com/knative/specs/blob/main/specs/serving/knative-api-specification-1.0.md#route-2
+// https://github.com/knative/specs/blob/main/specs/serving/knative-api-specification-1.0.md
 func findFollowing(f Facts) []found {
 	var all []found
 	for _, o := range objects(f.Next) {

@@ -25,7 +25,8 @@ func findLarge(f Facts) []found {
 
 // heldOf is about what an Application holds of an object, in bytes: its state, and the result of its last sync with
 // a message of kubectl's.
-// https://github.com/argoproj/argo-cd/blob/v2.14.21/pkg/apis/application/v1alpha1/types.go#L1645-L1680
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/pkg/apis/application/v1alpha1/types.go#L1600-L1622
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/pkg/apis/application/v1alpha1/types.go#L1998-L2010
 func heldOf(o unstructured.Unstructured) int {
 	const fields, words = 320, 40
 	gvk := o.GroupVersionKind()

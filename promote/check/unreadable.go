@@ -5,29 +5,29 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	kubernetes "k8s.io/apimachinery/pkg/runtime/schema"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // findUnreadable finds objects that Argo CD cannot read, of whatever kind: one keeps it from generating the
 // manifests of the Application, or from comparing any.
-// https://github.com/argoproj/argo-cd/blob/v2.14.21/util/argo/resource_tracking.go#L171-L207
+// https://github.com/argoproj/argo-cd/blob/v2.14.21/util/argo/resource_tracking.go#L145-L190
 func findUnreadable(f Facts) []found {
 	var all []found
 	for _, o := range objects(f.result()) {
-		if steps, why := unlikeObject(o); why != "" {
+		if steps, why := whyUnread(o); why != "" {
 			all = append(all, found{at: f.inObject(o, steps...), values: values{"Object": title(o), "Why": why}})
 		}
 	}
 	return all
 }
 
-// unlikeObject says in words what Argo CD cannot read of an object, and where that is. Argo CD reads null as "".
-func unlikeObject(o unstructured.Unstructured) (steps []any, why string) {
+// whyUnread says in words what Argo CD cannot read of an object, and where that is. Argo CD reads null as "".
+func whyUnread(o unstructured.Unstructured) (steps []any, why string) {
 	version, _ := o.Object["apiVersion"].(string)
 	if version == "" {
 		return nil, "it has no apiVersion"
 	}
-	if _, err := kubernetes.ParseGroupVersion(version); err != nil {
+	if _, err := runtimeschema.ParseGroupVersion(version); err != nil {
 		return []any{"apiVersion"}, "its apiVersion is none of a group and a version"
 	}
 	metadata, is := o.Object["metadata"].(map[string]any)
