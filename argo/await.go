@@ -39,7 +39,7 @@ const commandPause = 15 * time.Second
 func (c *Client) Await(ctx context.Context, in Intent, report func(Verdict)) (Observed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in.Carries, in.Own, in.RollsBack, in.Gives, in.Shows = once(in.Carries), once(in.Own), once(in.RollsBack), once(in.Gives), once(in.Shows)
+	in.Carries, in.Own, in.RollsBack, in.Gives = once(in.Carries), once(in.Own), once(in.RollsBack), once(in.Gives)
 	w := &waiter{argo: c, in: in, report: report, events: c.watch(ctx, in.App)}
 	return w.run(ctx)
 }

@@ -40,14 +40,12 @@ type Intent struct {
 	// revision is empty, and the branch's tip is meant. Nil: any other revision is awaited
 	// to become Commit.
 	Carries func(ctx context.Context, revision string) (bool, error)
-	// Shows is the traffic that such a revision shows, which may have further targets at 0 %. Nil:
-	// that of the intent alone.
-	Shows func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
 	// Own tells whether revision, which Argo CD has deployed, is of the same promotion. Nil:
 	// nobody asks whether somebody has rolled back from it.
 	Own func(ctx context.Context, revision string) (bool, error)
-	// Gives is the traffic that revision, which Argo CD has deployed, says; ErrNotFound where it
-	// says none that can be read. Nil: nobody asks whether the cluster is still so.
+	// Gives is the traffic that revision, which Argo CD has deployed or compared, says; ErrNotFound where
+	// it says none that can be read. Nil: nobody asks whether the cluster is still so, or as a commit on
+	// top of ours says.
 	Gives func(ctx context.Context, revision string) ([]servingv1.TrafficTarget, error)
 	// Brings is what a sync brings back, where Argo CD has deployed the revision from and, after
 	// it, an older one again, to: what is in from as the commit has it, and otherwise in to;

@@ -97,16 +97,13 @@ func relate(ctx context.Context, in Intent, revision string) (Relation, error) {
 	return Displaced, nil
 }
 
-// showing asks the intent for the traffic of a compared revision that carries its values.
+// showing is the traffic of a compared revision that carries the intent's values, as far as it can be read.
 func showing(ctx context.Context, in Intent, ob Observed) ([]servingv1.TrafficTarget, error) {
-	if ob.Relation != Carrying || in.Shows == nil {
+	if ob.Relation != Carrying {
 		return nil, nil
 	}
-	traffic, err := in.Shows(ctx, compared(in, ob))
-	if err != nil {
-		return nil, fmt.Errorf("looking for the traffic of %s: %w", short(compared(in, ob)), err)
-	}
-	return traffic, nil
+	traffic, _, err := givenBy(ctx, in, compared(in, ob))
+	return traffic, err
 }
 
 // relateTip asks the intent about the branch's tip, where Argo CD could not compare it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -24,7 +23,7 @@ func (r Reader) Intent(commit string, want plan.Expected) argo.Intent {
 	return argo.Intent{
 		Target: r.Target.Target, Commit: commit,
 		Revision: want.Revision, Images: want.Images, InitImages: want.InitImages, Traffic: want.Traffic, TrafficOnly: want.TrafficOnly,
-		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.gives, Shows: r.givesOnce(), Brings: r.brings(commit),
+		Carries: r.carries(want), Own: r.OfPromotion(want.Promotion), Gives: r.givesOnce(), Brings: r.brings(commit),
 	}
 }
 
@@ -92,7 +91,7 @@ func (r Reader) deployed(ctx context.Context, commit string) (*knative.State, er
 	return state, err
 }
 
-// gives is the traffic that a commit says which Argo CD has deployed.
+// gives is the traffic that a commit says which Argo CD has deployed or compared.
 func (r Reader) gives(ctx context.Context, commit string) ([]servingv1.TrafficTarget, error) {
 	state, err := r.deployed(ctx, commit)
 	if err != nil {
@@ -105,18 +104,15 @@ func (r Reader) gives(ctx context.Context, commit string) ([]servingv1.TrafficTa
 	return traffic, err
 }
 
-// givesOnce is the same, each commit read but once: what it shows does not change.
+// givesOnce is the same, each commit read but once: what it says does not change.
 func (r Reader) givesOnce() func(context.Context, string) ([]servingv1.TrafficTarget, error) {
-	var mu sync.Mutex // gates of a step ask side by side
 	known := map[string][]servingv1.TrafficTarget{}
-	return func(ctx context.Context, revision string) (traffic []servingv1.TrafficTarget, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if traffic, asked := known[revision]; asked {
+	return func(ctx context.Context, commit string) (traffic []servingv1.TrafficTarget, err error) {
+		if traffic, there := known[commit]; there {
 			return traffic, nil
 		}
-		if traffic, err = r.gives(ctx, revision); err == nil {
-			known[revision] = traffic
+		if traffic, err = r.gives(ctx, commit); err == nil {
+			known[commit] = traffic
 		}
 		return traffic, err
 	}
