@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A Looser is where what a run is given is less than what the file says.
@@ -127,6 +129,11 @@ func lines(text string) []string {
 		}
 	}
 	return all
+}
+
+// Words are those of a text, with commas, blanks or ends of rows between them.
+func Words(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
 // Names are the names in a text, with commas or one per line. A comma in parentheses is part

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Files are the files of the infra repository that an input names in the file, for any
@@ -25,7 +24,7 @@ func (f File) Files(input string) []string {
 func (f File) Patterns(input string) []string {
 	var patterns []string
 	for _, text := range f.texts(input) {
-		for _, pattern := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		for pattern := range Words(text) {
 			patterns = append(patterns, path.Clean(pattern))
 		}
 	}

@@ -55,7 +55,7 @@ func parseRules(text string) ([]string, error) {
 	for _, rule := range check.Rules() {
 		known = append(known, rule.ID)
 	}
-	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for name := range pipeline.Words(text) {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("there is no rule %q%s", name, didYouMean(name, known))
 		}
@@ -68,7 +68,7 @@ func parseRules(text string) ([]string, error) {
 // and the like as path.Match has them.
 func parsePatterns(text string) ([]string, error) {
 	var patterns []string
-	for pattern := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for pattern := range pipeline.Words(text) {
 		pattern = strings.TrimPrefix(pattern, "./")
 		if _, err := path.Match(pattern, ""); err != nil || !fs.ValidPath(pattern) || strings.Contains(pattern, "**") {
 			return nil, fmt.Errorf("%q: expected a file or a pattern such as *.yaml relative to the repository's root, with slashes and without .. or **", pattern)
@@ -82,7 +82,7 @@ func parsePatterns(text string) ([]string, error) {
 // them or without.
 func parseObjects(text string) ([]string, error) {
 	var names []string
-	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for name := range pipeline.Words(text) {
 		if !regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(/[a-z0-9][a-z0-9.-]*){1,2}$`).MatchString(name) {
 			return nil, fmt.Errorf("%q: expected Kind/name or Kind/namespace/name", name)
 		}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/plan"
 )
 
@@ -67,7 +67,7 @@ func keepsSteps(given, said []plan.Step) bool {
 // parseOverride accepts what can be overridden.
 func parseOverride(text string) ([]guard.Override, error) {
 	var all []guard.Override
-	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for name := range pipeline.Words(text) {
 		over := guard.Override(name)
 		if !slices.Contains([]guard.Override{guard.OverrideFreeze, guard.OverridePipeline, guard.OverrideRolledBack}, over) {
 			return nil, errors.New("expected freeze, guards or rolled-back, several with commas")
