@@ -1,12 +1,12 @@
 package check
 
 import (
-	"encoding/json"
 	"regexp"
 
 	"github.com/argoproj/gitops-engine/pkg/diff"
 	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // findKeyless finds objects that Argo CD cannot compare as its default is: by merging, for which an entry of
@@ -55,16 +55,12 @@ func stored(o unstructured.Unstructured) *unstructured.Unstructured {
 	if err != nil {
 		return nil
 	}
-	raw, err := o.MarshalJSON()
-	if err == nil {
-		err = json.Unmarshal(raw, typed)
-	}
-	if err == nil {
-		raw, err = json.Marshal(typed)
-	}
-	live := &unstructured.Unstructured{}
-	if err != nil || json.Unmarshal(raw, &live.Object) != nil {
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed) != nil {
 		return nil
 	}
-	return live
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return nil
+	}
+	return &unstructured.Unstructured{Object: object}
 }
