@@ -39,8 +39,9 @@ func (f Facts) where(apiVersion, kind, name string, keys ...any) place {
 // inTarget finds the line of a target in the traffic of the rendered Service. Where later is true it is none of
 // the list: a patch or a transformer adds it to that.
 func (f Facts) inTarget(i int) (at place, later bool) {
+	const ofList = 2 // spec and traffic
 	at, depth := f.nearest("serving.knative.dev/v1", "Service", f.Request.Service, "spec", "traffic", i, "revisionName")
-	if depth == len([]string{"spec", "traffic"}) {
+	if depth == ofList {
 		return f.inKustomization("patches"), true
 	}
 	return at, false
