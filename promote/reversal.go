@@ -43,8 +43,8 @@ type reversal struct {
 // somebody's, may keep the commit from doing anything.
 func (b *reversal) routable(ctx context.Context) plan.Reversal {
 	back := b.Reversal
-	back.Dest.Traffic = b.target.onlyRoutable(ctx, b.Live, b.Dest.Traffic, b.Dest.Revision)
 	back.Plan.Routable = routable(ctx, b.target, b.Live, b.Dest.Revision)
+	back.Dest.Traffic = back.Plan.Routable(b.Dest.Traffic)
 	return back
 }
 

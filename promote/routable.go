@@ -16,30 +16,25 @@ import (
 // Ready, also at 0 %, and it changes nothing of the Service's routes
 // (https://github.com/knative/serving/blob/knative-v1.15.2/pkg/reconciler/route/traffic/traffic.go#L376-L383).
 
-// onlyRoutable is traffic without the targets at 0 % that Knative certainly cannot
-// route to. The revision that the commit's own template makes stays. Where nobody
-// answers, what was seen before the first commit tells.
-func (p *targetRun) onlyRoutable(ctx context.Context, seen *servingv1.Service, traffic []servingv1.TrafficTarget, made string) []servingv1.TrafficTarget {
-	return slices.DeleteFunc(slices.Clone(traffic), func(t servingv1.TrafficTarget) bool {
+// routable takes the targets at 0 % that Knative certainly cannot route to out of traffic. The revision that the
+// commit's own template makes stays. Where nobody answers, what was seen before the first commit tells.
+func routable(ctx context.Context, p *targetRun, seen *servingv1.Service, made string) func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+	unroutable := func(t servingv1.TrafficTarget) bool {
 		if !live.Optional(t, made) {
 			return false
 		}
 		_, ready := p.service.Readiness(ctx, seen, t.RevisionName)
 		return ready.Why != "" || ready.Unknown && p.at.Unroutable[t.RevisionName] != ""
-	})
+	}
+	return func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
+		return slices.DeleteFunc(slices.Clone(traffic), unroutable)
+	}
 }
 
 // blocking says of a target at 0 % of an overlay that it certainly keeps Knative from routing; empty: none does.
 func blocking(ctx context.Context, service live.Service, seen *servingv1.Service, state *knative.State) string {
 	traffic, _ := state.Traffic() // what cannot be read keeps nobody
 	return service.Blocking(ctx, seen, traffic, state.Revision())
-}
-
-// routable is onlyRoutable for edits.
-func routable(ctx context.Context, p *targetRun, seen *servingv1.Service, made string) func([]servingv1.TrafficTarget) []servingv1.TrafficTarget {
-	return func(traffic []servingv1.TrafficTarget) []servingv1.TrafficTarget {
-		return p.onlyRoutable(ctx, seen, traffic, made)
-	}
 }
 
 // tellLeftOut warns of targets at 0 % that a commit has left out: of the overlay as the

@@ -112,8 +112,8 @@ func (m *move) repeats(ctx context.Context, tip, head gitops.Snapshot) (bool, er
 func (m *move) routable(ctx context.Context) plan.Plan {
 	plan := m.target.plan
 	plan.Steps = slices.Clone(plan.Steps)
-	plan.Steps[m.index].Traffic = m.target.onlyRoutable(ctx, m.target.at.Live, m.step().Traffic, plan.To)
 	plan.Routable = routable(ctx, m.target, m.target.at.Live, plan.To)
+	plan.Steps[m.index].Traffic = plan.Routable(m.step().Traffic)
 	return plan
 }
 

@@ -38,6 +38,11 @@ func Holds(traffic, wanted []servingv1.TrafficTarget, ours ...string) bool {
 // SameTargets tells whether each of two has what the other has, in whatever order.
 func SameTargets(a, b []servingv1.TrafficTarget) bool { return Holds(a, b) && Holds(b, a) }
 
+// Among tells whether traffic has a target of the same revision and tag.
+func Among(traffic []servingv1.TrafficTarget, t servingv1.TrafficTarget) bool {
+	return slices.ContainsFunc(traffic, func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag })
+}
+
 // addresses are what traffic has beside the shares of revisions: where its tags lead, and its targets
 // at 0 % without one.
 func addresses(traffic []servingv1.TrafficTarget) (all []servingv1.TrafficTarget) {

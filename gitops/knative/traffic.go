@@ -161,8 +161,13 @@ func SameTraffic(a, b []servingv1.TrafficTarget) bool {
 // revision at 0 % without one, is what somebody's later patch adds, and Knative takes each but once.
 func LeftToLater(traffic, rendered []servingv1.TrafficTarget) (left []servingv1.TrafficTarget) {
 	for _, t := range traffic {
-		there := slices.DeleteFunc(slices.Clone(rendered), func(o servingv1.TrafficTarget) bool { return !sameKind(o, t) })
-		twice := (t.Tag != "" || Percent(t) == 0) && len(there) > 1
+		times := 0
+		for _, o := range rendered {
+			if sameKind(o, t) {
+				times++
+			}
+		}
+		twice := (t.Tag != "" || Percent(t) == 0) && times > 1
 		if twice && Percent(t) == 0 {
 			continue
 		}

@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"slices"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -13,10 +12,10 @@ import (
 // committed, and whose they were, beside the Service as last seen live; nil: it was not.
 func LeftOut(wanted, committed []servingv1.TrafficTarget, seen *servingv1.Service, why func(revision string) string) (words []string) {
 	for i, t := range wanted {
-		if slices.ContainsFunc(wanted[:i], func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag }) {
+		if knative.Among(wanted[:i], t) {
 			continue
 		}
-		there := slices.ContainsFunc(committed, func(c servingv1.TrafficTarget) bool { return c.RevisionName == t.RevisionName && c.Tag == t.Tag })
+		there := knative.Among(committed, t)
 		revision, what := t.RevisionName, "revision "+t.RevisionName
 		if latest := latestReady(seen); knative.Follows(t) {
 			revision, what = latest, fmt.Sprintf("the latest revision, %s,", latest)

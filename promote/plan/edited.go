@@ -14,17 +14,15 @@ import (
 
 // Edited is what an edit that rolls back leads to.
 type Edited struct {
-	State   *knative.State
-	Wanted  []servingv1.TrafficTarget // what it would have routed, with what people have added at 0 %
-	Refused error                     // why the template could not be rolled back, so that only the traffic is
-	Lost    []string                  // images that somebody had set by hand, before or since, and that the overlay has no more
-	Missing []knative.Reference       // that pods of the destination need, and the overlay does not have
-	Foreign []string                  // fields that somebody had put into the tool's own files, which are written anew without them
-	Blocked bool                      // a target at 0 % that a transformer adds keeps Knative from routing
-
+	State    *knative.State
+	Wanted   []servingv1.TrafficTarget // what it would have routed, with what people have added at 0 %
+	Refused  error                     // why the template could not be rolled back, so that only the traffic is
+	Lost     []string                  // images that somebody had set by hand, before or since, and that the overlay has no more
+	Missing  []knative.Reference       // that pods of the destination need, and the overlay does not have
+	Foreign  []string                  // fields that somebody had put into the tool's own files, which are written anew without them
 	Replaced []servingv1.TrafficTarget // targets of somebody's later patch, which kept Knative from routing
-
-	Alone string // why the Service alone was synced; empty: it was not
+	Blocked  bool                      // a target at 0 % that a transformer adds keeps Knative from routing
+	Alone    string                    // why the Service alone was synced; empty: it was not
 }
 
 // Carrying is the revision that has all traffic after the edit; empty: none has.

@@ -39,9 +39,9 @@ func (e Expected) routedBy(state *knative.State) bool {
 // reachedBy tells whether an overlay with this record has come to it. An earlier try
 // may have left out a target at 0 % that stands here.
 func (e Expected) reachedBy(state *knative.State, record record.Record) bool {
+	has, _ := state.Traffic() // without it nothing is reached
 	e.Traffic = slices.DeleteFunc(slices.Clone(e.Traffic), func(t servingv1.TrafficTarget) bool {
-		has, err := state.Traffic()
-		return err == nil && knative.Percent(t) == 0 && !slices.ContainsFunc(has, func(o servingv1.TrafficTarget) bool { return o.RevisionName == t.RevisionName && o.Tag == t.Tag })
+		return knative.Percent(t) == 0 && !knative.Among(has, t)
 	})
 	return record.Is(e.Promotion, e.Step) && e.routedBy(state) && e.SameImages(state)
 }

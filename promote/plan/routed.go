@@ -29,7 +29,10 @@ func Routed(back Reversal, edit func(Reversal) (Edited, error), blocked func(*kn
 		after.Blocked = true
 		return after, nil
 	}
-	last.Blocked, last.Replaced = blocked(last.State), besides(after.State, last.State)
+	had, _ := after.State.Traffic() // the edits have read both
+	has, _ := last.State.Traffic()
+	last.Blocked = blocked(last.State)
+	last.Replaced = slices.DeleteFunc(slices.Clone(had), func(t servingv1.TrafficTarget) bool { return knative.Among(has, t) })
 	return last, nil
 }
 
@@ -53,18 +56,4 @@ func last(ctx context.Context, after *knative.State) (*knative.State, []servingv
 	}
 	rendered, err := after.Traffic()
 	return after, rendered, err
-}
-
-// besides are the targets of an overlay that another one does not have.
-func besides(before, after *knative.State) (only []servingv1.TrafficTarget) {
-	had, _ := before.Traffic() // it has been read by the edit
-	has, _ := after.Traffic()
-	for _, t := range had {
-		if !slices.ContainsFunc(has, func(other servingv1.TrafficTarget) bool {
-			return other.RevisionName == t.RevisionName && other.Tag == t.Tag
-		}) {
-			only = append(only, t)
-		}
-	}
-	return only
 }
