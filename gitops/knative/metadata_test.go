@@ -16,7 +16,7 @@ func TestRefusedMetadata(t *testing.T) {
 		meta metav1.ObjectMeta
 	}{
 		{"", metav1.ObjectMeta{Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"a/b": "!"}, Finalizers: []string{"a.example/b"}}},
-		{"", metav1.ObjectMeta{CreationTimestamp: then, Generation: 99, SelfLink: "/x", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}}},
+		{"", metav1.ObjectMeta{CreationTimestamp: then, Generation: 99, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}}},
 		{"metadata.labels", metav1.ObjectMeta{Labels: map[string]string{"team": "a team!"}}},
 		{"metadata.annotations", metav1.ObjectMeta{Annotations: map[string]string{"bad key!": ""}}},
 		{"metadata.resourceVersion", metav1.ObjectMeta{ResourceVersion: "7"}},
