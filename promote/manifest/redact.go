@@ -32,7 +32,7 @@ func (v *vault) redact(node *yaml.Node) {
 	case yaml.ScalarNode:
 		switch {
 		case v.runs[node]:
-			v.set(node, v.redactSettings(v.redactForms(node.Value)))
+			v.set(node, v.redactSettings(v.redactWords(node.Value)))
 		case secretManifest(node.Value):
 			v.set(node, v.hide(node.Value))
 		default:

@@ -18,7 +18,7 @@ var (
 )
 
 // secretManifest tells whether a text has the manifest of a Secret in it, such as a ConfigMap's file.
-// One that cannot be read as YAML is taken for one by its rows.
+// One that cannot be read as YAML may be a program; its rows are hidden alone.
 func secretManifest(text string) bool {
 	if !aboutSecret.MatchString(text) {
 		return false
@@ -29,7 +29,7 @@ func secretManifest(text string) bool {
 		case errors.Is(err, io.EOF):
 			return false
 		case err != nil:
-			return kindRow.MatchString(text)
+			return false
 		case ofSecret(&root):
 			return true
 		}

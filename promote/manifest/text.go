@@ -5,49 +5,52 @@ import (
 	"strings"
 )
 
-// What is in a PEM block: nothing that a shell would run, which could be hidden so. Its rows are long but for the last one;
-// in JSON their ends are escaped.
+// What is in a PEM block. Its rows are long but for the last one; in JSON their ends are escaped.
 const (
 	pemBreak   = `(?:\s|\\[nr])*`
 	pemHeaders = `(?:` + pemBreak + `(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[\w ,.:()/+-]*)*`
-	pemBody    = `(?:` + pemBreak + `[A-Za-z0-9+/=]{16,})*`
+	pemBody    = `(?:` + pemBreak + `[A-Za-z0-9+/=]{60,})*` + pemBreak + `(?:[A-Za-z0-9+/=]+` + pemBreak + `){0,2}`
 )
 
-// A PEM block, and one without its end, in a text that nothing runs.
+// A PEM block, with its end or the text's; and in a text that nothing runs, one of any rows, and whatever stands before a host.
 var (
-	wholePEM = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + pemBreak + `(?:[A-Za-z0-9+/=]+` + pemBreak + `){0,2}-----END [A-Z0-9 ]+-----`)
+	wholePEM = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + `(?:-----END [A-Z0-9 ]+-----|$)`)
 	cutPEM   = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*$`)
+
+	anyUserinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
 )
 
-// secretValues find secrets by their own form, wherever they stand.
-var secretValues = []*regexp.Regexp{
-	wholePEM,
-	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody),                              // one that is cut
+// secretForms find secrets by their own form, wherever they stand. Each is one word, and no more than that is hidden.
+var secretForms = []*regexp.Regexp{
 	regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`),                                                  // PEM in base64
 	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*`),                        // JWT
 	regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}`),       // forges and Slack
 	regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bsk-[A-Za-z0-9_-]{20,}`), // clouds
-	regexp.MustCompile(`ENC\[[^\]]*\]`),                                                                  // SOPS
+	regexp.MustCompile(`ENC\[[A-Za-z0-9_,:+/=-]*\]`),                                                     // SOPS
 }
 
-// The texts around a value that may be a secret. Of a row's value and of a bare one of a
-// setting they find the start alone: where it is none, the next name may be in it, and a text
-// that is one value in another would be read to its end as often as it has names.
+// A word is what a shell takes for one, and no command of its own, wherever it stands. In a text that may be run no
+// more than one is hidden: whoever reviews a change must see what will run, whatever it looks like.
+const word = "[^\\s\"'`\\\\;&|<>(){}]"
+
+// The texts around a value that may be a secret. Of a row's value and of a setting's they find the start alone: where
+// it is none, the next name may be in it, and a text that is one value in another would be read to its end as often as
+// it has names. Behind NAME= and a blank, or a word and one, a shell runs what follows, so that is no row of a value.
 var (
-	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
-	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*(?:export[ \t]+)?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?[ \t]*(?:=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
-	scheme   = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{16,})`)
-	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)(["']?(?:[ \t]*=[ \t]*|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)("[^"]*"|'[^']*'|[^\s"'&;,|<>])`)
+	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:` + word + `*|[^/?#\s"';|&<>(]*)@`)
+	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?(?:[ \t]+=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
+	scheme   = regexp.MustCompile(`(?i)(^|:[ \t]*["']?)(?:bearer|basic)[ \t]+([A-Za-z0-9+/=._~-]{16,})`)
+	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)((?:["']?(?:[ \t]+=[ \t]*|=|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)["']?)(` + word + `)`)
 )
 
-// redactText hides the secrets inside one text, such as an argument, an
-// address or a whole configuration file.
+// redactText hides the secrets inside one text, such as an address or a whole configuration file.
 func (v *vault) redactText(text string) string {
-	text = v.redactForms(text)
-	if !secretName(text) {
+	text = v.redactWords(wholePEM.ReplaceAllStringFunc(text, v.hide))
+	ofSecret := kindRow.MatchString(text)
+	if !ofSecret && !secretName(text) {
 		return text // no name in it, the usual case
 	}
-	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return secretName(groups[1]) })
+	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return ofSecret || secretName(groups[1]) })
 	return v.redactSettings(text)
 }
 
@@ -56,24 +59,19 @@ func (v *vault) redactSettings(text string) string {
 	if !secretName(text) {
 		return text
 	}
-	return v.replaceValue(setting, 4, text, endOfSetting, func(groups []string) bool {
-		separated := strings.TrimSpace(groups[3]) != ""
+	return v.replaceValue(setting, 4, text, endOfWord, func(groups []string) bool {
+		separated := strings.ContainsAny(groups[3], "=:")
 		return secretName(groups[2]) && (separated || groups[1] != "")
 	})
 }
 
-// redactForms hides what is a secret by its own form, whatever its name.
-func (v *vault) redactForms(text string) string {
-	for _, form := range secretValues {
-		text = form.ReplaceAllStringFunc(text, func(value string) string {
-			if substitution.MatchString(value) {
-				return value
-			}
-			return v.hide(value)
-		})
+// redactWords hides what is a secret by its own form, whatever its name.
+func (v *vault) redactWords(text string) string {
+	for _, form := range secretForms {
+		text = form.ReplaceAllStringFunc(text, v.hide)
 	}
 	text = v.replaceValue(userinfo, 2, text, nil, nil)
-	return v.replaceValue(scheme, 3, text, nil, nil)
+	return v.replaceValue(scheme, 2, text, nil, nil)
 }
 
 // replaceValue hides the value, which is a group, of every match that wanted accepts; nil: of
@@ -91,7 +89,7 @@ func (v *vault) replaceValue(form *regexp.Regexp, group int, text string, end fu
 			text = text[from:] // what looked like a value may be the next name
 			continue
 		}
-		secret := !substitution.MatchString(text[from:to])
+		secret := true
 		if end != nil {
 			var length int
 			length, secret = end(text[from:])
@@ -117,32 +115,22 @@ func groupsOf(text string, at []int) []string {
 	return groups
 }
 
-// What a shell runs in a text, or between two of them. It is shown, whatever the name of the value that it seems to be:
-// whoever reviews a change must see what will run.
+// What makes commands of the words of a row, or ends a word.
 var (
-	substitution = regexp.MustCompile("\\$[({]|`[^`]*`")
-	shell        = regexp.MustCompile("\\$\\(|`[^`]*`|\\s[|;&<>]|[|;&]\\s")
-	endOfBare    = regexp.MustCompile("[ \\t\\n\\f\\r\"'&;,|<>`]|\\$[({]")
+	shell     = regexp.MustCompile("[;|&<>(`]|\\$[({]")
+	endOfBare = regexp.MustCompile("[\\s\"'`\\\\;&|<>(){},]|\\$[({]")
 )
 
-// endOfRow is how much of a text is before the end of its first row, and the blanks there. One that a shell would read
-// as commands is not hidden.
+// endOfRow is how much of a text is before the end of its first row, and the blanks there. One that a shell or another
+// language would read as more than words is not hidden.
 func endOfRow(text string) (length int, secret bool) {
 	row, _, _ := strings.Cut(text, "\n")
 	row = strings.TrimRight(row, " \t\f\r")
 	return len(row), !shell.MatchString(row)
 }
 
-// endOfSetting is how long the value is with which a text begins, its quotes among it. Of one that is not hidden it is
-// the beginning, as more settings may follow in it.
-func endOfSetting(text string) (length int, secret bool) {
-	if text[0] == '"' || text[0] == '\'' {
-		length = len(`""`) + strings.IndexByte(text[1:], text[0])
-		if substitution.MatchString(text[:length]) {
-			return 1, false
-		}
-		return length, true
-	}
+// endOfWord is how long the word is with which a text begins, without what a shell puts in its place.
+func endOfWord(text string) (length int, secret bool) {
 	switch end := endOfBare.FindStringIndex(text); {
 	case end == nil:
 		return len(text), true

@@ -105,5 +105,6 @@ const (
 func HideSecrets(text string) string {
 	v := newVault([]byte(text))
 	text = cutPEM.ReplaceAllStringFunc(wholePEM.ReplaceAllStringFunc(text, v.hide), v.hide)
-	return v.shown(v.redactForms(text), nil)
+	text = v.replaceValue(anyUserinfo, 2, text, nil, nil)
+	return v.shown(v.redactWords(text), nil)
 }
