@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (r *reader) path(top strictyaml.Fields) error {
 	if !strings.Contains(pattern, theEnvironment) {
 		return strictyaml.Wrong(n, "path: %q: expected {environment} in it, as each environment has an overlay of its own, for example %s", pattern, example)
 	}
-	r.file.path = Setting{pattern, n.Line}
+	r.file.path = Setting{path.Clean(pattern), n.Line} // a run's overlay has no ./ and no / at its end either
 	return r.value("the file", "path", n, pattern)
 }
 

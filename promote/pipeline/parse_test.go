@@ -94,8 +94,15 @@ func TestParseErrors(t *testing.T) {
 // by its overlay.
 func TestRules(t *testing.T) {
 	t.Parallel()
+	for _, path := range []string{"apps/{service}/overlays/{environment}", "./apps/{service}/overlays/{environment}/"} {
+		testRules(t, path)
+	}
+}
+
+func testRules(t *testing.T, path string) {
+	t.Helper()
 	file := read(t, `version: 1
-path: apps/{service}/overlays/{environment}
+path: `+path+`
 defaults: {application: "{service}-{environment}", probe: /healthz}
 environments:
   dev:

@@ -153,7 +153,7 @@ func checkWait(s *Settings, given origins) string {
 
 // checkOverride wants to know why.
 func checkOverride(s *Settings, given origins) string {
-	if given.source("override") == "" || given.has("reason") {
+	if given.source("override") == "" || s.Promote.Reason != "" {
 		return ""
 	}
 	return fmt.Sprintf("reason: missing: override is set (%s), and its commits say why; set reason too, for example: corrects the checkout errors", given.source("override"))

@@ -49,6 +49,7 @@ func TestContradictions(t *testing.T) {
 		{"count without probe", []string{"INPUT_PROBE-COUNT=2", "INPUT_LOAD=/ 5/s"}, `probe-count (INPUT_PROBE-COUNT): it means nothing without probe; set probe too, for example: /healthz expect=200`},
 		{"objective without requests", []string{"INPUT_SLO=success>=99%"}, `slo (INPUT_SLO): nothing asks the candidate; set load too, for example: /healthz 5/s`},
 		{"values without a template", []string{"INPUT_ANALYSIS-ARGS=a=b"}, `analysis-args (INPUT_ANALYSIS-ARGS): it means nothing without analysis; set analysis too, for example: analysis/success-rate.yaml at=10,50`},
+		{"override with a blank for a reason", []string{"INPUT_OVERRIDE=freeze", "INPUT_REASON=\u00a0"}, `reason: missing: override is set (INPUT_OVERRIDE), and its commits say why; set reason too, for example: corrects the checkout errors`},
 		{"override without reason", []string{"INPUT_OVERRIDE=freeze"}, `reason: missing: override is set (INPUT_OVERRIDE), and its commits say why; set reason too, for example: corrects the checkout errors`},
 		{"policies nobody looks at", []string{"INPUT_PREFLIGHT=off", "INPUT_POLICIES=policies/*.yaml"}, `policies (INPUT_POLICIES): preflight is off, so nothing is looked at; remove it, or set preflight to error or warn`},
 		{"objective of another source", []string{"INPUT_SLO=success>=99% from=kourier"}, `slo (INPUT_SLO): nobody is there to ask for metrics; set prometheus too, for example: https://prometheus.example.com`},
