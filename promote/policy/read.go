@@ -70,13 +70,13 @@ func Read(tree fs.FS, patterns []string) (Set, error) {
 	return set, nil
 }
 
-// Matches tells whether one of the patterns matches a file, also one that is not
-// there any more.
-func Matches(patterns []string, file string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		matched, err := path.Match(pattern, file)
-		return err == nil && matched
-	})
+// Files are those that the patterns match and that can be found, also through a link.
+func Files(tree fs.FS, patterns []string) (files []string) {
+	for _, pattern := range patterns {
+		found, _ := fs.Glob(tree, pattern) // one that is wrong is an error of Read
+		files = append(files, found...)
+	}
+	return files
 }
 
 // matches are the files of the patterns, each once, in order.

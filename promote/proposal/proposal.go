@@ -1,11 +1,8 @@
 package proposal
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
@@ -16,10 +13,8 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/guard"
-	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/policy"
-	"github.com/acme/knative-promote/promote/windows"
 )
 
 // Settings are what a run is asked for, as far as what a pull request proposes is
@@ -64,12 +59,6 @@ func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
 
 func (p Proposal) asksPolicies() bool {
 	return facts.AsksPolicies(p.settings.Policies, p.settings.Skip)
-}
-
-// ChangesPolicies tells whether one of the changed files is a policy's, so that it
-// concerns overlays too that stay as they are.
-func (p Proposal) ChangesPolicies(changed []string) bool {
-	return p.asksPolicies() && slices.ContainsFunc(changed, func(file string) bool { return policy.Matches(p.settings.Policies, file) })
 }
 
 // Manifests finds what is wrong with what the head renders of an overlay. Each object
@@ -139,75 +128,4 @@ func (p Proposal) facts(ctx context.Context, at gitops.Snapshot, overlay string,
 	}
 	facts.Request.Service = service
 	return facts, err
-}
-
-// A FileChange is what a Proposal changes of a file of the infra repository that
-// runs go by. The zero value is nothing.
-type FileChange struct {
-	File           string
-	Findings       []event.Finding
-	Removed, Added []string // what it says, in words
-}
-
-// Windows say what the head changes of the windows, and what is wrong with them
-// then. The error is of reading the repository.
-func (p Proposal) Windows() (FileChange, error) {
-	file := p.settings.Guards.File()
-	before, unreadBefore, err := p.schedule(p.base)
-	if err != nil {
-		return FileChange{}, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
-	}
-	after, unread, err := p.schedule(p.head)
-	if err != nil || !p.changes(file) && !broken(unreadBefore, unread) {
-		return FileChange{}, err
-	}
-	change := FileChange{File: file}
-	if unread != nil {
-		facts := check.Facts{Windows: check.Windows{File: file, Unreadable: unread}}
-		change.Findings = check.Proposed(facts, p.settings.Skip...)
-		return change, nil
-	}
-	change.Findings = p.misnamed(file, after)
-	difference := windows.Compare(before, after) // of what could not be read: nothing
-	change.Removed, change.Added = difference.Removed, difference.Added
-	return change, nil
-}
-
-// schedule are the windows of a commit, or why they cannot be read. The error is of reading the repository.
-func (p Proposal) schedule(at gitops.Snapshot) (schedule windows.Schedule, unread, err error) {
-	schedule, _, err = p.settings.Guards.Schedule(at)
-	if freeze, is := errors.AsType[*guard.FreezeError](err); is {
-		return schedule, freeze.Err, nil
-	}
-	return schedule, nil, err
-}
-
-// broken tells whether a file that runs go by can be read no more. A run refuses it also for what stands
-// beside its name, such as one of another ending.
-func broken(before, after error) bool { return after != nil && before == nil }
-
-// misnamed finds environments in the head's windows that nothing is called.
-func (p Proposal) misnamed(file string, is windows.Schedule) []event.Finding {
-	return check.Proposed(check.Facts{Windows: check.Windows{File: file, Named: is.Environments()}, Pipeline: check.Pipeline{File: p.is.File}, Tree: p.head.Tree}, p.settings.Skip...)
-}
-
-// changes tells whether a file is another one at the head.
-func (p Proposal) changes(file string) bool {
-	was, errWas := fs.ReadFile(p.base.Tree, file)
-	is, errIs := fs.ReadFile(p.head.Tree, file)
-	return (errWas == nil) != (errIs == nil) || !bytes.Equal(was, is)
-}
-
-// Pipeline says what the head changes of the pipeline file, and what is wrong with
-// it then.
-func (p Proposal) Pipeline() FileChange {
-	if !p.changes(pipeline.Name) && !broken(p.was.Unreadable, p.is.Unreadable) {
-		return FileChange{}
-	}
-	change := FileChange{File: pipeline.Name}
-	change.Findings = check.Proposed(check.Facts{Pipeline: p.is, Tree: p.head.Tree}, p.settings.Skip...)
-	if p.is.Unreadable == nil {
-		change.Removed, change.Added = pipeline.Compare(p.was.File, p.is.File)
-	}
-	return change
 }

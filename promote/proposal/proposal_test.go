@@ -45,12 +45,14 @@ func TestFilesThatRunsGoBy(t *testing.T) {
 		}
 		for _, asks := range []struct {
 			what, want string
-			change     func() (proposal.FileChange, error)
-		}{{"windows", test.windows, p.Windows}, {"pipeline", test.pipeline, func() (proposal.FileChange, error) { return p.Pipeline(), nil }}} {
-			change, err := asks.change()
+			changes    func() ([]proposal.FileChange, error)
+		}{{"windows", test.windows, p.Windows}, {"pipeline", test.pipeline, func() ([]proposal.FileChange, error) { return []proposal.FileChange{p.Pipeline()}, nil }}} {
+			changes, err := asks.changes()
 			got := ""
-			for _, f := range change.Findings {
-				got += fmt.Sprintf("%s: %s", f.Rule, f.Evidence)
+			for _, change := range changes {
+				for _, f := range change.Findings {
+					got += fmt.Sprintf("%s: %s", f.Rule, f.Evidence)
+				}
 			}
 			if err != nil || got != asks.want {
 				t.Errorf("%s: %s: found %q, %v, want %q", name, asks.what, got, err, asks.want)

@@ -46,14 +46,18 @@ type Diff struct {
 	Judged   []string        // changed files with policies
 	Unused   []string        // kustomizations of components with changes that no overlay builds on: nothing shows these
 	Checkout []event.Finding // about Argo CD's checkout of the whole repository
-	Windows  FileChange      // of the file that freezes promotions
+	Windows  []FileChange    // of the files that freeze promotions
 	Pipeline FileChange      // of the pipeline file
 	Refused  string          // why the policies cannot be asked, in words; empty: they can
 }
 
 // Findings are all of them, in the order of the page.
 func (d Diff) Findings() []event.Finding {
-	all := slices.Concat([]event.Finding{}, d.Checkout, d.Windows.Findings, d.Pipeline.Findings)
+	all := slices.Concat([]event.Finding{}, d.Checkout)
+	for _, change := range d.Windows {
+		all = append(all, change.Findings...)
+	}
+	all = append(all, d.Pipeline.Findings...)
 	for _, o := range d.Overlays {
 		all = append(all, o.Findings...)
 	}
@@ -75,14 +79,14 @@ const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
 	maxFiles    = 10
+	maxWindows  = 3 // files
 )
 
 func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + d.notes() + d.checkout() + d.refusal() + fileChange(d.Windows, "the windows of promotions", "No time changes.") +
-		fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
+	title := d.heading() + d.notes() + d.checkout() + d.refusal() + d.files()
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -158,6 +162,18 @@ func (d Diff) refusal() string {
 
 // maxEntries is how many of the changed entries of such a file are shown.
 const maxEntries = 10
+
+// files are the changes of those that runs go by.
+func (d Diff) files() (text string) {
+	for i, change := range d.Windows {
+		if i == maxWindows {
+			text += plural(len(d.Windows)-i, "more file") + " with windows of promotions.\n\n"
+			break
+		}
+		text += fileChange(change, "the windows of promotions", "No time changes.")
+	}
+	return text + fileChange(d.Pipeline, "what promotions go by", "What it says stays the same.")
+}
 
 // fileChange is what becomes of a file that runs go by.
 func fileChange(w FileChange, what, nothing string) string {

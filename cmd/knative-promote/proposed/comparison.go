@@ -33,7 +33,7 @@ const mostKept = 32 << 20
 // that these deny.
 func (c comparison) look(ctx context.Context, changed []string) (*changes, error) {
 	touched, parts, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
-	all, stricter := touched, c.proposal.ChangesPolicies(changed)
+	all, stricter := touched, c.proposal.ChangesPolicies()
 	if err == nil && stricter {
 		all, err = kustomize.Overlays(c.head.Tree)
 	}

@@ -49,8 +49,9 @@ func showDiff(t task.Task, diff report.Diff) {
 		}
 	}
 	showFile(t, report.FileChange{Findings: diff.Checkout})
-	showFile(t, diff.Windows)
-	showFile(t, diff.Pipeline)
+	for _, change := range append(diff.Windows, diff.Pipeline) {
+		showFile(t, change)
+	}
 	for _, o := range diff.Overlays {
 		showOverlay(t, o)
 	}

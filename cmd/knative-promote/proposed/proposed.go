@@ -43,8 +43,10 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	diff.Windows, diff.Pipeline, diff.Measured = report.FileChange(windows), report.FileChange(proposal.Pipeline()), proposal.Measured()
-	diff.Judged = proposal.Judged(changed)
+	for _, change := range windows {
+		diff.Windows = append(diff.Windows, report.FileChange(change))
+	}
+	diff.Pipeline, diff.Measured, diff.Judged = report.FileChange(proposal.Pipeline()), proposal.Measured(), proposal.Judged()
 	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
