@@ -1,13 +1,14 @@
 package manifest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // Within tells whether each object that changes does so in one of the others too: the one object of
-// its kind and name there, with the same fields and the same lines, each as often. Where that is
-// not certain it is not so: of a secret nobody sees what it changes to.
+// its kind and name there, with the same fields or else with the same lines, where what is around them
+// is the same too. Where that is not certain it is not so: of a secret nobody sees what it changes to.
 func (d Difference) Within(others []Difference) bool {
 	for _, object := range d {
 		if !slices.ContainsFunc(others, func(other Difference) bool { return slices.ContainsFunc(other, object.within) }) {
@@ -20,31 +21,37 @@ func (d Difference) Within(others []Difference) bool {
 // within tells whether another one is the same object, in its own namespace or in one that it is
 // given, and changes in all that this one changes in.
 func (o Object) within(other Object) bool {
-	if o.Alone == "" || o.Alone != other.Alone || o.Change != other.Change || o.MoreFields > 0 {
+	if o.Alone == "" || o.Alone != other.Alone || o.Change != other.Change || o.hides() {
 		return false
 	}
-	for _, field := range o.Fields {
-		if !slices.Contains(other.Fields, field) {
-			return false
-		}
-	}
-	left := map[Line]int{}
-	for _, line := range other.changed() {
-		left[line]++
-	}
-	for _, line := range o.changed() {
-		if left[line]--; left[line] < 0 || strings.Contains(line.Text, hiddenStart) {
-			return false
-		}
-	}
-	return true
+	return o.told() && o.among(other) || slices.Equal(o.lines(), other.lines())
 }
 
-// changed are the lines that are added and removed.
-func (o Object) changed() (lines []Line) {
+// hides tells whether a changed line has a secret.
+func (o Object) hides() bool {
+	return slices.ContainsFunc(o.lines(), func(line Line) bool { return line.Sign != Both && strings.Contains(line.Text, hiddenStart) })
+}
+
+// placed finds an item of a list that has no name in a path: in another list it may be another item.
+var placed = regexp.MustCompile(`\[[0-9]+\]`)
+
+// told tells whether the fields say all that changes of the object, whatever else is in it.
+func (o Object) told() bool {
+	return o.Change == Changed && o.MoreFields == 0 && !slices.ContainsFunc(o.Fields, func(f Field) bool {
+		return placed.MatchString(f.Path) || strings.Contains(f.Path+f.Before+f.After, "…")
+	})
+}
+
+// among tells whether the fields are some of another's.
+func (o Object) among(other Object) bool {
+	return !slices.ContainsFunc(o.Fields, func(f Field) bool { return !slices.Contains(other.Fields, f) })
+}
+
+// lines are those of the hunks, but for the namespace's.
+func (o Object) lines() (lines []Line) {
 	for _, h := range o.Hunks {
 		for _, line := range h.Lines {
-			if line.Sign != Both {
+			if !strings.HasPrefix(line.Text, "  namespace: ") {
 				lines = append(lines, line)
 			}
 		}

@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/acme/knative-promote/promote/manifest"
@@ -54,6 +55,7 @@ func TestWithinTheSameObject(t *testing.T) {
 	}
 	three, none := "spec:\n  replicas: 3\n", "spec:\n  replicas: 0\n"
 	two, zeros := "spec: {a: {n: 3}, b: {n: 3}}\n", "spec: {a: {n: 0}, b: {n: 0}}\n"
+	long := strings.Repeat("x", 300)
 	scaled := of("Deployment", "name: b", three, none)
 	still := of("Deployment", "name: b", three, three)
 	in := of("Deployment", "name: b, namespace: qa", three, none)
@@ -73,7 +75,12 @@ func TestWithinTheSameObject(t *testing.T) {
 		"of a secret":                  {compared(secret), compared(secret), false},
 		"added":                        {compared([2]string{"", scaled[1]}), compared([2]string{"", in[1]}), true},
 		"added for one that goes":      {compared([2]string{"", scaled[1]}), compared([2]string{in[1], ""}), false},
-		"more fields than are counted": {compared(of("A", "name: b", many("x"), many("y"))), compared(of("A", "name: b", many("x"), many("y"))), false},
+		"more fields than are counted": {compared(of("A", "name: b", many("x"), many("y"))), compared(of("A", "name: b", many("x"), many("y"))), true},
+		"more fields, others around":   {compared(of("A", "name: b", many("x"), many("y"))), compared(of("A", "name: b", many("x")+"  b: c\n", many("y")+"  b: c\n")), false},
+		"values in another order":      {compared(of("A", "name: b", "x: [{a: 1}]\n", "x: [{a: 1}, {b: 2}]\n")), compared(of("A", "name: b", "x: [{c: 1}]\n", "x: [{c: 1}, {b: 2}]\n")), false},
+		"a long list with other order": {compared(of("A", "name: b", "x: 1\n", "x: 1\ny: ["+long+", {n: a, v: 1}, {n: b, v: 2}]\n")), compared(of("A", "name: b", "x: 1\n", "x: 1\ny: ["+long+", {n: a, v: 2}, {n: b, v: 1}]\n")), false},
+		"added with other values":      {compared([2]string{"", object("A", "name: b", "y: [{n: a, v: 1}, {n: b, v: 2}]\n")}), compared([2]string{"", object("A", "name: b", "y: [{n: a, v: 2}, {n: b, v: 1}]\n")}), false},
+		"where the user has more":      {compared(scaled), compared(of("Deployment", "name: b", three+"x: 1\n", none+"x: 1\n")), true},
 	} {
 		if got := c.part.Within([]manifest.Difference{c.user}); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
