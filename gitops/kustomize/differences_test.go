@@ -79,7 +79,7 @@ func TestDifferencesNone(t *testing.T) {
 		}
 	}
 	infra := os.DirFS("../../testdata/infra")
-	overlays, err := kustomize.Overlays(infra)
+	overlays, err := kustomize.Overlays(infra, none)
 	if err != nil || len(overlays) == 0 {
 		t.Fatal(overlays, err)
 	}

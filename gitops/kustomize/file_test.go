@@ -115,7 +115,7 @@ func TestTouchedWithoutOneFile(t *testing.T) {
 	for name := range head {
 		changed = append(changed, name)
 	}
-	got, _, err := kustomize.Touched(fstest.MapFS{}, head, changed)
+	got, _, err := kustomize.Touched(fstest.MapFS{}, head, changed, none)
 	want := []string{"apps/dangling", "apps/folder", "apps/linked", "apps/none"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, touched (-want +got):\n%s", err, diff)

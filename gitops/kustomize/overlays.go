@@ -22,20 +22,20 @@ type folders struct {
 	leads      map[string][]string // where each leads, and the links on the way
 	components map[string]bool     // they are no overlays by themselves
 	open       map[string]bool     // which may read any file: by generators, transformers or validators, or by what was not read
-	promoted   map[string]bool     // the tool has written into them
+	promoted   map[string]bool     // the tool has written into them, or they are known to be deployed
 }
 
 // Touched lists the overlays of two trees whose render may depend on one of the changed
 // files: the ones that hold it, build on a folder that does, or name it. What an overlay of
-// the same tree uses is not listed itself, unless it was promoted, or no other one uses it in
-// the other tree: a change must not hide another one. Such folders are the parts, as are
-// components, with the listed overlays that build on each.
-func Touched(base, head fs.FS, changed []string) (overlays []string, parts []Part, err error) {
-	was, err := foldersOf(base)
+// the same tree uses is not listed itself, unless it was promoted, is known to be deployed, or no
+// other one uses it in the other tree: a change must not hide another one. Such folders are the
+// parts, as are components, with the listed overlays that build on each.
+func Touched(base, head fs.FS, changed []string, deployed func(folder string) bool) (overlays []string, parts []Part, err error) {
+	was, err := foldersOf(base, deployed)
 	if err != nil {
 		return nil, nil, err
 	}
-	is, err := foldersOf(head)
+	is, err := foldersOf(head, deployed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,9 +75,9 @@ func (in folders) users(folder string, overlays []string) (users []string) {
 	return users
 }
 
-// Overlays lists all overlays of a tree.
-func Overlays(tree fs.FS) ([]string, error) {
-	in, err := foldersOf(tree)
+// Overlays lists all overlays of a tree, with those that are known to be deployed.
+func Overlays(tree fs.FS, deployed func(folder string) bool) ([]string, error) {
+	in, err := foldersOf(tree, deployed)
 	if err != nil {
 		return nil, err
 	}
@@ -107,20 +107,25 @@ func Folders(tree fs.FS) (all []string, err error) {
 	return all, nil
 }
 
-// Below are the folders that an overlay builds on, as far as they can be read.
+// Below are the folders that an overlay builds on, as far as they can be read, and the one that it is a link to: where
+// they really are.
 func Below(tree fs.FS, overlay string) []string {
 	in, reached := newFolders(), map[string]bool{}
-	var read func(folder string)
-	read = func(folder string) {
-		if !reached[folder] && in.addFolder(tree, folder) == nil {
-			reached[folder] = true
-			for _, next := range in.uses[folder] {
-				read(next)
-			}
+	links := confined{ctx: context.Background(), tree: tree}
+	var read func(name string)
+	read = func(name string) {
+		folder, _, err := links.follow(name)
+		if err != nil || reached[folder] || in.addFolder(tree, folder) != nil {
+			return
+		}
+		reached[folder] = true
+		for _, next := range in.uses[folder] {
+			read(next)
 		}
 	}
-	read(path.Clean(overlay))
-	delete(reached, path.Clean(overlay))
+	overlay = path.Clean(overlay)
+	read(overlay)
+	delete(reached, overlay)
 	return slices.Sorted(maps.Keys(reached))
 }
 
@@ -206,7 +211,7 @@ func newFolders() folders {
 }
 
 // foldersOf looks at all kustomizations of a tree.
-func foldersOf(tree fs.FS) (folders, error) {
+func foldersOf(tree fs.FS, deployed func(folder string) bool) (folders, error) {
 	in := newFolders()
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -226,6 +231,9 @@ func foldersOf(tree fs.FS) (folders, error) {
 	})
 	if err != nil {
 		return folders{}, fmt.Errorf("looking for overlays: %w", err)
+	}
+	for folder := range in.uses {
+		in.promoted[folder] = in.promoted[folder] || deployed(folder)
 	}
 	in.resolve()
 	return in, nil

@@ -12,6 +12,8 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
+func none(string) bool { return false }
+
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
@@ -81,7 +83,7 @@ func TestTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, _, err := kustomize.Touched(tree, tree, test.changed)
+			got, _, err := kustomize.Touched(tree, tree, test.changed, none)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,12 +104,44 @@ func TestTouchedIsNotHidden(t *testing.T) {
 		"apps/a/kustomization.yaml": file("resources: [a.yaml, more.yaml]\n"), "docs/kustomization.yaml": file("resources: [../apps/a, ../apps/c]\n"),
 		"apps/c/kustomization.yaml": file("resources: [c.yaml]\n"), "apps/part/kustomization.yaml": file("kind: Component\n"),
 	}
-	got, parts, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "apps/c/kustomization.yaml", "docs/kustomization.yaml"})
+	got, parts, err := kustomize.Touched(base, head, []string{"apps/a/kustomization.yaml", "apps/b/kustomization.yaml", "apps/c/kustomization.yaml", "docs/kustomization.yaml"}, none)
 	if diff := cmp.Diff([]string{"apps/a", "apps/b", "docs"}, got); diff != "" || err != nil {
 		t.Errorf("%v, touched (-want +got):\n%s", err, diff)
 	}
 	if diff := cmp.Diff([]kustomize.Part{{Path: "apps/c", Users: []string{"docs"}}}, parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+}
+
+// TestTouchedIsDeployed has one that is known to be deployed, and that another one builds on.
+func TestTouchedIsDeployed(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	tree := fstest.MapFS{"apps/production/kustomization.yaml": file("resources: [a.yaml]\n"), "apps/preview/kustomization.yaml": file("resources: [../production]\n")}
+	deployed := func(folder string) bool { return folder == "apps/production" }
+	got, parts, err := kustomize.Touched(tree, tree, []string{"apps/production/a.yaml"}, deployed)
+	if diff := cmp.Diff([]string{"apps/preview", "apps/production"}, got); diff != "" || err != nil || len(parts) > 0 {
+		t.Errorf("%v, parts %v, touched (-want +got):\n%s", err, parts, diff)
+	}
+}
+
+// TestBelow follows links to what an overlay builds on, and one that is a link itself.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	link := func(to string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(to), Mode: fs.ModeSymlink} }
+	tree := fstest.MapFS{
+		"apps/base/kustomization.yaml": file("resources: [a.yaml]\n"), "apps/staging/kustomization.yaml": file("resources: [../base]\n"),
+		"apps/linked": link("staging"), "apps/production/kustomization.yaml": file("resources: [../linked]\n"),
+		"apps/loop/kustomization.yaml": file("resources: [../loop, ../gone]\n"),
+	}
+	for overlay, want := range map[string][]string{
+		"apps/base": nil, "apps/staging": {"apps/base"}, "apps/production/": {"apps/base", "apps/staging"},
+		"apps/linked": {"apps/base", "apps/staging"}, "apps/loop": nil, "apps/none": nil,
+	} {
+		if diff := cmp.Diff(want, kustomize.Below(tree, overlay), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", overlay, diff)
+		}
 	}
 }
 
@@ -121,7 +155,7 @@ func TestTouchedByAnything(t *testing.T) {
 		"apps/d/kustomization.yaml": file("patches: [{path: ../../shared/patch.yaml}]\n" + strings.Repeat("#", 1<<20)),
 		"apps/a/patch.yaml":         file("apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: patch}\npath: ../../shared/patch.yaml\n"),
 	}
-	got, _, err := kustomize.Touched(tree, tree, []string{"shared/patch.yaml"})
+	got, _, err := kustomize.Touched(tree, tree, []string{"shared/patch.yaml"}, none)
 	if diff := cmp.Diff([]string{"apps/b", "apps/d"}, got); diff != "" || err != nil {
 		t.Errorf("%v, touched (-want +got):\n%s", err, diff)
 	}

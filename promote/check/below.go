@@ -1,23 +1,39 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/event"
 )
 
-// findPromotedBelow looks for what promotions of the Service have written into a folder that
-// the overlay builds on.
+// findPromotedBelow looks for a folder that the overlay builds on and into which promotions of the Service have written,
+// or which is the overlay of an environment, and for an environment that builds on the overlay.
 func findPromotedBelow(f Facts) []found {
 	if f.Tree == nil {
 		return nil
 	}
 	var all []found
+	own := len(f.Overlay.Record()) > 0
+	is, _ := f.Pipeline.File.Of(f.Request.Overlay, f.Request.Service) // of none where that is not clear
 	for _, folder := range kustomize.Below(f.Tree, f.Request.Overlay) {
 		record, err := knative.ReadRecord(f.Tree, folder, f.Request.Service)
-		if err != nil || len(record) == 0 {
-			continue
+		rules, _ := f.Pipeline.File.Of(folder, f.Request.Service)
+		if rules.Known() || err == nil && len(record) > 0 {
+			all = append(all, found{severity: errorIf(rules.Known() && is.Known()), at: f.inKustomization("resources"), values: values{
+				"Above": f.Request.Overlay, "Below": folder, "Environment": rules.Environment, "Own": own,
+			}})
 		}
-		all = append(all, found{at: f.inKustomization("resources"), values: values{"Below": folder, "Own": len(f.Overlay.Record()) > 0}})
+	}
+	if !is.Known() {
+		return all
+	}
+	for _, environment := range f.Pipeline.File.Environments {
+		above := f.Pipeline.File.Path(is.Service, environment)
+		if slices.Contains(kustomize.Below(f.Tree, above), f.Request.Overlay) {
+			all = append(all, found{severity: event.SeverityError, values: values{"Above": above, "Below": f.Request.Overlay, "Environment": is.Environment, "Own": false}})
+		}
 	}
 	return all
 }

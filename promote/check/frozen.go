@@ -35,7 +35,7 @@ func findUnknownEnvironments(f Facts) []found {
 	if len(unknown) == 0 || f.Tree == nil {
 		return nil
 	}
-	overlays, err := kustomize.Overlays(f.Tree)
+	overlays, err := kustomize.Overlays(f.Tree, f.Pipeline.File.Deploys)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/pipeline"
 )
 
@@ -19,7 +20,7 @@ type PipelineError struct {
 	Approval    int    // line that wants an approval; 0: none does, or there is one
 	Unapproved  bool   // nobody has approved of the run, whatever the file said when it began
 	Unknown     string // why nobody can tell whether somebody has; empty: it is known
-	Err         error  // why the file cannot be read, which permits nothing; nil: it can
+	Err         error  // why the file cannot be read, or not gone by, which permits nothing; nil: it can
 	Asked       bool   // whether an override was asked for
 	Permitted   bool   // whether the file permits it
 }
@@ -27,7 +28,7 @@ type PipelineError struct {
 // Error says what the file wants, and what to do.
 func (e *PipelineError) Error() string {
 	if e.Err != nil {
-		return fmt.Sprintf("%s: %v; nothing gets more traffic until it can be read: correct it in the infra repository", pipeline.Name, e.Err)
+		return fmt.Sprintf("%s: %v; nothing gets more traffic until this is corrected in the infra repository", pipeline.Name, e.Err)
 	}
 	now, fix := " now", "start the run again, which then goes by the file"
 	switch {
@@ -109,6 +110,9 @@ func (s Settings) keeps(tip gitops.Snapshot, t Target) error {
 		return err
 	}
 	rules, err := file.Of(t.Overlay, t.Service)
+	if err == nil {
+		err = file.Apart(t.Overlay, t.Service, func(overlay string) []string { return kustomize.Below(tip.Tree, overlay) })
+	}
 	if err != nil {
 		return &PipelineError{Err: err}
 	}

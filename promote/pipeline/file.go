@@ -156,6 +156,36 @@ func (f File) Of(overlay, service string) (Rules, error) {
 	return found, nil
 }
 
+// Deploys tells whether a folder is the overlay of one of the environments.
+func (f File) Deploys(folder string) bool {
+	rules, err := f.Of(folder, "")
+	return rules.Known() || err != nil
+}
+
+// Apart is why an overlay must not be promoted by itself: that another environment's builds on it, so that what comes to
+// it comes there at once, whatever is wanted there, or the other way round. Which folders one builds on, below tells.
+func (f File) Apart(overlay, service string, below func(overlay string) []string) error {
+	if rules, err := f.Of(overlay, service); err == nil && rules.Known() {
+		service = rules.Service
+	}
+	under := below(overlay)
+	for _, environment := range f.Environments {
+		switch other := f.Path(service, environment); {
+		case other == overlay:
+		case slices.Contains(under, other):
+			return builds(overlay, other, environment)
+		case slices.Contains(below(other), overlay):
+			return builds(other, overlay, environment)
+		}
+	}
+	return nil
+}
+
+func builds(above, below, environment string) error {
+	return fmt.Errorf("%s builds on %s, and one of them is the overlay of %s: what is promoted below comes to both at once: "+
+		"expected both to build on a folder that nothing is promoted in", above, below, environment)
+}
+
 // serviceIn is what stands in a path where a pattern has the word for the Service;
 // empty: nothing can. How long it is follows from the two lengths.
 func serviceIn(overlay, pattern string) string {

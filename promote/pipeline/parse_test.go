@@ -192,3 +192,27 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestApart has overlays of the file that build on others of it.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	file := read(t, "version: 1\npath: apps/{service}/{environment}\nenvironments: {staging: {}, production: {}}\n")
+	below := func(overlay string) []string {
+		return map[string][]string{"apps/web/production": {"apps/web/base", "apps/web/staging"}, "apps/cart/production": {"apps/cart/base"}}[overlay]
+	}
+	const wrong = "apps/web/production builds on apps/web/staging, and one of them is the overlay of "
+	for overlay, want := range map[string]string{
+		"apps/web/production": wrong + "staging: ", "apps/web/staging": wrong + "production: ", "apps/web/base": "apps/web/production builds on apps/web/base, and one",
+		"apps/cart/production": "", "apps/cart/staging": "", "apps/other": "",
+	} {
+		err := file.Apart(overlay, "web", below)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", overlay, err, want)
+		}
+	}
+	for folder, want := range map[string]bool{"apps/web/production": true, "apps/web/base": false, "apps/web": false} {
+		if file.Deploys(folder) != want {
+			t.Errorf("%s is deployed: %t", folder, !want)
+		}
+	}
+}

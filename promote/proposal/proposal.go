@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/facts"
 	"github.com/acme/knative-promote/promote/guard"
+	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/policy"
 )
@@ -55,6 +56,22 @@ func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
 		p.policies, err = facts.ReadPolicies(head.Tree, c.Policies)
 	}
 	return p, err
+}
+
+// Deploys tells whether a folder is an overlay that the pipeline file names, before or after.
+func (p Proposal) Deploys(folder string) bool {
+	return p.was.File.Deploys(folder) || p.is.File.Deploys(folder)
+}
+
+// Deployed is what tells whether a folder is an overlay that the pipeline file of one of two commits names. The error is
+// of reading the repository.
+func Deployed(keys pipeline.Keys, base, head gitops.Snapshot) (func(folder string) bool, error) {
+	was, err := facts.PipelineOf(base, keys)
+	if err != nil {
+		return nil, err
+	}
+	is, err := facts.PipelineOf(head, keys)
+	return Proposal{was: was, is: is}.Deploys, err
 }
 
 func (p Proposal) asksPolicies() bool {
@@ -102,7 +119,7 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 			return nil, err
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
-		was.Differs, is.Differs = differsBefore, differsAfter
+		was.Differs, is.Differs, was.Pipeline, is.Pipeline = differsBefore, differsAfter, p.was, p.is
 		if is.Refused = p.unusable(ctx, was.Overlay, is.Overlay); is.Refused == nil && gone(is.Overlay) {
 			continue
 		}

@@ -40,6 +40,7 @@ type FileChange struct {
 // A Diff is what a pull request changes of the infra repository.
 type Diff struct {
 	Overlays []Overlay
+	Alike    []string        // folders that change as overlays show which build on them
 	Own      []string        // changed files that are the tool's own
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
 	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
@@ -86,7 +87,7 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + d.notes() + d.checkout() + d.refusal() + d.files()
+	title := d.heading() + d.notes() + d.checkout() + d.refusal() + d.files() + d.alike()
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -150,6 +151,22 @@ func (d Diff) heading() string {
 		icon = severityIcon(event.SeverityWarning)
 	}
 	return "## " + icon + " " + words + "\n\n"
+}
+
+// alike names the folders that are shown by what builds on them: they may be deployed by themselves too.
+func (d Diff) alike() string {
+	if len(d.Alike) == 0 {
+		return ""
+	}
+	var folders []string
+	for _, folder := range d.Alike[:min(len(d.Alike), maxFiles)] {
+		folders = append(folders, code(folder, maxName))
+	}
+	text := "These folders change as the overlays show that build on them: " + strings.Join(folders, ", ")
+	if left := len(d.Alike) - maxFiles; left > 0 {
+		text += " and " + plural(left, "more folder")
+	}
+	return text + ".\n\n"
 }
 
 // refusal says that nobody knows what the policies would have said.

@@ -32,10 +32,10 @@ const mostKept = 32 << 20
 // look finds the overlays that render to something else. Where the policies change, they are all
 // that these deny.
 func (c comparison) look(ctx context.Context, changed []string) (*changes, error) {
-	touched, parts, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed)
+	touched, parts, err := kustomize.Touched(c.base.Tree, c.head.Tree, changed, c.proposal.Deploys)
 	all, stricter := touched, c.proposal.ChangesPolicies()
 	if err == nil && stricter {
-		all, err = kustomize.Overlays(c.head.Tree)
+		all, err = kustomize.Overlays(c.head.Tree, c.proposal.Deploys)
 	}
 	if err != nil {
 		return nil, err
@@ -76,6 +76,7 @@ func (c comparison) shown(o report.Overlay) report.Overlay {
 type changes struct {
 	overlays    []report.Overlay
 	unused      []string // kustomizations of components with changes that nothing shows
+	alike       []string // folders that change as the overlays show which build on them
 	bytes, most int      // that the overlays take, and may take before no more is looked at
 }
 

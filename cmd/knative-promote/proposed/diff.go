@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/exit"
@@ -13,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/manifests"
 	"github.com/acme/knative-promote/cmd/knative-promote/reporter"
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/report"
 )
@@ -61,6 +63,9 @@ func showDiff(t task.Task, diff report.Diff) {
 		if o.Changes() {
 			changed++
 		}
+	}
+	if len(diff.Alike) > 0 {
+		r.Printf("folders that change as what builds on them shows: %s", oneline.Of(strings.Join(diff.Alike, ", "), 1000))
 	}
 	r.Printf("overlays that change: %d", changed)
 }

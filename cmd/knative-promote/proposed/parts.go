@@ -14,7 +14,7 @@ import (
 )
 
 // parts adds those with changes that none of their users shows, or with errors that none of them has. Such
-// a part may be deployed by itself as well, and may not.
+// a part may be deployed by itself as well, and may not. The others with changes are named.
 func (c comparison) parts(ctx context.Context, parts []kustomize.Part, shown *changes) error {
 	all := slices.Clone(shown.overlays)
 	for _, part := range parts {
@@ -30,9 +30,13 @@ func (c comparison) parts(ctx context.Context, parts []kustomize.Part, shown *ch
 		if part.Component && len(part.Users)+len(o.Difference) == 0 && !isGone(c.head.Tree, part.Path) {
 			shown.unused = append(shown.unused, cmp.Or(o.File, part.Path))
 		}
-		hides := o.Err+o.Large != "" || !o.Difference.Within(differences(users))
-		if o.Changes() && (hides || event.Count(o.Findings, event.SeverityError) > 0) {
+		differs := o.Err+o.Large != "" || !o.Difference.Within(differences(users))
+		switch {
+		case !o.Changes():
+		case differs || event.Count(o.Findings, event.SeverityError) > 0:
 			shown.add(c.shown(o))
+		default:
+			shown.alike = append(shown.alike, part.Path)
 		}
 	}
 	return nil

@@ -100,7 +100,12 @@ func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Pr
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
-	overlays, _, err := kustomize.Touched(pull.Base.Tree, pull.Merged.Tree, changed)
+	settings := proposalOf(t.Settings.Promote)
+	deployed, err := proposal.Deployed(settings.Guards.Keys, pull.Base, pull.Merged)
+	if err != nil {
+		return proposal.Preparation{}, err
+	}
+	overlays, _, err := kustomize.Touched(pull.Base.Tree, pull.Merged.Tree, changed, deployed)
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
@@ -108,7 +113,7 @@ func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Pr
 		_, err := kustomize.File(pull.Merged.Tree, overlay)
 		return errors.Is(err, fs.ErrNotExist) // it is taken away
 	})
-	return proposal.Prepare(ctx, proposalOf(t.Settings.Promote), pull, overlays)
+	return proposal.Prepare(ctx, settings, pull, overlays)
 }
 
 // publish makes the commit, or the same as a suggestion where nobody may push: to a

@@ -56,7 +56,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	diff.Overlays, diff.Unused = shown.overlays, shown.unused
+	diff.Overlays, diff.Alike, diff.Unused = shown.overlays, shown.alike, shown.unused
 	return diff, refused, nil
 }
 
