@@ -17,6 +17,9 @@ var (
 	secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "apikey", "privatekey", "accesskey"}
 	secretWords = []string{"pass", "pwd", "key", "keys", "cred", "creds", "dsn", "auth", "authorization", "jwt", "pat", "salt", "cookie", "signature"}
 
+	// Last words of names such as AUTH_MODE, whose values are no secrets, and say who is let in.
+	aboutSecret = []string{"mode", "type", "enabled", "enable", "disabled", "required", "method", "provider", "url", "uri", "server", "host", "port", "endpoint", "scheme", "domain", "issuer", "audience"}
+
 	// Fields of Kubernetes with such a name that only refer to a secret.
 	harmless = []string{"key", "topologykey", "secretname", "secretkey", "credentialname", "tokenexpirationseconds"}
 )
@@ -158,16 +161,27 @@ func (v *vault) set(node *yaml.Node, value string) {
 
 // secretName reports whether a value of this name is likely a secret.
 func secretName(name string) bool {
-	joined := strings.Map(joint, name)
-	contains := func(part string) bool { return strings.Contains(joined, part) }
-	if slices.ContainsFunc(secretParts, contains) {
+	all := words(name)
+	if len(all) > 1 && slices.Contains(aboutSecret, all[len(all)-1]) && !secretPart(name) {
+		return false
+	}
+	return namesSecret(name)
+}
+
+// namesSecret reports whether a text has the name of a secret in it.
+func namesSecret(text string) bool {
+	if secretPart(text) || slices.ContainsFunc(words(text), func(word string) bool { return slices.Contains(secretWords, word) }) {
 		return true
 	}
-	if slices.ContainsFunc(words(name), func(word string) bool { return slices.Contains(secretWords, word) }) {
-		return true
-	}
+	joined := strings.Map(joint, text)
 	return strings.HasSuffix(joined, "pwd") || strings.HasSuffix(joined, "dsn") ||
 		strings.HasSuffix(joined, "pass") && !strings.HasSuffix(joined, "bypass")
+}
+
+// secretPart reports whether a part of a name makes it a secret's, whatever else is in it.
+func secretPart(name string) bool {
+	joined := strings.Map(joint, name)
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(joined, part) })
 }
 
 // joint drops what separates words, so that API_KEY and apiKey are one.

@@ -10,17 +10,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// aboutSecret finds what may be the kind of a Secret, and kindRow only where it is a key: at the
+// maybeSecret finds what may be the kind of a Secret, and kindRow only where it is a key: at the
 // beginning of a row, or behind a brace or a comma. In other places it is words of somebody's.
 var (
-	aboutSecret = regexp.MustCompile(`(?i)kind[\\"']*\s*:\s*[\\"']*secret\b`)
+	maybeSecret = regexp.MustCompile(`(?i)kind[\\"']*\s*:\s*[\\"']*secret\b`)
 	kindRow     = regexp.MustCompile(`(?im)(?:^[ \t-]*|[{,]\s*)["']?kind["']?\s*:\s*["']?secret["']?\s*(?:[,}#]|$)`)
 )
 
 // secretManifest tells whether a text has the manifest of a Secret in it, such as a ConfigMap's file.
 // One that cannot be read as YAML may be a program; its rows are hidden alone.
 func secretManifest(text string) bool {
-	if !aboutSecret.MatchString(text) {
+	if !maybeSecret.MatchString(text) {
 		return false
 	}
 	for documents := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {

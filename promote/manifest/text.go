@@ -23,11 +23,13 @@ var (
 // secretForms find secrets by their own form, wherever they stand. Each is one word, and no more than that is hidden.
 var secretForms = []*regexp.Regexp{
 	regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/=]+`),                                                  // PEM in base64
-	regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*`),                        // JWT
 	regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}`),       // forges and Slack
 	regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bsk-[A-Za-z0-9_-]{20,}`), // clouds
 	regexp.MustCompile(`ENC\[[A-Za-z0-9_,:+/=-]*\]`),                                                     // SOPS
 }
+
+// jwt is a signed JWT. Its signature is longer than the last label of any host, and no dot follows.
+var jwt = regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{40,})(?:[^.\w-]|$)`)
 
 // A word is what a shell takes for one, and no command of its own, wherever it stands. In a text that may be run no
 // more than one is hidden: whoever reviews a change must see what will run, whatever it looks like.
@@ -47,7 +49,7 @@ var (
 func (v *vault) redactText(text string) string {
 	text = v.redactWords(wholePEM.ReplaceAllStringFunc(text, v.hide))
 	ofSecret := kindRow.MatchString(text)
-	if !ofSecret && !secretName(text) {
+	if !ofSecret && !namesSecret(text) {
 		return text // no name in it, the usual case
 	}
 	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return ofSecret || secretName(groups[1]) })
@@ -56,7 +58,7 @@ func (v *vault) redactText(text string) string {
 
 // redactSettings hides what is set in a row or follows a flag.
 func (v *vault) redactSettings(text string) string {
-	if !secretName(text) {
+	if !namesSecret(text) {
 		return text
 	}
 	return v.replaceValue(setting, 4, text, endOfWord, func(groups []string) bool {
@@ -68,8 +70,14 @@ func (v *vault) redactSettings(text string) string {
 // redactWords hides what is a secret by its own form, whatever its name.
 func (v *vault) redactWords(text string) string {
 	for _, form := range secretForms {
-		text = form.ReplaceAllStringFunc(text, v.hide)
+		text = form.ReplaceAllStringFunc(text, func(secret string) string {
+			if strings.ToLower(secret) == secret {
+				return secret // of a host, or the name of an object: random letters are of both cases
+			}
+			return v.hide(secret)
+		})
 	}
+	text = v.replaceValue(jwt, 1, text, nil, nil)
 	text = v.replaceValue(userinfo, 2, text, nil, nil)
 	return v.replaceValue(scheme, 2, text, nil, nil)
 }
