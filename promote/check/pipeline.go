@@ -13,7 +13,7 @@ import (
 
 // pipelineRules are about the pipeline file, all of it.
 func pipelineRules() []Rule {
-	return []Rule{rule("pipeline-unreadable", findPipelineUnreadable), rule("pipeline-overlay-missing", findPipelineMissing)}
+	return []Rule{rule("pipeline-unreadable", findPipelineUnreadable), rule("pipeline-overlay-missing", findPipelineMissing), rule("pipeline-names-unreadable", findNamedUnreadable)}
 }
 
 // Pipeline is the pipeline file of the infra repository. The zero Pipeline is of a

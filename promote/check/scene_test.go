@@ -68,7 +68,7 @@ func (s scene) facts(t testing.TB) Facts {
 	facts.Unlisted = strings.TrimSpace(string(s["unlisted"]))
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {
-		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, pipeline.Keys{All: []pipeline.Key{{Input: "from", Guard: true}, {Input: "soak", Guard: true}, {Input: "steps", Guard: true}, {Input: "application"}}})
+		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, pipeline.Keys{All: []pipeline.Key{{Input: "from", Guard: true}, {Input: "soak", Guard: true}, {Input: "steps", Guard: true}, {Input: "application"}, {Input: "policies"}, {Input: "analysis"}}})
 	}
 	var unread map[string]string
 	s.read(t, "unread", &unread)

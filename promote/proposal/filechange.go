@@ -93,16 +93,24 @@ func (p Proposal) changes(file string) bool {
 	return (errWas == nil) != (errIs == nil) || !bytes.Equal(was, is)
 }
 
-// Pipeline says what the head changes of the pipeline file, and what is wrong with
-// it then.
+// Pipeline says what the head changes of the pipeline file, and what is wrong with it or with what it names then. Of one
+// that stays as it is, that is what is wrong since.
 func (p Proposal) Pipeline() FileChange {
+	change := FileChange{File: pipeline.Name, Findings: p.wrong(p.is, p.head)}
 	if !p.changes(pipeline.Name) && !broken(p.was.Unreadable, p.is.Unreadable) {
-		return FileChange{}
+		known := p.wrong(p.was, p.base)
+		change.Findings = slices.DeleteFunc(change.Findings, func(f event.Finding) bool { return slices.Contains(known, f) })
+		if len(change.Findings) == 0 {
+			return FileChange{}
+		}
 	}
-	change := FileChange{File: pipeline.Name}
-	change.Findings = check.Proposed(check.Facts{Pipeline: p.is, Tree: p.head.Tree}, p.settings.Skip...)
 	if p.is.Unreadable == nil {
 		change.Removed, change.Added = pipeline.Compare(p.was.File, p.is.File)
 	}
 	return change
+}
+
+// wrong is what is wrong with the pipeline file of a commit.
+func (p Proposal) wrong(with check.Pipeline, at gitops.Snapshot) []event.Finding {
+	return check.Proposed(check.Facts{Pipeline: with, Tree: at.Tree}, p.settings.Skip...)
 }
