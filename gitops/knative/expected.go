@@ -20,6 +20,10 @@ type Expected struct {
 	// LiveOtherwise says that a template which the edit leaves as it is may be another one in the
 	// cluster under its name, as where Argo CD leaves to the cluster what it is told to ignore.
 	LiveOtherwise bool
+
+	// Follows says that what somebody's replacements make of what the edit sets is no reason to refuse it: it is made
+	// so that users get an earlier version back.
+	Follows bool
 }
 
 // Check tells whether the edit from before to after shows exactly what is expected
@@ -41,16 +45,33 @@ func Check(before, after *State, expected Expected) error {
 // and its labels. The tool's own patches are not in this, so what changes there is what
 // the image changes: a replacement may copy its tag, and an image that is rolled
 // back restores that too.
-func checkService(before, after *State, _ Expected) error {
-	changed := slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)),
-		func(field string) bool {
-			return below(field, []string{"/spec/template", "/spec/traffic", "/metadata/labels"})
-		})
-	if len(changed) > 0 {
+func checkService(before, after *State, expected Expected) error {
+	if changed := beside(before, after); len(changed) > 0 && !expected.Follows {
 		return fmt.Errorf("the edit would change more of Service %s than its template and its labels: %s; is a replacement or a transformer copying the image?",
 			after.name, list(changed))
 	}
 	return nil
+}
+
+// beside are the fields of the Service that an edit changes outside of those.
+func beside(before, after *State) []string {
+	return slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)),
+		func(field string) bool {
+			return below(field, []string{"/spec/template", "/spec/traffic", "/metadata/labels"})
+		})
+}
+
+// Following are the fields, and the objects with theirs, that an edit changes because somebody's replacements copy
+// what it sets.
+func Following(before, after *State) (all []string) {
+	for _, c := range otherChanges(before, after) {
+		if !c.ofImages() {
+			all = append(all, c.String())
+		}
+	}
+	fields := append(beside(before, after), slices.DeleteFunc(Foreign(after), func(field string) bool { return !slices.Contains(Foreign(before), field) })...)
+	slices.Sort(fields)
+	return append(all, slices.Compact(fields)...)
 }
 
 // CheckOwn refuses an overlay in whose own files, those of the tool, somebody has put what
@@ -62,10 +83,13 @@ func CheckOwn(now *State) error {
 	return nil
 }
 
-func checkOwn(_, after *State, _ Expected) error {
+func checkOwn(_, after *State, expected Expected) error {
 	_, err := defaultsInTree(after)
+	if expected.Follows {
+		return err
+	}
 	if foreign := Foreign(after); err == nil && len(foreign) > 0 {
-		return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own", routeName(after), list(foreign))
+		return fmt.Errorf("%s changes %s, which is not its own; move that to a patch of its own, or take out what copies it there", routeName(after), list(foreign))
 	}
 	return err
 }

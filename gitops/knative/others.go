@@ -95,6 +95,11 @@ func (c otherChange) imagesOnly() bool {
 	return c.was != nil && c.is != nil && !slices.ContainsFunc(c.fields, func(field string) bool { return !anyImage.MatchString(field) })
 }
 
+// ofImages tells whether an image of a container changes, or an object comes or goes.
+func (c otherChange) ofImages() bool {
+	return c.was == nil || c.is == nil || slices.ContainsFunc(c.fields, anyImage.MatchString)
+}
+
 // pinned tells whether it is a Knative Service whose template has a revision's
 // name: Knative refuses a changed template under the same name.
 func (c otherChange) pinned() bool {
@@ -136,6 +141,7 @@ func checkOthers(before, after *State, expected Expected) error {
 	var foreign, running, names, pinned []string
 	for _, c := range otherChanges(before, after) {
 		switch {
+		case expected.Follows && !c.ofImages():
 		case !c.imagesOnly():
 			foreign = append(foreign, c.String())
 		case !Companion{Name: c.is.id(), Ends: c.is.ends()}.MayMove(expected.Also):

@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
@@ -22,9 +24,15 @@ func Unusable(s *State) error {
 	return err
 }
 
+// A Trial is what edits are tried with, beside what is made up.
+type Trial struct {
+	Tags      []string // that the candidate may have
+	Revisions []string // that a rollback may lead to
+}
+
 // TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
 // rollbacks make, and says why one of them fails or does not show what it is meant to.
-func TryEdits(ctx context.Context, s *State) error {
+func TryEdits(ctx context.Context, s *State, with Trial) error {
 	if s.unplain != nil {
 		return s.unplain
 	}
@@ -43,8 +51,19 @@ func TryEdits(ctx context.Context, s *State) error {
 	if err := tryPatches(s, kustomization); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if err := tryShift(ctx, s); err != nil {
-		return fmt.Errorf("tried with images and revisions that are made up: %w", err)
+	read, err := Read(ctx, s.tree, s.Overlay, s.name) // as a run does
+	if err != nil {
+		return err
+	}
+	for _, tag := range with.Tags {
+		if err := tryShift(ctx, read, tag); err != nil {
+			return fmt.Errorf("tried with images and revisions that are made up: %w", err)
+		}
+	}
+	for _, revision := range with.Revisions {
+		if err := tryReversal(ctx, read, revision); err != nil {
+			return fmt.Errorf("tried with a rollback to %s: %w", revision, err)
+		}
 	}
 	return nil
 }
@@ -84,7 +103,7 @@ func tryPatches(s *State, kustomization []byte) error {
 }
 
 // tryShift sets the images to others, and the traffic to revisions that nothing has.
-func tryShift(ctx context.Context, s *State) error {
+func tryShift(ctx context.Context, s *State, tag string) error {
 	images, err := otherImages(s)
 	if err != nil {
 		return err
@@ -97,15 +116,28 @@ func tryShift(ctx context.Context, s *State) error {
 	if err != nil {
 		return err
 	}
-	traffic := Split{Stable: s.name + "-another", Candidate: revision, Percent: 10}.Targets("candidate", false)
-	after, err := next.Route(ctx, revision, traffic, s.Record(), nil)
+	return tryRoute(ctx, s, next, Split{Stable: s.name + "-another", Candidate: revision, Percent: 10}.Targets(tag, false), Expected{Revision: revision}, tag)
+}
+
+// tryReversal gives a revision all traffic, and the template its name.
+func tryReversal(ctx context.Context, s *State, revision string) error {
+	return tryRoute(ctx, s, s, Split{Stable: revision}.Targets("", false), Expected{Revision: revision, Follows: true}, "")
+}
+
+// tryRoute is an edit from one overlay that has come to next, and is checked as that of a run is.
+func tryRoute(ctx context.Context, from, next *State, traffic []servingv1.TrafficTarget, expected Expected, tag string) error {
+	after, err := next.Route(ctx, expected.Revision, traffic, from.Record(), nil)
 	if err != nil {
 		return err
 	}
-	if rendered, err := after.Traffic(); err == nil && Holds(rendered, traffic, "candidate", PreviousTag) {
-		traffic = rendered // a later patch may add to it at 0 %
+	expected.Traffic = traffic
+	if rendered, err := after.Traffic(); err == nil && Holds(rendered, traffic, tag, PreviousTag) {
+		expected.Traffic = rendered // a later patch may add to it at 0 %
 	}
-	return checkRoute(s, after, Expected{Revision: revision, Traffic: traffic})
+	for _, c := range Companions(from, after) {
+		expected.Also = append(expected.Also, c.Name)
+	}
+	return Check(from, after, expected)
 }
 
 // otherImages are other ones for the entries of images: that the Service shows. One whose name

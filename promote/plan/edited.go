@@ -20,6 +20,7 @@ type Edited struct {
 	Lost     []string                  // images that somebody had set by hand, before or since, and that the overlay has no more
 	Missing  []knative.Reference       // that pods of the destination need, and the overlay does not have
 	Foreign  []string                  // fields that somebody had put into the tool's own files, which are written anew without them
+	Follows  []string                  // fields that somebody's replacements copy from what the edit sets
 	Replaced []servingv1.TrafficTarget // targets of somebody's later patch, which kept Knative from routing
 	Blocked  bool                      // a target at 0 % that a transformer adds keeps Knative from routing
 	Alone    string                    // why the Service alone was synced; empty: it was not
@@ -47,6 +48,9 @@ func (e Edited) Warning(to Destination) string {
 	if len(e.Foreign) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, without %s, which somebody had put into them: that belongs into a patch of its own",
 			oneline.Brief(strings.Join(e.Foreign, " and "))))
+	}
+	if len(e.Follows) > 0 {
+		warnings = append(warnings, fmt.Sprintf("a replacement or a transformer copies what is rolled back, so this changes too: %s; no promotion begins before it is taken out", oneline.Brief(strings.Join(e.Follows, " and "))))
 	}
 	if len(e.Replaced) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the tool's patch is listed behind all others too, as a later one added %s, which kept Knative from routing: it has no effect any more, take it out",

@@ -65,7 +65,8 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	}
 	after.Wanted = wanted
 	after.Lost = lost(now, after.State, before, back.Dest.Replaced)
-	after.Foreign = knative.Foreign(now)
+	after.Foreign, after.Follows = knative.Foreign(now), knative.Following(now, after.State)
+	after.Foreign = slices.DeleteFunc(after.Foreign, func(field string) bool { return slices.Contains(after.Follows, field) })
 	if found := back.Dest.Found; found != nil && after.Carrying() == found.Name {
 		after.Missing = knative.Missing(found.Spec.PodSpec, after.State)
 	}
@@ -73,7 +74,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	case err != nil:
 		return Edited{}, err
 	case Shows(now, after.State.Revision(), traffic) && now.SameTemplate(after.State):
-		after.State, after.Foreign = now, nil
+		after.State, after.Foreign, after.Follows = now, nil, nil
 	case !record.Is(back.Plan.ID, back.Step) && !back.MayChange(now, record): // its own may have been merged into what had changed
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
@@ -149,7 +150,7 @@ func (back Reversal) checked(ctx context.Context, c Settings, now, after *knativ
 	if err != nil {
 		return nil, err
 	}
-	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic, LiveOtherwise: true}
+	expected := knative.Expected{Also: c.Also, Revision: revision, Traffic: traffic, LiveOtherwise: true, Follows: true}
 	if maps.Equal(knative.Shares(rendered), knative.Shares(traffic)) {
 		expected.Traffic = rendered
 	}

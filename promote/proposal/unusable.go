@@ -7,6 +7,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/record"
 )
 
 // servicesOf are the Services to ask about: those that an overlay has before or after, or
@@ -38,15 +39,32 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 	edited := p.isEdited(was, is)
 	before, after := knative.Unusable(was), knative.Unusable(is)
 	if edited && after == nil {
-		after = knative.TryEdits(ctx, is)
+		after = knative.TryEdits(ctx, is, p.trial(is))
 	}
 	if after != nil && edited && before == nil {
-		before = knative.TryEdits(ctx, was)
+		before = knative.TryEdits(ctx, was, p.trial(is))
 	}
 	if before != nil && !(edited && gone(was)) {
 		return nil
 	}
 	return after
+}
+
+// trial is what the edits of an overlay are tried with: the tags that the input, the pipeline file and the record name,
+// and the revisions of the record.
+func (p Proposal) trial(s *knative.State) knative.Trial {
+	with := knative.Trial{Tags: []string{p.settings.CandidateTag}}
+	for _, said := range p.is.File.Said("candidate-tag") {
+		with.Tags = append(with.Tags, said.Text)
+	}
+	has, err := record.Parse(s.Record())
+	if err == nil && has.Exists() {
+		with.Tags = append(with.Tags, has.Tag)
+		with.Revisions = record.Known(has.Entries())
+	}
+	slices.Sort(with.Tags)
+	with.Tags = slices.DeleteFunc(slices.Compact(with.Tags), func(tag string) bool { return tag == "" })
+	return with
 }
 
 // isEdited tells whether runs edit an overlay, before or after: one has done so already, or the
