@@ -9,40 +9,49 @@ import (
 	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
-// Compare says in words what one file says and another does not. What is only
-// written in another way, or stands in another place, is no change.
+// Compare says in words what one file comes to and another does not, what guards promotions first. What is only written
+// in another way, or stands in another place, is no change: what an environment has by the defaults is its own.
 func Compare(before, after File) (removed, added []string) {
 	return strictyaml.Compare(before.entries(), after.entries())
 }
 
-// entries are all that the file says.
+// entries are all that the file comes to.
 func (f File) entries() []strictyaml.Entry {
 	if len(f.Environments) == 0 {
 		return nil
 	}
-	all := []strictyaml.Entry{entryOf("path", f.path.Text), entryOf("environments", strings.Join(f.Environments, "\n"))}
-	all = append(all, f.defaults.entries("defaults")...)
+	guards := []strictyaml.Entry{entryOf("path", f.path.Text), entryOf("environments", strings.Join(f.Environments, "\n"))}
+	var others []strictyaml.Entry
+	add := func(of string, said Settings) {
+		for _, name := range slices.Sorted(maps.Keys(said)) {
+			text := said[name].Text
+			if name == "from" {
+				text = strings.Join(Names(text), "\n") // with commas or one per line
+			}
+			if entry := entryOf(of+": "+name, text); f.isGuard(name) {
+				guards = append(guards, entry)
+			} else {
+				others = append(others, entry)
+			}
+		}
+	}
 	for _, environment := range f.Environments {
-		all = append(all, f.environments[environment].entries(environment)...)
+		of := Settings{}
+		maps.Copy(of, f.defaults)
+		maps.Copy(of, f.environments[environment])
+		add(environment, of)
 	}
 	for _, service := range slices.Sorted(maps.Keys(f.services)) {
 		for _, environment := range f.Environments {
-			all = append(all, f.services[service][environment].entries(service+": "+environment)...)
+			add(service+": "+environment, f.services[service][environment])
 		}
 	}
-	return all
+	return append(guards, others...)
 }
 
-func (s Settings) entries(of string) []strictyaml.Entry {
-	var all []strictyaml.Entry
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		text := s[name].Text
-		if name == "from" {
-			text = strings.Join(Names(text), "\n") // with commas or one per line
-		}
-		all = append(all, entryOf(of+": "+name, text))
-	}
-	return all
+// isGuard tells whether a key is a guard, or about them.
+func (f File) isGuard(name string) bool {
+	return name == approval || name == override || slices.ContainsFunc(f.guards, func(key Key) bool { return key.Input == name })
 }
 
 // entryOf is a value that may have lines. One with commas is between quotes in the words, as it may

@@ -32,7 +32,7 @@ path: apps/{service}/overlays/{environment}
 	removed, added := Compare(before, after)
 	want := [][]string{
 		{"environments: dev, prod", "prod: soak: 1h", "cart: prod: steps: 10, 100"},
-		{"environments: dev, qa, prod", "prod: approval: true", "cart: prod: steps: 100"},
+		{"environments: dev, qa, prod", "qa: probe: /healthz", "prod: approval: true", "cart: prod: steps: 100"},
 	}
 	if diff := cmp.Diff(want, [][]string{removed, added}); diff != "" {
 		t.Errorf("removed and added (-want +got):\n%s", diff)
@@ -40,8 +40,20 @@ path: apps/{service}/overlays/{environment}
 	if removed, added := Compare(after, after); len(removed)+len(added) > 0 {
 		t.Errorf("of the same file: %q, %q", removed, added)
 	}
-	if removed, _ := Compare(before, File{}); len(removed) != 7 {
+	if removed, _ := Compare(before, File{}); len(removed) != 8 {
 		t.Errorf("of a file that is deleted: %q", removed)
+	}
+}
+
+// TestCompareMoved has ten defaults written into the environments, and guards that go with it: these are told.
+func TestCompareMoved(t *testing.T) {
+	t.Parallel()
+	before := read(t, begin+"defaults: {application: a, probe: /healthz, steps: 100}\nenvironments: {dev: {probe: /}, prod: {approval: true}}\n")
+	after := read(t, begin+"environments: {dev: {application: a, steps: 100, probe: /}, prod: {application: b, steps: 100}}\n")
+	removed, added := Compare(before, after)
+	want := [][]string{{"prod: approval: true", "prod: probe: /healthz", "prod: application: a"}, {"prod: application: b"}}
+	if diff := cmp.Diff(want, [][]string{removed, added}); diff != "" {
+		t.Errorf("removed and added (-want +got):\n%s", diff)
 	}
 }
 

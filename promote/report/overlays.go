@@ -80,7 +80,7 @@ const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
 	maxFiles    = 10
-	maxWindows  = 3 // files
+	maxWindows  = 2 // files
 )
 
 func (d Diff) page(room int) string {
@@ -178,7 +178,7 @@ func (d Diff) refusal() string {
 }
 
 // maxEntries is how many of the changed entries of such a file are shown.
-const maxEntries = 10
+const maxEntries = 15
 
 // files are the changes of those that runs go by.
 func (d Diff) files() (text string) {
