@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 // findOthers leaves those to findOwners that deploy the very same Service.
@@ -20,5 +21,11 @@ func findOthers(f Facts) []found {
 	if more := len(others) - most; more > 0 {
 		names = append(names, count(more, "more"))
 	}
-	return []found{{severity: errorIf(!f.Request.OnlyThis), values: values{"Overlay": f.Request.Overlay, "Names": names, "Others": len(others)}}}
+	unnamed, patch := f.Overlay.Revision() == "", ""
+	if unnamed {
+		patch = f.patch(change{Op: "add", Path: jsonpointer.Join("spec", "template", "metadata", "name"), Value: f.Request.Service + "-first"})
+	}
+	return []found{{severity: errorIf(!f.Request.OnlyThis || unnamed), values: values{
+		"Overlay": f.Request.Overlay, "Names": names, "Others": len(others), "Unnamed": unnamed, "Patch": patch,
+	}}}
 }
