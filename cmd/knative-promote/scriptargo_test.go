@@ -11,6 +11,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc/codes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 	"sigs.k8s.io/yaml"
 
@@ -38,6 +39,7 @@ import (
 //	argo dry-run               ask what a sync of the last commit would change, as argocd app sync --dry-run does
 //	argo sync                  sync the last commit, as argocd app sync does
 //	argo pods LOG EVENTS       let the pods of all revisions have written the file's lines, and have events with these
+//	argo apply FILE            apply the manifest in the file, as somebody with kubectl does
 //	argo delete                delete the live Service with its revisions
 //	argo jobs N                wait until the cluster has N Jobs
 //	argo edit FILE             merge the file into the Application
@@ -107,6 +109,10 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	case "pods":
 		lines := func(file string) []string { return strings.Split(strings.TrimSpace(ts.ReadFile(file)), "\n") }
 		w.argo.Pods(lines(args[1]), lines(args[2]))
+	case "apply":
+		manifest := &unstructured.Unstructured{}
+		ts.Check(yaml.Unmarshal([]byte(ts.ReadFile(args[1])), &manifest.Object))
+		ts.Check(w.argo.Apply(context.Background(), manifest))
 	case "delete":
 		if !w.argo.DeleteService(namespace, w.service) {
 			ts.Fatalf("there is no Service %s", w.service)

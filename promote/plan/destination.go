@@ -3,10 +3,14 @@ package plan
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
@@ -26,8 +30,27 @@ type Destination struct {
 
 // Readiness is what is known of the revision in the cluster.
 func (d Destination) Readiness() Readiness {
+	if image := d.instead(); image != "" {
+		return Readiness{Gone: true, Why: "is another one in this cluster, with the image " + image}
+	}
 	return ReadinessBeside(d.Service, d.Revision, d.Found, d.Missing)
 }
+
+// instead is the image of another revision that has the name: where a Service was made anew, or is deployed to another
+// place, Knative gives the names that it gives to other revisions. Empty: none has.
+func (d Destination) instead() string {
+	if d.Found == nil || len(d.Images) == 0 || d.Revision == "" || !generated.MatchString(d.Revision) {
+		return ""
+	}
+	live := record.VersionOfLive(d.Found)
+	if slices.EqualFunc(live.AllImages(), d.AllImages(), record.SameImage) {
+		return ""
+	}
+	return oneline.Brief(strings.Join(live.AllImages(), ", "))
+}
+
+// generated is the end of a name that Knative gives.
+var generated = regexp.MustCompile(`-[0-9]{5}$`)
 
 // WhyDown says in words that the revision is not Ready; empty: nothing speaks against
 // rolling back to it.
@@ -68,7 +91,8 @@ func (d Destination) again(ctx context.Context, now *knative.State, live *servin
 // WhyNotAgain says in words that the revision is gone, and that what the overlay would make in
 // its place must not have the traffic; empty: nothing speaks against it, or nobody can tell.
 func (d Destination) WhyNotAgain(ctx context.Context, now *knative.State, has record.Record) string {
-	if !d.Readiness().Gone {
+	ready := d.Readiness()
+	if !ready.Gone {
 		return ""
 	}
 	_, revision, err := d.again(ctx, now, d.Service)
@@ -76,7 +100,7 @@ func (d Destination) WhyNotAgain(ctx context.Context, now *knative.State, has re
 		return ""
 	}
 	if why := unfitFor(revision, now, has); why != "" {
-		return fmt.Sprintf("%s, which no longer exists and for which the overlay makes %s, which %s", d.Revision, revision, why)
+		return fmt.Sprintf("%s, which %s and for which the overlay makes %s, which %s", d.Revision, ready.Why, revision, why)
 	}
 	return ""
 }

@@ -69,6 +69,8 @@ func (e Edited) Warning(to Destination) string {
 func (e Edited) incomplete(to Destination) string {
 	traffic, err := e.State.Traffic()
 	switch {
+	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0 && to.instead() != "":
+		return fmt.Sprintf("revision %s %s: %s, made of the template in Git, takes its place", to.Revision, to.Readiness().Why, e.State.Revision())
 	case e.Refused == nil && err == nil && knative.Shares(traffic)[to.Revision] == 0:
 		return fmt.Sprintf("revision %s is gone and cannot be made again, as the template of the overlay has changed since: %s, with that change, takes its place", to.Revision, e.State.Revision())
 	case len(e.Lost) > 0:

@@ -118,7 +118,7 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	traffic, same := dest.Traffic, revision == dest.Revision
 	if !same && dest.Readiness().Gone {
 		if why := unfitFor(revision, now, record.Of(back.Plan.Place())); why != "" {
-			return nil, fmt.Errorf("revision %s no longer exists, and with its images the overlay makes %s, which %s: revert the commit that brought that", dest.Revision, revision, why)
+			return nil, fmt.Errorf("revision %s %s, and with its images the overlay makes %s, which %s: revert the commit that brought that", dest.Revision, dest.Readiness().Why, revision, why)
 		}
 		traffic = retarget(traffic, dest.Revision, revision)
 	}
@@ -161,8 +161,8 @@ func (back Reversal) checked(ctx context.Context, c Settings, now, after *knativ
 // template as it is, under its name or, where somebody has changed it, under one of its own:
 // Knative refuses what was changed without a new name.
 func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
-	if back.Dest.Readiness().Gone {
-		return nil, fmt.Errorf("revision %s no longer exists", back.Dest.Revision)
+	if ready := back.Dest.Readiness(); ready.Gone {
+		return nil, fmt.Errorf("revision %s %s", back.Dest.Revision, ready.Why)
 	}
 	if now.Revision() == "" {
 		return nil, errors.New("the template has no name that could stay")

@@ -109,7 +109,7 @@ func (v Version) KeptBy(state *knative.State, before Version) bool {
 // mayBe tells whether an overlay runs the images, as far as their names tell: two with a
 // digest each are the same by that, whatever registry they are from, others by their tags.
 func (v Version) mayBe(state *knative.State) bool {
-	return slices.EqualFunc(v.Images, state.Images(), sameImage) && slices.EqualFunc(v.InitImages, state.InitImages(), sameImage)
+	return slices.EqualFunc(v.Images, state.Images(), SameImage) && slices.EqualFunc(v.InitImages, state.InitImages(), SameImage)
 }
 
 // BroughtTo tells whether an overlay runs the images of a version that another one did not
@@ -119,12 +119,12 @@ func (v Version) BroughtTo(state *knative.State, instead Version) bool {
 	had, own := instead.AllImages(), knative.OwnImages(state)
 	judged := false
 	for _, image := range v.AllImages() {
-		brought := !slices.ContainsFunc(had, func(h string) bool { return sameImage(image, h) })
+		brought := !slices.ContainsFunc(had, func(h string) bool { return SameImage(image, h) })
 		set := slices.ContainsFunc(own, func(o string) bool { return sameName(image, o) })
 		if !brought || !set {
 			continue
 		}
-		if judged = true; !slices.ContainsFunc(own, func(o string) bool { return sameImage(image, o) }) {
+		if judged = true; !slices.ContainsFunc(own, func(o string) bool { return SameImage(image, o) }) {
 			return false
 		}
 	}
@@ -138,7 +138,9 @@ func sameName(a, b string) bool {
 	return name == other
 }
 
-func sameImage(a, b string) bool {
+// SameImage tells whether two images are one, as far as their names tell: by their digests, whatever registry they are
+// from, else by their tags.
+func SameImage(a, b string) bool {
 	name, tag, digest := kustomize.SplitImage(a)
 	otherName, otherTag, otherDigest := kustomize.SplitImage(b)
 	if digest != "" && otherDigest != "" {
