@@ -45,7 +45,7 @@ func findSelfHealOff(f Facts) []found {
 func stateRules() []Rule {
 	return []Rule{
 		rule("deleting", findDeleting), rule("skip-reconcile", findSkipped), rule("condition", findConditions), rule("operation", findOperation),
-		rule(OutOfSync, findOutOfSync), rule("owners", findOwners), rule("overlay-shared", findOthers),
+		rule(OutOfSync, findOutOfSync), rule("owners", findOwners), rule("overlay-shared", findOthers), rule("shared-without-a-name", findUnnamed),
 	}
 }
 

@@ -1,15 +1,15 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 // findOthers leaves those to findOwners that deploy the very same Service.
 func findOthers(f Facts) []found {
-	others := slices.DeleteFunc(slices.Clone(f.Setup.Others), func(app argo.App) bool { return slices.Contains(f.Setup.Owners, app) })
+	others := f.others()
 	if len(others) == 0 {
 		return nil
 	}
@@ -21,11 +21,20 @@ func findOthers(f Facts) []found {
 	if more := len(others) - most; more > 0 {
 		names = append(names, count(more, "more"))
 	}
-	unnamed, patch := f.Overlay.Revision() == "", ""
-	if unnamed {
-		patch = f.patch(change{Op: "add", Path: jsonpointer.Join("spec", "template", "metadata", "name"), Value: f.Request.Service + "-first"})
+	return []found{{severity: errorIf(!f.Request.OnlyThis), values: values{"Overlay": f.Request.Overlay, "Names": names, "Others": len(others)}}}
+}
+
+// others are the Applications that deploy the overlay to another place.
+func (f Facts) others() []argo.App {
+	return slices.DeleteFunc(slices.Clone(f.Setup.Others), func(app argo.App) bool { return slices.Contains(f.Setup.Owners, app) })
+}
+
+// findUnnamed looks for a template whose revisions Knative would name in each of several places.
+func findUnnamed(f Facts) []found {
+	if !f.Request.OnlyThis || f.Overlay.Revision() != "" || len(f.others()) == 0 {
+		return nil
 	}
-	return []found{{severity: errorIf(!f.Request.OnlyThis || unnamed), values: values{
-		"Overlay": f.Request.Overlay, "Names": names, "Others": len(others), "Unnamed": unnamed, "Patch": patch,
-	}}}
+	name := f.Request.Service + "-first"
+	return []found{{at: f.inService("spec", "template"), values: values{"Patch": f.patchEntry(fmt.Appendf(nil,
+		"apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata:\n  name: %s\nspec:\n  template:\n    metadata:\n      name: %s\n", f.Request.Service, name))}}}
 }
