@@ -116,28 +116,37 @@ func tryShift(ctx context.Context, s *State, tag string) error {
 	if err != nil {
 		return err
 	}
-	return tryRoute(ctx, s, next, Split{Stable: s.name + "-another", Candidate: revision, Percent: 10}.Targets(tag, false), Expected{Revision: revision}, tag)
-}
-
-// tryReversal gives a revision all traffic, and the template its name.
-func tryReversal(ctx context.Context, s *State, revision string) error {
-	return tryRoute(ctx, s, s, Split{Stable: revision}.Targets("", false), Expected{Revision: revision, Follows: true}, "")
-}
-
-// tryRoute is an edit from one overlay that has come to next, and is checked as that of a run is.
-func tryRoute(ctx context.Context, from, next *State, traffic []servingv1.TrafficTarget, expected Expected, tag string) error {
-	after, err := next.Route(ctx, expected.Revision, traffic, from.Record(), nil)
+	traffic := Split{Stable: s.name + "-another", Candidate: revision, Percent: 10}.Targets(tag, false)
+	after, expected, err := tryRoute(ctx, next, revision, traffic, tag)
 	if err != nil {
 		return err
 	}
-	expected.Traffic = traffic
-	if rendered, err := after.Traffic(); err == nil && Holds(rendered, traffic, tag, PreviousTag) {
-		expected.Traffic = rendered // a later patch may add to it at 0 %
-	}
-	for _, c := range Companions(from, after) {
+	for _, c := range Companions(s, after) {
 		expected.Also = append(expected.Also, c.Name)
 	}
-	return Check(from, after, expected)
+	return Check(s, after, expected)
+}
+
+// tryReversal gives a revision all traffic, and the template its name. A rollback whose template is another one than the
+// revision's gives it another name, and leaves what people's replacements copy to them.
+func tryReversal(ctx context.Context, s *State, revision string) error {
+	after, expected, err := tryRoute(ctx, s, revision, Split{Stable: revision}.Targets("", false), "")
+	if err != nil {
+		return err
+	}
+	return checkRoute(s, after, expected)
+}
+
+// tryRoute writes the name of the revision and the traffic, and tells what is to be shown of it.
+func tryRoute(ctx context.Context, s *State, revision string, traffic []servingv1.TrafficTarget, tag string) (*State, Expected, error) {
+	after, err := s.Route(ctx, revision, traffic, s.Record(), nil)
+	if err != nil {
+		return nil, Expected{}, err
+	}
+	if rendered, err := after.Traffic(); err == nil && Holds(rendered, traffic, tag, PreviousTag) {
+		traffic = rendered // a later patch may add to it at 0 %
+	}
+	return after, Expected{Revision: revision, Traffic: traffic}, nil
 }
 
 // otherImages are other ones for the entries of images: that the Service shows. One whose name
