@@ -111,7 +111,17 @@ func (c *Counter) Counts(ctx context.Context) (Seen, error) {
 		}
 		c.based, c.base = true, base
 	}
-	return now.since(c.base), err
+	since := now.since(c.base)
+	if since.fell() {
+		return Seen{}, errors.New("the counters are lower than when the step began, as of a process that has started again: nobody can tell how many requests failed")
+	}
+	return since, err
+}
+
+// fell tells whether something was counted less than before.
+func (s Seen) fell() bool {
+	less := func(c slo.Counts) bool { return min(c.Requests, c.Failed, c.Slow) < 0 }
+	return less(s.Candidate) || s.Old != nil && less(*s.Old)
 }
 
 // moment is the present by Prometheus' clock, and how far back to read: always to

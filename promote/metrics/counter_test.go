@@ -96,12 +96,36 @@ func TestCounts(t *testing.T) {
 		}
 		query := func(age string) string {
 			return `sum by (envoy_cluster_name, envoy_response_code) (max by (instance, envoy_cluster_name, envoy_response_code) (` +
-				`max_over_time(envoy_cluster_upstream_rq{envoy_cluster_name=~"production/(shop-new|shop-old)"}[` + age + `])))`
+				`last_over_time(envoy_cluster_upstream_rq{envoy_cluster_name=~"production/(shop-new|shop-old)"}[` + age + `])))`
 		}
 		if diff := cmp.Diff([]string{"16:40.000 " + query("3600000ms"), "18:10.000 " + query("3690000ms")}, asker.asked); diff != "" {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestCountsFell: counters that begin again are not counted over, whichever of them is lower.
+func TestCountsFell(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string][]prometheus.Sample{
+		"failures":   {envoy("shop-new", "200", 900), envoy("shop-new", "503", 3)},
+		"all":        {envoy("shop-new", "200", 60), envoy("shop-new", "503", 30)},
+		"of the old": {envoy("shop-new", "200", 90), envoy("shop-new", "503", 10), envoy("shop-old", "200", 3)},
+	} {
+		asker := &scripted{rows: map[string][]prometheus.Sample{upstream: {envoy("shop-new", "200", 90), envoy("shop-new", "503", 10), envoy("shop-old", "200", 5)}}}
+		c := counter(t, asker, errors99, shop)
+		if _, err := c.Counts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		asker.rows[upstream] = append(then, envoy("shop-old", "200", 5))
+		if name == "of the old" {
+			asker.rows[upstream] = then
+		}
+		got, err := c.Counts(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), "the counters are lower than when the step began") {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+	}
 }
 
 // TestCountsApart: where pods are scraped one after the other, what the counters
@@ -239,7 +263,7 @@ func TestUnbelievable(t *testing.T) {
 func TestOwnQuery(t *testing.T) {
 	t.Parallel()
 	asker := &scripted{rows: map[string][]prometheus.Sample{`"shop-new"`: {sample(5, "code", "2xx"), sample(2, "code", "5xx")}, `"shop-old"`: {sample(90, "code", "200")}}}
-	c := counter(t, asker, slo.Objective{Success: 99, From: `sum by (code) (max_over_time(x{ns="{{args.namespace}}",rev="{{ args.revision }}"}[{{args.age}}]))`}, shop)
+	c := counter(t, asker, slo.Objective{Success: 99, From: `sum by (code) (last_over_time(x{ns="{{args.namespace}}",rev="{{ args.revision }}"}[{{args.age}}]))`}, shop)
 	c.based, c.base = true, Seen{}
 	got, err := c.Counts(t.Context())
 	want := Seen{Candidate: slo.Counts{Requests: 7, Failed: 2}, Old: &slo.Counts{Requests: 90}}

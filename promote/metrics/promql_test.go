@@ -144,6 +144,7 @@ func TestPromQL(t *testing.T) {
 		want   Seen
 	}{
 		"kourier":                {slo.Kourier, kourierPast, Seen{Candidate: slo.Counts{Requests: 9, Failed: 4, Slow: 2}, Old: &slo.Counts{Requests: 1000, Failed: 10}, Within: 500 * time.Millisecond}},
+		"kourier, restarted":     {slo.Kourier, restartedPast, Seen{Candidate: slo.Counts{Requests: 9, Failed: 7}, Old: &slo.Counts{}, Within: 500 * time.Millisecond}},
 		"kourier, only failures": {slo.Kourier, onlyFailures, Seen{Candidate: slo.Counts{Requests: 5, Failed: 5}, Old: &slo.Counts{}, Within: 500 * time.Millisecond}},
 		"istio":                  {slo.Istio, istioPast, Seen{Candidate: slo.Counts{Requests: 7, Failed: 2, Slow: 3}, Old: &slo.Counts{}, Within: 500 * time.Millisecond}},
 		"knative 1.15":           {slo.Knative, func(t *testing.T, p *past) { p.recorded(t, "knative-0.42.2.txt", pod, 300) }, recorded},
@@ -156,7 +157,7 @@ func TestPromQL(t *testing.T) {
 			p.recorded(t, "knative-0.50.0.txt", `namespace="production",serving_knative_dev_revision="shop-00002",`+pod, 300)
 		}, recorded},
 		"knative 1.23, address again": {slo.Knative, addressAgain, Seen{Candidate: slo.Counts{Requests: 5, Failed: 3}, Old: &slo.Counts{Requests: 900}, Within: 500 * time.Millisecond}},
-		"query":                       {`sum by (response_code) (max_over_time(revision_request_count{revision_name="{{args.revision}}"}[{{args.age}}]))`, func(t *testing.T, p *past) { p.recorded(t, "knative-0.42.2.txt", pod, 300) }, Seen{Candidate: slo.Counts{Requests: 7, Failed: 2}, Old: &slo.Counts{}}},
+		"query":                       {`sum by (response_code) (last_over_time(revision_request_count{revision_name="{{args.revision}}"}[{{args.age}}]))`, func(t *testing.T, p *past) { p.recorded(t, "knative-0.42.2.txt", pod, 300) }, Seen{Candidate: slo.Counts{Requests: 7, Failed: 2}, Old: &slo.Counts{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,6 +206,15 @@ func onlyFailures(_ *testing.T, p *past) {
 	p.scraped(`envoy_cluster_upstream_rq`+labels+`envoy_response_code="500"}`, 300, 0, 5)
 	p.scraped(`envoy_cluster_upstream_rq_time_bucket`+labels+`le="500"}`, 300, 0, 5)
 	p.scraped(`envoy_cluster_upstream_rq_time_bucket`+labels+`le="+Inf"}`, 300, 0, 5)
+}
+
+// restartedPast has a gateway whose counters have begun again at 0 a minute before the end.
+func restartedPast(_ *testing.T, p *past) {
+	const labels = `{envoy_cluster_name="production/shop-00002",instance="10.0.0.1:9000",`
+	p.scraped(`envoy_cluster_upstream_rq`+labels+`envoy_response_code="500"}`, 120, 0, 548, 548, 548, 548, 0, 7)
+	p.scraped(`envoy_cluster_upstream_rq`+labels+`envoy_response_code="200"}`, 120, 0, 70, 70, 70, 70, 0, 2)
+	p.scraped(`envoy_cluster_upstream_rq_time_bucket`+labels+`le="500"}`, 120, 0, 618, 618, 618, 618, 0, 9)
+	p.scraped(`envoy_cluster_upstream_rq_time_bucket`+labels+`le="+Inf"}`, 120, 0, 618, 618, 618, 618, 0, 9)
 }
 
 // istioPast has the labels that Istio's gateway writes, and a sidecar that counts

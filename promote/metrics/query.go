@@ -14,7 +14,7 @@ import (
 var placeholder = regexp.MustCompile(`\{\{\s*args\.([A-Za-z0-9_-]*)\s*\}\}`)
 
 // exampleQuery is shown where a query cannot be used.
-const exampleQuery = `sum by (code) (max_over_time(http_requests_total{revision="{{args.revision}}"}[{{args.age}}]))`
+const exampleQuery = `sum by (code) (last_over_time(http_requests_total{revision="{{args.revision}}"}[{{args.age}}]))`
 
 // Check says what is wrong with an objective that is measured by a source of this
 // package.

@@ -44,9 +44,9 @@ func kourier() metric {
 	return metric{
 		name: "envoy_cluster_upstream_rq",
 		counts: `sum by (envoy_cluster_name, envoy_response_code) (max by (instance, envoy_cluster_name, envoy_response_code) (` +
-			`max_over_time(envoy_cluster_upstream_rq{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}[{{args.age}}])))`,
+			`last_over_time(envoy_cluster_upstream_rq{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}[{{args.age}}])))`,
 		buckets: `sum by (envoy_cluster_name, le) (max by (instance, envoy_cluster_name, le) (` +
-			`max_over_time(envoy_cluster_upstream_rq_time_bucket{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}[{{args.age}}])))`,
+			`last_over_time(envoy_cluster_upstream_rq_time_bucket{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}[{{args.age}}])))`,
 		revision: "envoy_cluster_name", code: "envoy_response_code", prefix: "{{args.namespace}}/", unit: time.Millisecond,
 	}
 }
@@ -57,8 +57,8 @@ func istio() metric {
 	const of = `{reporter="source",destination_service_namespace="{{args.namespace}}",destination_service_name=~"{{args.revisions}}"}[{{args.age}}]))`
 	return metric{
 		name:     "istio_requests_total",
-		counts:   `sum by (destination_service_name, response_code) (max_over_time(istio_requests_total` + of,
-		buckets:  `sum by (destination_service_name, le) (max_over_time(istio_request_duration_milliseconds_bucket` + of,
+		counts:   `sum by (destination_service_name, response_code) (last_over_time(istio_requests_total` + of,
+		buckets:  `sum by (destination_service_name, le) (last_over_time(istio_request_duration_milliseconds_bucket` + of,
 		revision: "destination_service_name", code: "response_code", unit: time.Millisecond,
 	}
 }
@@ -70,8 +70,8 @@ func knative() []metric {
 	const of = `{namespace_name="{{args.namespace}}",revision_name=~"{{args.revisions}}"}[{{args.age}}])))`
 	all := []metric{{
 		name:     "revision_request_count",
-		counts:   `sum by (revision_name, response_code) (max by (pod_name, route_tag, revision_name, response_code) (max_over_time(revision_request_count` + of,
-		buckets:  `sum by (revision_name, le) (max by (pod_name, route_tag, response_code, revision_name, le) (max_over_time(revision_request_latencies_bucket` + of,
+		counts:   `sum by (revision_name, response_code) (max by (pod_name, route_tag, revision_name, response_code) (last_over_time(revision_request_count` + of,
+		buckets:  `sum by (revision_name, le) (max by (pod_name, route_tag, response_code, revision_name, le) (last_over_time(revision_request_latencies_bucket` + of,
 		revision: "revision_name", code: "response_code", unit: time.Millisecond,
 	}}
 	for _, name := range []string{"kn_serving_invocation_duration_seconds", "kn_queueproxy_app_duration_seconds"} {
@@ -96,7 +96,7 @@ func measuredSeconds(name, revision, of string) metric {
 		if strings.Contains(of, ")[") {
 			series = "(" + series
 		}
-		return `sum by (` + revision + by + `) (max by (instance, ` + code + `, ` + revision + strings.TrimPrefix(by, `, `+code) + `) (max_over_time(` + series + `)))`
+		return `sum by (` + revision + by + `) (max by (instance, ` + code + `, ` + revision + strings.TrimPrefix(by, `, `+code) + `) (last_over_time(` + series + `)))`
 	}
 	return metric{
 		name: name, revision: revision, code: code, unit: time.Second,
