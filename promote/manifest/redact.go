@@ -65,7 +65,7 @@ func (v *vault) redactMapping(node *yaml.Node) {
 			name == "encrypteddata", name == lastApplied,
 			name == "value" && named:
 			v.hideAll(value)
-		case secretName(key.Value) && !slices.Contains(harmless, name):
+		case secretName(key.Value) && !slices.Contains(harmless, name) && !program(key.Value, value):
 			v.hideOwn(value)
 		}
 		switch name := strings.ToLower(key.Value); {
@@ -114,6 +114,13 @@ func (v *vault) hideOwn(node *yaml.Node) {
 	case yaml.AliasNode:
 		v.hideOwn(node.Alias)
 	}
+}
+
+// program tells whether a field is a file that may be run, as that of a ConfigMap: it has several lines, or words and what
+// makes commands of them. Of one that is the secrets alone are hidden.
+func program(name string, value *yaml.Node) bool {
+	text := strings.TrimSpace(value.Value)
+	return strings.Contains(name, ".") && (strings.Contains(text, "\n") || strings.ContainsAny(text, " \t") && shell.MatchString(text))
 }
 
 // hideAll hides every scalar below node.
