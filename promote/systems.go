@@ -24,6 +24,7 @@ import (
 type Systems struct {
 	Branch   Branch
 	Commits  runs.Commits
+	Has      source.Has   // nil: nobody can tell which commits Branch has had
 	Reviews  pull.Reviews // nil: nothing is to come by a pull request
 	Cluster  Cluster      // nil: there is no Argo CD to ask, which is enough for a plan
 	Reporter journal.Reporter

@@ -221,7 +221,7 @@ func (p *targetRun) pulls() pull.Requests {
 
 // destinations finds where the target can be rolled back to.
 func (p *targetRun) destinations() destination.Finder {
-	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
+	return destination.Finder{At: p.at, Overlay: p.infra, Live: p.service, Has: p.systems.Has, To: p.config.To, KeepPrevious: p.config.KeepPrevious, Journal: p.journal}
 }
 
 // emergencyLook is how long a rollback waits for what it can do without.

@@ -27,8 +27,9 @@ type Finder struct {
 	At           plan.Situation // of the target
 	Overlay      overlay.Reader
 	Live         live.Service
-	To           string // a revision or a commit that somebody names; empty: the promotion before
-	KeepPrevious bool   // keep the old revision at 0 % under the tag `previous`
+	Has          func(ctx context.Context, commit string) (bool, error) // tells which commits the branch has had; nil: nobody can
+	To           string                                                 // a revision or a commit that somebody names; empty: the promotion before
+	KeepPrevious bool                                                   // keep the old revision at 0 % under the tag `previous`
 	Journal      *journal.Journal
 }
 
@@ -181,7 +182,23 @@ func (f Finder) atCommit(ctx context.Context, split knative.Split) (plan.Destina
 	if err == nil && !hadTraffic(f.At.Record.Of(f.At.Place()).Entries(), revision) { // whatever that commit's own record says
 		err = f.tellUntried(dest)
 	}
+	if err == nil && !f.trusts(ctx, commit) {
+		dest.State = nil
+	}
 	return dest, err
+}
+
+// trusts tells whether the files of a commit are those of the branch, and may come back as they are. Of any other one, which
+// anybody can make, its images alone count, which the record or the cluster has too.
+func (f Finder) trusts(ctx context.Context, commit string) bool {
+	if slices.ContainsFunc(f.At.Record.Of(f.At.Place()).Entries(), func(e record.Entry) bool { return e.Base == commit }) {
+		return true
+	}
+	if f.Has == nil {
+		return false
+	}
+	has, err := f.Has(ctx, commit)
+	return has && err == nil
 }
 
 // madeOf is the revision that had the traffic in a commit in which Knative gave revisions their
