@@ -94,7 +94,7 @@ func noteLost(err error) error {
 
 func (p *targetRun) setTarget(target plan.Target) {
 	p.Target = target
-	p.infra = overlay.Reader{Target: target, Branch: p.systems.Branch, Commits: p.systems.Commits, Debug: p.systems.Reporter.Debug, Tag: p.config.CandidateTag}
+	p.infra = overlay.Reader{Target: target, Branch: p.systems.Branch, Commits: p.systems.Commits, Debug: p.systems.Reporter.Debug, Tag: p.config.CandidateTag, Repairs: p.journal.Result.Command == event.CommandRollback}
 	p.origin.Overlay = p.infra
 	p.service = live.Service{Target: target, Cluster: p.systems.Cluster}
 	p.journal.Tell(event.Named{Target: Named(target)})

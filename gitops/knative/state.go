@@ -23,6 +23,8 @@ type State struct {
 	Manifest []byte   // what the overlay renders, as `kustomize build` prints it
 	Misfits  []string // of Read: files of defaults that it has taken out, as the overlay does not render with them
 
+	Broken error // why it does not render with the tool's own files, which are taken out; nil: it does
+
 	tree    fs.FS
 	files   map[string][]byte // edited files by path; nil: removed
 	decoded []object          // Manifest, decoded

@@ -28,6 +28,8 @@ type Reader struct {
 	Debug func(text string)
 	Input string // that names the overlay; empty: path
 	Tag   string // that a candidate has of which no record tells another one
+
+	Repairs bool // what does not render with the tool's own files is read without them
 }
 
 // Situation is the overlay at the branch's tip, with its record.
@@ -70,6 +72,12 @@ func (r Reader) At(ctx context.Context, commit string) (*knative.State, error) {
 func (r Reader) Read(ctx context.Context, at gitops.Snapshot) (*knative.State, error) {
 	began := time.Now()
 	state, err := knative.Read(ctx, at.Tree, r.Overlay, r.Service)
+	if err != nil && r.Repairs && ctx.Err() == nil {
+		if without, errWithout := knative.ReadWithoutOwn(ctx, at.Tree, r.Overlay, r.Service); errWithout == nil {
+			without.Broken = err
+			state, err = without, nil
+		}
+	}
 	end := fmt.Sprint(err)
 	if err == nil {
 		end = fmt.Sprintf("%d objects", len(state.Objects()))

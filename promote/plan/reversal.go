@@ -45,7 +45,7 @@ func (back Reversal) Renamed(taken string) Reversal {
 // Edit edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
-	now, err := ToEdit(ctx, tip, back.Plan.Target)
+	now, err := back.toEdit(ctx, tip)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -63,7 +63,7 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	if err != nil {
 		return Edited{}, err
 	}
-	after.Wanted = wanted
+	after.Wanted, after.Broken = wanted, now.Broken
 	after.Lost = lost(now, after.State, before, back.Dest.Replaced)
 	after.Foreign, after.Follows = knative.Foreign(now), knative.Following(now, after.State)
 	after.Foreign = slices.DeleteFunc(after.Foreign, func(field string) bool { return slices.Contains(after.Follows, field) })
@@ -79,6 +79,20 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 		return Edited{}, Superseded(tip.Commit, "the overlay now has revision %s with %s", OrGenerated(now.Revision()), DescribeTraffic(now))
 	}
 	return after, nil
+}
+
+// toEdit is the overlay to edit: for a rollback of somebody's without the tool's own files, where it does not render with
+// these.
+func (back Reversal) toEdit(ctx context.Context, tip gitops.Snapshot) (*knative.State, error) {
+	now, err := ToEdit(ctx, tip, back.Plan.Target)
+	if err == nil || back.Step != record.Rollback || ctx.Err() != nil {
+		return now, err
+	}
+	if without, errWithout := knative.ReadWithoutOwn(ctx, tip.Tree, back.Plan.Target.Overlay, back.Plan.Target.Service); errWithout == nil {
+		without.Broken = err
+		return without, nil
+	}
+	return nil, err
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
@@ -131,7 +145,8 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	// overlay is as it was, byte for byte, but for the record.
 	if same && dest.State != nil && dest.State.Owned() && Shows(dest.State, revision, traffic) && knative.CheckOwn(dest.State) == nil {
 		after, err = next.RestoreRoute(ctx, dest.State, text)
-	} else {
+	}
+	if after == nil || err != nil || knative.CheckOwn(after) != nil { // in the other files of now they may say more
 		after, err = next.Route(ctx, revision, traffic, text, back.Live)
 	}
 	if err != nil {

@@ -1,0 +1,53 @@
+package knative
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"slices"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
+)
+
+// ReadWithoutOwn is [Read] of an overlay that does not render, without the tool's own files of the Service, which the edits
+// write anew: somebody has deleted one, or left a conflict in it. With an empty name it is the only Service with such files.
+// The error is that it does not render without them either, or that others need them.
+func ReadWithoutOwn(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
+	file, kustomization, err := kustomizationOf(tree, overlay)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := kustomize.Read(tree, overlay)
+	if err != nil {
+		return nil, err
+	}
+	if service == "" {
+		service = promotedIn(listed)
+	}
+	own := []string{path.Base(ownPath(overlay, service, routeSuffix)), path.Base(ownPath(overlay, service, defaultsSuffix))}
+	without, err := kustomize.RemovePatch(kustomization, own...)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{file: without}
+	for _, name := range own {
+		files[path.Join(overlay, name)] = nil
+	}
+	return withFiles(ctx, &State{Overlay: overlay, tree: tree, name: service}, files)
+}
+
+// promotedIn is the Service that the tool's own files in an overlay's patches are of; empty: they are of several.
+func promotedIn(listed types.Kustomization) string {
+	var services []string
+	for _, patch := range listed.Patches {
+		if service := OwnedBy(patch.Path); service != "" && !slices.Contains(services, service) {
+			services = append(services, service)
+		}
+	}
+	if len(services) != 1 {
+		return ""
+	}
+	return services[0]
+}
