@@ -11,6 +11,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
@@ -70,6 +71,9 @@ func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapsho
 			return err
 		}
 	}
+	if err := m.newServes(ctx); err != nil {
+		return err
+	}
 	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
 		return err
 	}
@@ -115,6 +119,19 @@ func (m *move) routable(ctx context.Context) plan.Plan {
 	plan.Routable = routable(ctx, m.target, m.target.at.Live, plan.To)
 	plan.Steps[m.index].Traffic = plan.Routable(m.step().Traffic)
 	return plan
+}
+
+// newServes is the error of gate live of the step before where the new revision has a share and is not Ready any more: it
+// may be long until somebody merges what gives it more.
+func (m *move) newServes(ctx context.Context) error {
+	p := m.target
+	if m.index == 0 || p.plan.Steps[m.index-1].Percent == 0 {
+		return nil
+	}
+	if _, ready := p.service.Readiness(ctx, p.at.Live, p.plan.To); ready.Lost() {
+		return &ask.GateError{Step: p.plan.Steps[m.index-1].Name, Gate: "live", Err: fmt.Errorf("revision %s %s since its gates have passed", p.plan.To, ready.Why)}
+	}
+	return nil
 }
 
 // oldServes is an error where a revision beside the new one has to keep a share, and
