@@ -55,10 +55,11 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 	return ctx.Err()
 }
 
-// takenOut ends a run that has made a record which Git does not go on from.
+// takenOut ends a run that has made a record which Git does not go on from. One of the second in which the oldest that is
+// remembered began may be forgotten.
 func takenOut(now, made record.Record, run string) error {
 	switch {
-	case made.Run != run || made.RollsBack() || made.Started.Before(forgets(now)):
+	case made.Run != run || made.RollsBack() || now.Cut && !made.Started.After(forgets(now)):
 	case !goesOn(now, made):
 		return sinceThen("has taken its commits out of Git")
 	case now.Promotion == made.Promotion && !now.RollsBack() && now.Reached < made.Reached:

@@ -133,3 +133,21 @@ func TestRevertedBesideForgedMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenOutOfACutRecord has promotions of one run, of which the record forgets the oldest: the times have whole seconds.
+func TestTakenOutOfACutRecord(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	now := record.Record{Overlay: "web", Promotion: "000000000001", Step: "100", Run: "run", Started: noon, To: record.Version{Revision: "web-v1"}}
+	for _, test := range []struct {
+		cut   bool
+		began time.Time
+		gone  bool
+	}{{false, noon, true}, {true, noon.Add(-time.Second), false}, {true, noon, false}, {true, noon.Add(time.Second), true}} {
+		now.Cut = test.cut
+		made := record.Record{Overlay: "web", Promotion: "000000000002", Step: "100", Run: "run", Started: test.began}
+		if err := takenOut(now, made, "run"); (err != nil) != test.gone {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
