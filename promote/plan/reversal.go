@@ -140,13 +140,8 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	if err != nil {
 		return nil, err
 	}
-	var after *knative.State
-	// The old files are taken where they say just what is wanted and no more, so that the
-	// overlay is as it was, byte for byte, but for the record.
-	if same && dest.State != nil && dest.State.Owned() && Shows(dest.State, revision, traffic) && knative.CheckOwn(dest.State) == nil {
-		after, err = next.RestoreRoute(ctx, dest.State, text)
-	}
-	if after == nil || err != nil || knative.CheckOwn(after) != nil { // in the other files of now they may say more
+	after, err := back.restored(ctx, next, revision, traffic, text)
+	if !same || err != nil || after == nil {
 		after, err = next.Route(ctx, revision, traffic, text, back.Live)
 	}
 	if err != nil {

@@ -28,6 +28,9 @@ func Superseded(at plan.Situation, run string, named bool) error {
 	var since record.Entry // of whom nobody can tell whether their run is older
 	for i, e := range at.Record.Of(at.Place()).Entries() {
 		older, known := olderRun(e.Run, run)
+		if i == 0 && at.Record.Pull != 0 && !at.Record.HasBegun() {
+			known = false // who merged it says so, and no run
+		}
 		switch {
 		case e.Run == run && since.Promotion != "":
 			return sinceThen("has moved the service to %s%s", since.To.Revision, without(since.Run))
