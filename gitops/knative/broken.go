@@ -2,6 +2,7 @@ package knative
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -15,6 +16,9 @@ import (
 // write anew: somebody has deleted one, or left a conflict in it. With an empty name it is the only Service with such files.
 // The error is that it does not render without them either, or that others need them.
 func ReadWithoutOwn(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
+	if folder, err := kustomize.Folder(tree, overlay); err != nil || folder != path.Clean(overlay) {
+		return nil, fmt.Errorf("overlay %s: expected a folder that no symbolic link leads to", overlay)
+	}
 	file, kustomization, err := kustomizationOf(tree, overlay)
 	if err != nil {
 		return nil, err
