@@ -15,7 +15,6 @@ import (
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/runs"
-	"github.com/acme/knative-promote/promote/setting"
 )
 
 // Rollback rolls the targets' Services back in one commit and without steps: to the
@@ -125,9 +124,6 @@ func unlessUrgent(p *targetRun, err error) error {
 // leads to is not the earlier one: the target previous goes, for one.
 func planRollback(ctx context.Context, p *targetRun) (*reversal, error) {
 	at := p.at
-	if why := at.Now.Broken; why != nil && p.config.To == "" {
-		return nil, setting.Bad("to: missing: the record of %s is in a file that keeps the overlay from rendering: name a revision to roll back to, or correct the file: %w", at.Overlay, why)
-	}
 	split, err := at.Split()
 	if err != nil && p.config.To == "" {
 		return nil, fmt.Errorf("%w; or name where to roll back to with the input to", err)

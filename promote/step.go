@@ -124,12 +124,12 @@ func (m *move) routable(ctx context.Context) plan.Plan {
 // newServes is the error of gate live of the step before where the new revision has a share and is not Ready any more: it
 // may be long until somebody merges what gives it more.
 func (m *move) newServes(ctx context.Context) error {
-	p := m.target
-	if m.index == 0 || p.plan.Steps[m.index-1].Percent == 0 {
+	plan := m.target.plan
+	if m.index == 0 || plan.Steps[m.index-1].Percent == 0 {
 		return nil
 	}
-	if _, ready := p.service.Readiness(ctx, p.at.Live, p.plan.To); ready.Lost() {
-		return &ask.GateError{Step: p.plan.Steps[m.index-1].Name, Gate: "live", Err: fmt.Errorf("revision %s %s since its gates have passed", p.plan.To, ready.Why)}
+	if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, plan.To); ready.Lost() {
+		return &ask.GateError{Step: plan.Steps[m.index-1].Name, Gate: "live", Err: fmt.Errorf("revision %s %s since its gates have passed", plan.To, ready.Why)}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // restored is an overlay with the tool's own files as they were, byte for byte but for the record. They are taken where
 // they say just what is wanted and make the very revision that has run: which commit they are of, the record may have been
 // made to say. Nil: they are not.
-func (back Reversal) restored(ctx context.Context, next *knative.State, revision string, traffic []servingv1.TrafficTarget, text []byte) (*knative.State, error) {
+func restored(ctx context.Context, back Reversal, next *knative.State, revision string, traffic []servingv1.TrafficTarget, text []byte) (*knative.State, error) {
 	was, ran := back.Dest.State, back.Dest.Found
 	if was == nil || ran == nil || !was.Owned() || !Shows(was, revision, traffic) || knative.CheckOwn(was) != nil {
 		return nil, nil

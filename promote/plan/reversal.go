@@ -45,7 +45,7 @@ func (back Reversal) Renamed(taken string) Reversal {
 // Edit edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
-	now, err := back.toEdit(ctx, tip)
+	now, err := overlayToEdit(ctx, back, tip)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -81,9 +81,9 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	return after, nil
 }
 
-// toEdit is the overlay to edit: for a rollback of somebody's without the tool's own files, where it does not render with
+// overlayToEdit is the overlay to edit: for a rollback of somebody's without the tool's own files, where it does not render with
 // these.
-func (back Reversal) toEdit(ctx context.Context, tip gitops.Snapshot) (*knative.State, error) {
+func overlayToEdit(ctx context.Context, back Reversal, tip gitops.Snapshot) (*knative.State, error) {
 	now, err := ToEdit(ctx, tip, back.Plan.Target)
 	if err == nil || back.Step != record.Rollback || ctx.Err() != nil {
 		return now, err
@@ -140,7 +140,7 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	if err != nil {
 		return nil, err
 	}
-	after, err := back.restored(ctx, next, revision, traffic, text)
+	after, err := restored(ctx, back, next, revision, traffic, text)
 	if !same || err != nil || after == nil {
 		after, err = next.Route(ctx, revision, traffic, text, back.Live)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/setting"
 )
 
 // Situation is what a plan is made from: the overlay at the branch's tip and
@@ -46,6 +47,9 @@ func (at Situation) Snapshot() gitops.Snapshot {
 
 // Split is the traffic at the tip.
 func (at Situation) Split() (knative.Split, error) {
+	if at.Now.Broken != nil {
+		return knative.Split{}, setting.Bad("the record of %s and its traffic are in a file that keeps it from rendering: %w: correct the file", at.Overlay, at.Now.Broken)
+	}
 	traffic, err := at.Now.Traffic()
 	if err != nil {
 		return knative.Split{}, err
