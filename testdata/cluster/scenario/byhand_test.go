@@ -232,7 +232,8 @@ func TestOverlayOfTwoApplications(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(l *layout) {
 		file := l.Overlay + "/kustomization.yaml"
-		l.set(file, replaced(t, string(l.Files[file].Data), "namespace: "+l.Service+"\n", "patches:\n- target: {kind: Service}\n  patch: |\n    - {op: add, path: /spec/template/metadata/name, value: "+l.Service+"-first}\n"))
+		text := replaced(t, string(l.Files[file].Data), "namespace: "+l.Service+"\n", "")
+		l.set(file, replaced(t, text, "patches:\n", "patches:\n  - target: {kind: Service}\n    patch: |\n      - {op: add, path: /spec/template/metadata/name, value: "+l.Service+"-first}\n"))
 	})
 	other := *s
 	other.Namespace = s.Service + "-b"
