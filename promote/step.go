@@ -128,10 +128,11 @@ func (m *move) newServes(ctx context.Context) error {
 	if m.index == 0 || plan.Steps[m.index-1].Percent == 0 {
 		return nil
 	}
-	if _, ready := m.target.service.Readiness(ctx, m.target.at.Live, plan.To); ready.Lost() {
-		return &ask.GateError{Step: plan.Steps[m.index-1].Name, Gate: "live", Err: fmt.Errorf("revision %s %s since its gates have passed", plan.To, ready.Why)}
+	why, err := m.target.service.StaysLost(ctx, m.target.at.Live, plan.To)
+	if err != nil || why == "" {
+		return err
 	}
-	return nil
+	return &ask.GateError{Step: plan.Steps[m.index-1].Name, Gate: "live", Err: fmt.Errorf("revision %s %s since its gates have passed", plan.To, why)}
 }
 
 // oldServes is an error where a revision beside the new one has to keep a share, and

@@ -134,6 +134,21 @@ func (s Service) Readiness(ctx context.Context, live *servingv1.Service, name st
 	return found, plan.ReadinessBeside(live, name, found, err)
 }
 
+// StaysLost is why Knative cannot route to a revision, where it cannot for as long as the gates bear with trouble; empty: it
+// can, or that is not known. The error is that the context has ended.
+func (s Service) StaysLost(ctx context.Context, live *servingv1.Service, name string) (why string, err error) {
+	if _, ready := s.Readiness(ctx, live, name); !ready.Lost() {
+		return "", nil
+	}
+	if err := sleep.For(ctx, argo.Grace); err != nil {
+		return "", err
+	}
+	if _, ready := s.Readiness(ctx, live, name); ready.Lost() {
+		return ready.Why, nil
+	}
+	return "", nil
+}
+
 // Why is why Knative cannot route to a revision; empty: it can, or that is not known.
 func (s Service) Why(ctx context.Context, live *servingv1.Service, name string) string {
 	_, ready := s.Readiness(ctx, live, name)
