@@ -31,22 +31,25 @@ func attributesAbove(tree fs.FS, folder string) (all []gitattributes.MatchAttrib
 	}
 }
 
-// Converts is the attribute of a file by which git checks out another content of it than a commit has; empty: it has none.
-// One that another line says the opposite of is found too.
-func Converts(tree fs.FS, file string) string {
-	lines := attributesAbove(tree, path.Dir(file))
+// Converts tells of the files of a folder, by their names, which attribute lets git check out another content than a commit
+// has; empty: none does. One that another line says the opposite of is told too.
+func Converts(tree fs.FS, folder string) func(name string) string {
+	lines := attributesAbove(tree, folder)
 	names := slices.Clone(converting)
 	for _, line := range lines {
 		if line.Pattern == nil && setsOne(line, converting) != "" { // a macro
 			names = append(names, line.Name)
 		}
 	}
-	for _, line := range lines {
-		if name := setsOne(line, names); name != "" && line.Pattern != nil && line.Pattern.Match(strings.Split(file, "/")) {
-			return name
+	return func(name string) string {
+		file := strings.Split(path.Join(folder, name), "/")
+		for _, line := range lines {
+			if attribute := setsOne(line, names); attribute != "" && line.Pattern != nil && line.Pattern.Match(file) {
+				return attribute
+			}
 		}
+		return ""
 	}
-	return ""
 }
 
 // setsOne is the first of these attributes that a line sets; empty: it sets none.

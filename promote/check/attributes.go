@@ -20,12 +20,10 @@ func findConverted(f Facts) []found {
 		if err != nil {
 			continue // which the render says
 		}
+		attributeOf := gitops.Converts(f.Tree, folder)
 		for _, entry := range entries {
-			file := path.Join(folder, entry.Name())
-			if !isManifest(entry.Name()) {
-				continue
-			}
-			if attribute := gitops.Converts(f.Tree, file); attribute != "" {
+			file, attribute := path.Join(folder, entry.Name()), attributeOf(entry.Name())
+			if attribute != "" && isManifest(entry.Name()) {
 				all = append(all, found{at: place{file, 1}, values: values{"Name": file, "Attribute": attribute}})
 			}
 		}
