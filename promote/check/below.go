@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
@@ -17,7 +15,8 @@ func findPromotedBelow(f Facts) []found {
 	var all []found
 	own := len(f.Overlay.Record()) > 0
 	is, _ := f.Pipeline.File.Of(f.Request.Overlay, f.Request.Service) // of none where that is not clear
-	for _, folder := range kustomize.Below(f.Tree, f.Request.Overlay) {
+	below := func(overlay string) []string { return kustomize.Below(f.Tree, overlay) }
+	for _, folder := range below(f.Request.Overlay) {
 		record, err := knative.ReadRecord(f.Tree, folder, f.Request.Service)
 		rules, _ := f.Pipeline.File.Of(folder, f.Request.Service)
 		if rules.Known() || err == nil && len(record) > 0 {
@@ -29,11 +28,10 @@ func findPromotedBelow(f Facts) []found {
 	if !is.Known() {
 		return all
 	}
-	for _, environment := range f.Pipeline.File.Environments {
-		above := f.Pipeline.File.Path(is.Service, environment)
-		if slices.Contains(kustomize.Below(f.Tree, above), f.Request.Overlay) {
-			all = append(all, found{severity: event.SeverityError, values: values{"Above": above, "Below": f.Request.Overlay, "Environment": is.Environment, "Own": false}})
-		}
+	for _, environment := range f.Pipeline.File.Above(f.Request.Overlay, is.Service, below) {
+		all = append(all, found{severity: event.SeverityError, values: values{
+			"Above": f.Pipeline.File.Path(is.Service, environment), "Below": f.Request.Overlay, "Environment": is.Environment, "Own": false,
+		}})
 	}
 	return all
 }

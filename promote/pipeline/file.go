@@ -168,22 +168,28 @@ func (f File) Apart(overlay, service string, below func(overlay string) []string
 	if rules, err := f.Of(overlay, service); err == nil && rules.Known() {
 		service = rules.Service
 	}
+	const builds = "%s builds on %s, and one of them is the overlay of %s: what is promoted below comes to both at once: " +
+		"expected both to build on a folder that nothing is promoted in"
 	under := below(overlay)
 	for _, environment := range f.Environments {
-		switch other := f.Path(service, environment); {
-		case other == overlay:
-		case slices.Contains(under, other):
-			return builds(overlay, other, environment)
-		case slices.Contains(below(other), overlay):
-			return builds(other, overlay, environment)
+		if other := f.Path(service, environment); other != overlay && slices.Contains(under, other) {
+			return fmt.Errorf(builds, overlay, other, environment)
 		}
+	}
+	if above := f.Above(overlay, service, below); len(above) > 0 {
+		return fmt.Errorf(builds, f.Path(service, above[0]), overlay, above[0])
 	}
 	return nil
 }
 
-func builds(above, below, environment string) error {
-	return fmt.Errorf("%s builds on %s, and one of them is the overlay of %s: what is promoted below comes to both at once: "+
-		"expected both to build on a folder that nothing is promoted in", above, below, environment)
+// Above are the environments whose overlay of a Service builds on another one.
+func (f File) Above(overlay, service string, below func(overlay string) []string) (environments []string) {
+	for _, environment := range f.Environments {
+		if slices.Contains(below(f.Path(service, environment)), overlay) {
+			environments = append(environments, environment)
+		}
+	}
+	return environments
 }
 
 // serviceIn is what stands in a path where a pattern has the word for the Service;
