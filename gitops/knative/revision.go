@@ -89,10 +89,14 @@ func NameTaken(live *servingv1.Service) bool {
 }
 
 // sameForm tells whether a revision's name has the form of one that the tool
-// has given: as long, and with a hash at its end. Names that Knative generates
-// end with a number of five digits.
+// has given: as long, and with a hash at its end.
 func sameForm(revision, ours string) bool {
 	dash := strings.LastIndex(ours, "-")
 	return len(revision) == len(ours) && revision[:dash] == ours[:dash] &&
-		regexp.MustCompile(`^-[0-9a-f]+$`).MatchString(revision[dash:]) && !regexp.MustCompile(`^-[0-9]{5}$`).MatchString(revision[dash:])
+		regexp.MustCompile(`^-[0-9a-f]+$`).MatchString(revision[dash:]) && !Generated(revision)
 }
+
+var numbered = regexp.MustCompile(`-[0-9]{5}$`)
+
+// Generated tells whether a revision's name is one that Knative gives: it ends with a number of five digits.
+func Generated(revision string) bool { return numbered.MatchString(revision) }

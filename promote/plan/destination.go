@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -39,7 +38,7 @@ func (d Destination) Readiness() Readiness {
 // instead is the image of another revision that has the name: where a Service was made anew, or is deployed to another
 // place, Knative gives the names that it gives to other revisions. Empty: none has.
 func (d Destination) instead() string {
-	if d.Found == nil || len(d.Images) == 0 || d.Revision == "" || !generated.MatchString(d.Revision) {
+	if d.Found == nil || len(d.Images) == 0 || !knative.Generated(d.Revision) {
 		return ""
 	}
 	live := record.VersionOfLive(d.Found)
@@ -48,9 +47,6 @@ func (d Destination) instead() string {
 	}
 	return oneline.Brief(strings.Join(live.AllImages(), ", "))
 }
-
-// generated is the end of a name that Knative gives.
-var generated = regexp.MustCompile(`-[0-9]{5}$`)
 
 // WhyDown says in words that the revision is not Ready; empty: nothing speaks against
 // rolling back to it.
