@@ -12,10 +12,25 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// ReadWithoutOwn is [Read] of an overlay that does not render, without the tool's own files of the Service, which the edits
-// write anew: somebody has deleted one, or left a conflict in it. With an empty name it is the only Service with such files.
-// The error is that it does not render without them either, or that others need them.
-func ReadWithoutOwn(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
+// ReadBroken is [Read], and of an overlay that does not render without the tool's own files of the Service, which the edits
+// write anew: somebody has deleted one, or left a conflict in it. What was wrong is Broken then. The error is that of Read,
+// where it does not render without them either.
+func ReadBroken(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
+	state, err := Read(ctx, tree, overlay, service)
+	if err == nil || ctx.Err() != nil {
+		return state, err
+	}
+	without, failed := readWithoutOwn(ctx, tree, overlay, service)
+	if failed != nil {
+		return nil, err
+	}
+	without.Broken = err
+	return without, nil
+}
+
+// readWithoutOwn reads an overlay without the tool's own files of a Service; with an empty name of the only one that has
+// such files.
+func readWithoutOwn(ctx context.Context, tree fs.FS, overlay, service string) (*State, error) {
 	if folder, err := kustomize.Folder(tree, overlay); err != nil || folder != path.Clean(overlay) {
 		return nil, fmt.Errorf("overlay %s: expected a folder that no symbolic link leads to", overlay)
 	}

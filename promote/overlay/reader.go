@@ -71,13 +71,11 @@ func (r Reader) At(ctx context.Context, commit string) (*knative.State, error) {
 // Read renders the overlay of a snapshot.
 func (r Reader) Read(ctx context.Context, at gitops.Snapshot) (*knative.State, error) {
 	began := time.Now()
-	state, err := knative.Read(ctx, at.Tree, r.Overlay, r.Service)
-	if err != nil && r.Repairs && ctx.Err() == nil {
-		if without, errWithout := knative.ReadWithoutOwn(ctx, at.Tree, r.Overlay, r.Service); errWithout == nil {
-			without.Broken = err
-			state, err = without, nil
-		}
+	read := knative.Read
+	if r.Repairs {
+		read = knative.ReadBroken
 	}
+	state, err := read(ctx, at.Tree, r.Overlay, r.Service)
 	end := fmt.Sprint(err)
 	if err == nil {
 		end = fmt.Sprintf("%d objects", len(state.Objects()))

@@ -224,6 +224,11 @@ func Withdrawn(at gitops.Snapshot, overlay string, err error) bool {
 // theirs; what does not render may render again, and what became a link may be a folder again.
 func ToEdit(ctx context.Context, tip gitops.Snapshot, target Target) (*knative.State, error) {
 	state, err := knative.Read(ctx, tip.Tree, target.Overlay, target.Service)
+	return toEdit(ctx, tip, target, state, err)
+}
+
+// toEdit is an overlay as it was read, where it is one to edit.
+func toEdit(ctx context.Context, tip gitops.Snapshot, target Target, state *knative.State, err error) (*knative.State, error) {
 	switch {
 	case Withdrawn(tip, target.Overlay, err):
 		return nil, Superseded(tip.Commit, "Service %s is not in %s any more", target.Service, target.Overlay)

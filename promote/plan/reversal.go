@@ -45,7 +45,7 @@ func (back Reversal) Renamed(taken string) Reversal {
 // Edit edits a tip to the destination. Where the template cannot be rolled
 // back, the traffic alone goes to the old revision.
 func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) (Edited, error) {
-	now, err := overlayToEdit(ctx, back, tip)
+	now, err := reversedAt(ctx, back, tip)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -81,18 +81,14 @@ func (back Reversal) Edit(ctx context.Context, c Settings, tip gitops.Snapshot) 
 	return after, nil
 }
 
-// overlayToEdit is the overlay to edit: for a rollback of somebody's without the tool's own files, where it does not render with
-// these.
-func overlayToEdit(ctx context.Context, back Reversal, tip gitops.Snapshot) (*knative.State, error) {
-	now, err := ToEdit(ctx, tip, back.Plan.Target)
-	if err == nil || back.Step != record.Rollback || ctx.Err() != nil {
-		return now, err
+// reversedAt is the overlay of a tip that is to be edited. For a rollback it need not render with the tool's own files.
+func reversedAt(ctx context.Context, back Reversal, tip gitops.Snapshot) (*knative.State, error) {
+	target := back.Plan.Target
+	if back.Step != record.Rollback {
+		return ToEdit(ctx, tip, target)
 	}
-	if without, errWithout := knative.ReadWithoutOwn(ctx, tip.Tree, back.Plan.Target.Overlay, back.Plan.Target.Service); errWithout == nil {
-		without.Broken = err
-		return without, nil
-	}
-	return nil, err
+	state, err := knative.ReadBroken(ctx, tip.Tree, target.Overlay, target.Service)
+	return toEdit(ctx, tip, target, state, err)
 }
 
 // reversedFrom is an overlay rolled back: as a whole, or else its traffic alone.
@@ -140,8 +136,11 @@ func templateReversed(ctx context.Context, c Settings, back Reversal, now *knati
 	if err != nil {
 		return nil, err
 	}
-	after, err := restored(ctx, back, next, revision, traffic, text)
-	if !same || err != nil || after == nil {
+	var after *knative.State
+	if same {
+		after, err = restored(ctx, back, next, revision, traffic, text)
+	}
+	if after == nil || err != nil {
 		after, err = next.Route(ctx, revision, traffic, text, back.Live)
 	}
 	if err != nil {
