@@ -69,7 +69,8 @@ func Following(before, after *State) (all []string) {
 			all = append(all, c.String())
 		}
 	}
-	fields := append(beside(before, after), slices.DeleteFunc(Foreign(after), func(field string) bool { return !slices.Contains(Foreign(before), field) })...)
+	had := Foreign(before)
+	fields := append(beside(before, after), slices.DeleteFunc(Foreign(after), func(field string) bool { return !slices.Contains(had, field) })...)
 	slices.Sort(fields)
 	return append(all, slices.Compact(fields)...)
 }

@@ -107,28 +107,6 @@ func Folders(tree fs.FS) (all []string, err error) {
 	return all, nil
 }
 
-// Below are the folders that an overlay builds on, as far as they can be read, and the one that it is a link to: where
-// they really are.
-func Below(tree fs.FS, overlay string) []string {
-	in, reached := newFolders(), map[string]bool{}
-	links := confined{ctx: context.Background(), tree: tree}
-	var read func(name string)
-	read = func(name string) {
-		folder, _, err := links.follow(name)
-		if err != nil || reached[folder] || in.addFolder(tree, folder) != nil {
-			return
-		}
-		reached[folder] = true
-		for _, next := range in.uses[folder] {
-			read(next)
-		}
-	}
-	overlay = path.Clean(overlay)
-	read(overlay)
-	delete(reached, overlay)
-	return slices.Sorted(maps.Keys(reached))
-}
-
 // overlays are the folders that no other one builds on, those that were promoted, and one of
 // each cycle, whose render will say what is wrong. A component that was promoted is one too:
 // what is deployed by itself may say of itself what it likes.

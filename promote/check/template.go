@@ -73,7 +73,7 @@ func findNotSynced(f Facts) []found {
 
 func findPinned(f Facts) []found {
 	name := knative.PinnedByHand(f.Overlay)
-	if name == "" || len(f.Setup.Others) > 0 { // where several deploy it, overlay-shared wants a name
+	if name == "" || len(f.Setup.Others) > 0 { // where several deploy it, shared-without-a-name wants one
 		return nil
 	}
 	steps := []any{"spec", "template", "metadata", "name"}

@@ -2,8 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"regexp"
 	"strings"
 
@@ -26,9 +24,7 @@ func secretManifest(text string) bool {
 	for documents := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
 		var root yaml.Node
 		switch err := documents.Decode(&root); {
-		case errors.Is(err, io.EOF):
-			return false
-		case err != nil:
+		case err != nil: // the end, or no YAML
 			return false
 		case ofSecret(&root):
 			return true

@@ -46,13 +46,7 @@ type Proposal struct {
 func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
 	p := Proposal{settings: c, base: base, head: head}
 	var err error
-	if p.was, err = facts.PipelineOf(base, c.Guards.Keys); err != nil {
-		return p, fmt.Errorf("at commit %.10s: %w", base.Commit.Hash, err)
-	}
-	if p.is, err = facts.PipelineOf(head, c.Guards.Keys); err != nil {
-		return p, err
-	}
-	if p.asksPolicies() {
+	if p.was, p.is, err = pipelines(c.Guards.Keys, base, head); err == nil && p.asksPolicies() {
 		p.policies, err = facts.ReadPolicies(head.Tree, c.Policies)
 	}
 	return p, err
@@ -66,12 +60,17 @@ func (p Proposal) Deploys(folder string) bool {
 // Deployed is what tells whether a folder is an overlay that the pipeline file of one of two commits names. The error is
 // of reading the repository.
 func Deployed(keys pipeline.Keys, base, head gitops.Snapshot) (func(folder string) bool, error) {
-	was, err := facts.PipelineOf(base, keys)
-	if err != nil {
-		return nil, err
-	}
-	is, err := facts.PipelineOf(head, keys)
+	was, is, err := pipelines(keys, base, head)
 	return Proposal{was: was, is: is}.Deploys, err
+}
+
+// pipelines are the pipeline files of two commits.
+func pipelines(keys pipeline.Keys, base, head gitops.Snapshot) (was, is check.Pipeline, err error) {
+	if was, err = facts.PipelineOf(base, keys); err != nil {
+		return was, is, fmt.Errorf("at commit %.10s: %w", base.Commit.Hash, err)
+	}
+	is, err = facts.PipelineOf(head, keys)
+	return was, is, err
 }
 
 func (p Proposal) asksPolicies() bool {

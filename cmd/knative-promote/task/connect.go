@@ -30,7 +30,8 @@ func (t Task) Connect(page func() string) (promote.Systems, error) {
 			return on, err
 		}
 		on.Branch, on.Commits, on.Facts.Git = t.Written(found), found, found
-		on.Has, on.SourceHas = commitsOf(found), commitsOf(found)
+		on.Has = commitsOf(found)
+		on.SourceHas = on.Has
 		if s.AsksForge(t.Workflow) {
 			on.Facts.BranchRules = forges.Rules{Infra: found.forge, Branch: s.Remote.Branch}
 		}
