@@ -1,0 +1,66 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFollows has records that go on from others, and such as nobody but somebody else has written.
+func TestFollows(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	numbered := func(happened string) (all Record) {
+		for i, word := range strings.Fields(happened) {
+			r := historyOf(word, began.Add(time.Duration(i)*time.Hour))
+			r.Promotion, r.Reached, r.Base = fmt.Sprintf("%012d", i), r.Percent, strings.Repeat("b", 40)
+			if r.Step == Restore {
+				r.Percent, r.Passed = 0, time.Time{}
+			}
+			all = r.Follow(all)
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		before, is string
+		change     func(r *Record)
+		want       bool
+	}{
+		"the next":                   {"1>2 2>3", "1>2 2>3 3>4", nil, true},
+		"the first":                  {"", "1>2", nil, true},
+		"a rollback":                 {"1>2 2>3", "1>2 2>3 3<2", nil, true},
+		"the same":                   {"1>2 2>3", "1>2 2>3", nil, true},
+		"the same, further":          {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed = r.Passed.Add(time.Hour) }, true},
+		"restored to another":        {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"2"}} }, true},
+		"reverted":                   {"1>2 2>3 3>4", "1>2 2>3", nil, true},
+		"reverted by two":            {"1>2 2>3 3!4", "1>2", nil, true},
+		"a revert of that":           {"1>2 2>3", "1>2 2>3 3<2", nil, true},
+		"taken out":                  {"1>2 2>3", "", nil, true},
+		"a generated name":           {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.From = Version{Revision: "s-00001", Images: []string{"9"}} }, true},
+		"one too many":               {"1>2 2>3", "1>2 2>3 3>4 4>5", nil, false},
+		"a past of its own":          {"", "1>2 2>3", nil, false},
+		"cut":                        {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Cut = true }, false},
+		"fewer":                      {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Past = r.Past[:1] }, false},
+		"an image":                   {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Past[1].From.Images = []string{"9"} }, false},
+		"an end":                     {"1>2 2!3", "1>2 2!3 2>4", func(r *Record) { r.Past[0].Ended = Promoted }, false},
+		"a base":                     {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Past[0].Base = strings.Repeat("c", 40) }, false},
+		"what it began from":         {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.From.Images = []string{"9"} }, false},
+		"of the same":                {"1>2 2>3", "1>2 2>3", func(r *Record) { r.From.Images = []string{"9"} }, false},
+		"to of the same":             {"1>2 2>3", "1>2 2>3", func(r *Record) { r.To.Images = []string{"9"} }, false},
+		"base of the same":           {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Base = strings.Repeat("c", 40) }, false},
+		"restored to its image":      {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From.Images = []string{"9"} }, false},
+		"reverted, with an image":    {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Past[0].To.Images = []string{"9"} }, false},
+		"reverted, with one more":    {"2>3 3>4", "1>2 2>3", func(r *Record) { r.Past[0].Promotion = "000000000009" }, false},
+		"reverted, and passed":       {"1>2 2!3 2>4", "1>2 2>3", nil, false},
+		"reverted, but for the past": {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Past = nil }, false},
+	} {
+		before, is := numbered(test.before), numbered(test.is)
+		if test.change != nil {
+			test.change(&is)
+		}
+		if got := Follows(is, before); got != test.want {
+			t.Errorf("%s: follows: %t", name, got)
+		}
+	}
+}
