@@ -29,7 +29,7 @@ type Rule struct {
 
 // Rules are all rules, in the order of their groups.
 func Rules() []Rule {
-	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), manifestRules(), accessRules(), branchRules(), checkoutRules(), frozenRules(), pipelineRules(), metricsRules(), unreadRules())
+	return slices.Concat(argocdRules(), applicationRules(), serviceRules(), overlayRules(), manifestRules(), accessRules(), branchRules(), checkoutRules(), frozenRules(), pipelineRules(), recordRules(), metricsRules(), unreadRules())
 }
 
 // Run asks every rule but the ones to skip and sorts the findings, the worst

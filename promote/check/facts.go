@@ -33,6 +33,9 @@ type Facts struct {
 	// there is none.
 	Added []Added
 
+	// Recorded is what is wrong with a record that a change that is proposed writes.
+	Recorded Recorded
+
 	// Planned is the overlay as the commits of the promotion render it, in order:
 	// the first one and the last. Those between differ in two numbers.
 	Planned []*knative.State

@@ -8,9 +8,9 @@ import (
 )
 
 // proposedRules are asked about all that a change of the infra repository leads
-// to: its manifests, its windows, its pipeline file, and whether Argo CD can check it out.
+// to: its manifests, its windows, its pipeline file, its records, and whether Argo CD can check it out.
 func proposedRules() []Rule {
-	return slices.Concat(manifestRules(), checkoutRules(), frozenRules(), pipelineRules())
+	return slices.Concat(manifestRules(), checkoutRules(), frozenRules(), pipelineRules(), recordRules())
 }
 
 // Proposed asks about the outcome of a change of the infra repository whether its

@@ -61,6 +61,7 @@ func (s scene) facts(t testing.TB) Facts {
 		s.read(t, "service", facts.Service)
 	}
 	s.added(t, &facts)
+	facts.Recorded.File, facts.Recorded.Why, _ = strings.Cut(strings.TrimSpace(string(s["recorded"])), " ")
 	s.read(t, "revisions", &facts.Revisions)
 	s.read(t, "not-ready", &facts.NotReady)
 	s.read(t, "missing", &facts.Missing)

@@ -98,20 +98,24 @@ func (p Preparation) after(ctx context.Context, s *PreparedService, now *knative
 	if s.Withdrawn {
 		return now.RestoreRoute(ctx, s.was, s.was.Record())
 	}
-	before, err := record.Parse(s.was.Record())
-	if err != nil {
-		return nil, err
-	}
-	// Its author may write anything into the file on that branch, so the record says nothing but what
-	// follows from the branches: no run, and no commit, which is of a merge that no branch will have.
-	c := p.settings.Settings
-	c.RunURL, c.Actor, c.Approved, c.Code = "", "", "", record.Code{}
-	r := plan.StepRecord(c, s.plan, record.StepOf(s.step().Percent), before)
-	text, err := r.Encode()
+	text, err := p.recordOf(s)
 	if err != nil {
 		return nil, err
 	}
 	return plan.Shift(ctx, p.settings.Settings, s.plan, s.step().Traffic, text, now, now, nil)
+}
+
+// recordOf is the record of a candidate. Its author may write anything into the file on that branch, so
+// it says nothing but what follows from the branches: no run, and no commit, which is of a merge that no
+// branch will have.
+func (p Preparation) recordOf(s *PreparedService) ([]byte, error) {
+	before, err := record.Parse(s.was.Record())
+	if err != nil {
+		return nil, err
+	}
+	c := p.settings.Settings
+	c.RunURL, c.Actor, c.Approved, c.Code = "", "", "", record.Code{}
+	return plan.StepRecord(c, s.plan, record.StepOf(s.step().Percent), before).Encode()
 }
 
 // moved is the error of a tip that is not what the merge was made of. The head of the

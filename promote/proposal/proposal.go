@@ -36,18 +36,19 @@ type Settings struct {
 // It is looked at as the check looks at what is on the branch.
 type Proposal struct {
 	settings   Settings
-	base, head gitops.Snapshot
-	was, is    check.Pipeline // the pipeline file at the base, and at the head
+	pull       Pull
+	base, head gitops.Snapshot // of that
+	was, is    check.Pipeline  // the pipeline file at the base, and at the head
 	policies   policy.Set
 }
 
-// Propose reads the pipeline file and, at the head, which is to be merged into the base, the
-// policies. The error is bad input, with a Proposal that has no policies, or of reading the repository.
-func Propose(c Settings, base, head gitops.Snapshot) (Proposal, error) {
-	p := Proposal{settings: c, base: base, head: head}
+// Propose reads the pipeline file and, in what the merge would be, the policies. The error is bad
+// input, with a Proposal that has no policies, or of reading the repository.
+func Propose(c Settings, pull Pull) (Proposal, error) {
+	p := Proposal{settings: c, pull: pull, base: pull.Base, head: pull.Merged}
 	var err error
-	if p.was, p.is, err = pipelines(c.Guards.Keys, base, head); err == nil && p.asksPolicies() {
-		p.policies, err = facts.ReadPolicies(head.Tree, c.Policies)
+	if p.was, p.is, err = pipelines(c.Guards.Keys, p.base, p.head); err == nil && p.asksPolicies() {
+		p.policies, err = facts.ReadPolicies(p.head.Tree, c.Policies)
 	}
 	return p, err
 }

@@ -41,12 +41,13 @@ type FileChange struct {
 type Diff struct {
 	Overlays []Overlay
 	Alike    []string        // folders that change as overlays show which build on them
-	Own      []string        // changed files that are the tool's own
+	Own      []string        // changed files that are the tool's own, but for those that are just what prepare writes
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
 	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
 	Judged   []string        // changed files with policies
 	Unused   []string        // kustomizations of components with changes that no overlay builds on: nothing shows these
 	Checkout []event.Finding // about Argo CD's checkout of the whole repository
+	Records  []event.Finding // about records that are none of the tool's
 	Windows  []FileChange    // of the files that freeze promotions
 	Pipeline FileChange      // of the pipeline file
 	Refused  string          // why the policies cannot be asked, in words; empty: they can
@@ -54,7 +55,7 @@ type Diff struct {
 
 // Findings are all of them, in the order of the page.
 func (d Diff) Findings() []event.Finding {
-	all := slices.Concat([]event.Finding{}, d.Checkout)
+	all := slices.Concat([]event.Finding{}, d.Checkout, d.Records)
 	for _, change := range d.Windows {
 		all = append(all, change.Findings...)
 	}
@@ -87,7 +88,7 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + d.notes() + d.checkout() + d.refusal() + d.files() + d.alike()
+	title := d.heading() + d.notes() + d.beforeAll() + d.refusal() + d.files() + d.alike()
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -218,12 +219,12 @@ func fileChange(w FileChange, what, nothing string) string {
 	return text + "\n"
 }
 
-// checkout says what keeps Argo CD from all overlays, so that it comes before them.
-func (d Diff) checkout() string {
-	if len(d.Checkout) == 0 {
+// beforeAll says what keeps Argo CD from all overlays, and what is wrong with records, which no overlay shows.
+func (d Diff) beforeAll() string {
+	if len(d.Checkout)+len(d.Records) == 0 {
 		return ""
 	}
-	return said(d.Checkout) + "\n"
+	return said(slices.Concat(d.Checkout, d.Records)) + "\n"
 }
 
 // said are findings with what shows them, a line each.

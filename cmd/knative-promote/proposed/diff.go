@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
@@ -50,7 +51,7 @@ func showDiff(t task.Task, diff report.Diff) {
 			r.Warning(console.Note{Title: note.Title, File: file, Text: note.Text})
 		}
 	}
-	showFile(t, report.FileChange{Findings: diff.Checkout})
+	showFile(t, report.FileChange{Findings: slices.Concat(diff.Checkout, diff.Records)})
 	for _, change := range append(diff.Windows, diff.Pipeline) {
 		showFile(t, change)
 	}

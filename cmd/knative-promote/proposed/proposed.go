@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/proposal"
 	"github.com/acme/knative-promote/promote/report"
@@ -21,16 +19,16 @@ import (
 // proposed is what the checked-out commit changes. Policies that cannot be read
 // are said beside everything else, and are the second value.
 func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err error) {
-	base, head, err := compared(ctx, t)
+	pull, err := compared(ctx, t)
 	if err != nil {
 		return diff, nil, err
 	}
-	differences, err := gitops.Differences(base, head)
+	differences, err := gitops.Differences(pull.Base, pull.Merged)
 	if err != nil {
 		return diff, nil, err
 	}
 	changed := gitops.Paths(differences)
-	proposal, err := proposal.Propose(proposalOf(t.Settings.Promote), base, head)
+	proposal, err := proposal.Propose(proposalOf(t.Settings.Promote), pull)
 	if _, bad := errors.AsType[*setting.InputError](err); bad {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {
@@ -47,11 +45,13 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 		diff.Windows = append(diff.Windows, report.FileChange(change))
 	}
 	diff.Pipeline, diff.Measured, diff.Judged = report.FileChange(proposal.Pipeline()), proposal.Measured(), proposal.Judged()
-	diff.Own = slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !knative.Own(file) })
+	if diff.Records, diff.Own, err = proposal.Records(ctx, changed); err != nil {
+		return diff, nil, err
+	}
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
 	}
-	c := comparison{base: base, head: head, proposal: proposal, whole: t.Settings.Manifests != "", most: mostKept}
+	c := comparison{base: pull.Base, head: pull.Merged, proposal: proposal, whole: t.Settings.Manifests != "", most: mostKept}
 	shown, err := c.look(ctx, changed)
 	if err != nil {
 		return diff, nil, err
@@ -60,14 +60,19 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	return diff, refused, nil
 }
 
-// compared are the two commits of the difference: the checked-out one, and
-// where it is to be merged into.
-func compared(ctx context.Context, t task.Task) (base, head gitops.Snapshot, err error) {
-	if head, err = checkedOut(ctx, t, "diff without image compares"); err != nil {
-		return base, head, err
+// compared is what the checked-out commit is compared with: where it is to be merged into.
+func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
+	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch}
+	repo, err := t.Open()
+	if err != nil {
+		return pull, err
 	}
-	base, err = baseOf(ctx, t, head.Commit)
-	return base, head, err
+	pull.Before = before(repo)
+	if pull.Merged, err = checkedOut(ctx, t, "diff without image compares"); err != nil {
+		return pull, err
+	}
+	pull.Base, err = baseOf(ctx, t, repo, pull.Merged.Commit)
+	return pull, err
 }
 
 // checkedOut is the commit that is checked out. An error says what does what with it.
@@ -85,14 +90,10 @@ func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot,
 // goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
 // A pull request to another branch may be one to the branch a moment later, with what a forge has noted
 // of its commit.
-func baseOf(ctx context.Context, t task.Task, head gitops.Commit) (gitops.Snapshot, error) {
+func baseOf(ctx context.Context, t task.Task, repo *task.Branch, head gitops.Commit) (gitops.Snapshot, error) {
 	w, branch := t.Workflow, t.Settings.Remote.Branch
 	if w.BaseRef != "" && w.BaseRef != branch {
 		return gitops.Snapshot{}, setting.Bad("branch: %q: pull request %d is to be merged into %q; expected the branch that Argo CD syncs, or a workflow for pull requests to that alone", branch, w.PullRequest, w.BaseRef)
-	}
-	repo, err := t.Open()
-	if err != nil {
-		return gitops.Snapshot{}, err
 	}
 	if w.Head != "" && head.Hash == w.SHA && isMerge(head, w) {
 		return repo.At(ctx, head.Parents[0])
