@@ -44,19 +44,20 @@ func mayConfirm(c Config, at plan.Situation, split knative.Split) bool {
 	return c.To == "" && split.Candidate == "" && at.Record.Disagreement(at.Place(), split) == "" && !at.OldReadiness.Down()
 }
 
-// revertedLately tells whether somebody has taken a promotion out of Git so lately, as by a git
+// revertedLately tells whether somebody has taken promotions out of Git so lately, as by a git
 // revert, that a rollback without a name for where to is an answer to the same incident: what
-// has all traffic is what the promotion began from.
+// has all traffic is what one of them began from.
 func revertedLately(ctx context.Context, p *targetRun, split knative.Split, now time.Time) bool {
 	at := p.at
 	if p.systems.Commits == nil || !at.Record.HasPassed() || !mayConfirm(p.config, at, split) {
 		return false
 	}
 	taken := runs.LastTakenOut(ctx, p.systems.Commits, at, now.Add(-sameIncident))
-	if taken.Reached == 0 || taken.From.Revision != split.Stable || taken.Started.Before(record.LastMove(at.Record.Entries()).Started) {
+	left := record.LeftByTakingOut(taken, at.Record, split.Stable)
+	if left.Promotion == "" || left.Started.Before(record.LastMove(at.Record.Entries()).Started) {
 		return false
 	}
-	p.journal.Explain("somebody has taken the promotion to %s out of Git", taken.To.Revision)
+	p.journal.Explain("somebody has taken the promotion to %s out of Git", left.To.Revision)
 	return true
 }
 

@@ -137,6 +137,24 @@ func overBy(entries []Entry, i int) time.Time {
 	return cmp.Or(entries[i].Passed, next)
 }
 
+// LeftByTakingOut is the promotion that users have left for a revision by what was taken out of Git: the newest one that had
+// given them anything, of those that a record from before has, down to the one that began from the revision, and that the
+// record now has no more; the zero Entry: they have not come to it by that.
+func LeftByTakingOut(then, now Record, revision string) (left Entry) {
+	for _, e := range then.Entries() {
+		if slices.ContainsFunc(now.Entries(), func(shown Entry) bool { return shown.Promotion == e.Promotion }) {
+			break
+		}
+		if left.Promotion == "" && e.Reached > 0 {
+			left = e
+		}
+		if left.Promotion != "" && e.From.Revision == revision {
+			return left
+		}
+	}
+	return Entry{}
+}
+
 // LastMove is the newest entry that has given users anything; the zero Entry: none has.
 func LastMove(entries []Entry) Entry {
 	for _, e := range entries {

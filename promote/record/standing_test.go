@@ -123,3 +123,32 @@ func TestLeftFor(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftByTakingOut has what users left by going from one history to another one that somebody has put in its place.
+func TestLeftByTakingOut(t *testing.T) {
+	t.Parallel()
+	record := func(happened string) (all Record) {
+		for i, word := range strings.Fields(happened) {
+			r := Record{Promotion: strconv.Itoa(i), Step: "100", Percent: 100, Reached: 100, From: Version{Revision: word[:1]}, To: Version{Revision: word[2:]}}
+			if word[1] == '-' {
+				r.Step, r.Percent, r.Reached = "candidate", 0, 0
+			}
+			all = r.Follow(all)
+		}
+		return all
+	}
+	for _, test := range []struct{ then, now, at, want string }{
+		{"1>2 2>3", "1>2", "2", "3"},
+		{"1>2 2>3 3>4", "1>2", "2", "4"},
+		{"1>2 2>3 3-4", "1>2", "2", "3"},
+		{"1>2 2-3", "1>2", "2", ""},
+		{"1>2 2>3 3-4", "1>2 2>3", "3", ""},
+		{"1>2 2>3", "1>2", "1", ""},
+		{"1>2 2>3", "", "2", "3"},
+		{"1>2", "1>2", "1", ""},
+	} {
+		if got := LeftByTakingOut(record(test.then), record(test.now), test.at).To.Revision; got != test.want {
+			t.Errorf("%s out of %s, at %s: left %q, want %q", test.now, test.then, test.at, got, test.want)
+		}
+	}
+}
