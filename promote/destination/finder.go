@@ -138,6 +138,9 @@ func untried(at plan.Situation, revision string) string {
 	if of := record.Elsewhere(at.Record, at.Place()); at.Record.Exists() && of != "" && hadTraffic(at.Record.Entries(), revision) {
 		return fmt.Sprintf("the record which says that revision %s had all traffic, and had passed, is of %s: this rollback asks no gate but that it is live", revision, of)
 	}
+	if at.Unreadable != nil {
+		return fmt.Sprintf("the record cannot be read, so that nothing says whether revision %s ever had all traffic here: this rollback asks no gate but that it is live", revision)
+	}
 	return fmt.Sprintf("nothing in the record says that revision %s ever had all traffic here: no gate has passed for it, and a rollback asks none but that it is live", revision)
 }
 

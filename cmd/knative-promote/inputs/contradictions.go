@@ -106,11 +106,15 @@ func checkMetrics(s *Settings, given origins) string {
 
 // checkTag keeps the tagged route's host, tag-service, within a DNS label.
 func checkTag(s *Settings) string {
-	if host := s.Promote.CandidateTag + "-" + s.Target.Service; len(host) > 63 && s.Target.Service != "" {
-		return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
-			s.Promote.CandidateTag, host, len(host), 62-len(s.Target.Service))
+	host, room := s.Promote.CandidateTag+"-"+s.Target.Service, 62-len(s.Target.Service)
+	switch {
+	case len(host) <= 63 || s.Target.Service == "":
+		return ""
+	case room < 1:
+		return fmt.Sprintf("service: %q: a candidate's host has a tag and a dash before the name, and 63 characters are possible; expected a name of 61 characters at most", s.Target.Service)
 	}
-	return ""
+	return fmt.Sprintf("candidate-tag: %q: the candidate's host %s has %d characters and 63 are possible; expected a tag of %d characters at most",
+		s.Promote.CandidateTag, host, len(host), room)
 }
 
 func checkPrevious(s *Settings) string {

@@ -55,6 +55,7 @@ func TestContradictions(t *testing.T) {
 		{"objective of another source", []string{"INPUT_SLO=success>=99% from=kourier"}, `slo (INPUT_SLO): nobody is there to ask for metrics; set prometheus too, for example: https://prometheus.example.com`},
 		{"objective of no revision", []string{"INPUT_SLO=success>=99% from=sum(errors)", "INPUT_PROMETHEUS=http://prometheus"}, `slo (INPUT_SLO): the query does not say of which revision: expected {{args.revision}} in it, such as sum by (code) (last_over_time(http_requests_total{revision="{{args.revision}}"}[{{args.age}}]))`},
 		{"host too long", []string{long}, `candidate-tag: "candidate": the candidate's host candidate-` + strings.Repeat("a", 55) + ` has 65 characters and 63 are possible; expected a tag of 7 characters at most`},
+		{"no room for a tag", []string{"INPUT_SERVICE=" + strings.Repeat("a", 62), "INPUT_CANDIDATE-TAG=c"}, `service: "` + strings.Repeat("a", 62) + `": a candidate's host has a tag and a dash before the name, and 63 characters are possible; expected a name of 61 characters at most`},
 		{"tag taken", []string{"INPUT_CANDIDATE-TAG=previous"}, `candidate-tag: "previous": an old revision that is kept has this tag; expected another one, for example: candidate`},
 		{"bake too long", []string{"INPUT_STEPS=10@20m,50@20m,100"}, `timeout: "30m0s": the steps alone must stay good for 40m0s; expected more than that, for example: 1h20m0s`},
 		{"wait too long", []string{"INPUT_WAIT-TIMEOUT=1h"}, `wait-timeout: "1h0m0s": longer than the whole run's timeout of 30m0s; expected less, or a longer timeout`},
