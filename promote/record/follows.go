@@ -42,12 +42,14 @@ func remembers(past, later []Entry, cut bool) bool {
 	return len(later) == 0
 }
 
-// sameEnds tells whether a record leads from and to what an entry of its promotion does. A restore writes another revision
-// than the one that it was to lead to, where that is gone.
+// sameEnds tells whether a record leads from and to what an entry of its promotion does. A restore leads to what was good
+// before that, where what the promotion began from was not, and writes another revision, where one is gone.
 func sameEnds(r Record, was Entry, before Record) bool {
 	is := entryOf(r)
-	from := sameVersion(is.From, was.From) || (is.failed() || was.failed()) && fromKnown(is.From, before)
-	return from && is.Rollback == was.Rollback && sameVersion(is.To, was.To) && is.Base == was.Base
+	restored := is.failed() || was.failed()
+	from := sameVersion(is.From, was.From) || restored && fromKnown(is.From, before)
+	base := is.Base == was.Base || restored && slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Base == is.Base })
+	return from && base && is.Rollback == was.Rollback && sameVersion(is.To, was.To)
 }
 
 // sameText tells whether two records are written the same.

@@ -14,7 +14,7 @@ func TestFollows(t *testing.T) {
 	numbered := func(happened string) (all Record) {
 		for i, word := range strings.Fields(happened) {
 			r := historyOf(word, began.Add(time.Duration(i)*time.Hour))
-			r.Promotion, r.Reached, r.Base = fmt.Sprintf("%012d", i), r.Percent, strings.Repeat("b", 40)
+			r.Promotion, r.Reached, r.Base = fmt.Sprintf("%012d", i), r.Percent, fmt.Sprintf("%040d", i)
 			if r.Step == Restore {
 				r.Percent, r.Passed = 0, time.Time{}
 			}
@@ -27,12 +27,16 @@ func TestFollows(t *testing.T) {
 		change     func(r *Record)
 		want       bool
 	}{
-		"the next":                   {"1>2 2>3", "1>2 2>3 3>4", nil, true},
-		"the first":                  {"", "1>2", nil, true},
-		"a rollback":                 {"1>2 2>3", "1>2 2>3 3<2", nil, true},
-		"the same":                   {"1>2 2>3", "1>2 2>3", nil, true},
-		"the same, further":          {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed = r.Passed.Add(time.Hour) }, true},
-		"restored to another":        {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"2"}} }, true},
+		"the next":            {"1>2 2>3", "1>2 2>3 3>4", nil, true},
+		"the first":           {"", "1>2", nil, true},
+		"a rollback":          {"1>2 2>3", "1>2 2>3 3<2", nil, true},
+		"the same":            {"1>2 2>3", "1>2 2>3", nil, true},
+		"the same, further":   {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed = r.Passed.Add(time.Hour) }, true},
+		"restored to another": {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"2"}} }, true},
+		"restored further": {"1>2 2>3", "1>2 2!3", func(r *Record) {
+			r.From, r.Base = Version{Revision: "1", Images: []string{"1"}}, fmt.Sprintf("%040d", 0)
+		}, true},
+		"restored to somebody's":     {"1>2 2>3", "1>2 2!3", func(r *Record) { r.Base = strings.Repeat("c", 40) }, false},
 		"reverted":                   {"1>2 2>3 3>4", "1>2 2>3", nil, true},
 		"reverted by two":            {"1>2 2>3 3!4", "1>2", nil, true},
 		"a revert of that":           {"1>2 2>3", "1>2 2>3 3<2", nil, true},

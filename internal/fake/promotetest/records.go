@@ -8,10 +8,13 @@ import (
 )
 
 // recordFollows tells whether a commit's record goes on from the one before it. That of a candidate on a pull request's branch
-// goes on from the branch that it is to be merged into.
+// goes on from the branch that it is to be merged into, and where the overlay did not render it begins anew.
 func (j judge) recordFollows(before, c Commit) error {
 	is := j.record(c)
 	was := j.record(before).Of(record.Place{Repository: is.Repository, Branch: is.Branch, Overlay: is.Overlay})
+	if was.Exists() && !renders(before, j.Overlay) {
+		return nil
+	}
 	if prepared := is.Pull > 0 && !is.HasBegun(); !prepared && !record.Follows(is, was) {
 		return errors.New("its record tells otherwise of what came before")
 	}
