@@ -39,6 +39,7 @@ type FileChange struct {
 
 // A Diff is what a pull request changes of the infra repository.
 type Diff struct {
+	Commit   string // that it was made of, as a comment may be older than the pull request is; empty: it is not said
 	Overlays []Overlay
 	Alike    []string        // folders that change as overlays show which build on them
 	Own      []string        // changed files that are the tool's own, but for those that are just what prepare writes
@@ -88,7 +89,7 @@ func (d Diff) page(room int) string {
 	var heads []string
 	var sections []section
 	overlays := d.Overlays
-	title := d.heading() + d.notes() + d.beforeAll() + d.refusal() + d.files() + d.alike()
+	title := d.heading() + d.of() + d.notes() + d.beforeAll() + d.refusal() + d.files() + d.alike()
 	left := room - len(title)
 	for _, overlay := range overlays {
 		head := overlay.head()
@@ -152,6 +153,14 @@ func (d Diff) heading() string {
 		icon = severityIcon(event.SeverityWarning)
 	}
 	return "## " + icon + " " + words + "\n\n"
+}
+
+// of names the commit. Forges make a link of it.
+func (d Diff) of() string {
+	if d.Commit == "" {
+		return ""
+	}
+	return "Of commit " + d.Commit + ".\n\n"
 }
 
 // alike names the folders that are shown by what builds on them: they may be deployed by themselves too.

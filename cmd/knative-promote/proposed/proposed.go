@@ -3,6 +3,7 @@
 package proposed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
+	diff.Commit = cmp.Or(t.Workflow.Head, pull.Merged.Commit.Hash)
 	differences, err := gitops.Differences(pull.Base, pull.Merged)
 	if err != nil {
 		return diff, nil, err
