@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/cmd/knative-promote/reporter"
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
@@ -216,28 +218,56 @@ func logPrepared(t task.Task, page report.Prepared) {
 	}
 }
 
-// waiting tells which candidates the push has brought that wait for a promotion.
+// waiting tells which candidates the push has brought that wait for a promotion. Where a record is none of the tool's, as
+// after somebody has merged what no diff has seen, there are none.
 func waiting(ctx context.Context, t task.Task) (event.Result, error) {
 	if strings.Trim(t.Workflow.Before, "0") == "" {
 		return t.Looked(ctx, nil) // a new branch, to which nothing was merged
 	}
-	after, err := checkedOut(ctx, t, "prepare looks at")
+	push, err := pushed(ctx, t)
 	if err != nil {
 		return t.Looked(ctx, err)
 	}
-	repo, err := t.Open()
-	if err != nil {
-		return t.Looked(ctx, err)
+	findings, err := foreignRecords(ctx, t, push)
+	reporter.Annotate(t.Console, findings, true, event.SeverityError)
+	if err = cmp.Or(err, exit.Found(inputs.FailOnError, findings)); err != nil {
+		result, err := t.Looked(ctx, err)
+		result.Findings = findings
+		return result, err
 	}
-	before, err := repo.At(ctx, t.Workflow.Before)
-	if err != nil {
-		return t.Looked(ctx, err)
-	}
-	waiting, err := promote.Waiting(t.Settings.Target.Source, before, after)
+	waiting, err := promote.Waiting(t.Settings.Target.Source, push.Base, push.Merged)
 	for _, c := range waiting {
 		t.Console.Printf("%s: the candidate of %s waits for a promotion without image", c.Overlay, c.Service)
 	}
 	result, err := t.Looked(ctx, err)
 	result.Candidates = waiting
 	return result, err
+}
+
+// pushed is what the branch had before the event's push, and what it has since.
+func pushed(ctx context.Context, t task.Task) (push proposal.Pull, err error) {
+	if push.Merged, err = checkedOut(ctx, t, "prepare looks at"); err != nil {
+		return push, err
+	}
+	repo, err := t.Open()
+	if err != nil {
+		return push, err
+	}
+	push.Branch, push.Before = t.Settings.Remote.Branch, before(repo)
+	push.Base, err = repo.At(ctx, t.Workflow.Before)
+	return push, err
+}
+
+// foreignRecords are what is wrong with the records that a push has brought.
+func foreignRecords(ctx context.Context, t task.Task, push proposal.Pull) ([]event.Finding, error) {
+	changed, err := gitops.Changed(push.Base, push.Merged)
+	if err != nil {
+		return nil, err
+	}
+	p, err := proposal.Propose(proposalOf(t.Settings.Promote), push)
+	if err != nil {
+		return nil, err
+	}
+	findings, _, err := p.Records(ctx, changed)
+	return findings, err
 }
