@@ -64,7 +64,7 @@ func Table() []Row {
 		{NotRestored, "rollback failed", "rolling back failed after a gate or as a command, or its commit was not seen live; a person must look"},
 		{Cancelled, "cancelled", "the run was cancelled"},
 		{Refused, "push refused", "the Git server refuses the commit, as for a protected branch"},
-		{Errors, "errors found", "the command check or diff, or the preflight of a promotion, found what would break it, or the file of the freezes or knative-promote.yaml cannot be read; nothing was changed"},
+		{Errors, "errors found", "the command check or diff, the preflight of a promotion, or prepare on a push, found what would break it, or the file of the freezes or knative-promote.yaml cannot be read; nothing was changed"},
 		{Warnings, "warnings found", "the command check found warnings and no errors, and fail-on is warning"},
 		{NotYet, "not yet", "the infra repository's windows let the service have no more traffic now, the environment that its images come from has not shown yet that they are good, or knative-promote.yaml wants more since the run began; nothing was changed"},
 		{NotMerged, "not merged", "a pull request with the next commit was closed, or not merged in time; the traffic stays as the last commit set it"},
