@@ -62,6 +62,8 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 		return Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, target, was, is, has)
 	case !record.Follows(has, before):
 		return false, "what it says of earlier promotions is not what the branch has"
+	case !record.LeadsBetween(has, before, was, is):
+		return false, "its images are not those of the overlay before and after the change"
 	}
 	return false, ""
 }

@@ -70,20 +70,35 @@ func sameVersion(a, b Version) bool {
 	return a.Revision == b.Revision && slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
 }
 
+// LeadsBetween tells whether a record that begins after another one leads from what an overlay was to what it is, as far as that
+// record does not know the versions: by nothing but their images they are made again, once they are gone.
+func LeadsBetween(r, before Record, was, is *knative.State) bool {
+	if slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Promotion == r.Promotion }) {
+		return true
+	}
+	fits := func(v Version, state *knative.State) bool {
+		has, _ := known(v, before)
+		return has || len(v.AllImages()) == 0 || v.SameImages(state)
+	}
+	_, toIsKnown := known(r.To, before)
+	onlyTraffic := r.RollsBack() && !toIsKnown && r.To.Revision != is.Revision()
+	return fits(r.From, was) && (onlyTraffic || fits(r.To, is))
+}
+
 // fromKnown tells whether a version has the images that a record knows of its revision. Of another one nothing tells, nor of
 // one that Knative has named: a Service that was made anew has others of these names.
 func fromKnown(from Version, by Record) bool {
-	if knative.Generated(from.Revision) {
-		return true
-	}
-	known := false
+	fits, is := known(from, by)
+	return fits || !is || knative.Generated(from.Revision)
+}
+
+// known tells whether a record has a version, and whether it has its revision.
+func known(v Version, by Record) (fits, is bool) {
 	for _, e := range by.Entries() {
-		for _, v := range []Version{e.To, e.From} {
-			if sameVersion(v, from) {
-				return true
-			}
-			known = known || v.Revision == from.Revision
+		for _, has := range []Version{e.To, e.From} {
+			fits = fits || sameVersion(has, v)
+			is = is || has.Revision == v.Revision
 		}
 	}
-	return !known
+	return fits, is
 }

@@ -117,7 +117,7 @@ func (j judge) check(ctx context.Context, c Commit) error {
 	if !known {
 		return fmt.Errorf("its parent %s is not in the branch", c.Parents[0])
 	}
-	broken := []error{j.onlyStep(c), j.keptImages(before, c), j.onlyDeclared(before, c), j.notFrozen(before, c), j.traffic(ctx, c), j.recordFollows(before, c)}
+	broken := []error{j.onlyStep(c), j.keptImages(before, c), j.onlyDeclared(before, c), j.notFrozen(before, c), j.traffic(ctx, c), j.recordFollows(ctx, before, c)}
 	if c.isClosing() {
 		broken = append(broken, j.onlyComments(before, c))
 	}
