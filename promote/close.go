@@ -92,8 +92,8 @@ func (r *run) unclosed() []closing {
 func closingsOf(reversals []*reversal) []closing {
 	var closings []closing
 	for _, b := range reversals {
-		if has, err := record.Parse(b.after.State.Record()); err == nil && !has.Is(b.promotion, b.Step) {
-			continue // Git showed it before, by a promotion
+		if has, err := record.Parse(b.after.State.Record()); err == nil && !has.Is(b.promotion, b.Step) || !record.RollsBack(b.Step) {
+			continue // Git showed it before, by a promotion, whose gates nobody has asked now
 		}
 		closings = append(closings, closing{b.target, b.promotion, b.Step, b.target.journal.Result.Commit})
 	}

@@ -49,7 +49,7 @@ func mayConfirm(c Config, at plan.Situation, split knative.Split) bool {
 // has all traffic is what one of them began from.
 func revertedLately(ctx context.Context, p *targetRun, split knative.Split, now time.Time) bool {
 	at := p.at
-	if p.systems.Commits == nil || !at.Record.HasPassed() || !mayConfirm(p.config, at, split) {
+	if p.systems.Commits == nil || !mayConfirm(p.config, at, split) {
 		return false
 	}
 	taken := runs.LastTakenOut(ctx, p.systems.Commits, at, now.Add(-sameIncident))

@@ -94,7 +94,7 @@ func endUnseen(reversals []*reversal) ending {
 // candidate without traffic away says so.
 func (b *reversal) reachedBy(ctx context.Context, committed bool) event.Status {
 	switch {
-	case b.done && (b.target.at.Record.HasPassed() || b.Step == record.Restore && b.wasLive), !b.done && !b.target.journal.Result.Changed:
+	case b.done && (b.target.at.Record.HasPassed() || !record.RollsBack(b.Step) || b.Step == record.Restore && b.wasLive), !b.done && !b.target.journal.Result.Changed:
 		return event.Unchanged
 	case !b.done && committed && !plan.MovedUsers(b.target.at.Now, b.Live, b.target.journal.Result.Traffic):
 		b.target.journal.Explain("no traffic has moved: %s had all of it", b.Dest.Revision)

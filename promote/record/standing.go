@@ -139,8 +139,13 @@ func overBy(entries []Entry, i int) time.Time {
 
 // LeftByTakingOut is the promotion that users have left for a revision by what was taken out of Git: the newest one that had
 // given them anything, of those that a record from before has, down to the one that began from the revision, and that the
-// record now has no more; the zero Entry: they have not come to it by that.
+// record now has no more; the zero Entry: they have not come to it by that, or by neither record what they have come to has
+// passed. The note that it has may have been taken out too.
 func LeftByTakingOut(then, now Record, revision string) (left Entry) {
+	passed := func(e Entry) bool { return e.Promotion == now.Promotion && e.Ended == Promoted }
+	if !now.HasPassed() && !slices.ContainsFunc(then.Entries(), passed) {
+		return Entry{}
+	}
 	for _, e := range then.Entries() {
 		if slices.ContainsFunc(now.Entries(), func(shown Entry) bool { return shown.Promotion == e.Promotion }) {
 			break

@@ -124,13 +124,17 @@ func TestLeftFor(t *testing.T) {
 	}
 }
 
-// TestLeftByTakingOut has what users left by going from one history to another one that somebody has put in its place.
+// TestLeftByTakingOut has what users left by going from one history to another one that somebody has put in its place. What
+// stands as a?b has not passed, and a-b is a candidate.
 func TestLeftByTakingOut(t *testing.T) {
 	t.Parallel()
 	record := func(happened string) (all Record) {
 		for i, word := range strings.Fields(happened) {
 			r := Record{Promotion: strconv.Itoa(i), Step: "100", Percent: 100, Reached: 100, From: Version{Revision: word[:1]}, To: Version{Revision: word[2:]}}
-			if word[1] == '-' {
+			switch word[1] {
+			case '>':
+				r.Passed = time.Unix(1, 0)
+			case '-':
 				r.Step, r.Percent, r.Reached = "candidate", 0, 0
 			}
 			all = r.Follow(all)
@@ -144,8 +148,10 @@ func TestLeftByTakingOut(t *testing.T) {
 		{"1>2 2-3", "1>2", "2", ""},
 		{"1>2 2>3 3-4", "1>2 2>3", "3", ""},
 		{"1>2 2>3", "1>2", "1", ""},
-		{"1>2 2>3", "", "2", "3"},
+		{"1>2 2>3", "", "2", ""},
 		{"1>2", "1>2", "1", ""},
+		{"1>2 2>3", "1?2", "2", "3"}, // the note that it has passed is gone too
+		{"1?2 2>3", "1?2", "2", ""},
 	} {
 		if got := LeftByTakingOut(record(test.then), record(test.now), test.at).To.Revision; got != test.want {
 			t.Errorf("%s out of %s, at %s: left %q, want %q", test.now, test.then, test.at, got, test.want)
