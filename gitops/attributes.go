@@ -36,9 +36,12 @@ func attributesAbove(tree fs.FS, folder string) (all []gitattributes.MatchAttrib
 func Converts(tree fs.FS, folder string) func(name string) string {
 	lines := attributesAbove(tree, folder)
 	names := slices.Clone(converting)
-	for _, line := range lines {
-		if line.Pattern == nil && setsOne(line, converting) != "" { // a macro
-			names = append(names, line.Name)
+	for more := true; more; { // a macro may name another one
+		more = false
+		for _, line := range lines {
+			if line.Pattern == nil && setsOne(line, names) != "" && !slices.Contains(names, line.Name) {
+				names, more = append(names, line.Name), true
+			}
 		}
 	}
 	return func(name string) string {

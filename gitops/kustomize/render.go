@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -166,6 +167,15 @@ func Outside(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
 		return nil, &renderError{dir, err}
 	}
 	return i.outside, nil
+}
+
+// Reads returns the files of tree that the overlay in the folder dir is rendered from, sorted: also those of what it builds on.
+func Reads(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
+	i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}}
+	if err := i.folder(path.Clean(dir)); err != nil {
+		return nil, &renderError{dir, err}
+	}
+	return slices.Sorted(maps.Keys(i.confined.files)), nil
 }
 
 // krustyOptions are those of `kustomize build --load-restrictor LoadRestrictionsNone`: no plugins, no Helm. What may be

@@ -50,6 +50,9 @@ type Facts struct {
 	// names them, for which kustomize needs an option.
 	Outside []string
 
+	// Reads are the files that the overlay is rendered from.
+	Reads []string
+
 	// Differs is what in the overlay other versions of kustomize render otherwise than this program.
 	Differs []kustomize.Difference
 

@@ -85,6 +85,9 @@ func (p Proposal) Manifests(ctx context.Context, overlay string, before, after [
 	if err != nil {
 		return nil, err
 	}
+	if is.Reads, err = kustomize.Reads(ctx, p.head.Tree, overlay); err != nil {
+		return nil, err
+	}
 	if is.Before, err = knative.Rendered(ctx, p.base.Tree, overlay, before, ""); err != nil {
 		return nil, err
 	}
