@@ -8,6 +8,9 @@ import (
 
 // findConverted looks for files that the overlay is rendered from and that git checks out as something else.
 func findConverted(f Facts) []found {
+	if f.Tree == nil {
+		return nil
+	}
 	var all []found
 	attributesOf := map[string]func(name string) string{}
 	for _, file := range f.Reads {
