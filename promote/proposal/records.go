@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
@@ -58,7 +57,7 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 		return false, "it is of " + elsewhere
 	case elsewhere != "":
 		return false, ""
-	case isCandidate(has) && !slices.ContainsFunc(before.Entries(), func(e record.Entry) bool { return e.Promotion == has.Promotion }):
+	case isCandidate(has) && record.Position(before, has.Promotion) < 0:
 		return Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, target, was, is, has)
 	case !record.Follows(has, before):
 		return false, "what it says of earlier promotions is not what the branch has"

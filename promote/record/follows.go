@@ -11,7 +11,7 @@ import (
 // of. It goes on with the promotion of that, or begins one after it, or is one of its past again, as after a git revert.
 // Where a rollback leads goes by what came before, so nobody else may write that.
 func Follows(r, before Record) bool {
-	at := slices.IndexFunc(before.Entries(), func(e Entry) bool { return e.Promotion == r.Promotion })
+	at := Position(before, r.Promotion)
 	switch {
 	case !r.Exists():
 		return true
@@ -73,7 +73,7 @@ func sameVersion(a, b Version) bool {
 // LeadsBetween tells whether a record that begins after another one leads from what an overlay was to what it is, as far as that
 // record does not know the versions: by nothing but their images they are made again, once they are gone.
 func LeadsBetween(r, before Record, was, is *knative.State) bool {
-	if slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Promotion == r.Promotion }) {
+	if Position(before, r.Promotion) >= 0 {
 		return true
 	}
 	fits := func(v Version, state *knative.State) bool {

@@ -71,6 +71,11 @@ func (r Record) Entries() []Entry {
 	return append([]Entry{entryOf(r)}, r.Past...)
 }
 
+// Position is where a record has a promotion among its entries; -1: it has none of that id.
+func Position(r Record, promotion string) int {
+	return slices.IndexFunc(r.Entries(), func(e Entry) bool { return e.Promotion == promotion })
+}
+
 // Follow makes the recorded promotion and those before it the past of another one's
 // record. It is superseded by that if it has not ended.
 func (r Record) Follow(before Record) Record {
@@ -227,6 +232,6 @@ func (r Record) NeverPassed(then []byte) bool {
 	if err != nil || was.Percent < 100 || was.RollsBack() || was.HasPassed() {
 		return false
 	}
-	i := slices.IndexFunc(r.Entries(), func(e Entry) bool { return e.Promotion == was.Promotion })
+	i := Position(r, was.Promotion)
 	return i >= 0 && r.Entries()[i].Ended != Promoted
 }

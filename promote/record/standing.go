@@ -147,7 +147,7 @@ func LeftByTakingOut(then, now Record, revision string) (left Entry) {
 		return Entry{}
 	}
 	for _, e := range then.Entries() {
-		if slices.ContainsFunc(now.Entries(), func(shown Entry) bool { return shown.Promotion == e.Promotion }) {
+		if Position(now, e.Promotion) >= 0 {
 			break
 		}
 		if left.Promotion == "" && e.Reached > 0 {

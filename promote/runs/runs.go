@@ -119,7 +119,7 @@ func deployedSince(ctx context.Context, commits Commits, at plan.Situation, from
 
 // goesOn tells whether a record has the promotion of another one, also without a workflow run.
 func goesOn(now, r record.Record) bool {
-	return r.Promotion == "" || slices.ContainsFunc(now.Entries(), func(e record.Entry) bool { return e.Promotion == r.Promotion })
+	return r.Promotion == "" || record.Position(now, r.Promotion) >= 0
 }
 
 // runAddress is that of a workflow run, or of a pipeline of GitLab: the server and the
