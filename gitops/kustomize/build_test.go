@@ -75,12 +75,12 @@ func TestRenderOutside(t *testing.T) {
 		t.Error("kustomize reads them by itself")
 	}
 	compareBuild(t, files)
-	got, err := kustomize.Outside(patient(t), files, overlay)
+	_, got, err := kustomize.Reads(patient(t), files, overlay)
 	want := []string{"apps/shop/base/worker.yaml", "apps/shop/base/kustomization.yaml"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if got, err := kustomize.Outside(patient(t), manyResources(500), overlay); err != nil || got != nil {
+	if _, got, err := kustomize.Reads(patient(t), manyResources(500), overlay); err != nil || got != nil {
 		t.Errorf("outside of folders of their own: %v, %v", got, err)
 	}
 }

@@ -25,7 +25,7 @@ const renderTimeout = 10 * time.Second
 // turn is held by the render that runs: kustomize keeps its OpenAPI schema in global variables.
 var turn = make(chan struct{}, 1)
 
-// Render returns what `kustomize build --load-restrictor LoadRestrictionsNone` prints for the folder dir of tree. Outside
+// Render returns what `kustomize build --load-restrictor LoadRestrictionsNone` prints for the folder dir of tree. Reads
 // tells of the files that need that option. It reads the files of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
 // container is an error that names the file and the entry. The only difference to the command is the version in the label
 // that buildMetadata: [managedByLabel] adds.
@@ -159,23 +159,15 @@ func encoded(resources resmap.ResMap) ([]byte, error) {
 // maxRendered is how large an overlay may become, in bytes.
 const maxRendered = 2 * maxTotalSize
 
-// Outside returns the files of tree that the overlay in the folder dir reads from beside the kustomization that names
-// them, neither in its folder nor below. Without --load-restrictor LoadRestrictionsNone kustomize does not render it.
-func Outside(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
+// Reads returns the files of tree that the overlay in the folder dir is rendered from, sorted, also those of what it builds
+// on, and which of them are beside the kustomization that names them, neither in its folder nor below: without
+// --load-restrictor LoadRestrictionsNone kustomize does not render it.
+func Reads(ctx context.Context, tree fs.FS, dir string) (all, outside []string, err error) {
 	i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}}
 	if err := i.folder(path.Clean(dir)); err != nil {
-		return nil, &renderError{dir, err}
+		return nil, nil, &renderError{dir, err}
 	}
-	return i.outside, nil
-}
-
-// Reads returns the files of tree that the overlay in the folder dir is rendered from, sorted: also those of what it builds on.
-func Reads(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
-	i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}}
-	if err := i.folder(path.Clean(dir)); err != nil {
-		return nil, &renderError{dir, err}
-	}
-	return slices.Sorted(maps.Keys(i.confined.files)), nil
+	return slices.Sorted(maps.Keys(i.confined.files)), i.outside, nil
 }
 
 // krustyOptions are those of `kustomize build --load-restrictor LoadRestrictionsNone`: no plugins, no Helm. What may be

@@ -179,10 +179,7 @@ func (s scene) overlay(t testing.TB, facts *Facts, images []string) {
 			t.Fatal(err)
 		}
 	}
-	if facts.Outside, err = kustomize.Outside(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
-		t.Fatal(err)
-	}
-	if facts.Reads, err = kustomize.Reads(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
+	if facts.Reads, facts.Outside, err = kustomize.Reads(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Differs, err = kustomize.Differences(t.Context(), facts.Tree, facts.Request.Overlay); err != nil {

@@ -108,8 +108,7 @@ func (r Reader) Preflight(ctx context.Context, at plan.Situation, planned []*kna
 	if err != nil {
 		return facts, err
 	}
-	facts.Outside, _ = kustomize.Outside(ctx, at.Tree, r.Request.Overlay) // it has been rendered before
-	facts.Reads, _ = kustomize.Reads(ctx, at.Tree, r.Request.Overlay)
+	facts.Reads, facts.Outside, _ = kustomize.Reads(ctx, at.Tree, r.Request.Overlay) // it has been rendered before
 	asked, stop := context.WithTimeout(ctx, PreflightTime)
 	defer stop()
 	r.gather(asked, &facts, at, func() (argo.Setup, error) {
@@ -127,8 +126,7 @@ func (r Reader) All(ctx context.Context, at plan.Situation, planned []*knative.S
 	if facts.ImageEffects, err = knative.ImageEffects(ctx, at.Now); err != nil {
 		facts.Unread["what setting the image does"] = err
 	}
-	facts.Reads, _ = kustomize.Reads(ctx, at.Tree, r.Request.Overlay) // an error is that of the next look
-	if facts.Outside, err = kustomize.Outside(ctx, at.Tree, r.Request.Overlay); err != nil {
+	if facts.Reads, facts.Outside, err = kustomize.Reads(ctx, at.Tree, r.Request.Overlay); err != nil {
 		facts.Unread["which files the overlay reads"] = err
 	}
 	if facts.Windows, err = r.windows(at.Snapshot()); err != nil {

@@ -85,7 +85,7 @@ func (p Proposal) Manifests(ctx context.Context, overlay string, before, after [
 	if err != nil {
 		return nil, err
 	}
-	if is.Reads, err = kustomize.Reads(ctx, p.head.Tree, overlay); err != nil {
+	if is.Reads, _, err = kustomize.Reads(ctx, p.head.Tree, overlay); err != nil {
 		return nil, err
 	}
 	if is.Before, err = knative.Rendered(ctx, p.base.Tree, overlay, before, ""); err != nil {
@@ -104,8 +104,8 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 	if err != nil {
 		return nil, err
 	}
-	outsideBefore, _ := kustomize.Outside(ctx, p.base.Tree, overlay) // may be new, or not render
-	outsideAfter, _ := kustomize.Outside(ctx, p.head.Tree, overlay)  // has been rendered
+	_, outsideBefore, _ := kustomize.Reads(ctx, p.base.Tree, overlay) // may be new, or not render
+	_, outsideAfter, _ := kustomize.Reads(ctx, p.head.Tree, overlay)  // has been rendered
 	differsBefore, _ := kustomize.Differences(ctx, p.base.Tree, overlay)
 	differsAfter, err := kustomize.Differences(ctx, p.head.Tree, overlay)
 	if err != nil {
