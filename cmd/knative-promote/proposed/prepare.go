@@ -72,9 +72,8 @@ func reported(services []proposal.PreparedService) (all []report.PreparedService
 
 // pull is the pull request of the event, by the merge commit that is checked out.
 func pull(ctx context.Context, t task.Task, repo *task.Branch) (proposal.Pull, error) {
-	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch, Before: before(repo)}
-	var err error
-	if pull.Merged, err = checkedOut(ctx, t, "prepare looks at"); err != nil {
+	pull, err := merged(ctx, t, repo, "prepare looks at")
+	if err != nil {
 		return pull, err
 	}
 	commit := pull.Merged.Commit
@@ -246,14 +245,13 @@ func waiting(ctx context.Context, t task.Task) (event.Result, error) {
 
 // pushed is what the branch had before the event's push, and what it has since.
 func pushed(ctx context.Context, t task.Task) (push proposal.Pull, err error) {
-	if push.Merged, err = checkedOut(ctx, t, "prepare looks at"); err != nil {
-		return push, err
-	}
 	repo, err := t.Open()
 	if err != nil {
 		return push, err
 	}
-	push.Branch, push.Before = t.Settings.Remote.Branch, before(repo)
+	if push, err = merged(ctx, t, repo, "prepare looks at"); err != nil {
+		return push, err
+	}
 	push.Base, err = repo.At(ctx, t.Workflow.Before)
 	return push, err
 }

@@ -64,16 +64,23 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 
 // compared is what the checked-out commit is compared with: where it is to be merged into.
 func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
-	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch}
 	repo, err := t.Open()
+	if err != nil {
+		return proposal.Pull{}, err
+	}
+	pull, err := merged(ctx, t, repo, "diff without image compares")
 	if err != nil {
 		return pull, err
 	}
-	pull.Before = before(repo)
-	if pull.Merged, err = checkedOut(ctx, t, "diff without image compares"); err != nil {
-		return pull, err
-	}
 	pull.Base, err = baseOf(ctx, t, repo, pull.Merged.Commit)
+	return pull, err
+}
+
+// merged is the checked-out commit as what the merge of a pull request would be, without its base.
+func merged(ctx context.Context, t task.Task, repo *task.Branch, what string) (proposal.Pull, error) {
+	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch, Before: before(repo)}
+	var err error
+	pull.Merged, err = checkedOut(ctx, t, what)
 	return pull, err
 }
 
