@@ -49,6 +49,8 @@ type model struct {
 	touch   bool            // a person has changed the Service meanwhile
 
 	downAt map[string][]string // revisions that were gone or not Ready when the program made a commit
+	told   map[string]bool     // the run was told of these that they were gone or not Ready
+	unsure bool                // the run has asked for a revision without an answer
 	shaken bool                // the cluster and the people around it have a hand in this
 	events map[string]int      // of that, by kind
 	undone string              // the commit of which somebody has rolled the Service back in Argo CD; empty: nobody has
@@ -63,7 +65,7 @@ func newModel(seed uint64) *model {
 		turn: make(turn, 1),
 		pick: pick, config: newConfig(pick), people: seed%2 == 0, bad: []int{0, 10, 50, 100, 101, 101, 101, 101}[pick.IntN(8)],
 		cluster: newClusterModel(), ready: map[string]bool{}, lost: map[string]bool{},
-		trailers: map[string]map[string]string{}, readyAt: map[string][]string{}, downAt: map[string][]string{},
+		trailers: map[string]map[string]string{}, readyAt: map[string][]string{}, downAt: map[string][]string{}, told: map[string]bool{},
 		shaken: seed%3 == 0, events: map[string]int{},
 	}
 	m.cluster.fails = func(images []string) bool { return m.bad == 0 && m.newImage(images) }
@@ -233,10 +235,13 @@ func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*serv
 	ctx, leave := m.enter(ctx)
 	defer leave()
 	if err := m.fails(ctx, "asking for a revision"); err != nil {
+		m.unsure = true
 		return nil, err
 	}
 	m.sync(ctx)
-	return m.cluster.found(name)
+	found, err := m.cluster.found(name)
+	m.told[name] = m.told[name] || err != nil || !found.IsReady()
+	return found, err
 }
 
 // firstRevision is the one that Knative made of infra's template. The others

@@ -156,13 +156,13 @@ func (m *model) Publish(ctx context.Context, change gitops.Change) (gitops.Commi
 }
 
 // noteReady notes which revisions have been ready when a commit was made, and which
-// were not then.
+// were not then, as far as the program could know.
 func (m *model) noteReady(commit string) {
 	for name, ready := range m.ready {
 		if ready {
 			m.readyAt[commit] = append(m.readyAt[commit], name)
 		}
-		if have := m.cluster.revisions[name]; have == nil || have.why != "" {
+		if have := m.cluster.revisions[name]; have == nil || have.why != "" || m.unsure && m.told[name] {
 			m.downAt[commit] = append(m.downAt[commit], name)
 		}
 	}

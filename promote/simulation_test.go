@@ -193,6 +193,8 @@ func (m *model) run(ctx context.Context, again bool) (result event.Result, crash
 			panic(cause)
 		}
 	}()
+	clear(m.told)
+	m.unsure = false
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Hour)
 	defer cancel()
 	if m.odds("cancelled", 12) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing/fstest"
+
+	"github.com/acme/knative-promote/gitops/knative"
 )
 
 // A Commit is one of the infra repository's, with all its files.
@@ -174,12 +176,13 @@ func (j judge) promotion(c Commit, ends func(Commit) bool) []Commit {
 }
 
 // mayServe tells whether a revision was ready before the commit. A first
-// deployment, also into a cluster that was made anew, has nothing that is, and a rollback may create a revision again. Where
-// the one with the traffic was not Ready, Knative would route nothing to a new one
-// beside it, so that gets all at once.
+// deployment, also into a cluster that was made anew, has nothing that is, and a rollback may create a revision again. So may
+// a restore whose revision Knative had named: another one may have that name by now. Where the one with the traffic was not
+// Ready, Knative would route nothing to a new one beside it, so that gets all at once.
 func (j judge) mayServe(c Commit, revision string) bool {
 	first := c.Trailers["Promotion-From"] == "" && !slices.ContainsFunc(j.Ready[c.Hash], func(name string) bool { return !slices.Contains(j.Down[c.Hash], name) })
 	again := c.step() == "rollback" && !c.isClosing()
+	remade := c.step() == "restore" && knative.Generated(c.Trailers["Promotion-To"]) && revision != c.Trailers["Promotion-From"] && revision != c.Trailers["Promotion-To"]
 	rescue := c.Trailers["Promotion-Step"] == "100" && slices.Contains(j.Down[c.Hash], c.Trailers["Promotion-From"])
-	return j.Ready == nil || first || again || rescue || slices.Contains(j.Ready[c.Hash], revision)
+	return j.Ready == nil || first || again || remade || rescue || slices.Contains(j.Ready[c.Hash], revision)
 }

@@ -44,6 +44,11 @@ func trailers(step string) string {
 	return "Promotion: id1\nPromotion-Service: s\nPromotion-Overlay: o\nPromotion-From: s-1\nPromotion-Step: " + step
 }
 
+// restore are the trailers of one.
+func restore(from, to string) string {
+	return strings.Replace(trailers("restore"), "From: s-1", "From: "+from, 1) + "\nPromotion-To: " + to
+}
+
 // with is a step in which this file is so.
 func with(name, text string) func(*step) {
 	return func(s *step) { s.files[name] = text }
@@ -111,6 +116,9 @@ func TestBreaks(t *testing.T) {
 		"first deployment":            {[]step{first(func(s *step) { s.ready, s.trailers = []string{}, without(s.trailers, "Promotion-From") })}, ""},
 		"not the first":               {[]step{first(func(s *step) { s.ready, s.trailers = []string{"s-1"}, without(s.trailers, "Promotion-From") })}, "10 % go to s-2"},
 		"rollback creates a revision": {[]step{first(func(s *step) { s.ready, s.trailers = []string{"s-1"}, trailers("rollback") })}, ""},
+
+		"restore under another name": {[]step{first(func(s *step) { s.ready, s.trailers = []string{"s-1"}, restore("s-3", "s-00001") })}, ""},
+		"restore to what failed":     {[]step{first(func(s *step) { s.ready, s.trailers = []string{"s-1"}, restore("s-2", "s-00001") })}, "10 % go to s-2, which had not been ready"},
 
 		"outside":            {[]step{first(with("other/file", "x"))}, "changes other/file outside the overlay"},
 		"two overlays":       {[]step{first(both("p/file"))}, ""},
