@@ -8,16 +8,17 @@ import (
 )
 
 // Follows tells whether what a record says of the promotions before its own is what the record has that it takes the place
-// of. It goes on with the promotion of that, or begins one after it, or is one of its past again, as after a git revert.
-// Where a rollback leads goes by what came before, so nobody else may write that.
+// of. It goes on with the promotion of that, or begins one after it, or is one of its past again, as after a git revert. Of
+// the same step it says the same. Where a rollback leads goes by what came before, so nobody else may write that.
 func Follows(r, before Record) bool {
 	at := Position(before, r.Promotion)
 	switch {
 	case !r.Exists():
 		return true
 	case at < 0:
-		next := r.Follow(before)
-		return fromKnown(r.From, before) && sameText(r, next)
+		return sameText(r, r.Follow(before))
+	case sameStep(r, before) && r.HasPassed() == before.HasPassed():
+		return sameText(r, before)
 	case at == 0:
 		next := r
 		next.Past, next.Cut = before.Past, before.Cut
@@ -26,6 +27,22 @@ func Follows(r, before Record) bool {
 	was := before.Past[at-1]
 	more := r.Reached > was.Reached || entryOf(r).Ended == Promoted && was.Ended != Promoted
 	return !more && sameEnds(r, was, before) && remembers(r.Past, before.Past[at:], before.Cut)
+}
+
+func sameStep(a, b Record) bool { return a.Is(b.Promotion, b.Step) && a.Percent == b.Percent }
+
+// NewlyPassed tells whether a record says that gates have passed of which the one that it takes the place of says nothing.
+func NewlyPassed(r, before Record) bool {
+	at := Position(before, r.Promotion)
+	further := at < 0 || at == 0 && r.Percent >= before.Reached
+	return r.HasPassed() && further && !(before.HasPassed() && sameStep(r, before))
+}
+
+// Passes tells whether a record is another one, but for that its gates have passed since, in whatever run.
+func Passes(r, before Record) bool {
+	passed := before.HasPassed()
+	before.Passed, before.Commit, before.Run, before.Actor, before.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
+	return !passed && r.HasPassed() && sameText(r, before)
 }
 
 // remembers tells whether a past from before has all that a later record has of it, and beside that only what the later
@@ -47,7 +64,7 @@ func remembers(past, later []Entry, cut bool) bool {
 func sameEnds(r Record, was Entry, before Record) bool {
 	is := entryOf(r)
 	restored := is.failed() || was.failed()
-	from := sameVersion(is.From, was.From) || restored && fromKnown(is.From, before)
+	from := sameVersion(is.From, was.From) || restored && hasOne(before, is.From, sameImages)
 	base := is.Base == was.Base || restored && slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Base == is.Base })
 	return from && base && is.Rollback == was.Rollback && sameVersion(is.To, was.To)
 }
@@ -66,10 +83,6 @@ func sameEntry(a, b Entry) bool {
 	return errOne == nil && errOther == nil && one+a.Unknown == other+b.Unknown
 }
 
-func sameVersion(a, b Version) bool {
-	return a.Revision == b.Revision && slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
-}
-
 // LeadsBetween tells whether a record that begins after another one leads from what an overlay was to what it is, as far as that
 // record does not know the versions: by nothing but their images they are made again, once they are gone.
 func LeadsBetween(r, before Record, was, is *knative.State) bool {
@@ -77,28 +90,17 @@ func LeadsBetween(r, before Record, was, is *knative.State) bool {
 		return true
 	}
 	fits := func(v Version, state *knative.State) bool {
-		has, _ := known(v, before)
-		return has || len(v.AllImages()) == 0 || v.SameImages(state)
+		return hasOne(before, v, sameVersion) || len(v.AllImages()) == 0 || v.SameImages(state)
 	}
-	_, toIsKnown := known(r.To, before)
-	onlyTraffic := r.RollsBack() && !toIsKnown && r.To.Revision != is.Revision()
+	onlyTraffic := r.RollsBack() && !hasOne(before, r.To, sameRevision) && r.To.Revision != is.Revision()
 	return fits(r.From, was) && (onlyTraffic || fits(r.To, is))
 }
 
-// fromKnown tells whether a version has the images that a record knows of its revision. Of another one nothing tells, nor of
-// one that Knative has named: a Service that was made anew has others of these names.
-func fromKnown(from Version, by Record) bool {
-	fits, is := known(from, by)
-	return fits || !is || knative.Generated(from.Revision)
+// hasOne tells whether a record has a version that is the same as another one.
+func hasOne(by Record, v Version, same func(a, b Version) bool) bool {
+	return slices.ContainsFunc(by.Entries(), func(e Entry) bool { return same(e.To, v) || same(e.From, v) })
 }
 
-// known tells whether a record has a version, and whether it has its revision.
-func known(v Version, by Record) (fits, is bool) {
-	for _, e := range by.Entries() {
-		for _, has := range []Version{e.To, e.From} {
-			fits = fits || sameVersion(has, v)
-			is = is || has.Revision == v.Revision
-		}
-	}
-	return fits, is
-}
+func sameVersion(a, b Version) bool { return sameRevision(a, b) && sameImages(a, b) }
+
+func sameRevision(a, b Version) bool { return a.Revision == b.Revision }

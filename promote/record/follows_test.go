@@ -27,12 +27,12 @@ func TestFollows(t *testing.T) {
 		change     func(r *Record)
 		want       bool
 	}{
-		"the next":            {"1>2 2>3", "1>2 2>3 3>4", nil, true},
-		"the first":           {"", "1>2", nil, true},
-		"a rollback":          {"1>2 2>3", "1>2 2>3 3<2", nil, true},
-		"the same":            {"1>2 2>3", "1>2 2>3", nil, true},
-		"the same, further":   {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed = r.Passed.Add(time.Hour) }, true},
-		"restored to another": {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"2"}} }, true},
+		"the next":               {"1>2 2>3", "1>2 2>3 3>4", nil, true},
+		"the first":              {"", "1>2", nil, true},
+		"a rollback":             {"1>2 2>3", "1>2 2>3 3<2", nil, true},
+		"the same":               {"1>2 2>3", "1>2 2>3", nil, true},
+		"the same, passed again": {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed = r.Passed.Add(time.Hour) }, false},
+		"restored to another":    {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"2"}} }, true},
 		"restored further": {"1>2 2>3", "1>2 2!3", func(r *Record) {
 			r.From, r.Base = Version{Revision: "1", Images: []string{"1"}}, fmt.Sprintf("%040d", 0)
 		}, true},
@@ -49,7 +49,9 @@ func TestFollows(t *testing.T) {
 		"an image":                   {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Past[1].From.Images = []string{"9"} }, false},
 		"an end":                     {"1>2 2!3", "1>2 2!3 2>4", func(r *Record) { r.Past[0].Ended = Promoted }, false},
 		"a base":                     {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Past[0].Base = strings.Repeat("c", 40) }, false},
-		"what it began from":         {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.From.Images = []string{"9"} }, false},
+		"a later run of the same":    {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Run = "https://example.com/acme/infra/actions/runs/2" }, false},
+		"approved, of the same":      {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Approved = "the-ceo" }, false},
+		"restored from elsewhere":    {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"9"}} }, false},
 		"of the same":                {"1>2 2>3", "1>2 2>3", func(r *Record) { r.From.Images = []string{"9"} }, false},
 		"to of the same":             {"1>2 2>3", "1>2 2>3", func(r *Record) { r.To.Images = []string{"9"} }, false},
 		"base of the same":           {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Base = strings.Repeat("c", 40) }, false},
