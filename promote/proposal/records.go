@@ -2,9 +2,11 @@ package proposal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 
 	"github.com/acme/knative-promote/gitops/knative"
@@ -12,11 +14,12 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
 )
 
-// Records say of the tool's own files among those that the head changes what is wrong with the record in each, and which
-// of them are more than just what `prepare` writes. The error is that of the context.
-func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.Finding, others []string, err error) {
+// Records say of the tool's own files among those that the head changes what is wrong with the record in each, and of those
+// that are more than just what `prepare` writes what the record says. The error is that of the context.
+func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.Finding, others []FileChange, err error) {
 	for _, file := range changed {
 		if !knative.Own(file) {
 			continue
@@ -26,7 +29,7 @@ func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.
 			prepared, why = p.record(ctx, plan.TargetOf(p.settings.Source, path.Dir(file), service))
 		}
 		if !prepared {
-			others = append(others, file)
+			others = append(others, FileChange{File: file, Added: said(p.head.Tree, file)})
 		}
 		if why != "" {
 			facts := check.Facts{Recorded: check.Recorded{File: file, Why: why}}
@@ -34,6 +37,33 @@ func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.
 		}
 	}
 	return wrong, others, ctx.Err()
+}
+
+// said is in words what the record in a file says of its promotion, and of who has decided that; empty: nothing.
+func said(tree fs.FS, file string) []string {
+	text, err := knative.ReadRecord(tree, path.Dir(file), knative.OwnedBy(file))
+	if err != nil {
+		return nil
+	}
+	r, err := record.Parse(text)
+	if err != nil || !r.Exists() {
+		return nil
+	}
+	words := []string{fmt.Sprintf("step %s of %s", r.Step, cmp.Or(r.To.Revision, "a revision that Knative names"))}
+	if r.HasPassed() {
+		words = append(words, "its gates have passed")
+	}
+	for _, said := range []struct{ what, value string }{
+		{"run", r.Run}, {"started by", r.Actor}, {"approved by", r.Approved}, {"images taken from", r.Source.Overlay},
+	} {
+		if said.value != "" {
+			words = append(words, said.what+" "+said.value)
+		}
+	}
+	if r.Pull > 0 {
+		words = append(words, fmt.Sprintf("of pull request %d", r.Pull))
+	}
+	return words
 }
 
 // record tells whether the file with a record is just what `prepare` writes, and why its record is none of the tool's; empty:
@@ -60,11 +90,31 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 	case isCandidate(has) && record.Position(before, has.Promotion) < 0:
 		return Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, target, was, is, has)
 	case !record.Follows(has, before):
-		return false, "what it says of earlier promotions is not what the branch has"
+		return false, "what it says of its own step and of earlier promotions is not what the branch has"
 	case !record.LeadsBetween(has, before, was, is):
 		return false, "its images are not those of the overlay before and after the change"
+	case runs.Newer(has.Run, p.settings.RunURL):
+		return false, fmt.Sprintf("its run %s is newer than this one, %s", has.Run, p.settings.RunURL)
+	case record.NewlyPassed(has, before) && !record.Passes(has, before):
+		return false, notPassed(ctx, p.pull, target, has)
 	}
 	return false, ""
+}
+
+// notPassed is why a record that says of a step that its gates have passed is not believed; empty: it is, as it has all else of
+// the record of a commit of the branch, which it names. So has one that comes back as it was, as in a revert of a revert.
+func notPassed(ctx context.Context, pull Pull, target plan.Target, has record.Record) string {
+	why := fmt.Sprintf("it says that the gates of step %s have passed, which neither the branch's says nor is of a commit of the branch", has.Step)
+	if has.Commit == "" {
+		return why
+	}
+	switch then, err := pull.Before(ctx, has.Commit); {
+	case err != nil:
+		return fmt.Sprintf("%s: %v", why, err)
+	case then.Tree == nil || !record.Passes(has, plan.RecordAt(then, target)):
+		return why
+	}
+	return ""
 }
 
 // isCandidate tells whether a record is of a candidate that a pull request brings, and that no run has gone on from.
@@ -74,6 +124,7 @@ func isCandidate(r record.Record) bool {
 
 // wrote tells whether a candidate's files are just what `prepare` writes, and why its record is not.
 func (p Preparation) wrote(ctx context.Context, target plan.Target, was, is *knative.State, has record.Record) (prepared bool, why string) {
+	asked := p.pull.Number // 0: of the branch itself, and not of a pull request
 	p.pull.Number = has.Pull
 	s := PreparedService{Target: target, was: was, merged: is}
 	err := p.planned(ctx, &s, has)
@@ -95,5 +146,5 @@ func (p Preparation) wrote(ctx context.Context, target plan.Target, was, is *kna
 		return false, ""
 	}
 	files, err := after.Files()
-	return err == nil && len(files) == 0, ""
+	return err == nil && len(files) == 0 && (asked == 0 || asked == has.Pull), ""
 }

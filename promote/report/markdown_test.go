@@ -92,7 +92,7 @@ func FuzzComment(f *testing.F) {
 		found := slices.Repeat([]event.Finding{{Rule: text, Severity: event.SeverityError, Problem: diff, Evidence: text}}, 20)
 		overlays := slices.Repeat([]Overlay{{Path: text, Service: text, Difference: difference, Warnings: []string{text, diff}, Err: text, Large: text, Findings: found}}, len(r.Steps))
 		windows := FileChange{File: text, Findings: found[:len(text)%2], Added: slices.Repeat([]string{text}, 20), Removed: []string{diff}}
-		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []string{text}, Alike: slices.Repeat([]string{text}, 20), Checkout: found[:2], Windows: slices.Repeat([]FileChange{windows}, 9), Pipeline: windows, Refused: diff}), CommentLimit)
+		checkPage(t, DiffComment(Diff{Overlays: overlays, Own: []FileChange{{File: text, Added: []string{text}}}, Alike: slices.Repeat([]string{text}, 20), Checkout: found[:2], Windows: slices.Repeat([]FileChange{windows}, 9), Pipeline: windows, Refused: diff}), CommentLimit)
 		services := slices.Repeat([]PreparedService{{Target: target(text, text, text, text), From: text, To: diff, Err: errors.New(text)}, {Skipped: text}}, len(r.Steps))
 		checkPage(t, PreparedComment(Prepared{Services: services, Commit: text, Refused: diff, Suggestion: []File{{Name: text, Before: []byte(diff), After: []byte(text)}}}), CommentLimit)
 	})

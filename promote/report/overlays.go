@@ -42,7 +42,7 @@ type Diff struct {
 	Commit   string // that it was made of, as a comment may be older than the pull request is; empty: it is not said
 	Overlays []Overlay
 	Alike    []string        // folders that change as overlays show which build on them
-	Own      []string        // changed files that are the tool's own, but for those that are just what prepare writes
+	Own      []FileChange    // changed files that are the tool's own, but for those that are just what prepare writes
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
 	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
 	Judged   []string        // changed files with policies

@@ -13,7 +13,7 @@ import (
 func TestDiffComment(t *testing.T) {
 	t.Parallel()
 	golden.Run(t, "testdata/overlays/*.txtar", "comment.md", func(t *testing.T, parts map[string][]byte) string {
-		diff := Diff{Own: strings.Fields(string(parts["own"])), Refused: strings.TrimSpace(string(parts["refused"]))}
+		diff := Diff{Own: named(strings.Fields(string(parts["own"]))), Refused: strings.TrimSpace(string(parts["refused"]))}
 		if err := json.Unmarshal(parts["overlays.json"], &diff.Overlays); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,11 @@ func showDiff(t task.Task, diff report.Diff) {
 	r := t.Console
 	for _, note := range diff.Notes() {
 		for _, file := range note.Files {
-			r.Warning(console.Note{Title: note.Title, File: file, Text: note.Text})
+			text := note.Text
+			if says := file.Says(); says != "" {
+				text += " It now says: " + oneline.Of(says, 1000)
+			}
+			r.Warning(console.Note{Title: note.Title, File: file.File, Text: text})
 		}
 	}
 	showFile(t, report.FileChange{Findings: slices.Concat(diff.Checkout, diff.Records)})

@@ -43,13 +43,13 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	for _, change := range windows {
-		diff.Windows = append(diff.Windows, report.FileChange(change))
-	}
+	diff.Windows = shownFiles(windows)
 	diff.Pipeline, diff.Measured, diff.Judged = report.FileChange(proposal.Pipeline()), proposal.Measured(), proposal.Judged()
-	if diff.Records, diff.Own, err = proposal.Records(ctx, changed); err != nil {
+	records, own, err := proposal.Records(ctx, changed)
+	if err != nil {
 		return diff, nil, err
 	}
+	diff.Records, diff.Own = records, shownFiles(own)
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
 	}
@@ -60,6 +60,13 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	}
 	diff.Overlays, diff.Alike, diff.Unused = shown.overlays, shown.alike, shown.unused
 	return diff, refused, nil
+}
+
+func shownFiles(changes []proposal.FileChange) (all []report.FileChange) {
+	for _, change := range changes {
+		all = append(all, report.FileChange(change))
+	}
+	return all
 }
 
 // compared is what the checked-out commit is compared with: where it is to be merged into.
