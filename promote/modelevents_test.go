@@ -147,10 +147,10 @@ func tagged(tree fstest.MapFS, revision, tag string) (fstest.MapFS, bool) {
 }
 
 // rollBackInArgoCD switches auto-sync off, as Argo CD asks for, and syncs an earlier
-// commit that has the Service.
+// commit that it has deployed and that has the Service.
 func (m *model) rollBackInArgoCD(ctx context.Context) bool {
 	to := m.tip() - 1 - m.pick.IntN(4)
-	if to < 0 || m.cluster.service == nil || m.trees[to]["web/service.yaml"] == nil {
+	if to < 0 || !slices.Contains(m.cluster.deployed, m.commits[to].Hash) || m.cluster.service == nil || m.trees[to]["web/service.yaml"] == nil {
 		return false
 	}
 	m.movedBy(ctx, func() { m.cluster.apply(ctx, m.commits[to].Hash, m.trees[to]) })
