@@ -29,7 +29,7 @@ func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.
 			prepared, why = p.record(ctx, plan.TargetOf(p.settings.Source, path.Dir(file), service))
 		}
 		if !prepared {
-			others = append(others, FileChange{File: file, Added: said(p.head.Tree, file)})
+			others = append(others, FileChange{File: file, Added: said(p.base.Tree, p.head.Tree, file)})
 		}
 		if why != "" {
 			facts := check.Facts{Recorded: check.Recorded{File: file, Why: why}}
@@ -39,10 +39,11 @@ func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.
 	return wrong, others, ctx.Err()
 }
 
-// said is in words what the record in a file says of its promotion, and of who has decided that; empty: nothing.
-func said(tree fs.FS, file string) []string {
-	text, err := knative.ReadRecord(tree, path.Dir(file), knative.OwnedBy(file))
-	if err != nil {
+// said is in words what a changed record in a file says of its promotion, and of who has decided that; empty: nothing.
+func said(before, now fs.FS, file string) []string {
+	was, _ := knative.ReadRecord(before, path.Dir(file), knative.OwnedBy(file)) // one that cannot be read says nothing
+	text, err := knative.ReadRecord(now, path.Dir(file), knative.OwnedBy(file))
+	if err != nil || bytes.Equal(was, text) {
 		return nil
 	}
 	r, err := record.Parse(text)

@@ -104,11 +104,11 @@ func checkMetrics(s *Settings, given origins) string {
 	return ""
 }
 
-// checkTag keeps the tagged route's host, tag-service, within a DNS label.
+// checkTag keeps the tagged route's host, tag-service, within a DNS label. A rollback makes no candidate.
 func checkTag(s *Settings) string {
 	host, room := s.Promote.CandidateTag+"-"+s.Target.Service, 62-len(s.Target.Service)
 	switch {
-	case len(host) <= 63 || s.Target.Service == "":
+	case len(host) <= 63 || s.Target.Service == "" || s.Command == Rollback:
 		return ""
 	case room < 1:
 		return fmt.Sprintf("service: %q: a candidate's host has a tag and a dash before the name, and 63 characters are possible; expected a name of 61 characters at most", s.Target.Service)
