@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/promote/ask"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/overlay"
 	"github.com/acme/knative-promote/promote/plan"
@@ -58,6 +59,7 @@ func (r Requests) Proposal(promotion, step string, first bool) *review.Proposal 
 		Target: branchOf(r.Overlay.Target), Promotion: promotion, Step: step, Begins: first, Seen: r.Journal.Pull,
 		Stays: record.RollsBack(strings.TrimSuffix(step, Again)) || strings.HasSuffix(step, Noted),
 		Over:  func(err error) bool { return errors.Is(err, plan.ErrSuperseded) },
+		Never: ask.IsGate,
 	}
 }
 

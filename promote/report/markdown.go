@@ -56,6 +56,9 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + text + "\n" + fence + "\n"
 }
 
+// Inline shows foreign text as it stands, in a line of Markdown. A long one is shortened.
+func Inline(text string) string { return code(text, 1000) }
+
 // Verbatim shows foreign text of several lines as it stands, in a code block of Markdown.
 func Verbatim(text string) string { return fenced("", text) }
 

@@ -56,6 +56,7 @@ type Reviews struct {
 	Merge   Merge                       // who merges them
 	Timeout time.Duration               // how long one is waited for
 	Body    func(message string) string // what they say, in Markdown, when they are opened, with the commit's message
+	Quote   func(text string) string    // a text that may be anybody's, as Markdown; nil: as it stands
 	Poll    time.Duration               // how often one is looked at, at first; zero: every 3 s
 }
 
@@ -66,7 +67,8 @@ type Proposal struct {
 	Step      string                              // of that; restore and rollback are those that roll back
 	Begins    bool                                // it is the first of the promotion
 	Stays     bool                                // it is to be merged also when nobody waits for it any more
-	Over      func(err error) bool                // whether an error of Edit means that it is not to be merged at all; nil: none does
+	Over      func(err error) bool                // whether an error of Edit means that somebody else's change has taken its place; nil: none does
+	Never     func(err error) bool                // whether one means that it is bad; nil: none does
 	Seen      func(pull PullRequest, what string) // told of what becomes of it; without a number before it is open
 }
 

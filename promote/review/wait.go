@@ -187,9 +187,9 @@ func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 // leave makes sure that the forge does not merge a change that nobody waits for
 // any more, also after the context has ended. One that was merged in the last
 // moment is merged. What stays open is not to be merged as it is where it is proposed
-// anew, or is over.
+// anew, or is over. What nobody may merge any more is closed, unless somebody else's is proposed there by now.
 func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
-	over := w.Over != nil && w.Over(err)
+	over := w.Over != nil && w.Over(err) || w.Never != nil && w.Never(err)
 	if w.pull.State != Open || w.Stays && !over && !errors.Is(err, errOutdated) {
 		return gitops.Commit{}, err
 	}
@@ -200,10 +200,8 @@ func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
 			w.say(fmt.Sprintf("the merge queue may still merge it, close it by hand: %v", late))
 		}
 	}
-	if over && w.Stays {
-		if late := w.Forge.ClosePull(last, w.pull.Number, "Nothing is left to be rolled back: "+err.Error()); late != nil {
-			w.say(fmt.Sprintf("it is not closed, close it by hand: %v", late))
-		}
+	if over && w.pull.Head == w.own {
+		closeOver(last, w, err)
 	}
 	if seen, late := w.Forge.Pull(last, w.pull.Number); late == nil && seen.State == Merged {
 		w.pull = seen
@@ -212,6 +210,22 @@ func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
 		}
 	}
 	return gitops.Commit{}, err
+}
+
+// closeOver closes a pull request that nobody may merge any more.
+func closeOver(ctx context.Context, w *waiting, cause error) {
+	comment := "It is not to be merged any more: "
+	if w.Stays {
+		comment = "Nothing is left to be rolled back: "
+	}
+	if w.Quote != nil {
+		comment += w.Quote(cause.Error())
+	} else {
+		comment += cause.Error()
+	}
+	if err := w.Forge.ClosePull(ctx, w.pull.Number, comment); err != nil {
+		w.say(fmt.Sprintf("it is not closed, close it by hand: %v", err))
+	}
 }
 
 // say tells what becomes of the pull request, each once in a row.

@@ -29,7 +29,7 @@ func Reviews(s inputs.Settings, w console.Workflow, c *console.Console, repo *gi
 	}
 	body := func(message string) string { return page() + "\n\n" + report.Verbatim(message) }
 	return maskedReviews{review.Reviews{
-		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: body,
+		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: body, Quote: report.Inline,
 	}, repo, c}, nil
 }
 
