@@ -286,3 +286,12 @@ func Deployed(t Target, app *v1alpha1.Application) (all []string) {
 	}
 	return all
 }
+
+// Tried is the revision that the Application was to be synced to last, and when that began, whether it has ended well or not;
+// empty: nothing was tried that Argo CD remembers.
+func Tried(t Target, app *v1alpha1.Application) (revision string, at time.Time) {
+	if app.Status.OperationState == nil {
+		return "", time.Time{}
+	}
+	return syncRevision(Intent{Target: t}, app), app.Status.OperationState.StartedAt.Time
+}

@@ -55,6 +55,36 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 	return ctx.Err()
 }
 
+// takenOffTheBranch is the newest promotion that the branch has shown and shows no more, as far as messages lead to what was its
+// tip: what those commits have was merged, whatever a message says. The zero Record: there is none, or nobody can tell.
+func takenOffTheBranch(ctx context.Context, commits Commits, at plan.Situation, now record.Record) record.Record {
+	found, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay), plan.TrailerID)
+	if err != nil {
+		return record.Record{}
+	}
+	known, looked := map[string]bool{}, map[string]bool{}
+	for _, e := range now.Entries() {
+		known[e.Promotion] = true
+	}
+	for _, message := range found {
+		unknown := slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] })
+		if !unknown || looked[message.Tip] {
+			continue
+		}
+		if looked[message.Tip] = true; len(looked) > lookedLimit {
+			return record.Record{}
+		}
+		then, err := commits.At(ctx, message.Tip)
+		if err != nil {
+			return record.Record{}
+		}
+		if r := plan.RecordAt(then, at.Target).Of(at.Place()); r.Exists() && !r.RollsBack() && !goesOn(now, r) {
+			return r
+		}
+	}
+	return record.Record{}
+}
+
 // takenOut ends a run that has made a record which Git does not go on from. One of the second in which the oldest that is
 // remembered began may be forgotten.
 func takenOut(now, made record.Record, run string) error {

@@ -72,23 +72,33 @@ type Commits interface {
 }
 
 // LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, where
-// Argo CD has deployed what came after it since a time, or has not yet. A promotion without an
-// id is none.
+// Argo CD has deployed what came after it since a time, or has not yet. Where its history does not reach so far, or what it was
+// to sync to since is not in it, as that has failed, the branch tells. A promotion without an id is none.
 func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since time.Time) record.Record {
 	now := at.Record.Of(at.Place())
 	from := now.Commit
 	if now.RollsBack() {
 		from = "" // what was rolled back since has commits of its own
 	}
+	reaches := false
 	for d := range deployedSince(ctx, commits, at, from) {
-		switch {
-		case !d.record.RollsBack() && !goesOn(now, d.record):
+		if !d.record.RollsBack() && !goesOn(now, d.record) {
 			return d.record
-		case d.at.Before(since):
-			return record.Record{}
+		}
+		if reaches = d.at.Before(since); reaches {
+			break
 		}
 	}
-	return record.Record{}
+	if at.App == nil || at.Unreadable != nil || reaches && !failedSince(at, since) {
+		return record.Record{}
+	}
+	return takenOffTheBranch(ctx, commits, at, now)
+}
+
+// failedSince tells whether Argo CD has tried to sync since a time to what it has not deployed.
+func failedSince(at plan.Situation, since time.Time) bool {
+	tried, began := argo.Tried(at.Target.Target, at.App)
+	return tried != "" && !began.Before(since) && !slices.Contains(argo.Deployed(at.Target.Target, at.App), tried)
 }
 
 // A deployed record is what a commit says that Argo CD has deployed.

@@ -28,8 +28,9 @@ func Reviews(s inputs.Settings, w console.Workflow, c *console.Console, repo *gi
 		return nil, err
 	}
 	body := func(message string) string { return page() + "\n\n" + report.Verbatim(message) }
+	quote := func(text string) string { return report.Inline(c.Redact(text)) }
 	return maskedReviews{review.Reviews{
-		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: body, Quote: report.Inline,
+		Repo: repo, Forge: on.reviewed(), Branch: s.Remote.Branch, Merge: s.Promote.Merge, Timeout: s.Promote.MergeTimeout, Body: body, Quote: quote,
 	}, repo, c}, nil
 }
 
