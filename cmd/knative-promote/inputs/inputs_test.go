@@ -57,7 +57,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Promote: promote.Config{
 			Settings:  plan.Settings{Steps: []plan.Step{{Percent: 100}}, CandidateTag: "candidate"},
-			Gates:     gate.Settings{Wait: 5 * time.Minute, Probe: gate.Probe{Count: 3}, WaitForData: 5 * time.Minute},
+			Gates:     gate.Settings{Wait: 10 * time.Minute, Probe: gate.Probe{Count: 3}, WaitForData: 5 * time.Minute},
 			Preflight: promote.PreflightError, Wants: source.Wants{OnDrift: source.DriftWarn}, OnFailure: promote.RollBack, OnInconclusive: promote.Hold, OnCancel: promote.Hold,
 			Mode: review.Push, Merge: review.Auto, MergeTimeout: 15 * time.Minute,
 			ForgeKey: "B5690EEEBB952194",

@@ -210,8 +210,8 @@ func howInputs(s *Settings) []Input {
 			Usage: "plan and check everything, push nothing"},
 		{Name: "timeout", Said: setting.Free, Default: "30m", Example: "1h", Value: setting.Bind(&s.Timeout, parseDuration),
 			Usage: "how long the whole run may take, with its unit"},
-		{Name: "wait-timeout", Said: setting.Free, Default: "5m", Example: "10m", For: []Command{Promote, Rollback, Check, Diff}, Value: setting.Bind(&p.Gates.Wait, parseDuration),
-			Usage: "how long one commit may take to become live"},
+		{Name: "wait-timeout", Said: setting.Free, Default: "10m", Example: "20m", For: []Command{Promote, Rollback, Check, Diff}, Value: setting.Bind(&p.Gates.Wait, parseDuration),
+			Usage: "how long one commit may take to become live; a sync that fails is tried again by Argo CD for 5¼ minutes, unless the Application says otherwise"},
 	}
 }
 
