@@ -185,10 +185,11 @@ func (r Record) Withdrew(revision string) bool {
 }
 
 // WithdrawnConfiguration is the revision that was rolled back last and that an overlay makes as it
-// stands: the images had been those, so it was for its configuration; empty: none was.
+// stands: the images had been those, so it was for its configuration; empty: none was. What is promoted once more, as somebody
+// has decided, is no leftover.
 func WithdrawnConfiguration(r Record, now *knative.State) string {
 	name, err := now.NextRevision()
-	if err != nil || !r.Withdrew(name) {
+	if again := !r.RollsBack() && r.To.Revision == name; err != nil || again || !r.Withdrew(name) {
 		return ""
 	}
 	return name
