@@ -17,7 +17,7 @@ func Follows(r, before Record) bool {
 		return true
 	case at < 0:
 		return sameText(r, r.Follow(before))
-	case sameStep(r, before) && r.HasPassed() == before.HasPassed():
+	case sameStep(r, before) && r.HasPassed() == before.HasPassed() && (r.HasPassed() || !r.RollsBack()): // else it is rolled back once more
 		return sameText(r, before)
 	case at == 0:
 		next := r
