@@ -73,7 +73,8 @@ type Commits interface {
 
 // LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, where
 // Argo CD has deployed what came after it since a time, or has not yet. Where its history does not reach so far, or what it was
-// to sync to since is not in it, as that has failed, the branch tells. A promotion without an id is none.
+// to sync to since is not in it, as that has failed, the branch tells. So does it where Argo CD does not answer and the branch has
+// moved in the hour before that. A promotion without an id is none.
 func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since time.Time) record.Record {
 	now := at.Record.Of(at.Place())
 	from := now.Commit
@@ -89,7 +90,8 @@ func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since
 			break
 		}
 	}
-	if at.App == nil || at.Unreadable != nil || reaches && !failedSince(at, since) {
+	switch {
+	case at.Unreadable != nil, at.App == nil && at.Tip.Time.Before(since.Add(-time.Hour)), at.App != nil && reaches && !failedSince(at, since):
 		return record.Record{}
 	}
 	return takenOffTheBranch(ctx, commits, at, now)
