@@ -46,6 +46,9 @@ func said(before, now fs.FS, file string) []string {
 	if err != nil || bytes.Equal(was, text) {
 		return nil
 	}
+	if len(text) == 0 {
+		return []string{"no record: what was promoted so far is forgotten"}
+	}
 	r, err := record.Parse(text)
 	if err != nil || !r.Exists() {
 		return nil
@@ -68,14 +71,15 @@ func said(before, now fs.FS, file string) []string {
 }
 
 // record tells whether the file with a record is just what `prepare` writes, and why its record is none of the tool's; empty:
-// it may be. A file of a Service that is new, or of an overlay that does not render, is not looked at.
+// it may be. A file of an overlay that does not render is not looked at. Where the branch's does not, a record may begin anew.
 func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool, why string) {
 	was, errWas := knative.Read(ctx, p.base.Tree, target.Overlay, target.Service)
 	is, errIs := knative.Read(ctx, p.head.Tree, target.Overlay, target.Service)
-	if errWas != nil || errIs != nil || bytes.Equal(was.Record(), is.Record()) {
+	text, _ := knative.ReadRecord(p.base.Tree, target.Overlay, target.Service) // one that is not there begins nothing
+	if errIs != nil || bytes.Equal(text, is.Record()) {
 		return false, ""
 	}
-	before, unreadBefore := record.Parse(was.Record())
+	before, unreadBefore := record.Parse(text)
 	has, unread := record.Parse(is.Record())
 	elsewhere := record.Elsewhere(has, target.Place())
 	before = before.Of(target.Place())
@@ -88,32 +92,25 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 		return false, "it is of " + elsewhere
 	case elsewhere != "":
 		return false, ""
+	case errWas != nil && record.Follows(has, record.Record{}):
+		return false, ""
+	case errWas != nil:
+		return false, foreign(has, before, nil, is)
 	case isCandidate(has) && record.Position(before, has.Promotion) < 0:
 		return Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, target, was, is, has)
-	case !record.Follows(has, before):
-		return false, "what it says of its own step and of earlier promotions is not what the branch has"
-	case !record.LeadsBetween(has, before, was, is):
-		return false, "its images are not those of the overlay before and after the change"
 	case runs.Newer(has.Run, p.settings.RunURL):
 		return false, fmt.Sprintf("its run %s is newer than this one, %s", has.Run, p.settings.RunURL)
-	case record.NewlyPassed(has, before) && !record.Passes(has, before):
-		return false, notPassed(ctx, p.pull, target, has)
 	}
-	return false, ""
+	return false, foreign(has, before, was, is)
 }
 
-// notPassed is why a record that says of a step that its gates have passed is not believed; empty: it is, as it has all else of
-// the record of a commit of the branch, which it names. So has one that comes back as it was, as in a revert of a revert.
-func notPassed(ctx context.Context, pull Pull, target plan.Target, has record.Record) string {
-	why := fmt.Sprintf("it says that the gates of step %s have passed, which neither the branch's says nor is of a commit of the branch", has.Step)
-	if has.Commit == "" {
-		return why
-	}
-	switch then, err := pull.Before(ctx, has.Commit); {
-	case err != nil:
-		return fmt.Sprintf("%s: %v", why, err)
-	case then.Tree == nil || !record.Passes(has, plan.RecordAt(then, target)):
-		return why
+// foreign is why a record cannot be what a run writes after another one; empty: it may be.
+func foreign(has, before record.Record, was, is *knative.State) string {
+	switch {
+	case !record.Follows(has, before):
+		return "what it says of its own promotion and of earlier ones is not what the branch has"
+	case was != nil && !record.LeadsBetween(has, before, was, is):
+		return "its images are not those of the overlay before and after the change"
 	}
 	return ""
 }

@@ -4,73 +4,128 @@ import (
 	"bytes"
 	"slices"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// Follows tells whether what a record says of the promotions before its own is what the record has that it takes the place
-// of. It goes on with the promotion of that, or begins one after it, or is one of its past again, as after a git revert. Of
-// the same step it says the same. Where a rollback leads goes by what came before, so nobody else may write that.
+// Follows tells whether a record may take the place of another one: it begins a promotion after that, goes on with its
+// promotion, or is one of its past again, as after a git revert. Where a rollback leads goes by what came before, so nobody else
+// may write that. That gates have passed it says only of the step that the other one has, or of one below what that has reached.
 func Follows(r, before Record) bool {
 	at := Position(before, r.Promotion)
 	switch {
 	case !r.Exists():
 		return true
+	case r.Reached < r.Percent:
+		return false
 	case at < 0:
-		return sameText(r, r.Follow(before))
-	case sameStep(r, before) && r.HasPassed() == before.HasPassed() && (r.HasPassed() || !r.RollsBack()): // else it is rolled back once more
-		return sameText(r, before)
+		return !r.HasPassed() && r.Unknown == "" && SameText(r, r.Follow(before))
+	case at == 0 && sameStep(r, before):
+		return sameStepAgain(r, before)
 	case at == 0:
-		next := r
-		next.Past, next.Cut = before.Past, before.Cut
-		return sameEnds(r, entryOf(before), before) && sameText(r, next)
+		return goesOn(r, before)
 	}
-	was := before.Past[at-1]
-	more := r.Reached > was.Reached || entryOf(r).Ended == Promoted && was.Ended != Promoted
-	return !more && sameEnds(r, was, before) && remembers(r.Past, before.Past[at:], before.Cut)
+	return comesBack(r, before, at)
 }
 
 func sameStep(a, b Record) bool { return a.Is(b.Promotion, b.Step) && a.Percent == b.Percent }
 
-// NewlyPassed tells whether a record says that gates have passed of which the one that it takes the place of says nothing.
-func NewlyPassed(r, before Record) bool {
-	at := Position(before, r.Promotion)
-	further := at < 0 || at == 0 && r.Percent >= before.Reached
-	return r.HasPassed() && further && !(before.HasPassed() && sameStep(r, before))
+// sameStepAgain tells whether a record says of a step what another one does, but for that its gates have passed, in whatever run,
+// or that the note of that is taken out. What rolls back may be made once more.
+func sameStepAgain(r, before Record) bool {
+	switch {
+	case r.HasPassed() != before.HasPassed():
+		return passes(r, before) || passes(before, r)
+	case r.HasPassed(), !r.RollsBack():
+		return SameText(r, before)
+	}
+	next := withStepOf(before, r)
+	next.Gate = before.Gate
+	return SameText(r, asRestored(next, r, before))
 }
 
-// Passes tells whether a record is another one, but for that its gates have passed since, in whatever run.
-func Passes(r, before Record) bool {
+// passes tells whether a record is another one, but for that its gates have passed since.
+func passes(r, before Record) bool {
 	passed := before.HasPassed()
 	before.Passed, before.Commit, before.Run, before.Actor, before.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
-	return !passed && r.HasPassed() && sameText(r, before)
+	return !passed && r.HasPassed() && SameText(r, before)
 }
 
-// remembers tells whether a past from before has all that a later record has of it, and beside that only what the later
-// one can have forgotten: promotions that failed, and the oldest others.
-func remembers(past, later []Entry, cut bool) bool {
-	for _, e := range past {
-		switch {
-		case len(later) > 0 && sameEntry(e, later[0]):
-			later = later[1:]
-		case !e.failed() && (len(later) > 0 || !cut):
+// goesOn tells whether a record is of another step of the same promotion.
+func goesOn(r, before Record) bool {
+	below := r.Percent < before.Reached && !r.RollsBack() // whose gates have passed, else it had not come further
+	next := withStepOf(before, r)
+	switch {
+	case r.Reached > max(before.Reached, r.Percent), r.HasPassed() && !below, r.Gate != "" && r.Step != Restore:
+		return false
+	case before.Pull > 0 && !before.HasBegun():
+		next.Started = r.Started
+	}
+	next.Reached = r.Reached
+	if next.Code == (Code{}) {
+		next.Code = r.Code
+	}
+	return SameText(r, asRestored(next, r, before))
+}
+
+// withStepOf is a record with the step of another one, and who has made that.
+func withStepOf(next, r Record) Record {
+	next.Step, next.Percent, next.Tag, next.Moving, next.Gate = r.Step, r.Percent, r.Tag, r.Moving, r.Gate
+	next.Passed, next.Commit, next.Run, next.Actor, next.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
+	return next
+}
+
+// asRestored is a record with what another one leads to, where one of the two restores: what was good before that, where what the
+// promotion began from was not, and by another name, where the revision is gone. It is of what the one before knows.
+func asRestored(next, r, before Record) Record {
+	restored := r.Step == Restore || before.Step == Restore
+	base := slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Base == r.Base })
+	if restored && base && hasOne(before, r.From, sameImages) {
+		next.From, next.Base = r.From, r.Base
+	}
+	return next
+}
+
+// comesBack tells whether a record is of a promotion that another one has had, no further than that had come, with what the
+// other one has of the past before it. What that has forgotten by now, as it has too many, the record may have behind that.
+func comesBack(r, before Record, at int) bool {
+	e, was, past := entryOf(r), before.Past[at-1], before.Past[at:]
+	below := e.Reached < was.Reached && !r.RollsBack()
+	switch {
+	case e.Reached > was.Reached, e.Ended == Promoted && was.Ended != Promoted:
+		return false
+	case e.Passed.IsZero(), below: // it is of an earlier step, which may have been in another run
+		was.Passed, was.Run, was.Actor, was.Approved = e.Passed, e.Run, e.Actor, e.Approved
+	}
+	if !r.RollsBack() && e.Gate == "" {
+		was.Gate = ""
+	}
+	if was.failed() && !r.RollsBack() && hasOne(before, e.From, sameImages) {
+		was.From, was.Base = e.From, e.Base
+	}
+	was.Ended, was.Reached = e.Ended, e.Reached
+	if len(r.Past) < len(past) || r.Cut && !before.Cut {
+		return false
+	}
+	all := append([]Entry{e}, r.Past...)
+	known, forgotten := all[1:len(past)+1], all[len(past)+1:]
+	return sameEntry(e, was) && slices.EqualFunc(known, past, sameEntry) && (len(forgotten) == 0 || before.Cut && leadTo(forgotten, all[len(past)]))
+}
+
+// leadTo tells whether entries are of promotions that have led, one by one, to what a newer one began from.
+func leadTo(older []Entry, newer Entry) bool {
+	for _, e := range older {
+		if e.failed() || !sameVersion(e.To, newer.From) {
 			return false
 		}
+		newer = e
 	}
-	return len(later) == 0
+	return true
 }
 
-// sameEnds tells whether a record leads from and to what an entry of its promotion does. A restore leads to what was good
-// before that, where what the promotion began from was not, and writes another revision, where one is gone.
-func sameEnds(r Record, was Entry, before Record) bool {
-	is := entryOf(r)
-	restored := is.failed() || was.failed()
-	from := sameVersion(is.From, was.From) || restored && hasOne(before, is.From, sameImages)
-	base := is.Base == was.Base || restored && slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Base == is.Base })
-	return from && base && is.Rollback == was.Rollback && sameVersion(is.To, was.To)
-}
-
-// sameText tells whether two records are written the same.
-func sameText(a, b Record) bool {
+// SameText tells whether two records are written the same.
+func SameText(a, b Record) bool {
 	one, errOne := a.Encode()
 	other, errOther := b.Encode()
 	return errOne == nil && errOther == nil && bytes.Equal(one, other)
@@ -93,7 +148,16 @@ func LeadsBetween(r, before Record, was, is *knative.State) bool {
 		return hasOne(before, v, sameVersion) || len(v.AllImages()) == 0 || v.SameImages(state)
 	}
 	onlyTraffic := r.RollsBack() && !hasOne(before, r.To, sameRevision) && r.To.Revision != is.Revision()
-	return fits(r.From, was) && (onlyTraffic || fits(r.To, is))
+	moves := r.RollsBack() || r.To.Revision == is.Revision() && r.To.SameImages(is)
+	return moves && fits(r.From, was) && held(r.From.Revision, was) && (onlyTraffic || fits(r.To, is))
+}
+
+// held tells whether a revision may have had traffic by an overlay, or was to get it. Of what Knative names nothing there tells.
+func held(revision string, by *knative.State) bool {
+	traffic, err := by.Traffic()
+	named := slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == revision })
+	latest := len(traffic) == 0 || slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == "" })
+	return err == nil && (revision == "" || named || latest || revision == by.Revision())
 }
 
 // hasOne tells whether a record has a version that is the same as another one.

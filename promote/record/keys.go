@@ -162,8 +162,11 @@ func onlyMapping(text []byte) (*yaml.Node, error) {
 }
 
 func checkAliases(node *yaml.Node) error {
-	if node.Kind == yaml.AliasNode || node.Anchor != "" {
+	switch {
+	case node.Kind == yaml.AliasNode || node.Anchor != "":
 		return fmt.Errorf("line %d: an anchor or an alias", node.Line)
+	case node.Tag == "!!merge": // which sets what other lines leave out
+		return fmt.Errorf("line %d: a merge key", node.Line)
 	}
 	for _, below := range node.Content {
 		if err := checkAliases(below); err != nil {
