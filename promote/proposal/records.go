@@ -110,7 +110,7 @@ func foreign(has, before record.Record, was, is *knative.State) string {
 	case !record.Follows(has, before):
 		return "what it says of its own promotion and of earlier ones is not what the branch has"
 	case was != nil && !record.LeadsBetween(has, before, was, is):
-		return "its images are not those of the overlay before and after the change"
+		return "it does not lead from what the overlay has before the change to what it has then"
 	}
 	return ""
 }

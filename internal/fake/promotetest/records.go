@@ -25,7 +25,7 @@ func (j judge) recordFollows(ctx context.Context, before, c Commit) error {
 	then, errThen := knative.Read(ctx, before.Files, j.Overlay, j.Service)
 	now, errNow := knative.Read(ctx, c.Files, j.Overlay, j.Service)
 	if errThen == nil && errNow == nil && !record.LeadsBetween(is, was, then, now) {
-		return errors.New("its record has images that the overlay has neither before nor now")
+		return errors.New("its record leads from what the overlay did not have, or to what it does not have")
 	}
 	return nil
 }

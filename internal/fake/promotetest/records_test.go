@@ -18,8 +18,9 @@ func TestRecordFollows(t *testing.T) {
 		return "# Written by knative-promote. Edits are overwritten by the next promotion.\n# " +
 			strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n# ") + "\n" + strings.TrimPrefix(owned(at10), "# step: one\n")
 	}
-	one := record.Record{Promotion: "000000000001", Overlay: "o", Step: "10", Percent: 10, Reached: 10, To: record.Version{Revision: "s-2"}, From: record.Version{Revision: "s-1"}}
-	two := record.Record{Promotion: "000000000002", Overlay: "o", Step: "10", Percent: 10, Reached: 10, To: record.Version{Revision: "s-3"}, From: record.Version{Revision: "s-1"}}
+	to := record.Version{Revision: "s-2", Images: []string{"a:v2"}}
+	one := record.Record{Promotion: "000000000001", Overlay: "o", Step: "10", Percent: 10, Reached: 10, To: to, From: record.Version{Revision: "s-1"}}
+	two := record.Record{Promotion: "000000000002", Overlay: "o", Step: "10", Percent: 10, Reached: 10, To: to, From: record.Version{Revision: "s-1"}}
 	for name, next := range map[string]record.Record{"": two.Follow(one), "its record tells otherwise of what came before": two} {
 		begun := first(with(ownFile, recorded(one)))
 		then := step{trailers: strings.Replace(trailers("10"), "id1", "id2", 1), files: map[string]string{ownFile: recorded(next)}}
