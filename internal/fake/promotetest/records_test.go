@@ -16,7 +16,7 @@ func TestRecordFollows(t *testing.T) {
 			t.Fatal(err)
 		}
 		return "# Written by knative-promote. Edits are overwritten by the next promotion.\n# " +
-			strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n# ") + "\n" + strings.TrimPrefix(owned(at10), "# step: one\n")
+			strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n# ") + "\n" + strings.TrimPrefix(owned(at10), "# step: one\n") + "  template: {metadata: {name: s-2}}\n"
 	}
 	to := record.Version{Revision: "s-2", Images: []string{"a:v2"}}
 	one := record.Record{Promotion: "000000000001", Overlay: "o", Step: "10", Percent: 10, Reached: 10, To: to, From: record.Version{Revision: "s-1"}}
