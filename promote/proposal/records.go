@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"time"
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
@@ -70,6 +71,9 @@ func said(before, now fs.FS, file string) []string {
 	return words
 }
 
+// aDay is by how much clocks may differ.
+const aDay = 24 * time.Hour
+
 // record tells whether the file with a record is just what `prepare` writes, and why its record is none of the tool's; empty:
 // it may be. A file of an overlay that does not render is not looked at. Where the branch's does not, a record may begin anew.
 func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool, why string) {
@@ -98,6 +102,8 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 		return false, foreign(has, before, nil, is)
 	case isCandidate(has) && record.Position(before, has.Promotion) < 0:
 		return Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, target, was, is, has)
+	case has.Started.After(time.Now().Add(aDay)):
+		return false, fmt.Sprintf("it begins at %s, which is not yet", has.Started.Format(time.RFC3339))
 	case runs.Newer(has.Run, p.settings.RunURL):
 		return false, fmt.Sprintf("its run %s is newer than this one, %s", has.Run, p.settings.RunURL)
 	}

@@ -57,7 +57,7 @@ func goesOn(r, before Record) bool {
 	below := r.Percent < before.Reached && !r.RollsBack() // whose gates have passed, else it had not come further
 	next := withStepOf(before, r)
 	switch {
-	case r.Reached > max(before.Reached, r.Percent), r.HasPassed() && !below, r.Gate != "" && r.Step != Restore:
+	case r.Reached > max(before.Reached, r.Percent), r.HasPassed() && !below, r.Gate != "" && r.Step != Restore, (r.Step == Rollback) != (before.Step == Rollback):
 		return false
 	case before.Pull > 0 && !before.HasBegun():
 		next.Started = r.Started
@@ -81,7 +81,7 @@ func withStepOf(next, r Record) Record {
 func asRestored(next, r, before Record) Record {
 	restored := r.Step == Restore || before.Step == Restore
 	base := slices.ContainsFunc(before.Entries(), func(e Entry) bool { return e.Base == r.Base })
-	if restored && base && hasOne(before, r.From, sameImages) {
+	if restored && base && mayBeNamed(r.From, before) {
 		next.From, next.Base = r.From, r.Base
 	}
 	return next
@@ -101,7 +101,7 @@ func comesBack(r, before Record, at int) bool {
 	if !r.RollsBack() && e.Gate == "" {
 		was.Gate = ""
 	}
-	if was.failed() && !r.RollsBack() && hasOne(before, e.From, sameImages) {
+	if was.failed() && !r.RollsBack() && mayBeNamed(e.From, before) {
 		was.From, was.Base = e.From, e.Base
 	}
 	was.Ended, was.Reached = e.Ended, e.Reached
@@ -144,12 +144,14 @@ func LeadsBetween(r, before Record, was, is *knative.State) bool {
 	if Position(before, r.Promotion) >= 0 {
 		return true
 	}
-	fits := func(v Version, state *knative.State) bool {
-		return hasOne(before, v, sameVersion) || len(v.AllImages()) == 0 || v.SameImages(state)
+	own := r.From.SameImages(was) && (r.From.Revision == was.Revision() || !hasOne(before, r.From, sameRevision))
+	from := len(r.From.AllImages()) == 0 || own || hasOne(before, r.From, sameVersion)
+	to := r.To.Revision == is.Revision() && r.To.SameImages(is)
+	if r.RollsBack() {
+		onlyTraffic := !hasOne(before, r.To, sameRevision) && r.To.Revision != is.Revision()
+		to = onlyTraffic || r.To.SameImages(is) || len(r.To.AllImages()) == 0 || hasOne(before, r.To, sameVersion)
 	}
-	onlyTraffic := r.RollsBack() && !hasOne(before, r.To, sameRevision) && r.To.Revision != is.Revision()
-	moves := r.RollsBack() || r.To.Revision == is.Revision() && r.To.SameImages(is)
-	return moves && fits(r.From, was) && held(r.From.Revision, was) && (onlyTraffic || fits(r.To, is))
+	return from && to && held(r.From.Revision, was)
 }
 
 // held tells whether a revision may have had traffic by an overlay, or was to get it. Of what Knative names nothing there tells.
@@ -158,6 +160,12 @@ func held(revision string, by *knative.State) bool {
 	named := slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == revision })
 	latest := len(traffic) == 0 || slices.ContainsFunc(traffic, func(t servingv1.TrafficTarget) bool { return t.RevisionName == "" })
 	return err == nil && (revision == "" || named || latest || revision == by.Revision())
+}
+
+// mayBeNamed tells whether a version may be one that a record knows, by its images: it has another name where that is gone, and
+// none that is another one's.
+func mayBeNamed(v Version, by Record) bool {
+	return hasOne(by, v, sameVersion) || hasOne(by, v, sameImages) && !hasOne(by, v, sameRevision)
 }
 
 // hasOne tells whether a record has a version that is the same as another one.

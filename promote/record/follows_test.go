@@ -62,6 +62,8 @@ func TestFollows(t *testing.T) {
 		"reverted, with a failed":    {"1>2 2!3 2>4", "1>2", func(r *Record) { r.Past = []Entry{{Ended: RolledBack, Promotion: "000000000009"}} }, false},
 		"reverted, failed another":   {"1>2 2!3 2!4", "1>2 2!3", func(r *Record) { r.Past[0].Gate = "probe" }, false},
 		"reverted, cut":              {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Cut = true }, false},
+		"restored to another's name": {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "3", Images: []string{"2"}} }, false},
+		"turned into a rollback":     {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Step, r.Passed = Rollback, time.Time{} }, false},
 		"of the same":                {"1>2 2>3", "1>2 2>3", func(r *Record) { r.From.Images = []string{"9"} }, false},
 		"to of the same":             {"1>2 2>3", "1>2 2>3", func(r *Record) { r.To.Images = []string{"9"} }, false},
 		"base of the same":           {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Base = strings.Repeat("c", 40) }, false},
