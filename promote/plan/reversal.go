@@ -214,6 +214,9 @@ func reversalRecord(c Settings, back Reversal, next *knative.State, traffic []se
 	r.Moving = movingIn(traffic, back.Dest.State, r, before)
 	if back.Step == record.Restore {
 		r.Gate, r.Reached = back.Gate, max(r.Reached, ShareOf(next, back.Plan.To))
+		if r.Gate == "" && before.Is(r.Promotion, record.Restore) {
+			r.Gate = before.Gate // which has failed, whoever restores once more
+		}
 		if carries := carrying(traffic); carries != "" && carries != r.From.Revision {
 			r.From = record.VersionOf(carries, next) // what takes the place of one that is gone
 		}

@@ -21,6 +21,7 @@ type Pull struct {
 	Base   gitops.Snapshot // tip of the branch that it is to be merged into
 	Merged gitops.Snapshot // merge of its head into that
 	Branch string          // name of that branch, for people
+	Head   string          // name of its own branch; empty: it is not known
 
 	// Before is a commit of that branch, by its full name; the zero Snapshot: it has none of that
 	// name.

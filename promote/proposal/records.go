@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
@@ -107,7 +109,44 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 	case runs.Newer(has.Run, p.settings.RunURL):
 		return false, fmt.Sprintf("its run %s is newer than this one, %s", has.Run, p.settings.RunURL)
 	}
-	return false, foreign(has, before, was, is)
+	if why = mayWrite(p.pull, has, before, was, is); why == "" {
+		why = contradicted(target, p.settings.CandidateTag, was, is)
+	}
+	return false, why
+}
+
+// mayWrite is why a pull request may not write a record in the place of another one; empty: it may. Runs write into branches of
+// their own, people put back what the branch has had.
+func mayWrite(pull Pull, has, before record.Record, was, is *knative.State) string {
+	people := pull.Head != "" && !strings.HasPrefix(pull.Head, gitops.ProposalPrefix)
+	if people && record.Returns(has, before) {
+		return ""
+	}
+	why := foreign(has, before, was, is)
+	if why == "" && people {
+		why = "only runs write what goes on from the branch's record, into branches " + gitops.ProposalPrefix + "…"
+	}
+	return why
+}
+
+// contradicted is what the traffic beside a record says otherwise, where the branch's two agree: no promotion goes on from that,
+// and no rollback that names nothing. Empty: nothing.
+func contradicted(target plan.Target, tag string, was, is *knative.State) string {
+	words := func(now *knative.State) string {
+		at := plan.Situation{Target: target, Now: now}.WithRecord(tag)
+		split, err := at.Split()
+		switch {
+		case !at.Record.Exists():
+			return ""
+		case err != nil:
+			return err.Error()
+		}
+		return at.Record.Disagreement(at.Place(), split)
+	}
+	if has := words(is); has != "" && words(was) == "" {
+		return "the traffic beside it is otherwise: " + has
+	}
+	return ""
 }
 
 // foreign is why a record cannot be what a run writes after another one; empty: it may be.

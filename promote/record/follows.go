@@ -29,6 +29,21 @@ func Follows(r, before Record) bool {
 	return comesBack(r, before, at)
 }
 
+// Returns tells whether a record is what another one has had before, as after a git revert, or none: it is of that one's step
+// without the note that its gates have passed, of one below that, or of a promotion of its past.
+func Returns(r, before Record) bool {
+	at := Position(before, r.Promotion)
+	switch {
+	case !r.Exists():
+		return true
+	case at == 0 && sameStep(r, before):
+		return SameText(r, before) || passes(before, r)
+	case at == 0:
+		return goesOn(r, before) && !r.RollsBack() && r.Reached <= before.Reached && (before.RollsBack() || r.Percent < before.Percent)
+	}
+	return at > 0 && Follows(r, before)
+}
+
 func sameStep(a, b Record) bool { return a.Is(b.Promotion, b.Step) && a.Percent == b.Percent }
 
 // sameStepAgain tells whether a record says of a step what another one does, but for that its gates have passed, in whatever run,

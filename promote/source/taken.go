@@ -44,7 +44,7 @@ func (i *Taken) Resume(ctx context.Context, at plan.Situation) bool {
 	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" || stepsReverted(ctx, i.Commits, at) {
 		return false
 	}
-	if !slices.ContainsFunc(r.Source.All(), func(s record.Source) bool { return !i.had(ctx, s, at.Now) }) {
+	if !slices.ContainsFunc(r.Source.All(), func(s record.Source) bool { return !had(ctx, i, s, at.Now) }) {
 		i.source = r.Source
 	}
 	if i.source.IsZero() {
@@ -58,7 +58,7 @@ func (i *Taken) Resume(ctx context.Context, at plan.Situation) bool {
 
 // had tells whether a source had the images that an overlay has now, at a commit of the sources' branch; also where nobody can
 // tell what that branch has, or the source is on another one.
-func (i *Taken) had(ctx context.Context, s record.Source, now *knative.State) bool {
+func had(ctx context.Context, i *Taken, s record.Source, now *knative.State) bool {
 	if i.Has == nil || s.Branch != i.branch() {
 		return true
 	}

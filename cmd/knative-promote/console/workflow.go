@@ -25,6 +25,7 @@ type Workflow struct {
 	Base, Head  string // commits of the event's pull request
 	BaseRef     string // branch that it is to be merged into
 	HeadRef     string // branch that it comes from
+	OfFork      bool   // of another repository
 	Closed      bool   // it is merged, or closed without that
 	Before      string // the branch's tip before the push that the event is of
 	Workspace   string // folder of the checkout, the current one outside Actions
@@ -198,7 +199,7 @@ func (w *Workflow) take(e event) {
 	}
 	switch {
 	case slices.ContainsFunc(pulls, func(p pullRequest) bool { return p.ofFork(e.Repository) }):
-		w.Unmerged = "a fork's pull request"
+		w.Unmerged, w.OfFork = "a fork's pull request", true
 	case e.ofForksCommit():
 		w.Unmerged = "a fork's commit"
 	case e.MergeGroup != nil:

@@ -85,7 +85,10 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 
 // merged is the checked-out commit as what the merge of a pull request would be, without its base.
 func merged(ctx context.Context, t task.Task, repo *task.Branch, what string) (proposal.Pull, error) {
-	pull := proposal.Pull{Number: t.Workflow.PullRequest, Branch: t.Settings.Remote.Branch, Before: before(repo)}
+	pull := proposal.Pull{Number: t.Workflow.PullRequest, Head: t.Workflow.HeadRef, Branch: t.Settings.Remote.Branch, Before: before(repo)}
+	if t.Workflow.OfFork {
+		pull.Head = "of a fork: " + pull.Head
+	}
 	var err error
 	pull.Merged, err = checkedOut(ctx, t, what)
 	return pull, err
