@@ -31,7 +31,7 @@ func TestOwnFilesOfTwoServices(t *testing.T) {
 func TestLinesAbove(t *testing.T) {
 	t.Parallel()
 	const own, defaults, record = "knative-promote-shop.yaml", "knative-promote-shop.defaults.yaml", "record: 1\n\nlast: line\n"
-	for _, above := range []string{"", "# Copyright Acme\n# SPDX-License-Identifier: Apache-2.0\n\n", "---\n", "# Copyright Acme\n---\n", "# Copyright Acme\r\n---\r\n"} {
+	for _, above := range []string{"", "# Copyright Acme\n# SPDX-License-Identifier: Apache-2.0\n\n", "---\n", "# Copyright Acme\n---\n", "# Copyright Acme\r\n---\r\n", "\ufeff", "\ufeff# Copyright Acme\n"} {
 		tree := liveTree(liveManifest)
 		for name, content := range route(t, tree, "shop", []byte(record)) {
 			tree[name] = &fstest.MapFile{Data: content, Mode: 0o644}

@@ -73,11 +73,17 @@ func takeApart(patch []byte) (f routeFile) {
 	return f
 }
 
+// byteOrderMark may stand before a YAML text (https://yaml.org/spec/1.2.2/#52-character-encodings).
+const byteOrderMark = "\ufeff"
+
 // splitAbove is a file of the tool's in two: what stands above its first line, and
-// that with all below. One without such a line has nothing above it.
+// that with all below. One without such a line has nothing above it. A byte order mark, which nobody sees, is above it.
 func splitAbove(content []byte) (above, below []byte) {
 	at := 0
-	for line := range bytes.Lines(content) {
+	if bytes.HasPrefix(content, []byte(byteOrderMark)) {
+		at = len(byteOrderMark)
+	}
+	for line := range bytes.Lines(content[at:]) {
 		switch text := bytes.TrimSpace(line); {
 		case bytes.HasPrefix(line, []byte(written)):
 			return content[:at], content[at:]

@@ -17,7 +17,7 @@ func findKeyless(f Facts) []found {
 	}
 	var all []found
 	for _, o := range objects(f.result()) {
-		if bySchema(f, o) {
+		if _, unread := whyUnread(o); unread != "" || bySchema(f, o) {
 			continue
 		}
 		if key := missingKey(o); key != "" {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -21,7 +22,8 @@ func findUnreadable(f Facts) []found {
 	return all
 }
 
-// whyUnread says in words what Argo CD cannot read of an object, and where that is. Argo CD reads null as "".
+// whyUnread says in words what Argo CD cannot read of an object, or cannot ask a cluster for, and where that is. Argo CD reads
+// null as "".
 func whyUnread(o unstructured.Unstructured) (steps []any, why string) {
 	version, _ := o.Object["apiVersion"].(string)
 	if version == "" {
@@ -33,6 +35,12 @@ func whyUnread(o unstructured.Unstructured) (steps []any, why string) {
 	metadata, is := o.Object["metadata"].(map[string]any)
 	if !is {
 		return nil, "its metadata is no mapping"
+	}
+	for _, field := range []string{"name", "namespace"} {
+		name, _ := metadata[field].(string)
+		if wrong := path.IsValidPathSegmentName(name); len(wrong) > 0 {
+			return []any{"metadata", field}, "its " + field + " " + wrong[0] + ", as a part of an address"
+		}
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		texts, is := metadata[field].(map[string]any)
