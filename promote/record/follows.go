@@ -162,9 +162,9 @@ func LeadsBetween(r, before Record, was, is *knative.State) bool {
 	own := r.From.SameImages(was) && (r.From.Revision == was.Revision() || !hasOne(before, r.From, sameRevision))
 	from := len(r.From.AllImages()) == 0 || own || hasOne(before, r.From, sameVersion)
 	to := r.To.Revision == is.Revision() && r.To.SameImages(is)
-	if r.RollsBack() {
+	if r.RollsBack() { // also from what users have past Git, where somebody has put the file back
 		onlyTraffic := !hasOne(before, r.To, sameRevision) && r.To.Revision != is.Revision()
-		to = onlyTraffic || r.To.SameImages(is) || len(r.To.AllImages()) == 0 || hasOne(before, r.To, sameVersion)
+		return from && (onlyTraffic || r.To.SameImages(is) || len(r.To.AllImages()) == 0 || hasOne(before, r.To, sameVersion))
 	}
 	return from && to && held(r.From.Revision, was)
 }
