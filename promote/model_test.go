@@ -231,19 +231,6 @@ func (m *model) Await(ctx context.Context, in argo.Intent, report func(argo.Verd
 	}
 }
 
-func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
-	ctx, leave := m.enter(ctx)
-	defer leave()
-	if err := m.fails(ctx, "asking for a revision"); err != nil {
-		m.unsure = true
-		return nil, err
-	}
-	m.sync(ctx)
-	found, err := m.cluster.found(name)
-	m.told[name] = m.told[name] || err != nil || !found.IsReady()
-	return found, err
-}
-
 // firstRevision is the one that Knative made of infra's template. The others
 // have names that tell their template, so nobody looks at theirs.
 func firstRevision() *servingv1.Revision {

@@ -165,3 +165,16 @@ func (bareSetup) Essentials(_ context.Context, _ argo.Target, known *v1alpha1.Ap
 func (s bareSetup) Setup(ctx context.Context, target argo.Target, known *v1alpha1.Application, more ...argo.Right) (argo.Setup, error) {
 	return s.Essentials(ctx, target, known, more...), nil
 }
+
+func (m *model) Revision(ctx context.Context, _ argo.App, _, name string) (*servingv1.Revision, error) {
+	ctx, leave := m.enter(ctx)
+	defer leave()
+	if err := m.fails(ctx, "asking for a revision"); err != nil {
+		m.unsure = true
+		return nil, err
+	}
+	m.sync(ctx)
+	found, err := m.cluster.found(name)
+	m.told[name] = m.told[name] || err != nil || !found.IsReady()
+	return found, err
+}

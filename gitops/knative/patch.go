@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // heading is the first line of the tool's patch. The record's lines follow.
@@ -73,15 +75,12 @@ func takeApart(patch []byte) (f routeFile) {
 	return f
 }
 
-// byteOrderMark may stand before a YAML text (https://yaml.org/spec/1.2.2/#52-character-encodings).
-const byteOrderMark = "\ufeff"
-
 // splitAbove is a file of the tool's in two: what stands above its first line, and
 // that with all below. One without such a line has nothing above it. A byte order mark, which nobody sees, is above it.
 func splitAbove(content []byte) (above, below []byte) {
 	at := 0
-	if bytes.HasPrefix(content, []byte(byteOrderMark)) {
-		at = len(byteOrderMark)
+	if bytes.HasPrefix(content, []byte(kustomize.ByteOrderMark)) {
+		at = len(kustomize.ByteOrderMark)
 	}
 	for line := range bytes.Lines(content[at:]) {
 		switch text := bytes.TrimSpace(line); {

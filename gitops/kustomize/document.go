@@ -11,7 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const byteOrderMark = "\uFEFF"
+// ByteOrderMark may stand before a YAML text (https://yaml.org/spec/1.2.2/#52-character-encodings).
+const ByteOrderMark = "\uFEFF"
 
 // document is a kustomization as text, with the positions of its values. Every edit works on the text, so that what
 // is not edited stays as it is.
@@ -30,10 +31,10 @@ type edit struct {
 }
 
 func parse(src []byte) (*document, error) {
-	text, marked := strings.CutPrefix(string(src), byteOrderMark)
+	text, marked := strings.CutPrefix(string(src), ByteOrderMark)
 	d := &document{text: text, lines: lineStarts(text), eol: "\n"}
 	if marked {
-		d.mark = byteOrderMark
+		d.mark = ByteOrderMark
 	}
 	if first, _, _ := strings.Cut(text, "\n"); strings.HasSuffix(first, "\r") {
 		d.eol = "\r\n"

@@ -22,6 +22,7 @@ type Pull struct {
 	Merged gitops.Snapshot // merge of its head into that
 	Branch string          // name of that branch, for people
 	Head   string          // name of its own branch; empty: it is not known
+	Fork   bool            // that is in another repository
 
 	// Before is a commit of that branch, by its full name; the zero Snapshot: it has none of that
 	// name.

@@ -118,7 +118,7 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 // mayWrite is why a pull request may not write a record in the place of another one; empty: it may. Runs write into branches of
 // their own, people put back what the branch has had.
 func mayWrite(pull Pull, has, before record.Record, was, is *knative.State) string {
-	people := pull.Head != "" && !strings.HasPrefix(pull.Head, gitops.ProposalPrefix)
+	people := pull.Fork || pull.Head != "" && !strings.HasPrefix(pull.Head, gitops.ProposalPrefix)
 	if people && record.Returns(has, before) {
 		return ""
 	}

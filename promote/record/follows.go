@@ -20,7 +20,7 @@ func Follows(r, before Record) bool {
 	case r.Reached < r.Percent:
 		return false
 	case at < 0:
-		return !r.HasPassed() && r.Unknown == "" && SameText(r, r.Follow(before))
+		return !r.HasPassed() && r.Unknown == "" && sameText(r, r.Follow(before))
 	case at == 0 && sameStep(r, before):
 		return sameStepAgain(r, before)
 	case at == 0:
@@ -37,7 +37,7 @@ func Returns(r, before Record) bool {
 	case !r.Exists():
 		return true
 	case at == 0 && sameStep(r, before):
-		return SameText(r, before) || passes(before, r)
+		return sameText(r, before) || passes(before, r)
 	case at == 0:
 		return goesOn(r, before) && !r.RollsBack() && r.Reached <= before.Reached && (before.RollsBack() || r.Percent < before.Percent)
 	}
@@ -53,18 +53,18 @@ func sameStepAgain(r, before Record) bool {
 	case r.HasPassed() != before.HasPassed():
 		return passes(r, before) || passes(before, r)
 	case r.HasPassed(), !r.RollsBack():
-		return SameText(r, before)
+		return sameText(r, before)
 	}
 	next := withStepOf(before, r)
 	next.Gate = before.Gate
-	return SameText(r, asRestored(next, r, before))
+	return sameText(r, asRestored(next, r, before))
 }
 
 // passes tells whether a record is another one, but for that its gates have passed since.
 func passes(r, before Record) bool {
 	passed := before.HasPassed()
 	before.Passed, before.Commit, before.Run, before.Actor, before.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
-	return !passed && r.HasPassed() && SameText(r, before)
+	return !passed && r.HasPassed() && sameText(r, before)
 }
 
 // goesOn tells whether a record is of another step of the same promotion.
@@ -81,7 +81,7 @@ func goesOn(r, before Record) bool {
 	if next.Code == (Code{}) {
 		next.Code = r.Code
 	}
-	return SameText(r, asRestored(next, r, before))
+	return sameText(r, asRestored(next, r, before))
 }
 
 // withStepOf is a record with the step of another one, and who has made that.
@@ -139,8 +139,8 @@ func leadTo(older []Entry, newer Entry) bool {
 	return true
 }
 
-// SameText tells whether two records are written the same.
-func SameText(a, b Record) bool {
+// sameText tells whether two records are written the same.
+func sameText(a, b Record) bool {
 	one, errOne := a.Encode()
 	other, errOther := b.Encode()
 	return errOne == nil && errOther == nil && bytes.Equal(one, other)

@@ -56,7 +56,7 @@ type Reviews struct {
 	Merge   Merge                       // who merges them
 	Timeout time.Duration               // how long one is waited for
 	Body    func(message string) string // what they say, in Markdown, when they are opened, with the commit's message
-	Quote   func(text string) string    // a text that may be anybody's, as Markdown; nil: as it stands
+	Quote   func(text string) string    // a text that may be anybody's, in a line of Markdown
 	Poll    time.Duration               // how often one is looked at, at first; zero: every 3 s
 }
 

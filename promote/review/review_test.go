@@ -280,7 +280,8 @@ func short(hash string) string { return hash[:min(len(hash), 10)] }
 func (w *world) reviews(merge review.Merge) review.Reviews {
 	return review.Reviews{
 		Repo: w.repo, Forge: w.forge.functions(), Branch: "main", Merge: merge, Timeout: time.Hour, Poll: time.Millisecond,
-		Body: func(message string) string { return "The report.\n\n" + message },
+		Body:  func(message string) string { return "The report.\n\n" + message },
+		Quote: func(text string) string { return text },
 	}
 }
 

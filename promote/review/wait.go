@@ -218,12 +218,7 @@ func closeOver(ctx context.Context, w *waiting, cause error) {
 	if w.Stays {
 		comment = "Nothing is left to be rolled back: "
 	}
-	if w.Quote != nil {
-		comment += w.Quote(cause.Error())
-	} else {
-		comment += cause.Error()
-	}
-	if err := w.Forge.ClosePull(ctx, w.pull.Number, comment); err != nil {
+	if err := w.Forge.ClosePull(ctx, w.pull.Number, comment+w.Quote(cause.Error())); err != nil {
 		w.say(fmt.Sprintf("it is not closed, close it by hand: %v", err))
 	}
 }

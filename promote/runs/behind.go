@@ -62,12 +62,9 @@ func takenOffTheBranch(ctx context.Context, commits Commits, at plan.Situation, 
 	if err != nil {
 		return record.Record{}
 	}
-	known, looked := map[string]bool{}, map[string]bool{}
-	for _, e := range now.Entries() {
-		known[e.Promotion] = true
-	}
+	looked := map[string]bool{}
 	for _, message := range found {
-		unknown := slices.ContainsFunc(message.Values, func(id string) bool { return !known[id] })
+		unknown := slices.ContainsFunc(message.Values, func(id string) bool { return record.Position(now, id) < 0 })
 		if !unknown || looked[message.Tip] {
 			continue
 		}

@@ -44,13 +44,11 @@ func (i *Taken) Resume(ctx context.Context, at plan.Situation) bool {
 	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" || stepsReverted(ctx, i.Commits, at) {
 		return false
 	}
-	if !slices.ContainsFunc(r.Source.All(), func(s record.Source) bool { return !had(ctx, i, s, at.Now) }) {
-		i.source = r.Source
-	}
-	if i.source.IsZero() {
+	if slices.ContainsFunc(r.Source.All(), func(s record.Source) bool { return !had(ctx, i, s, at.Now) }) {
 		i.Journal.Say("from: the record says that the images are of %s at %.10s, which did not have them: it is asked anew", i.Names(), r.Source.Commit)
 		return false
 	}
+	i.source = r.Source
 	i.Journal.Tell(event.TakenFrom{Source: i.source})
 	i.Journal.Say("from: the promotion of what %s had at %.10s is under way and goes on", i.Names(), r.Source.Commit)
 	return true
@@ -70,13 +68,16 @@ func had(ctx context.Context, i *Taken, s record.Source, now *knative.State) boo
 		return false
 	}
 	pairs, err := knative.Pairs(now, then)
+	if err != nil {
+		return false
+	}
 	here, there := slices.Concat(now.Images(), now.InitImages()), slices.Concat(then.Images(), then.InitImages())
 	for n, match := range pairs {
 		if match < 0 || !mayBeTaken(here[n], there[match]) {
 			return false
 		}
 	}
-	return err == nil
+	return true
 }
 
 // mayBeTaken tells whether an image may be what a source ran: of its tag, and of its digest where Git has that there.

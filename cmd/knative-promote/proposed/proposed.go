@@ -62,6 +62,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	return diff, refused, nil
 }
 
+// shownFiles are changes of files as the pages show them.
 func shownFiles(changes []proposal.FileChange) (all []report.FileChange) {
 	for _, change := range changes {
 		all = append(all, report.FileChange(change))
@@ -85,10 +86,8 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 
 // merged is the checked-out commit as what the merge of a pull request would be, without its base.
 func merged(ctx context.Context, t task.Task, repo *task.Branch, what string) (proposal.Pull, error) {
-	pull := proposal.Pull{Number: t.Workflow.PullRequest, Head: t.Workflow.HeadRef, Branch: t.Settings.Remote.Branch, Before: before(repo)}
-	if t.Workflow.OfFork {
-		pull.Head = "of a fork: " + pull.Head
-	}
+	w := t.Workflow
+	pull := proposal.Pull{Number: w.PullRequest, Head: w.HeadRef, Fork: w.OfFork, Branch: t.Settings.Remote.Branch, Before: before(repo)}
 	var err error
 	pull.Merged, err = checkedOut(ctx, t, what)
 	return pull, err
