@@ -85,6 +85,8 @@ func notArgoCD(resp *http.Response) error {
 		return problem(connect.CodeUnavailable, "answered %s", resp.Status)
 	case kind == "text/html":
 		return problem(connect.CodeFailedPrecondition, "answered with a web page%s instead of Argo CD's API: a login page or a wrong address?", title(resp.Body))
+	case code == http.StatusOK && kind == "": // of a server that is about to stop
+		return problem(connect.CodeUnavailable, "the answer is empty")
 	case code != http.StatusOK:
 		return problem(connect.CodeFailedPrecondition, "answered %s: is this Argo CD, and is the root path right?", resp.Status)
 	}

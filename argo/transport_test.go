@@ -42,6 +42,7 @@ func TestStrangersInPlaceOfArgoCD(t *testing.T) {
 		"login page":    {answer(200, "text/html; charset=utf-8", "<html><head><title>Sign in\n to Acme</title>"), `answered with a web page titled "Sign in to Acme" instead of Argo CD's API: a login page or a wrong address?`, nil},
 		"other page":    {answer(200, "text/html", "<p>It works"), "answered with a web page instead of Argo CD's API", nil},
 		"JSON":          {answer(200, "application/json", "{}"), `answered with content type "application/json": is this Argo CD?`, nil},
+		"nothing":       {answer(200, "", ""), `the answer is empty (Unavailable)`, nil},
 		"404":           {answer(404, "text/plain", "404 page not found"), "answered 404 Not Found: is this Argo CD, and is the root path right?", nil},
 		"401":           {answer(401, "text/html", "<title>Login"), "something in front of Argo CD answered 401 Unauthorized", ErrAuth},
 		"403":           {answer(403, "text/html", "<title>Login"), "something in front of Argo CD answered 403 Forbidden", ErrAuth},
